@@ -1,0 +1,41 @@
+// Times as the service writes them: wall clock without a zone, since it states none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tradingdata {
+
+struct Civil {
+  int year;
+  int month;
+  int day;
+};
+
+constexpr std::int64_t micros_per_second = 1'000'000;
+constexpr std::int64_t seconds_per_day = 86'400;
+constexpr std::int64_t micros_per_day = micros_per_second * seconds_per_day;
+
+// Days since 1970-01-01 in the proleptic Gregorian calendar, and back.
+std::int32_t days_from_civil(const Civil& civil);
+Civil civil_from_days(std::int32_t days);
+
+enum class TimeFit : std::uint8_t {
+  documented,    // YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD for a date
+  other_form,    // the same moment, written with a T, a fraction, or midnight behind a date
+  zero,          // 0001-01-01, also with a time behind it: there is no such time
+  unreadable,
+};
+
+// Microseconds since 1970-01-01 00:00:00 on the wall clock.
+TimeFit parse_timestamp(std::string_view text, std::int64_t& micros);
+
+// Days since 1970-01-01.
+TimeFit parse_date(std::string_view text, std::int32_t& days);
+
+// As on the wire; a fraction follows where there is one.
+std::string format_timestamp(std::int64_t micros);
+std::string format_date(std::int32_t days);
+
+}  // namespace tradingdata
