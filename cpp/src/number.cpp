@@ -16,27 +16,20 @@ constexpr double powers_of_ten[exact_power + 1] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+}  // namespace
 
-// Reads a run of digits into the scan; they count as significant from the first that is not zero.
-const char* read_digits(const char* at, NumberScan& scan, int& significant) {
-  for (; is_digit(*at); ++at) {
-    if (significant == 0 && *at == '0') continue;
-    if (++significant > most_digits) {
-      scan.exact = false;
-      ++scan.exponent;
-      continue;
-    }
-    scan.digits = scan.digits * 10 + static_cast<std::uint64_t>(*at - '0');
-  }
-  return at;
-}
+namespace detail {
 
+// Passes an exponent, from its letter; nullptr, with the fault noted, where it has no digits.
 const char* read_exponent(const char* at, NumberScan& scan) {
-  ++at;  // e or E
+  ++at;
   const bool negative = *at == '-';
   if (*at == '-' || *at == '+') ++at;
-  if (!is_digit(*at)) return nullptr;
+  if (!is_digit(*at)) {
+    scan.fault = at;
+    return nullptr;
+  }
+  scan.integral = false;
   std::int64_t value = 0;
   for (; is_digit(*at); ++at) {
     if (value < exponent_cap) value = value * 10 + (*at - '0');
@@ -45,44 +38,23 @@ const char* read_exponent(const char* at, NumberScan& scan) {
   return at;
 }
 
-NumberScan malformed(NumberScan scan, const char* at) {
-  scan.fault = at;
-  return scan;
-}
-
-}  // namespace
-
-NumberScan scan_number(const char* from) {
-  NumberScan scan;
-  const char* at = from;
+// Counts the digits of a long literal again: only those from the first that is not zero matter, and
+// where there are more than 64 bits hold, the rest moves into the exponent.
+void recount_long(const char* from, NumberScan& scan) {
+  scan.digits = 0;
   int significant = 0;
-  if (*at == '-') {
-    scan.negative = true;
-    ++at;
+  for (const char* at = from; is_digit(*at) || *at == '.'; ++at) {
+    if (*at == '.' || (significant == 0 && *at == '0')) continue;
+    if (++significant > most_digits) {
+      scan.exact = false;
+      ++scan.exponent;
+    } else {
+      scan.digits = scan.digits * 10 + static_cast<std::uint64_t>(*at - '0');
+    }
   }
-  if (!is_digit(*at)) return malformed(scan, at);
-  if (*at == '0') {
-    ++at;
-    if (is_digit(*at)) return malformed(scan, at);  // a leading zero
-  } else {
-    at = read_digits(at, scan, significant);
-  }
-  if (*at == '.') {
-    scan.integral = false;
-    const char* const fraction = ++at;
-    if (!is_digit(*at)) return malformed(scan, at);
-    at = read_digits(at, scan, significant);
-    scan.exponent -= at - fraction;
-  }
-  if (*at == 'e' || *at == 'E') {
-    scan.integral = false;
-    const char* const behind = read_exponent(at, scan);
-    if (behind == nullptr) return malformed(scan, at + 1);
-    at = behind;
-  }
-  scan.end = at;
-  return scan;
 }
+
+}  // namespace detail
 
 std::optional<std::int64_t> integer_of(const NumberScan& scan, std::string_view literal) {
   if (scan.integral && !scan.exact) {

@@ -102,8 +102,9 @@ TextView Table::keep_text(std::string_view text) {
 
 std::int32_t Table::extra_name(std::string_view name) {
   const auto found = std::find(extra_names.begin(), extra_names.end(), name);
+  const auto index = static_cast<std::int32_t>(found - extra_names.begin());
   if (found == extra_names.end()) extra_names.emplace_back(name);
-  return static_cast<std::int32_t>(found - extra_names.begin());
+  return index;
 }
 
 }  // namespace tradingdata

@@ -17,14 +17,10 @@ int hex_digit(char c) {
   return -1;
 }
 
-// The four digits of a \u escape, or -1.
+// The value of a \u escape's four digits, which are known to be digits.
 int hex_quad(const char* digits) {
   int value = 0;
-  for (int i = 0; i < 4; ++i) {
-    const int digit = hex_digit(digits[i]);
-    if (digit < 0) return -1;
-    value = value * 16 + digit;
-  }
+  for (int i = 0; i < 4; ++i) value = value * 16 + hex_digit(digits[i]);
   return value;
 }
 
@@ -51,12 +47,25 @@ char* put_utf8(char* out, int code) {
   return out;
 }
 
-// The length of the escape at a backslash, 0 where it is none.
-int escape_length(const char* backslash) {
-  switch (backslash[1]) {
-    case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't': return 2;
-    case 'u': return hex_quad(backslash + 2) < 0 ? 0 : 6;
-    default: return 0;
+// Passes the escape at a backslash; false, and `at` stands on the first byte that does not fit.
+bool pass_escape(const char*& at) {
+  ++at;
+  switch (*at) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't': ++at; return true;
+    case 'u':
+      ++at;
+      for (int i = 0; i < 4; ++i, ++at) {
+        if (hex_digit(*at) < 0) return false;
+      }
+      return true;
+    default: return false;
   }
 }
 
@@ -97,8 +106,9 @@ int utf8_sequence(const char* text) {
 StringScan scan_string(const char* from) {
   StringScan scan{.end = nullptr};
   const char* at = from;
-  const auto malformed = [&](const char* problem) {
+  const auto malformed = [&](const char* problem, const char* reached) {
     scan.fault = at;
+    scan.reached = reached;
     scan.problem = problem;
     return scan;
   };
@@ -114,19 +124,23 @@ StringScan scan_string(const char* from) {
       return scan;
     }
     if (*at == '\\') {
-      const int length = escape_length(at);
-      if (length == 0) return malformed("an escape that JSON does not know");
+      const char* behind = at;
+      if (!pass_escape(behind)) return malformed("an escape that JSON does not know", behind);
       scan.escaped = true;
-      at += length;
+      at = behind;
     } else if (static_cast<unsigned char>(*at) >= 0x80) {
       // A run of other scripts: blocks of 16 would stop at each of its bytes.
       do {
         const int length = utf8_sequence(at);
-        if (length == 0) return malformed("invalid UTF-8");
+        if (length == 0) {
+          const char* reached = at + 1;
+          while (is_continuation(static_cast<unsigned char>(*reached))) ++reached;
+          return malformed("invalid UTF-8", reached);
+        }
         at += length;
       } while (static_cast<unsigned char>(*at) >= 0x80);
     } else {
-      return malformed("a control character inside text");
+      return malformed("a control character inside text", at);
     }
   }
 }

@@ -29,7 +29,8 @@ enum class ErrorKind : std::uint8_t {
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind(kind) {}
+  Error(ErrorKind what_kind, const std::string& message)
+      : std::runtime_error(message), kind(what_kind) {}
 
   ErrorKind kind;
   bool retryable = false;

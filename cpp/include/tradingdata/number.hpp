@@ -1,6 +1,7 @@
 // JSON numbers: their grammar, and their exact value as an integer or the nearest double.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -19,8 +20,48 @@ struct NumberScan {
   bool exact = true;
 };
 
+namespace detail {
+
+inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+// Reads a run of digits; the sum may overflow, which scan_number mends afterwards.
+inline const char* read_digits(const char* at, std::uint64_t& sum) {
+  for (; is_digit(*at); ++at) sum = sum * 10 + static_cast<std::uint64_t>(*at - '0');
+  return at;
+}
+
+const char* read_exponent(const char* at, NumberScan& scan);
+void recount_long(const char* from, NumberScan& scan);
+
+}  // namespace detail
+
 // Scans a number from its first character. The text must end in a byte that is no part of one.
-NumberScan scan_number(const char* from);
+inline NumberScan scan_number(const char* from) {
+  constexpr std::ptrdiff_t always_exact = 19;  // so many digits always fit 64 bits
+  NumberScan scan;
+  scan.negative = *from == '-';
+  const char* const first = from + (scan.negative ? 1 : 0);
+  const char* at = detail::read_digits(first, scan.digits);
+  if (at == first || (*first == '0' && at - first > 1)) {
+    scan.fault = at == first ? at : first + 1;
+    return scan;
+  }
+  if (*at == '.') {
+    scan.integral = false;
+    const char* const fraction = at + 1;
+    at = detail::read_digits(fraction, scan.digits);
+    scan.exponent = fraction - at;
+    if (at == fraction) {
+      scan.fault = at;
+      return scan;
+    }
+  }
+  const std::ptrdiff_t length = at - first;
+  if (*at == 'e' || *at == 'E') at = detail::read_exponent(at, scan);
+  if (length > always_exact && at != nullptr) detail::recount_long(first, scan);
+  scan.end = at;
+  return scan;
+}
 
 // The integer a literal stands for, also written 5.0 or 5e0; none where it is not one of 64 bits.
 std::optional<std::int64_t> integer_of(const NumberScan& scan, std::string_view literal);

@@ -48,6 +48,7 @@ static_assert(sizeof(TextView) == 16);
 struct StringScan {
   const char* end;  // at the closing quote; nullptr: malformed at `fault`
   const char* fault = nullptr;
+  const char* reached = nullptr;  // the first byte that does not fit
   const char* problem = nullptr;
   bool escaped = false;
 };

@@ -1,0 +1,35 @@
+// The access token: held in one place, wiped when it goes, never shown.
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tradingdata {
+
+class Secret {
+ public:
+  // Throws Error (configuration), which does not hold the value, for anything that cannot stand in
+  // a header: empty, longer than 64 KiB, or a byte other than printable ASCII.
+  explicit Secret(std::string_view token);
+  ~Secret();
+  Secret(const Secret&) = delete;
+  Secret& operator=(const Secret&) = delete;
+
+  std::string_view reveal() const;  // for the wire and for comparing only
+  const char* header() const { return line_.get(); }  // "Authorization: Bearer <token>"
+
+  // Puts "<token>" wherever `text` holds the token, plain, JSON-escaped or percent-encoded. A text
+  // that was cut (`cut`) also loses a piece of the token at its end.
+  void scrub(std::string& text, bool cut = false) const;
+
+ private:
+  std::unique_ptr<char[]> line_;
+  std::size_t size_ = 0;
+};
+
+std::ostream& operator<<(std::ostream&, const Secret&) = delete;
+
+}  // namespace tradingdata
