@@ -1,0 +1,213 @@
+"""One connection of the service: bytes in, bytes out, waiting, and the ways to end it."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from .request import Request
+
+READ = selectors.EVENT_READ
+WRITE = selectors.EVENT_WRITE
+BLOCK = 65536
+# Closing on a client that is still sending makes a reset, which may overtake the reply.
+LINGER = 0.25
+STOPPED = "the service stops"
+# poll() needs no descriptor of its own, so the service goes on when a test has used them all up.
+Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
+
+
+class ConnectionOver(Exception):
+    """The client has gone, or the service stops: there is nobody left to answer."""
+
+
+def ready(sockets: dict[socket.socket, int], timeout: float | None) -> list[socket.socket]:
+    """Wait until a socket is ready for its events; an empty list after `timeout` seconds."""
+    with Selector() as selector:
+        for sock, events in sockets.items():
+            selector.register(sock, events)
+        return [cast("socket.socket", key.fileobj) for key, _ in selector.select(timeout)]
+
+
+class Connection:
+    """A socket that never blocks for good: each wait ends when the service stops.
+
+    Behaviours use `send`, `receive`, `pause`, `close`, `reset`, `request` and `answer_next_with`.
+    """
+
+    clock = staticmethod(time.monotonic)
+
+    def __init__(self, sock: socket.socket, *, number: int, wake: socket.socket) -> None:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.number = number
+        self.socket = sock
+        self.closed = False
+        self.override: Behaviour | None = None
+        self._wake = wake
+        self._inbox = bytearray()
+        self._request: Request | None = None
+
+    @property
+    def request(self) -> Request:
+        """The request that is being answered; a LookupError before the first one."""
+        if self._request is None:
+            raise LookupError("this connection has not sent a request yet")
+        return self._request
+
+    @request.setter
+    def request(self, request: Request) -> None:
+        self._request = request
+
+    def start_tls(self, context: ssl.SSLContext) -> ssl.SSLSocket:
+        """Do the server's side of a TLS handshake; what goes wrong in it is an OSError."""
+        secure = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+        self.socket = secure
+        while True:
+            try:
+                secure.do_handshake()
+                return secure
+            except ssl.SSLWantReadError:
+                self._wait(READ, None)
+            except ssl.SSLWantWriteError:
+                self._wait(WRITE, None)
+
+    def send(self, data: bytes) -> None:
+        """Send every byte; ConnectionOver when the client has gone."""
+        view = memoryview(data)
+        while view:
+            # Waiting first lets a stop end a flood whose client never lets it block.
+            self._wait(WRITE, None)
+            try:
+                view = view[self.socket.send(view) :]
+            except (BlockingIOError, ssl.SSLWantWriteError):
+                continue
+            except ssl.SSLWantReadError:
+                self._wait(READ, None)
+            except OSError as error:
+                raise ConnectionOver(str(error)) from error
+
+    def receive(self, timeout: float | None = None) -> bytes:
+        """Return what arrives: b"" at the client's end, ConnectionOver after `timeout` seconds."""
+        if self._inbox:
+            data = bytes(self._inbox)
+            self._inbox.clear()
+            return data
+        while (arrived := self._arrived()) is None:
+            if not self._wait(READ, timeout):
+                raise ConnectionOver(f"nothing came in {timeout} s")
+        return arrived
+
+    def peek(self) -> bytes:
+        """Return the next byte and leave it there; b"" at the client's end."""
+        if not self._inbox:
+            self._more()
+        return bytes(self._inbox[:1])
+
+    def take(self, size: int) -> bytes:
+        """Return the next `size` bytes, fewer if the client closes first."""
+        while len(self._inbox) < size and self._more():
+            pass
+        return self._cut(size)
+
+    def take_through(self, marker: bytes, *, limit: int) -> bytes:
+        """Return the bytes through `marker`; what there is at the client's end or past `limit`."""
+        searched = 0
+        while (found := self._inbox.find(marker, searched)) < 0 and len(self._inbox) < limit:
+            searched = max(0, len(self._inbox) - len(marker) + 1)
+            if not self._more():
+                break
+        return self._cut(found + len(marker) if found >= 0 else len(self._inbox))
+
+    def pause(self, seconds: float | None) -> None:
+        """Wait (None: for ever); ConnectionOver once the client closes or the service stops."""
+        end = None if seconds is None else self.clock() + seconds
+        while True:
+            arrived = self._arrived()
+            if arrived == b"":
+                raise ConnectionOver("the client closed")
+            if arrived:
+                self._inbox += arrived
+                continue
+            left = None if end is None else max(0.0, end - self.clock())
+            if not self._wait(READ, left):
+                return
+
+    def beside(self, sock: socket.socket) -> Connection:
+        """Wrap another socket so that its waits end when the service of this connection stops."""
+        return Connection(sock, number=self.number, wake=self._wake)
+
+    def either(self, other: Connection) -> list[Connection]:
+        """Wait until this connection, the other one or both have bytes or an end to receive."""
+        if self._inbox:
+            return [self]
+        sockets = ready({self.socket: READ, other.socket: READ, self._wake: READ}, None)
+        if self._wake in sockets:
+            raise ConnectionOver(STOPPED)
+        return [side for side in (self, other) if side.socket in sockets]
+
+    def answer_next_with(self, behaviour: Behaviour) -> None:
+        """Answer the next request on this connection so, whatever the script says."""
+        self.override = behaviour
+
+    def close(self, *, notify: bool = True) -> None:
+        """End the connection in order; over TLS with a close_notify, unless `notify` is False."""
+        if self.closed:
+            return
+        self.closed = True
+        if isinstance(self.socket, ssl.SSLSocket) and notify:
+            with contextlib.suppress(OSError, ValueError):
+                self.socket.unwrap()
+        if self._request is None:
+            self._linger()
+        self.socket.close()
+
+    def reset(self) -> None:
+        """End the connection with a TCP reset."""
+        self.closed = True
+        with contextlib.suppress(OSError):
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.close()
+
+    def _linger(self) -> None:
+        with contextlib.suppress(OSError, ConnectionOver):
+            self.socket.shutdown(socket.SHUT_WR)
+            end = self.clock() + LINGER
+            while (left := end - self.clock()) > 0 and self.receive(left):
+                pass
+
+    def _wait(self, events: int, timeout: float | None) -> bool:
+        sockets = ready({self.socket: events, self._wake: READ}, timeout)
+        if self._wake in sockets:
+            raise ConnectionOver(STOPPED)
+        return bool(sockets)
+
+    def _arrived(self) -> bytes | None:
+        """Return what can be read now: None if nothing, b"" at the client's end."""
+        try:
+            return self.socket.recv(BLOCK)
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return None
+        except OSError:
+            return b""
+
+    def _more(self) -> bool:
+        while (arrived := self._arrived()) is None:
+            self._wait(READ, None)
+        self._inbox += arrived
+        return bool(arrived)
+
+    def _cut(self, size: int) -> bytes:
+        data = bytes(self._inbox[:size])
+        del self._inbox[:size]
+        return data
+
+
+Behaviour: TypeAlias = Callable[[Connection], None]

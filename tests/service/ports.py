@@ -1,0 +1,95 @@
+"""Loopback ports: to listen on, closed, deaf, and those that swallow every connect."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import socket
+from collections.abc import Iterator
+
+BACKLOG = 512
+TRIES = 50
+
+
+def has_ipv6() -> bool:
+    """Tell whether ::1 can be used here."""
+    try:
+        _bound("::1", 0).close()
+    except OSError:
+        return False
+    return True
+
+
+def listen(*, port: int = 0, ipv4: bool = True, ipv6: bool = True) -> list[socket.socket]:
+    """Listen on one port number of 127.0.0.1 and, where there is IPv6, of ::1."""
+    hosts = ["127.0.0.1"] if ipv4 else []
+    if ipv6 and _IPV6:
+        hosts.append("::1")
+    for _ in range(TRIES):
+        sockets: list[socket.socket] = []
+        try:
+            for host in hosts:
+                number = sockets[0].getsockname()[1] if sockets else port
+                sockets.append(_bound(host, number))
+                sockets[-1].listen(BACKLOG)
+            return sockets
+        except OSError as error:
+            for sock in sockets:
+                sock.close()
+            # The number is free on one family and taken on the other: try another one.
+            if port or error.errno != errno.EADDRINUSE:
+                raise
+    raise OSError(f"no port is free on all of {hosts}")
+
+
+@contextlib.contextmanager
+def closed_port(host: str = "127.0.0.1") -> Iterator[int]:
+    """Give a port that refuses connections and that nobody else can take meanwhile (F1)."""
+    with _bound(host, 0) as sock:
+        yield sock.getsockname()[1]
+
+
+@contextlib.contextmanager
+def deaf_port(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
+    """Give a port that completes TCP handshakes and never reads or sends a byte."""
+    with _bound(host, port) as sock:
+        sock.listen(BACKLOG)
+        yield sock.getsockname()[1]
+
+
+@contextlib.contextmanager
+def black_hole(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
+    """Give a port on which every connect hangs: the backlog is full, nothing accepts (F4)."""
+    with contextlib.ExitStack() as stack:
+        sock = stack.enter_context(_bound(host, port))
+        sock.listen(0)
+        number: int = sock.getsockname()[1]
+        for _ in range(8):
+            filler = stack.enter_context(socket.socket(sock.family, socket.SOCK_STREAM))
+            filler.settimeout(0.05)
+            try:
+                filler.connect((host, number))
+            except TimeoutError:
+                break
+        else:
+            raise OSError("this system takes connections beyond the backlog")
+        yield number
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.bind((host, port))
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+_IPV6 = has_ipv6()

@@ -1,0 +1,172 @@
+"""The service itself: accepts on loopback, a thread a connection, and answers by its script."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import threading
+from types import TracebackType
+from typing import Self
+
+from .connection import READ, Behaviour, Connection, ConnectionOver, ready
+from .log import Log, Opened
+from .ports import listen
+from .request import BadRequest, CutRequest, Request, TlsHello, read_request
+from .script import Script, Unscripted
+
+JOIN_TIMEOUT = 5.0
+REFUSAL = b"HTTP/1.1 400 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+class Service(Script, Log):
+    """A loopback HTTP service that does, byte for byte, what its script says.
+
+    `tls` is the context to serve with, None for plain HTTP. `on_connect` is a behaviour for each
+    accepted connection, before its TLS handshake and its first request. As a context manager it
+    starts on entry and stops on exit; an exit without an exception raises what stands in `errors`.
+    """
+
+    def __init__(
+        self,
+        *,
+        tls: ssl.SSLContext | None = None,
+        on_connect: Behaviour | None = None,
+        port: int = 0,
+        ipv4: bool = True,
+        ipv6: bool = True,
+    ) -> None:
+        Script.__init__(self)
+        Log.__init__(self)
+        self.port = port
+        self.on_connect = on_connect
+        self._tls = tls
+        self._families = {"ipv4": ipv4, "ipv6": ipv6}
+        self._threads: list[threading.Thread] = []
+        self._running = False
+
+    @property
+    def base_url(self) -> str:
+        """The address of the service without a slash at its end; its host is 127.0.0.1."""
+        return self.url()
+
+    def url(self, *, scheme: str | None = None, host: str = "127.0.0.1") -> str:
+        """Return the address under another host name ("localhost", "[::1]") or scheme."""
+        return f"{scheme or ('https' if self._tls else 'http')}://{host}:{self.port}"
+
+    def start(self) -> None:
+        """Listen and accept; afterwards `port` is known."""
+        self._listeners = listen(port=self.port, **self._families)
+        self.port = self._listeners[0].getsockname()[1]
+        self._wake, self._wake_end = socket.socketpair()
+        self._running = True
+        self._spawn(self._accept, "accept")
+
+    def stop(self) -> None:
+        """Close every connection, end every stall, join every thread; twice is once."""
+        if not self._running:
+            return
+        self._running = False
+        # Nobody reads the pair: its closed end stays readable for all threads at once.
+        self._wake_end.close()
+        for thread in self._threads_alive():
+            thread.join(JOIN_TIMEOUT)
+        left = [thread.name for thread in self._threads_alive()]
+        self._wake.close()
+        if left:
+            raise RuntimeError(f"these behaviours wait with something else than pause(): {left}")
+
+    def __enter__(self) -> Self:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop, and raise what the service met and no script asked for."""
+        self.stop()
+        if kind is None and self.errors:
+            raise ExceptionGroup("the test service met what no script asked for", self.errors)
+
+    def _spawn(self, target: object, name: str, *arguments: object) -> None:
+        assert callable(target)
+        name = f"test-service-{self.port}-{name}"
+        thread = threading.Thread(target=target, args=arguments, name=name, daemon=True)
+        self._threads = [*self._threads_alive(), thread]
+        thread.start()
+
+    def _threads_alive(self) -> list[threading.Thread]:
+        return [thread for thread in self._threads if thread.is_alive()]
+
+    def _accept(self) -> None:
+        waiting = dict.fromkeys([*self._listeners, self._wake], READ)
+        with contextlib.ExitStack() as stack:
+            for listener in self._listeners:
+                listener.setblocking(False)
+                stack.enter_context(listener)
+            while self._wake not in (able := ready(waiting, None)):
+                for listener in able:
+                    self._accept_from(listener)
+
+    def _accept_from(self, listener: socket.socket) -> None:
+        try:
+            sock, _ = listener.accept()
+        except BlockingIOError:
+            return
+        except OSError:
+            # No descriptor is free (F114): the connection waits in the backlog.
+            ready({self._wake: READ}, 0.01)
+            return
+        opened = self._add_connection()
+        self._spawn(self._serve, str(opened.number), sock, opened)
+
+    def _serve(self, sock: socket.socket, opened: Opened) -> None:
+        connection = Connection(sock, number=opened.number, wake=self._wake)
+        try:
+            self._greet(connection, opened)
+            while not connection.closed and (request := read_request(connection)):
+                self._add_request(request)
+                connection.request = request
+                self._answer(connection, request)
+        except CutRequest as cut:
+            opened.unfinished = cut.raw
+        except ConnectionOver:
+            pass
+        except TlsHello:
+            self._add_handshake_failure("TLS was spoken to the plain port")
+            self._refuse(connection, b"This Is Plain HTTP")
+        except (BadRequest, Unscripted) as error:
+            self._add_error(error)
+            self._refuse(connection, b"Not Scripted")
+        except Exception as error:
+            self._add_error(error)
+        finally:
+            connection.close()
+            self._close_connection(opened)
+
+    def _greet(self, connection: Connection, opened: Opened) -> None:
+        if self.on_connect:
+            self.on_connect(connection)
+        if self._tls and not connection.closed:
+            try:
+                secure = connection.start_tls(self._tls)
+            except OSError as error:
+                self._add_handshake_failure(str(error))
+                raise ConnectionOver(str(error)) from error
+            opened.tls, opened.alpn = secure.version(), secure.selected_alpn_protocol()
+
+    def _answer(self, connection: Connection, request: Request) -> None:
+        override, connection.override = connection.override, None
+        behaviour = override or self._behaviour_for(request)
+        behaviour(connection)
+        if (request.header("connection") or "").lower() == "close":
+            connection.close()
+
+    @staticmethod
+    def _refuse(connection: Connection, reason: bytes) -> None:
+        with contextlib.suppress(ConnectionOver):
+            connection.send(REFUSAL % reason)
