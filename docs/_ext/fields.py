@@ -1,0 +1,59 @@
+"""The `record-fields` directive: a record's fields as a table, from what is compiled in."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import ExtensionMetadata
+
+from tradingdata import _core
+
+# How each kind shows in Python and in a pandas frame.
+SHOWN = {
+    "text": ("str", "str"),
+    "integer": ("int", "Int64"),
+    "number": ("float", "float64"),
+    "timestamp": ("datetime", "datetime64[us]"),
+    "date": ("date", "datetime64[us]"),
+}
+HEADINGS = ["field", "kind", "Python", "pandas", "meaning"]
+
+
+class RecordFields(SphinxDirective):
+    """The fields of the record that the argument names, in the service's order."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        group = nodes.tgroup(cols=len(HEADINGS))
+        group += [nodes.colspec(colwidth=width) for width in (20, 10, 10, 15, 45)]
+        head = nodes.thead()
+        head += row(nodes.Text(heading) for heading in HEADINGS)
+        body = nodes.tbody()
+        for name, kind, doc, personal in _core.fields_of(self.arguments[0]):
+            python, pandas = SHOWN[kind]
+            note = " (personal: masked)" if personal else ""
+            codes = [nodes.literal(text=name), nodes.Text(kind)]
+            codes += [nodes.literal(text=python), nodes.literal(text=pandas)]
+            body += row([*codes, nodes.Text(doc + note)])
+        group += [head, body]
+        table = nodes.table()
+        table += group
+        return [table]
+
+
+def row(cells) -> nodes.row:
+    made = nodes.row()
+    for cell in cells:
+        entry = nodes.entry()
+        paragraph = nodes.paragraph()
+        paragraph += cell
+        entry += paragraph
+        made += entry
+    return made
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_directive("record-fields", RecordFields)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,27 @@
+"""Sphinx settings: `python -m sphinx -W docs build/docs`, with the package installed."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "tradingdata"
+author = "The tradingdata authors"
+copyright = "2026, the tradingdata authors"
+version = release = installed_version("tradingdata")
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "fields"]
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+# Code blocks run in the tests, notebooks in a stage of their own.
+nb_execution_mode = "off"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+
+html_theme = "furo"
+html_title = f"tradingdata {release}"
