@@ -49,7 +49,7 @@ def h2_goaway(*, last_stream: int = 0, error: int = 0) -> Answer:
 
 
 class Http2:
-    """The behaviour for an HTTP/2 connection: each stream gets the next answer, then a close.
+    """The behaviour for an HTTP/2 connection: each stream gets the next answer, then silence.
 
     Serve it with a context whose `alpn` is ["h2"], or to a client with prior knowledge. `streams`
     holds the frames of each stream as they came.
@@ -66,7 +66,7 @@ class Http2:
         connection.send(frame(SETTINGS, 0, 0))
         for answer in self._answers:
             connection.send(answer(self._next_stream(connection)))
-        connection.close()
+        connection.pause(None)
 
     def _next_stream(self, connection: Connection) -> int:
         """Read frames until a stream's request is whole; return its number."""
