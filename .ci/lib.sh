@@ -57,15 +57,13 @@ find_python() {
   return 1
 }
 
-# What the build lacks, as Debian names it.
+# What the build lacks, as Debian names it. An interpreter chosen by hand is the chooser's affair.
 missing_packages() {
   compiler >/dev/null || echo g++
   has_header curl/curl.h || echo libcurl4-openssl-dev
   has_header zlib.h || echo zlib1g-dev
-  find_python >/dev/null || printf '%s\n' python3-dev python3-venv
+  [ -n "${PYTHON:-}" ] || find_python >/dev/null || printf '%s\n' python3-dev python3-venv
 }
-
-is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }
 
 # Installs the named Debian packages; with apt or the rights missing, says what to install instead.
 apt_install() {
