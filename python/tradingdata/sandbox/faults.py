@@ -1,0 +1,262 @@
+"""Faults on demand: what goes wrong with the next answer, and how to ask for it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from .books import Body
+from .render import encode
+from .routes import ENDPOINTS, Reply, error
+
+_LOGIN_PAGE = (
+    b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Your session has ended"
+    b'</h1><form action="/login"><input name="user"><input type="password"></form></body></html>'
+)
+_OUTAGE_PAGE = b"<html><body><h1>503 Service Unavailable</h1><hr>gateway</body></html>"
+
+
+class Wire(Protocol):
+    """What a fault may do to a connection."""
+
+    def send(self, data: bytes) -> None:
+        """Sends bytes as they are."""
+
+    def wait(self, seconds: float) -> bool:
+        """Waits, and tells whether the service is stopping."""
+
+    def reset(self) -> None:
+        """Ends the connection at once, with a TCP reset."""
+
+
+Details = Mapping[str, Any]
+Change = Callable[[Reply, Details], Reply]
+Act = Callable[[Wire, bytes, bytes, Details], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of fault. It changes the answer, or acts on the connection, which may then close."""
+
+    what: str
+    details: Details
+    change: Change | None = None
+    act: Act | None = None
+    closes: bool = True
+
+
+@dataclass(slots=True)
+class Fault:
+    """A fault that is waiting for its request; `times` is None when it stays."""
+
+    name: str
+    kind: Kind
+    details: Details
+    times: int | None
+    endpoint: str | None
+    account: str | None
+
+
+def _refusal(status: int, message: str) -> Change:
+    return lambda reply, details: error(status, message, *_retry_after(details))
+
+
+def _retry_after(details: Details) -> tuple[tuple[str, str], ...]:
+    after = details.get("retry_after")
+    if after is None:
+        return ()
+    if isinstance(after, datetime):
+        after = format_datetime(after.astimezone(UTC), usegmt=True)
+    return (("Retry-After", str(after)),)
+
+
+def _page(status: int, page: bytes) -> Change:
+    return lambda reply, details: Reply(status, Body(page), "text/html; charset=utf-8")
+
+
+def _status(reply: Reply, details: Details) -> Reply:
+    return error(int(details["code"]), str(details["message"]))
+
+
+def _error_envelope(reply: Reply, details: Details) -> Reply:
+    envelope = {"data": None, "message": str(details["message"]), "status": str(details["status"])}
+    return Reply(200, Body(encode(envelope)))
+
+
+def _body(make: Callable[[bytes], bytes]) -> Change:
+    return lambda reply, details: replace(reply, status=200, body=Body(make(reply.body.raw)))
+
+
+def _null_data(body: bytes) -> bytes:
+    is_page = body.startswith(b"[")
+    return encode(None if is_page else {"data": None, "message": "Success", "status": "success"})
+
+
+def _bad_json(body: bytes) -> bytes:
+    """The body with its first colon lost: the right length and shape, and not JSON."""
+    return body.replace(b":", b" ", 1) if b":" in body else b"[,]"
+
+
+def _redirect(reply: Reply, details: Details) -> Reply:
+    moved = error(int(details["code"]), "Moved", ("Location", str(details["location"])))
+    return replace(moved, content_type="text/html")
+
+
+def _stall(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
+    wire.wait(float(details["seconds"]))
+
+
+def _slow(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
+    """Headers at once, the body in pieces spread evenly over the time."""
+    wire.send(head)
+    seconds = float(details["seconds"])
+    pieces = max(1, min(len(body), int(seconds * 20)))
+    for piece in range(pieces):
+        if wire.wait(seconds / pieces):
+            return
+        wire.send(body[len(body) * piece // pieces : len(body) * (piece + 1) // pieces])
+
+
+def _cut(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
+    wire.send(head + body[: int(len(body) * float(details["at"]))])
+
+
+def _reset(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
+    if details["at"] is not None:
+        wire.send(head + body[: int(len(body) * float(details["at"]))])
+    wire.reset()
+
+
+_OUTAGES = {
+    "500": "Internal server error",
+    "502": "Bad gateway",
+    "503": "Service unavailable",
+    "504": "Gateway timeout",
+}
+
+KINDS: dict[str, Kind] = {
+    "expired_token": Kind(
+        "401, as for a token that has expired; the token itself stays good",
+        {},
+        _refusal(401, "Access token is missing, wrong or expired"),
+    ),
+    "forbidden": Kind("403", {}, _refusal(403, "Not allowed for this client")),
+    "429": Kind(
+        "429; retry_after= is seconds, a datetime, any text, or None for no header",
+        {"retry_after": 1},
+        _refusal(429, "Too many requests"),
+    ),
+    **{
+        code: Kind(
+            f"{code}; retry_after= adds the header Retry-After",
+            {"retry_after": None},
+            _refusal(int(code), message),
+        )
+        for code, message in _OUTAGES.items()
+    },
+    "status": Kind(
+        "any other HTTP status: code= and message=",
+        {"code": 418, "message": "Refused"},
+        _status,
+    ),
+    "html": Kind("200 with a login page", {}, _page(200, _LOGIN_PAGE)),
+    "html_503": Kind("503 with a gateway's page", {}, _page(503, _OUTAGE_PAGE)),
+    "error_envelope": Kind(
+        "200 with an envelope that says no: message= and status=",
+        {"message": "Something went wrong", "status": "error"},
+        _error_envelope,
+    ),
+    "stall": Kind(
+        "no answer for seconds=, then the connection closes", {"seconds": 30.0}, act=_stall
+    ),
+    "slow": Kind(
+        "the right answer, dripping for seconds=", {"seconds": 3.0}, act=_slow, closes=False
+    ),
+    "cut": Kind(
+        "the connection closes early: at= is the part of the body that is sent",
+        {"at": 0.5},
+        act=_cut,
+    ),
+    "reset": Kind(
+        "the connection is reset before the answer; with at=, after that part of the body",
+        {"at": None},
+        act=_reset,
+    ),
+    "empty": Kind("200 without a body", {}, _body(lambda body: b"")),
+    "bad_json": Kind("200 with a body that is nearly JSON", {}, _body(_bad_json)),
+    "null_data": Kind("200 with null for data: nothing yet", {}, _body(_null_data)),
+    "redirect": Kind("302, or code=, to location=", {"code": 302, "location": "/login"}, _redirect),
+}
+
+FAULTS: Mapping[str, str] = MappingProxyType({name: kind.what for name, kind in KINDS.items()})
+"""Every kind of fault that `Service.fail_next` takes, and what it does."""
+
+
+class FaultQueue:
+    """Faults that wait for their requests, the one asked for first being met first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._faults: list[Fault] = []
+
+    def add(
+        self,
+        name: str,
+        *,
+        times: int | None,
+        endpoint: str | None,
+        account: str | None,
+        details: Details,
+    ) -> None:
+        """Puts a fault in the queue. Raises ValueError for what is unknown, naming the known."""
+        kind = KINDS[_known("kind of fault", name, KINDS)]
+        if endpoint is not None:
+            _known("endpoint", endpoint, ENDPOINTS)
+        for detail, value in details.items():
+            default = kind.details[_known(f"detail of {name!r}", detail, kind.details)]
+            if isinstance(default, int | float) and detail != "retry_after":
+                _number(detail, value)
+        if times is not None and times < 1:
+            raise ValueError(f"times must be 1 or more, or None for every call, not {times}")
+        fault = Fault(name, kind, {**kind.details, **details}, times, endpoint, account)
+        with self._lock:
+            self._faults.append(fault)
+
+    def take(self, endpoint: str, account: str | None) -> Fault | None:
+        """The fault that this request meets."""
+        with self._lock:
+            for fault in self._faults:
+                if fault.endpoint not in (None, endpoint) or fault.account not in (None, account):
+                    continue
+                if fault.times is not None:
+                    fault.times -= 1
+                    if not fault.times:
+                        self._faults.remove(fault)
+                return fault
+        return None
+
+    def clear(self) -> None:
+        """Forgets all that wait."""
+        with self._lock:
+            self._faults.clear()
+
+
+def _number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise ValueError(f"{name} must be a number of 0 or more, not {value!r}")
+
+
+def _known(what: str, name: str, names: Mapping[str, object]) -> str:
+    if name in names:
+        return name
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(name), names, n=1)
+    hint = f' Did you mean "{close[0]}"?' if close else ""
+    listed = ", ".join(f'"{known}"' for known in names) or "none"
+    raise ValueError(f"unknown {what}: {name!r}.{hint} Known: {listed}")

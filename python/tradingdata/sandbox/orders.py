@@ -1,0 +1,104 @@
+"""An order of the day: what was asked, what became of it, and its state at any moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .instruments import Instrument
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """What the client asked for. Times are seconds after the opening bell, money is in paise."""
+
+    number: int
+    instrument: Instrument
+    side: str
+    product: str
+    order_type: str
+    validity: str
+    quantity: int
+    price: int
+    trigger: int
+    disclosed: int
+    entered: int
+    received: int
+    algo: str = ""
+    dealer: str = ""
+    source: str = "A"
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A part of an order that traded."""
+
+    second: int
+    quantity: int
+    price: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """The exchange's no."""
+
+    second: int
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the order book says of an order at one moment."""
+
+    status: str
+    updated: int
+    filled: int
+    value: int
+    last_price: int
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order with its whole life: fills in the order of their times, or a rejection."""
+
+    ticket: Ticket
+    fills: tuple[Fill, ...] = ()
+    rejection: Rejection | None = None
+
+    def moments(self) -> list[int]:
+        """The seconds at which the order's state changes, its arrival first."""
+        moments = [self.ticket.received, *(fill.second for fill in self.fills)]
+        if self.rejection:
+            moments.append(self.rejection.second)
+        return moments
+
+    def state(self, second: int) -> State:
+        """The state `second` seconds after the opening bell; value is in paise."""
+        ticket, rejection = self.ticket, self.rejection
+        if rejection and rejection.second <= second:
+            return State(
+                "Error", rejection.second, 0, 0, 0, code=rejection.code, reason=rejection.reason
+            )
+        updated, filled, value, last = ticket.received, 0, 0, 0
+        for fill in self.fills:
+            if fill.second > second:
+                break
+            updated, last = fill.second, fill.price
+            filled += fill.quantity
+            value += fill.quantity * fill.price
+        done = filled == ticket.quantity
+        reason = "TRADE CONFIRMED" if done else "PARTLY TRADED" if filled else "CONFIRMED"
+        return State(
+            "Success" if done else "Pending", updated, filled, value, last, code="0", reason=reason
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """A fill as the trade book tells it."""
+
+    number: int
+    order: Order
+    fill: Fill

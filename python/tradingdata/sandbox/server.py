@@ -1,0 +1,98 @@
+"""The port on loopback, and the threads behind it."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import socketserver
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from .connection import Connection, Handle
+
+_JOIN_SECONDS = 2.0
+
+
+class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """A server on 127.0.0.1 with a daemon thread for each connection.
+
+    `outcome` tells what to do with a request; it is called on the connection's thread.
+    """
+
+    allow_reuse_address = True
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, port: int, outcome: Handle) -> None:
+        self.outcome = outcome
+        self.stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._open: dict[socket.socket, threading.Thread] = {}
+        super().__init__(("127.0.0.1", port), Connection)
+        self._waker, self._woken = socket.socketpair()
+        self._thread = threading.Thread(
+            target=self._accept, name="tradingdata-sandbox", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self.socket.getsockname()[1])
+
+    def stop(self) -> None:
+        """Closes the port and every connection, and waits for their threads."""
+        self.stopping.set()
+        self._waker.close()
+        self._thread.join()
+        self._woken.close()
+        self.server_close()
+        with self._lock:
+            still_open = dict(self._open)
+        for connection in still_open:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        until = time.monotonic() + _JOIN_SECONDS
+        for thread in still_open.values():
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Starts the connection's thread, and remembers the connection until it ends."""
+        thread = threading.Thread(
+            target=self.process_request_thread,
+            args=(request, client_address),
+            name="tradingdata-sandbox-connection",
+            daemon=True,
+        )
+        with self._lock:
+            self._open[request] = thread
+        thread.start()
+
+    def shutdown_request(self, request: Any) -> None:
+        """Ends a connection and forgets it."""
+        with self._lock:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client may go away at any time; anything else is told on stderr."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+    def _accept(self) -> None:
+        # Not serve_forever: its stop waits for the end of a polling interval.
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.socket, selectors.EVENT_READ)
+            selector.register(self._woken, selectors.EVENT_READ)
+            while not self.stopping.is_set():
+                selector.select()
+                if not self.stopping.is_set():
+                    try:
+                        self.process_request(*self.get_request())
+                    except OSError:
+                        # Too many open files, perhaps: the connection waits in the queue.
+                        self.stopping.wait(0.05)
