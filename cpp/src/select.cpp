@@ -1,0 +1,180 @@
+#include "tradingdata/select.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+
+namespace tradingdata {
+
+namespace {
+
+// Copies rows into a table that has room for them.
+class Copier {
+ public:
+  explicit Copier(Table& into) : into_(into) {}
+
+  void copy(const Table& from, std::int64_t row, std::int64_t place) {
+    const Schema& schema = from.schema();
+    for (int field = 0; field < schema.width(); ++field) {
+      if (!from.valid(field, row)) {
+        into_.set_null(field, place);
+      } else if (schema.fields[static_cast<std::size_t>(field)].kind == Kind::text) {
+        copy_text(from, field, row, place);
+      } else {
+        const std::int64_t width = width_of(schema.fields[static_cast<std::size_t>(field)].kind);
+        std::memcpy(into_.column(field).values + place * width,
+                    from.column(field).values + row * width, static_cast<std::size_t>(width));
+      }
+    }
+    const auto [begin, end] = from.extras_of(row);
+    for (std::int64_t i = begin; i < end; ++i) {
+      copy_extra(from, from.extras[static_cast<std::size_t>(i)], place);
+    }
+    into_.masked = into_.masked && from.masked;
+  }
+
+ private:
+  void copy_text(const Table& from, int field, std::int64_t row, std::int64_t place) {
+    const TextView& view = from.column(field).as<TextView>()[row];
+    into_.column(field).as<TextView>()[place] =
+        view.is_inline() ? view : into_.keep_text(from.text(view));
+  }
+
+  void copy_extra(const Table& from, const Extra& extra, std::int64_t place) {
+    const std::string_view json = from.extra_json(extra);
+    const auto [buffer, offset] = into_.keep_bytes(json);
+    into_.extras.push_back(
+        Extra{.row = place,
+              .name = into_.extra_name(from.extra_names[static_cast<std::size_t>(extra.name)]),
+              .buffer = buffer,
+              .offset = offset,
+              .size = extra.size});
+  }
+
+  Table& into_;
+};
+
+bool same_cell(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b, int field) {
+  const bool valid = a.valid(field, row_a);
+  if (valid != b.valid(field, row_b)) return false;
+  if (!valid) return true;
+  const Kind kind = a.schema().fields[static_cast<std::size_t>(field)].kind;
+  switch (kind) {
+    case Kind::text: return a.text(field, row_a) == b.text(field, row_b);
+    case Kind::number:
+      return a.column(field).as<double>()[row_a] == b.column(field).as<double>()[row_b];
+    default: {
+      const std::int64_t width = width_of(kind);
+      return std::memcmp(a.column(field).values + row_a * width,
+                         b.column(field).values + row_b * width,
+                         static_cast<std::size_t>(width)) == 0;
+    }
+  }
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9E3779B97F4A7C15;
+  return hash ^ hash >> 32;
+}
+
+std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t hash = text.size();
+  while (!text.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t count = text.copy(reinterpret_cast<char*>(&word), sizeof word);
+    hash = mixed(hash, word);
+    text.remove_prefix(count);
+  }
+  return hash;
+}
+
+std::uint64_t hash_cell(const Table& table, int field, std::int64_t row) {
+  const Column& column = table.column(field);
+  switch (table.schema().fields[static_cast<std::size_t>(field)].kind) {
+    case Kind::text: return hash_text(table.text(field, row));
+    case Kind::number: {
+      const double value = column.as<double>()[row];
+      return std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value);  // -0 equals 0
+    }
+    case Kind::date: return static_cast<std::uint64_t>(column.as<std::int32_t>()[row]);
+    default: return static_cast<std::uint64_t>(column.as<std::int64_t>()[row]);
+  }
+}
+
+bool same_extras(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
+  const auto [begin_a, end_a] = a.extras_of(row_a);
+  const auto [begin_b, end_b] = b.extras_of(row_b);
+  if (end_a - begin_a != end_b - begin_b) return false;
+  const auto name = [](const Table& table, std::int64_t i) -> std::string_view {
+    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
+    return table.extra_names[static_cast<std::size_t>(extra.name)];
+  };
+  const auto json = [](const Table& table, std::int64_t i) {
+    return table.extra_json(table.extras[static_cast<std::size_t>(i)]);
+  };
+  for (std::int64_t i = begin_a; i < end_a; ++i) {
+    bool found = false;
+    for (std::int64_t j = begin_b; j < end_b && !found; ++j) {
+      found = name(a, i) == name(b, j) && json(a, i) == json(b, j);
+    }
+    if (!found) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::shared_ptr<Table> gather(const Table& table, std::span<const std::int64_t> rows) {
+  auto result = std::make_shared<Table>(table.schema());
+  result->reserve(static_cast<std::int64_t>(rows.size()));
+  result->extra_names = table.extra_names;
+  Copier copier(*result);
+  std::int64_t place = 0;
+  for (const std::int64_t row : rows) {
+    copier.copy(table, row, place);
+    result->set_rows(++place);
+  }
+  return result;
+}
+
+std::shared_ptr<Table> concat(std::span<const Slice> slices) {
+  if (slices.empty()) throw std::invalid_argument("there is nothing to join");
+  const Schema& schema = slices.front().table->schema();
+  std::int64_t rows = 0;
+  for (const Slice& slice : slices) {
+    if (&slice.table->schema() != &schema) {
+      throw std::invalid_argument("books of different records cannot be joined");
+    }
+    rows += slice.stop - slice.start;
+  }
+  auto result = std::make_shared<Table>(schema);
+  result->reserve(rows);
+  Copier copier(*result);
+  std::int64_t place = 0;
+  for (const Slice& slice : slices) {
+    for (std::int64_t row = slice.start; row < slice.stop; ++row) {
+      copier.copy(*slice.table, row, place);
+      result->set_rows(++place);
+    }
+  }
+  return result;
+}
+
+bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
+  if (&a.schema() != &b.schema()) return false;
+  for (int field = 0; field < a.schema().width(); ++field) {
+    if (!same_cell(a, row_a, b, row_b, field)) return false;
+  }
+  return same_extras(a, row_a, b, row_b);
+}
+
+std::uint64_t hash_row(const Table& table, std::int64_t row) {
+  std::uint64_t hash = static_cast<std::uint64_t>(table.schema().width());
+  for (int field = 0; field < table.schema().width(); ++field) {
+    hash = mixed(hash, table.valid(field, row) ? hash_cell(table, field, row) : 0x5851F42D);
+  }
+  return hash;  // unknown fields are left to equality
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,16 @@
+// What the binding's files offer to the module's table of contents.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace tradingdata::python {
+
+namespace py = pybind11;
+
+void bind_errors(py::module_& module);
+void bind_records(py::module_& module);
+void bind_table(py::module_& module);
+void bind_views(py::module_& module);
+void bind_decode(py::module_& module);
+
+}  // namespace tradingdata::python

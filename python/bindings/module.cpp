@@ -1,0 +1,15 @@
+// tradingdata._core, as a table of contents: each concept binds itself in a file of its own.
+#include "bindings.hpp"
+
+namespace py = pybind11;
+
+PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
+  using namespace tradingdata::python;
+  module.doc() = "The C++ core of tradingdata; use the package `tradingdata`.";
+  module.attr("__version__") = TRADINGDATA_VERSION;
+  bind_errors(module);
+  bind_records(module);
+  bind_table(module);
+  bind_views(module);
+  bind_decode(module);
+}

@@ -1,0 +1,75 @@
+// Iteration over rows: a row costs one small object.
+#include "rows.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+struct RowIterator {
+  PyObject_HEAD
+  PyObject* owner;
+  Columns* columns;
+  const RowType* type;
+  std::int64_t next;
+  std::int64_t left;
+  std::int64_t step;
+};
+
+RowIterator* as_iterator(PyObject* self) { return reinterpret_cast<RowIterator*>(self); }
+
+void dealloc(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  Py_DECREF(as_iterator(self)->owner);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyObject* next_row(PyObject* self) {
+  RowIterator* const iterator = as_iterator(self);
+  if (iterator->left == 0) return nullptr;
+  PyObject* const row =
+      make_row(*iterator->type, iterator->owner, iterator->columns, iterator->next);
+  if (row == nullptr) return nullptr;
+  --iterator->left;
+  iterator->next += iterator->step;
+  return row;
+}
+
+PyObject* length_hint(PyObject* self, PyObject*) {
+  return PyLong_FromLongLong(as_iterator(self)->left);
+}
+
+PyTypeObject* iterator_type() {
+  static PyMethodDef methods[] = {{"__length_hint__", length_hint, METH_NOARGS, nullptr}, {}};
+  static PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+      {Py_tp_iternext, reinterpret_cast<void*>(next_row)},
+      {Py_tp_methods, methods},
+      {0, nullptr},
+  };
+  static PyType_Spec spec{"tradingdata._core.RowIterator", sizeof(RowIterator), 0,
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  static PyObject* const type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+}  // namespace
+
+py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_t stop,
+                        std::int64_t step) {
+  auto* const columns = owner.cast<Columns*>();
+  RowIterator* const made = PyObject_New(RowIterator, iterator_type());
+  if (made == nullptr) throw py::error_already_set();
+  made->owner = owner.inc_ref().ptr();
+  made->columns = columns;
+  made->type = &row_type(columns->table().schema());
+  made->next = start;
+  made->left = step > 0 ? std::max<std::int64_t>(stop - start, 0)
+                        : std::max<std::int64_t>(start - stop, 0);
+  made->step = step;
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(made));
+}
+
+}  // namespace tradingdata::python

@@ -1,0 +1,38 @@
+"""Files that are whole or absent: written beside their place, then moved into it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str]:
+    """Gives a path to write to; on success the file is flushed to disk and takes its name.
+
+    Raises FileExistsError where the file is there and ``overwrite`` is not set. On an error nothing
+    is left behind and an older file stays as it was. Only the user may read the file.
+    """
+    target = os.fspath(path)
+    if not overwrite and os.path.lexists(target):
+        raise FileExistsError(f"{target} is there already; pass overwrite=True to replace it")
+    suffix = os.path.splitext(target)[1]  # libraries choose a format by it
+    draft = f"{target}.{os.getpid()}.{os.urandom(4).hex()}{suffix}"
+    try:
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        yield draft
+        with open(draft, "rb+") as written:
+            os.fsync(written.fileno())
+        if overwrite:
+            os.replace(draft, target)
+        else:
+            os.link(draft, target)  # unlike a rename, it refuses a file that appeared meanwhile
+            os.unlink(draft)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(draft)
+        raise

@@ -1,0 +1,326 @@
+"""Books: immutable sequences of records, held in columns by the core."""
+
+from __future__ import annotations
+
+import operator
+
+from . import _core
+from .conditions import rows_where
+from .display import BookDisplay
+from .frames import FrameExport
+from .issues import Issue, decode_issues, warn_of_lost, whole_book_issues
+from .records import Order, Stock, Trade
+from .response import Response
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import tzinfo
+    from typing import Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
+
+    from ._core import Table
+
+    Record = TypeVar("Record", bound=Trade | Order | Stock)
+
+    class _Of(Generic[Record]):
+        pass
+else:
+
+    class _Of:
+        """Stands in for typing.Generic, whose import alone takes longer than all of this one."""
+
+        __slots__ = ()
+
+        def __class_getitem__(cls, record):
+            return cls
+
+    Record = None
+
+
+class Book(_Of[Record], FrameExport, BookDisplay):
+    """An immutable sequence of records of one type, in the order of the answer.
+
+    Made by a client, by ``from_json`` and ``load``, or by hand from records: ``TradeBook([Trade(...)])``.
+    Slices and filters are books too. A row keeps its book's storage alive; so does a slice.
+    """
+
+    __slots__ = ("__weakref__", "_issues", "_response", "_start", "_stop", "_table")
+    __hash__: ClassVar[Any]
+
+    _record: ClassVar[str]
+    _table: Table
+    _start: int
+    _stop: int
+    _response: Response | None
+    _issues: tuple[Issue, ...] | None
+
+    def __new__(cls, records: Iterable[Record] = ()) -> Self:
+        return cls._of(_core.from_rows(cls._record, records), issues=())
+
+    @classmethod
+    def _of(
+        cls,
+        table: Table,
+        start: int = 0,
+        stop: int | None = None,
+        *,
+        response: Response | None = None,
+        issues: tuple[Issue, ...] | None = None,
+    ) -> Self:
+        self = object.__new__(cls)
+        self._table = table
+        self._start = start
+        self._stop = len(table) if stop is None else stop
+        self._response = response
+        self._issues = issues
+        return self
+
+    @classmethod
+    def _received(cls, table: Table, response: Response, *, stacklevel: int) -> Self:
+        """A book of a whole answer; warns of what was lost in it."""
+        issues = decode_issues(table)
+        warn_of_lost(issues, cls._record, stacklevel=stacklevel + 1)
+        return cls._of(table, response=response)
+
+    @classmethod
+    def from_json(
+        cls,
+        data: bytes | bytearray | memoryview | str,
+        *,
+        strict: bool = False,
+        keep_personal_data: bool = False,
+    ) -> Self:
+        """Decodes a saved answer of the service, with the decoder that the client uses.
+
+        ``strict`` makes any lost or missing value an error; ``keep_personal_data`` keeps account
+        numbers (PAN), which are masked otherwise. Raises DecodeError and ServiceError as a call does.
+        """
+        bytes_like = data.encode() if isinstance(data, str) else data
+        table = cls._decode(bytes_like, strict, keep_personal_data)
+        return cls._received(table, Response(table), stacklevel=2)
+
+    @classmethod
+    def _decode(
+        cls, data: bytes | bytearray | memoryview, strict: bool, keep_personal_data: bool
+    ) -> Table:
+        return _core.decode_book(cls._record, data, strict, keep_personal_data)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes the answer as it was kept, with its facts; of a part, its rows.
+
+        The file is one line of JSON that describes it, then the body byte for byte; only the user
+        may read it. Raises FileExistsError unless ``overwrite``.
+        """
+        from . import saved
+
+        saved.save(self, path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads what ``save`` wrote. Raises ValueError where the file is of another kind or damaged."""
+        from . import saved
+
+        return saved.load(cls, path)
+
+    # -- a sequence --
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, index: SupportsIndex) -> Record: ...
+        @overload
+        def __getitem__(self, index: slice) -> Self: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Record | Self:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step == 1:
+                stop = max(start, stop)
+                return self._part(self._table, self._start + start, self._start + stop)
+            rows = range(self._start + start, self._start + stop, step)
+            return self._part(self._table.take(rows))
+        at = operator.index(index)
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"row {at} of a book of {len(self)}")
+        row: Record = self._table.row((self._start if at >= 0 else self._stop) + at)
+        return row
+
+    def __iter__(self) -> Iterator[Record]:
+        return self._table.rows(self._start, self._stop)
+
+    def __reversed__(self) -> Iterator[Record]:
+        return self._table.rows(self._stop - 1, self._start - 1, -1)
+
+    def __contains__(self, record: object) -> bool:
+        return bool(self._table.find(self._start, self._stop, record))
+
+    def index(self, record: Record) -> int:
+        """The position of the first row that equals ``record``. Raises ValueError where none does."""
+        found = self._table.find(self._start, self._stop, record)
+        if not found:
+            raise ValueError("no row of the book equals that record")
+        return found[0] - self._start
+
+    def count(self, record: Record) -> int:
+        """How many rows equal ``record``."""
+        return len(self._table.find(self._start, self._stop, record))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return len(self) == len(other) and self._table.equal(
+            self._start, self._stop, other._table, other._start
+        )
+
+    def __hash__(self) -> int:
+        ends = (self[0], self[-1]) if len(self) else ()
+        return hash((type(self).__name__, len(self), ends))
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from . import saved
+
+        return saved.unpack, (type(self), *saved.pack(self))
+
+    # -- parts and unions --
+
+    def _part(self, table: Table, start: int = 0, stop: int | None = None) -> Self:
+        issues = decode_issues(self._table) if self._issues is None else self._issues
+        return self._of(table, start, stop, issues=issues)
+
+    def filter(self, **conditions: Any) -> Self:
+        """The rows whose fields have the given values: ``book.filter(symbol="INFY", exchange={"NSE", "BSE"})``.
+
+        A set stands for any of its members, ``None`` for no value. Anything more is a data frame's
+        work. Raises TypeError for a field that the record does not have and for a value that it
+        cannot have.
+        """
+        return self._part(self._table.take(rows_where(self, conditions)))
+
+    def localize(self, tz: str | tzinfo | None) -> Self:
+        """The same book with its times in a zone, in rows, Arrow and frames alike.
+
+        The service states no zone, so times are naive until then; ``"Asia/Kolkata"`` is the
+        exchanges'. ``None`` makes them naive again. The clock times stay as they are.
+        """
+        if isinstance(tz, str):
+            from zoneinfo import ZoneInfo
+
+            tz = ZoneInfo(tz)
+        issues = self._issues
+        table = self._table.with_zone(tz)
+        return self._of(table, self._start, self._stop, response=self._response, issues=issues)
+
+    # -- what came with it --
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the record's fields, in the service's order."""
+        return [field[0] for field in _core.fields_of(self._record)]
+
+    @property
+    def extra_fields(self) -> tuple[str, ...]:
+        """Names of the fields in these rows that the service's document does not know."""
+        return tuple(self._table.extra_names(self._start, self._stop))
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """What did not fit, or is odd, in the answer. Of a part: what did not fit in its answer."""
+        if self._issues is None:
+            found = decode_issues(self._table)
+            self._issues = found + whole_book_issues(self._table, self.columns)
+        return self._issues
+
+    @property
+    def response(self) -> Response | None:
+        """The answer that this book is, whole; ``None`` for a part, a union, or a book made by hand."""
+        return self._response
+
+    # -- plain Python --
+
+    def _chosen(self, columns: Sequence[str] | None) -> list[str]:
+        if columns is None:
+            return self.columns
+        if isinstance(columns, str):
+            raise TypeError(f"columns= takes a list of names, not the text {columns!r}")
+        return list(columns)
+
+    def to_dicts(
+        self, columns: Sequence[str] | None = None, *, extra: bool = False
+    ) -> list[dict[str, Any]]:
+        """A dict for each row, by wire name; ``extra=True`` adds the unknown fields it has.
+
+        Raises KeyError for a name in ``columns`` that the record does not have.
+        """
+        return self._table.to_dicts(self._start, self._stop, self._chosen(columns), extra)
+
+    def to_dict(
+        self, columns: Sequence[str] | None = None, *, extra: bool = False
+    ) -> dict[str, list[Any]]:
+        """A list for each column, by wire name; ``extra=True`` adds the unknown ones, ``None`` where absent.
+
+        Raises KeyError for a name in ``columns`` that the record does not have.
+        """
+        result = self._table.to_dict(self._start, self._stop, self._chosen(columns))
+        if extra and self.extra_fields:
+            unknown = [_core.row_extras(row) for row in self]
+            for name in self.extra_fields:
+                result[name] = [values.get(name) for values in unknown]
+        return result
+
+
+class TradeBook(Book[Trade]):
+    """The executed trades of an account, as the service's trade book gives them."""
+
+    __slots__ = ()
+    _record = "Trade"
+
+
+class OrderBook(Book[Order]):
+    """The orders of the current day, as the service's order book gives them."""
+
+    __slots__ = ()
+    _record = "Order"
+
+
+class StockList(Book[Stock]):
+    """Stocks that a search found."""
+
+    __slots__ = ()
+    _record = "Stock"
+
+    @classmethod
+    def _decode(
+        cls, data: bytes | bytearray | memoryview, strict: bool, keep_personal_data: bool
+    ) -> Table:
+        return _core.decode_list(cls._record, data, strict, keep_personal_data)
+
+
+if TYPE_CHECKING:
+    AnyBook = TypeVar("AnyBook", TradeBook, OrderBook, StockList)
+
+
+def concat(books: Iterable[AnyBook]) -> AnyBook:
+    """One book of all the books' rows, in order. They must hold the same record, in the same zone.
+
+    Raises ValueError for no books and for different zones, TypeError for different records.
+    """
+    parts = list(books)
+    if not parts:
+        raise ValueError("there is nothing to join: pass at least one book")
+    kind = type(parts[0])
+    for part in parts:
+        if not isinstance(part, Book) or type(part) is not kind:
+            raise TypeError(f"books of one kind can be joined, not {kind.__name__} with {part!r}")
+    joined = _core.join(kind._record, [(book._table, book._start, book._stop) for book in parts])
+    issues = tuple(issue for book in parts for issue in book.issues)
+    return kind._of(joined, issues=issues)
