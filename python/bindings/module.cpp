@@ -12,4 +12,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   bind_table(module);
   bind_views(module);
   bind_decode(module);
+  bind_client(module);
+  bind_arrow(module);
+  bind_arrays(module);
 }

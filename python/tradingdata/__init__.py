@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
-from ._core import __version__
+from ._core import RateLimit, __version__
 from .books import OrderBook, StockList, TradeBook, concat
+from .call_log import Retry
+from .client import Client
 from .errors import (
     AuthenticationError,
     BadRequestError,
@@ -36,12 +38,16 @@ from .errors import (
 from .issues import Issue
 from .records import Order, Stock, Trade
 from .response import Response
+from .stats import ClientStats
+from .tokens import token_file
 
 __all__ = [
     "AuthenticationError",
     "BadRequestError",
     "CallCancelledError",
+    "Client",
     "ClientClosedError",
+    "ClientStats",
     "ConfigurationError",
     "ConnectError",
     "DataWarning",
@@ -52,8 +58,10 @@ __all__ = [
     "Order",
     "OrderBook",
     "PaginationError",
+    "RateLimit",
     "RateLimitError",
     "Response",
+    "Retry",
     "ServerError",
     "ServiceError",
     "StatusError",
@@ -67,4 +75,13 @@ __all__ = [
     "TransportError",
     "__version__",
     "concat",
+    "token_file",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "sandbox":  # imported when used: a simulated service is not needed at work
+        import importlib
+
+        return importlib.import_module(".sandbox", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ._core import Table
+
 
 class Response:
     """One whole answer of the service, as it was kept.
@@ -27,7 +29,7 @@ class Response:
 
     def __init__(
         self,
-        table: Any,
+        table: Table,
         *,
         status_code: int | None = None,
         account: str | None = None,
@@ -73,3 +75,26 @@ class Response:
         status = "offline" if self.status_code is None else self.status_code
         account = f" account={self.account!r}" if self.account else ""
         return f"<Response {status}{account} {size:,} bytes, {self.attempts} attempts>"
+
+
+def response_of(
+    table: Table,
+    status_code: int,
+    attempts: int,
+    elapsed: float,
+    received_at: int,
+    *,
+    account: str | None,
+) -> Response:
+    """The facts as the core gives them, with ``received_at`` in microseconds since 1970, UTC."""
+    from datetime import datetime, timedelta, timezone
+
+    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return Response(
+        table,
+        status_code=status_code,
+        account=account,
+        attempts=attempts,
+        elapsed=elapsed,
+        received_at=epoch + timedelta(microseconds=received_at),
+    )

@@ -1,0 +1,22 @@
+// What the synchronous client, the pagers and the asynchronous client share of the binding.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "tradingdata/client.hpp"
+
+namespace tradingdata::python {
+
+namespace py = pybind11;
+
+// (table, status_code, attempts, elapsed, received_at in microseconds UTC)
+py::tuple as_python(Fetched fetched);
+
+// Lets Ctrl-C in while a thread waits without the GIL; `on_retry` is None or takes
+// (attempt, reason, delay).
+Waiting waiting_in_python(const py::object& on_retry);
+
+// The error of tradingdata.errors that an exception of the core is; none if it is none of the core's.
+py::object python_error(const Error& error);
+
+}  // namespace tradingdata::python

@@ -1,0 +1,291 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from . import _core
+from .books import OrderBook, StockList, TradeBook
+from .call_log import log_end, log_retry
+from .certificates import find_ca_file
+from .errors import ConfigurationError, StockNotFoundError, TradingDataError
+from .response import response_of
+from .stats import ClientStats
+from .tokens import REFUSALS, TokenSource
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Any, Self, TypeVar
+
+    from .call_log import Retry
+    from .records import Stock
+
+    Book = TypeVar("Book", TradeBook, OrderBook)
+
+BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
+ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
+
+
+def make_core(
+    base_url: str | None,
+    *,
+    timeout: float,
+    connect_timeout: float,
+    attempts: int,
+    rate_limit: _core.RateLimit | None,
+    proxy: str | None,
+    trust_env: bool,
+    ca_file: str | os.PathLike[str] | None,
+    max_body: int,
+    strict: bool,
+    keep_personal_data: bool,
+) -> _core.Client:
+    """The core's client, of the options that both clients take."""
+    url = os.environ.get(BASE_URL_VARIABLE) if base_url is None else base_url
+    if not url:
+        raise ConfigurationError(
+            f"no base URL: pass it as the first argument or set {BASE_URL_VARIABLE}; "
+            "to try things without an account: python -m tradingdata demo"
+        )
+    if not isinstance(url, str):
+        raise TypeError(f"base_url is text such as https://host, not {type(url).__name__}")
+    secure = not url.lower().startswith("http:")
+    return _core.Client(
+        base_url=url,
+        timeout=timeout,
+        connect_timeout=connect_timeout,
+        attempts=attempts,
+        rate_limit=rate_limit,
+        proxy=proxy,
+        trust_env=trust_env,
+        ca_file=find_ca_file(ca_file, trust_env=trust_env) if secure else "",
+        max_body=max_body,
+        strict=strict,
+        keep_personal_data=keep_personal_data,
+    )
+
+
+class Client:
+    """The service's books and its stock search, for one account.
+
+    Args:
+        base_url: where the service is, e.g. ``https://api.example.com``; else the environment
+            variable ``TRADINGDATA_BASE_URL``. Plain http is taken for loopback only.
+        access_token: the bearer token, or a function that returns it and is asked again when the
+            service refuses the one it has (see ``token_file``); else ``TRADINGDATA_ACCESS_TOKEN``.
+            Without one, ``search`` works and the books raise ConfigurationError.
+        account: a label of your own, never sent; it stands on responses and errors.
+        timeout: seconds that a call may take, over all attempts and the waits between them.
+        connect_timeout: seconds that one attempt may take to connect.
+        attempts: requests that a call may send before its error is raised.
+        rate_limit: a ``RateLimit``, which several clients may share.
+        proxy: URL of an HTTP proxy, ``""`` for none; ``None`` asks the environment.
+        trust_env: whether the environment's proxies and CA files count.
+        ca_file: a PEM file of the roots to trust; see the documentation for the order of places.
+        max_body: bytes of an unpacked answer above which it is refused.
+        strict: whether a value that is lost or missing is an error instead of a warning.
+        keep_personal_data: whether account numbers (PAN) are kept; they are masked otherwise.
+        on_retry: called with a ``Retry`` before each wait for another attempt.
+
+    A client may be used by many threads. ``with`` closes it, and need not be used. It cannot be
+    copied or pickled, since a copy would carry the token along.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        access_token: str | Callable[[], str] | None = None,
+        account: str | None = None,
+        timeout: float = 30,
+        connect_timeout: float = 5,
+        attempts: int = 4,
+        rate_limit: _core.RateLimit | None = None,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        ca_file: str | os.PathLike[str] | None = None,
+        max_body: int = 256 * 2**20,
+        strict: bool = False,
+        keep_personal_data: bool = False,
+        on_retry: Callable[[Retry], object] | None = None,
+    ) -> None:
+        self._account = account
+        self._timeout = timeout
+        self._on_retry = on_retry
+        self._core = make_core(
+            base_url,
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            attempts=attempts,
+            rate_limit=rate_limit,
+            proxy=proxy,
+            trust_env=trust_env,
+            ca_file=ca_file,
+            max_body=max_body,
+            strict=strict,
+            keep_personal_data=keep_personal_data,
+        )
+        token = os.environ.get(ACCESS_TOKEN_VARIABLE) if access_token is None else access_token
+        self._tokens = TokenSource(self._core, token)
+
+    # -- the service --
+
+    def trade_book(self, *, timeout: float | None = None) -> TradeBook:
+        """The account's executed trades (service: "Trade book").
+
+        ``timeout`` in seconds replaces the client's for this call. Raises a TradingDataError of the
+        kind that says what happened; an empty book means that the service said there are none.
+        """
+        return self._book(TradeBook, timeout)
+
+    def order_book(self, *, timeout: float | None = None) -> OrderBook:
+        """The orders of the current day (service: "Order book").
+
+        ``timeout`` in seconds replaces the client's for this call. Raises a TradingDataError of the
+        kind that says what happened; an empty book means that the service said there are none.
+        """
+        return self._book(OrderBook, timeout)
+
+    def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
+        """The stock of exactly that NSE symbol, BSE code or ISIN.
+
+        The service searches by name, symbol and code; that it finds a stock by its ISIN is not
+        promised. Raises StockNotFoundError, with the names that were found.
+        """
+        wanted = identifier.strip().upper()
+        found = self._search_page(wanted, 1, 100, timeout)
+        matches = [stock for stock in found if wanted in identifiers(stock)]
+        if not matches:
+            raise not_found(identifier, found)
+        return matches[0]
+
+    # -- the client itself --
+
+    @property
+    def base_url(self) -> str:
+        """Where the service is."""
+        return self._core.base_url
+
+    @property
+    def account(self) -> str | None:
+        """The label of the account; never sent."""
+        return self._account
+
+    @property
+    def access_token(self) -> str:
+        """Write-only: ``client.access_token = new`` takes effect with the next call."""
+        raise AttributeError("access_token can be assigned, not read: tokens are never shown")
+
+    @access_token.setter
+    def access_token(self, token: str | Callable[[], str]) -> None:
+        self._tokens.assign(token)
+
+    @property
+    def stats(self) -> ClientStats:
+        """What the client has done so far: calls, attempts, connections, bytes."""
+        return ClientStats(**self._core.stats())
+
+    @property
+    def closed(self) -> bool:
+        """Whether ``close`` was called."""
+        return self._core.closed
+
+    def close(self) -> None:
+        """Closes the connections; calls that wait elsewhere end with an error. May be called twice."""
+        self._core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        account = f", account={self._account!r}" if self._account is not None else ""
+        token = "with a token" if self._tokens.known else "without a token"
+        state = "closed" if self.closed else token
+        return f"<Client {self.base_url}{account}, {state}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Client cannot be copied or pickled: its token stays where it is")
+
+    # -- how a call is made --
+
+    def _book(self, kind: type[Book], timeout: float | None) -> Book:
+        def call(left: float | None) -> tuple[Any, ...]:
+            return self._core.book(kind._record, left, self._retry_hook(kind._record))
+
+        table, *facts = self._authorized(kind._record, call, timeout)
+        response = response_of(table, *facts, account=self._account)
+        return kind._received(table, response, stacklevel=3)
+
+    def _search_page(
+        self, query: str, page: int, limit: int, timeout: float | None
+    ) -> StockList:
+        hook = self._retry_hook("Stock")
+        table, *facts = self._logged(
+            "Stock", lambda: self._core.search(query, page, limit, timeout, hook)
+        )
+        response = response_of(table, *facts, account=self._account)
+        return StockList._received(table, response, stacklevel=3)
+
+    def _authorized(
+        self,
+        what: str,
+        call: Callable[[float | None], tuple[Any, ...]],
+        timeout: float | None,
+    ) -> tuple[Any, ...]:
+        """Runs a call, and once more where it is refused and there is another token."""
+        budget = self._timeout if timeout is None else timeout
+        started = time.monotonic()
+        generation = self._labelled(self._tokens.ready)
+        try:
+            return self._logged(what, lambda: call(budget - (time.monotonic() - started)))
+        except REFUSALS:
+            if not self._labelled(lambda: self._tokens.refresh(generation)):
+                raise
+        return self._logged(what, lambda: call(budget - (time.monotonic() - started)))
+
+    def _logged(self, what: str, call: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+        started = time.monotonic()
+        try:
+            result = self._labelled(call)
+        except TradingDataError as error:
+            log_end(what, self._account, time.monotonic() - started, error=error)
+            raise
+        log_end(what, self._account, time.monotonic() - started, status=result[1])
+        return result
+
+    def _labelled(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except TradingDataError as error:
+            error.account = self._account
+            raise
+
+    def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
+        return log_retry(what, self._account, self._on_retry)
+
+
+def identifiers(stock: Stock) -> set[str]:
+    """What a stock may be asked for by, in capitals."""
+    return {text.upper() for text in (stock.nsesymbol, stock.bsecode, stock.isin) if text}
+
+
+def not_found(identifier: str, found: StockList) -> StockNotFoundError:
+    """The error that names what was found instead."""
+    names = [stock.companyname or "" for stock in found[:5]]
+    nearest = f"; the search found: {', '.join(names)}" if names else "; the search found nothing"
+    error = StockNotFoundError(
+        f"no stock has the NSE symbol, BSE code or ISIN {identifier!r}{nearest}"
+    )
+    error.nearest = tuple(names)
+    return error
