@@ -13,6 +13,7 @@ void bind_table(py::module_& module);
 void bind_views(py::module_& module);
 void bind_decode(py::module_& module);
 void bind_client(py::module_& module);
+void bind_worker(py::module_& module);
 void bind_arrow(py::module_& module);
 void bind_arrays(py::module_& module);
 

@@ -13,6 +13,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   bind_views(module);
   bind_decode(module);
   bind_client(module);
+  bind_worker(module);
   bind_arrow(module);
   bind_arrays(module);
 }

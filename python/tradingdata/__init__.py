@@ -42,6 +42,7 @@ from .stats import ClientStats
 from .tokens import token_file
 
 __all__ = [
+    "AsyncClient",
     "AuthenticationError",
     "BadRequestError",
     "CallCancelledError",
@@ -75,13 +76,30 @@ __all__ = [
     "TransportError",
     "__version__",
     "concat",
+    "sandbox",
     "token_file",
 ]
 
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import sandbox
+    from .aio import AsyncClient
+
+# Imported when first used: asyncio and a simulated service are not needed by every script.
+_LAZY = {"AsyncClient": "aio", "sandbox": "sandbox"}
+
+
 def __getattr__(name: str) -> object:
-    if name == "sandbox":  # imported when used: a simulated service is not needed at work
+    if name in _LAZY:
         import importlib
 
-        return importlib.import_module(".sandbox", __name__)
+        module = importlib.import_module(f".{_LAZY[name]}", __name__)
+        value = module if name == _LAZY[name] else getattr(module, name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -42,7 +42,12 @@ class Retry(_RetryFields):
 def _logger() -> logging.Logger | None:
     # Who has not imported logging has set up no handler, and need not pay for its import.
     module = sys.modules.get("logging")
-    return None if module is None else module.getLogger("tradingdata")
+    if module is None:
+        return None
+    logger: logging.Logger = module.getLogger("tradingdata")
+    if not logger.handlers:
+        logger.addHandler(module.NullHandler())  # silent, unless the user set logging up
+    return logger
 
 
 def log_retry(
@@ -82,4 +87,4 @@ def log_end(
         logger.debug("%s%s: %s in %.3f s", CALLS[what], label, status, elapsed)
     else:
         kind = type(error).__name__
-        logger.warning("%s%s: %s in %.3f s: %s", CALLS[what], label, kind, elapsed, error)
+        logger.info("%s%s: %s in %.3f s: %s", CALLS[what], label, kind, elapsed, error)

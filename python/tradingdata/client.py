@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import time
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
 ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
+
+# Threads that wait for an answer must not hold up the end of the process, nor be cut off in C++.
+atexit.register(_core.end_all_calls, 2.0)
 
 
 def make_core(

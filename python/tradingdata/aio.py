@@ -1,0 +1,222 @@
+"""The asynchronous client: the same names, awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+import weakref
+
+from . import _core
+from .books import OrderBook, StockList, TradeBook
+from .call_log import log_end, log_retry
+from .client import ACCESS_TOKEN_VARIABLE, identifiers, make_core, not_found
+from .errors import ClientClosedError, TradingDataError
+from .loop_port import LoopPort
+from .response import response_of
+from .stats import ClientStats
+from .tokens import REFUSALS, AsyncTokenSource
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import TracebackType
+    from typing import Any, Self, TypeVar
+
+    from .call_log import Retry
+    from .records import Stock
+
+    Book = TypeVar("Book", TradeBook, OrderBook)
+    AnyToken = str | Callable[[], str] | Callable[[], Awaitable[str]]
+
+
+class AsyncClient:
+    """The service's books and its stock search, for one account, for asyncio.
+
+    It takes what ``Client`` takes and has its methods, awaited; ``access_token`` may also be an
+    async function. Answers are received and decoded off the event loop. A call that is cancelled is
+    given up at once. One client may serve several event loops, each on connections of its own.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        access_token: AnyToken | None = None,
+        account: str | None = None,
+        timeout: float = 30,
+        connect_timeout: float = 5,
+        attempts: int = 4,
+        rate_limit: _core.RateLimit | None = None,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        ca_file: str | os.PathLike[str] | None = None,
+        max_body: int = 256 * 2**20,
+        strict: bool = False,
+        keep_personal_data: bool = False,
+        on_retry: Callable[[Retry], object] | None = None,
+    ) -> None:
+        self._account = account
+        self._timeout = timeout
+        self._on_retry = on_retry
+        self._core = make_core(
+            base_url,
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            attempts=attempts,
+            rate_limit=rate_limit,
+            proxy=proxy,
+            trust_env=trust_env,
+            ca_file=ca_file,
+            max_body=max_body,
+            strict=strict,
+            keep_personal_data=keep_personal_data,
+        )
+        token = os.environ.get(ACCESS_TOKEN_VARIABLE) if access_token is None else access_token
+        self._tokens = AsyncTokenSource(self._core, token)
+        self._ports: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopPort] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    # -- the service --
+
+    async def trade_book(self, *, timeout: float | None = None) -> TradeBook:  # noqa: ASYNC109
+        """The account's executed trades; see ``Client.trade_book``."""
+        return await self._book(TradeBook, timeout)
+
+    async def order_book(self, *, timeout: float | None = None) -> OrderBook:  # noqa: ASYNC109
+        """The orders of the current day; see ``Client.order_book``."""
+        return await self._book(OrderBook, timeout)
+
+    async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:  # noqa: ASYNC109
+        """The stock of exactly that NSE symbol, BSE code or ISIN; see ``Client.stock``."""
+        wanted = identifier.strip().upper()
+        found = await self._search_page(wanted, 1, 100, timeout)
+        matches = [stock for stock in found if wanted in identifiers(stock)]
+        if not matches:
+            raise not_found(identifier, found)
+        return matches[0]
+
+    # -- the client itself --
+
+    @property
+    def base_url(self) -> str:
+        """Where the service is."""
+        return self._core.base_url
+
+    @property
+    def account(self) -> str | None:
+        """The label of the account; never sent."""
+        return self._account
+
+    @property
+    def access_token(self) -> str:
+        """Write-only: ``client.access_token = new`` takes effect with the next call."""
+        raise AttributeError("access_token can be assigned, not read: tokens are never shown")
+
+    @access_token.setter
+    def access_token(self, token: AnyToken) -> None:
+        self._tokens.assign(token)
+
+    @property
+    def stats(self) -> ClientStats:
+        """What the client has done so far: calls, attempts, connections, bytes."""
+        return ClientStats(**self._core.stats())
+
+    @property
+    def closed(self) -> bool:
+        """Whether ``aclose`` was called."""
+        return self._core.closed
+
+    async def aclose(self) -> None:
+        """Closes the connections; calls that wait end with ClientClosedError. May be called twice."""
+        self._core.close()
+        for port in list(self._ports.values()):
+            port.close(ClientClosedError("the client was closed while the call was under way"))
+        self._ports.clear()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        account = f", account={self._account!r}" if self._account is not None else ""
+        token = "with a token" if self._tokens.known else "without a token"
+        state = "closed" if self.closed else token
+        return f"<AsyncClient {self.base_url}{account}, {state}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an AsyncClient cannot be copied or pickled: its token stays where it is")
+
+    # -- how a call is made --
+
+    async def _book(self, kind: type[Book], timeout: float | None) -> Book:  # noqa: ASYNC109
+        record = kind._record
+
+        def submit(left: float | None) -> int:
+            return self._port().worker.submit_book(record, left)
+
+        budget = self._timeout if timeout is None else timeout
+        started = time.monotonic()
+
+        async def attempt() -> tuple[Any, ...]:
+            return await self._call(record, lambda: submit(budget - (time.monotonic() - started)))
+
+        generation = await self._labelled(self._tokens.ready())
+        try:
+            table, *facts = await attempt()
+        except REFUSALS:
+            if not await self._labelled(self._tokens.refresh(generation)):
+                raise
+            table, *facts = await attempt()
+        response = response_of(table, *facts, account=self._account)
+        return kind._received(table, response, stacklevel=3)
+
+    async def _search_page(
+        self,
+        query: str,
+        page: int,
+        limit: int,
+        timeout: float | None,  # noqa: ASYNC109
+    ) -> StockList:
+        table, *facts = await self._call(
+            "Stock", lambda: self._port().worker.submit_search(query, page, limit, timeout)
+        )
+        response = response_of(table, *facts, account=self._account)
+        return StockList._received(table, response, stacklevel=3)
+
+    def _port(self) -> LoopPort:
+        loop = asyncio.get_running_loop()
+        port = self._ports.get(loop)
+        if port is None or port.closed:
+            for other in [other for other in self._ports if other.is_closed()]:
+                self._ports.pop(other).close(None)
+            port = self._ports[loop] = LoopPort(loop, self._core)
+        return port
+
+    async def _call(self, what: str, submit: Callable[[], int]) -> tuple[Any, ...]:
+        started = time.monotonic()
+        hook = log_retry(what, self._account, self._on_retry)
+        try:
+            port = self._port()
+            result = await self._labelled(port.outcome(submit(), hook))
+        except TradingDataError as error:
+            error.account = self._account
+            log_end(what, self._account, time.monotonic() - started, error=error)
+            raise
+        log_end(what, self._account, time.monotonic() - started, status=result[1])
+        return result
+
+    async def _labelled(self, work: Awaitable[Any]) -> Any:
+        try:
+            return await work
+        except TradingDataError as error:
+            error.account = self._account
+            raise

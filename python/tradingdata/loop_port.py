@@ -1,0 +1,93 @@
+"""Between an event loop and the core's worker thread: futures out, outcomes in."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from . import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    RetryHook = Callable[[int, str, float], None]
+
+
+class LoopPort:
+    """One worker thread for one event loop; its outcomes wake the loop over a descriptor."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, core: _core.Client) -> None:
+        self.worker = _core.Worker(core)
+        self.closed = False
+        self._loop = loop
+        self._waiting: dict[int, tuple[asyncio.Future[Any], RetryHook]] = {}
+        self._watches_descriptor = True
+        try:
+            loop.add_reader(self.worker.notification_fd(), self._take)
+        except NotImplementedError:  # a loop that watches no descriptors: Windows' Proactor
+            self._watches_descriptor = False
+            threading.Thread(target=self._relay, name="tradingdata-relay", daemon=True).start()
+
+    async def outcome(self, call: int, on_retry: RetryHook) -> Any:
+        """Waits for a submitted call; cancelling the wait gives the call up."""
+        future = self._loop.create_future()
+        self._waiting[call] = (future, on_retry)
+        try:
+            return await future
+        finally:
+            if self._waiting.pop(call, None) is not None and not self.closed:
+                self.worker.cancel(call)
+
+    def close(self, error: Exception | None) -> None:
+        """Stops the worker; calls that wait end with ``error``, where their loop still runs."""
+        if self.closed:
+            return
+        self.closed = True
+        if self._watches_descriptor and not self._loop.is_closed():
+            self._loop.remove_reader(self.worker.notification_fd())
+        self.worker.close()
+        waiting, self._waiting = self._waiting, {}
+        if error is None or self._loop.is_closed():
+            return
+        for future, _ in waiting.values():
+            if not future.done():
+                future.set_exception(error)
+
+    def _take(self) -> None:
+        if not self.closed:
+            self._settle(*self.worker.take())
+
+    def _relay(self) -> None:
+        while not self.closed:
+            events = self.worker.wait(0.1)
+            if not any(events):
+                continue
+            try:
+                self._loop.call_soon_threadsafe(self._settle, *events)
+            except RuntimeError:  # the loop was closed while calls were under way
+                return
+
+    def _settle(
+        self,
+        retries: list[tuple[int, int, str, float]],
+        outcomes: list[tuple[int, tuple[Any, ...] | None, BaseException | None]],
+    ) -> None:
+        for call, attempt, reason, delay in retries:
+            if call not in self._waiting:
+                continue
+            future, on_retry = self._waiting[call]
+            try:
+                on_retry(attempt, reason, delay)
+            except Exception as error:
+                if not future.done():
+                    future.set_exception(error)
+        for call, result, error in outcomes:
+            future, _ = self._waiting.pop(call, (None, None))
+            if future is None or future.done():
+                continue
+            if error is None:
+                future.set_result(result)
+            else:
+                future.set_exception(error)
