@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-import threading
+import time
 from collections.abc import Sequence
 from types import FrameType
 
@@ -28,11 +28,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, OverflowError, ValueError) as error:
         print(f"tradingdata.sandbox: {error}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, _interrupt)
+    # SIGINT too, since a shell starts what it puts in the background with SIGINT ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         with service:
             print(_welcome(service), flush=True)
-            threading.Event().wait()
+            while True:
+                # Not for ever: a signal just before a wait without end would not end it.
+                time.sleep(0.5)
     except KeyboardInterrupt:
         print("\nstopped", flush=True)
     return 0

@@ -79,7 +79,8 @@ def companies() -> tuple[Company, ...]:
         where = random.random()
         nse = "" if where < 0.25 else _symbol(name, symbols)
         bse = "" if where > 0.92 else _bse_code(place, codes)
-        isin = f"INE{890 + place // 26}{chr(65 + place % 26)}01{place % 4 + 1:02d}"
+        # Real issuers have a digit where these have a letter, so none is taken for a real one.
+        isin = f"INE{'XYZ'[place // 1000]}{place % 1000:03d}01{place % 4 + 1:02d}"
         size = random.random()
         everyone.append(
             Company(

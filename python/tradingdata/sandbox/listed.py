@@ -175,6 +175,8 @@ ACC|500410|INE012A01025|ACC Ltd|Cement & Cement Products|1846.20|34700
 DALBHARAT|542216|INE00R701025|Dalmia Bharat Ltd|Cement & Cement Products|2008.50|37700
 BHARATFORG|500493|INE465A01025|Bharat Forge Ltd|Industrial Products|1418.90|67800
 TATAINVEST|501301|INE672A01026|Tata Investment Corporation Ltd|Finance|781.30|39500
+TATATECH|544028|INE142M01025|Tata Technologies Ltd|IT - Software|678.40|27500
+TTML|532371|INE517B01013|Tata Teleservices (Maharashtra) Ltd|Telecom - Services|52.18|10200
 NATIONALUM|532234|INE139A01034|National Aluminium Co. Ltd|Non - Ferrous Metals|258.65|47500
 """
 

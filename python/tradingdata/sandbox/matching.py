@@ -35,7 +35,7 @@ def execute(ticket: Ticket, path: tuple[int, ...], random: Random, *, refused: f
 
 
 def _rejected(ticket: Ticket, why: tuple[str, str], random: Random) -> Order:
-    second = min(ticket.received + int(random.random() * 3), CLOSE)
+    second = min(ticket.received + int(random.random() * random.random() * 60), CLOSE)
     return Order(ticket, rejection=Rejection(second, *why))
 
 

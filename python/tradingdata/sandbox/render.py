@@ -46,7 +46,7 @@ def order_record(
     """An element of the order book; `price` is the market's, in paise."""
     ticket, instrument = order.ticket, order.ticket.instrument
     left = ticket.quantity - state.filled
-    average = round(state.value / state.filled / 100, 4) if state.filled else 0.0
+    average = round(state.value / (state.filled * 100), 4) if state.filled else 0.0
     return encode(
         {
             "client_id": account.client_id,

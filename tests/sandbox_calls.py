@@ -1,0 +1,93 @@
+"""Calls on the sandbox with the standard library's client only, for the tests of the sandbox."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from tradingdata.sandbox import Service
+
+PATHS = {
+    "trade_book": "/api/v1/trade/book",
+    "order_book": "/api/v1/order/book",
+    "search": "/api/v1/stocks",
+}
+SOURCE = b'{"source":"N"}'
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer as it came over the wire."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def connect(service: Service, timeout: float = 10) -> http.client.HTTPConnection:
+    port = int(service.base_url.rpartition(":")[2])
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+
+
+def call(
+    service: Service,
+    method: str,
+    path: str,
+    body: bytes | None = None,
+    headers: dict[str, str] | None = None,
+    *,
+    timeout: float = 10,
+) -> Answer:
+    connection = connect(service, timeout)
+    try:
+        connection.request(method, path, body, headers or {})
+        reply = connection.getresponse()
+        names = {name.lower(): value for name, value in reply.getheaders()}
+        return Answer(reply.status, names, reply.read())
+    finally:
+        connection.close()
+
+
+def book_headers(service: Service, account: str | None = None) -> dict[str, str]:
+    return {
+        "Content-Type": "application/json",
+        "Authorization": f"Bearer {service.token(account)}",
+    }
+
+
+def ask(
+    service: Service, endpoint: str, account: str | None = None, *, timeout: float = 10
+) -> Answer:
+    """A well-formed call of an endpoint by the client's name for it."""
+    if endpoint == "search":
+        return call(service, "GET", f"{PATHS[endpoint]}?query=tata", timeout=timeout)
+    headers = book_headers(service, account)
+    return call(service, "POST", PATHS[endpoint], SOURCE, headers, timeout=timeout)
+
+
+def trades(service: Service, account: str | None = None) -> list[Record]:
+    return list(ask(service, "trade_book", account).json["data"] or [])
+
+
+def orders(service: Service, account: str | None = None) -> list[Record]:
+    return list(ask(service, "order_book", account).json["data"] or [])
+
+
+def search(service: Service, query: str, **numbers: object) -> list[Record]:
+    answer = call(service, "GET", f"{PATHS['search']}?{urlencode({'query': query, **numbers})}")
+    assert answer.status == 200, answer.body
+    return list(answer.json)
+
+
+def column(rows: Iterable[Record], name: str) -> list[Any]:
+    return [row[name] for row in rows]

@@ -1,0 +1,159 @@
+"""The sandbox's clock: a day that stands, unfolds, or is led by hand."""
+
+from __future__ import annotations
+
+import time as wall
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time
+
+import pytest
+
+from sandbox_calls import ask, column, orders, trades
+from tradingdata import sandbox
+
+
+@pytest.fixture
+def led() -> Iterator[sandbox.Service]:
+    """A day that stands at 09:15 until it is advanced."""
+    with sandbox.start(speed=0) as running:
+        yield running
+
+
+def test_without_a_speed_the_day_stands_at_its_end() -> None:
+    with sandbox.start() as service:
+        assert service.now == datetime(2026, 11, 20, 15, 30)
+        first = ask(service, "order_book").body
+        wall.sleep(0.05)
+        assert ask(service, "order_book").body == first
+
+
+def test_before_the_first_order_data_is_null(led: sandbox.Service) -> None:
+    assert led.now.time() == time(9, 15)
+    for endpoint in ("trade_book", "order_book"):
+        assert ask(led, endpoint).body == b'{"data":null,"message":"Success","status":"success"}'
+
+
+def test_every_time_is_in_market_hours_and_in_order(led: sandbox.Service) -> None:
+    for moment in ("09:20", "11:11:11", "15:30"):
+        now = led.advance_to(moment).isoformat(" ")
+        for trade in trades(led):
+            entered, received = trade["order_date_time"], trade["exch_order_time"]
+            traded, updated = trade["exch_trade_time"], trade["last_updated_time"]
+            assert "2026-11-20 09:15:00" <= entered <= received <= traded <= updated <= now
+        for order in orders(led):
+            entered, received = order["order_date_time"], order["exch_order_time"]
+            assert "2026-11-20 09:15:00" <= entered <= received
+            assert received <= order["last_updated_time"] <= now
+    assert now == "2026-11-20 15:30:00"
+
+
+def test_books_only_grow_and_end_as_the_day_that_stands() -> None:
+    with sandbox.start() as done, sandbox.start(speed=0) as led:
+        seen: list[str] = []
+        for _ in range(0, 6 * 3600 + 15 * 60, 600):
+            led.advance(600)
+            numbers = column(trades(led), "trade_no")
+            assert numbers[: len(seen)] == seen
+            seen = numbers
+        led.advance_to("15:30")
+        for endpoint in ("trade_book", "order_book"):
+            assert ask(led, endpoint).body == ask(done, endpoint).body
+
+
+def test_the_clock_can_go_back_and_the_day_is_the_same_again(led: sandbox.Service) -> None:
+    led.advance_to("11:00")
+    before = ask(led, "order_book").body
+    led.advance_to("14:00")
+    assert ask(led, "order_book").body != before
+    led.advance_to("11:00")
+    assert ask(led, "order_book").body == before
+
+
+def test_the_reference_price_of_a_waiting_order_moves_and_then_rests(led: sandbox.Service) -> None:
+    led.advance_to("10:00")
+    first = {order["order_no"]: order for order in orders(led)}
+    led.advance(600)
+    second = {order["order_no"]: order for order in orders(led)}
+    moved = {key for key in first if first[key]["ref_ltp"] != second[key]["ref_ltp"]}
+    ended = {key for key in first if first[key]["status"] != "Pending"}
+    assert moved
+    assert not moved & ended
+
+
+def test_a_day_with_a_speed_unfolds_by_itself() -> None:
+    with sandbox.start(speed=3600) as service:
+        first = service.now
+        assert first < datetime(2026, 11, 20, 9, 45)
+        wall.sleep(0.3)
+        assert 900 < (service.now - first).total_seconds() < 3600 * 5
+        assert trades(service)
+
+
+def test_a_day_that_unfolds_stops_at_its_end() -> None:
+    with sandbox.start(speed=10_000_000) as service:
+        wall.sleep(0.02)
+        assert service.now == datetime(2026, 11, 20, 15, 30)
+        assert service.advance_to("18:00").time() == time(18)
+        assert len(orders(service)) == 200
+
+
+def test_a_running_clock_runs_on_from_where_it_was_set() -> None:
+    with sandbox.start(speed=600) as service:
+        assert time(13) <= service.advance_to("13:00").time() < time(13, 30)
+        wall.sleep(0.1)
+        assert service.now.time() > time(13, 0, 30)
+
+
+def test_times_of_a_day_are_taken_in_every_usual_form(led: sandbox.Service) -> None:
+    expected = datetime(2026, 11, 20, 10, 30)
+    assert led.advance_to("10:30") == expected
+    assert led.advance_to("10:30:00") == expected
+    assert led.advance_to(time(10, 30)) == expected
+    assert led.advance_to(expected) == expected
+    assert led.clock.now == expected
+    assert led.advance_to("09:00").time() == time(9)
+    assert orders(led) == []
+
+
+@pytest.mark.parametrize(
+    "moment",
+    ["soon", "25:00", datetime(2026, 11, 21, 10), datetime(2026, 11, 20, 10, tzinfo=UTC)],
+)
+def test_what_is_no_time_of_the_day_is_refused(led: sandbox.Service, moment: str) -> None:
+    with pytest.raises(ValueError, match=r"time|zone"):
+        led.advance_to(moment)
+    assert led.now.time() == time(9, 15)
+
+
+def test_the_clock_is_not_advanced_backwards(led: sandbox.Service) -> None:
+    with pytest.raises(ValueError, match="0 or more"):
+        led.advance(-1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"speed": -1},
+        {"speed": float("nan")},
+        {"speed": float("inf")},
+        {"orders": -1},
+        {"accounts": 0},
+        {"accounts": []},
+        {"accounts": ["a", "a"]},
+        {"accounts": [""]},
+        {"day": "today"},
+    ],
+)
+def test_arguments_that_make_no_day_are_refused(arguments: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        sandbox.start(**arguments)  # type: ignore[arg-type]
+
+
+def test_one_label_is_not_taken_for_its_letters() -> None:
+    with pytest.raises(TypeError, match=r"\['desk1'\]"):
+        sandbox.start(accounts="desk1")
+
+
+def test_a_day_without_orders_is_a_day_with_nothing_in_it() -> None:
+    with sandbox.start(orders=0, day=date(2026, 1, 26)) as service:
+        assert orders(service) == trades(service) == []

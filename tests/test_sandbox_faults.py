@@ -1,0 +1,244 @@
+"""Every kind of fault that the sandbox can be asked for, as it looks from the other end."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from sandbox_calls import PATHS, SOURCE, Answer, ask, book_headers, connect
+from tradingdata import sandbox
+
+ENDPOINTS = ["trade_book", "order_book", "search"]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[sandbox.Service]:
+    with sandbox.start(orders=30, accounts=2) as service:
+        yield service
+
+
+@pytest.fixture
+def day(running: sandbox.Service) -> Iterator[sandbox.Service]:
+    yield running
+    running.clear_faults()
+
+
+def after(day: sandbox.Service, kind: str, endpoint: str, **details: Any) -> Answer:
+    """The answer that meets the fault; the call after it is good again."""
+    good = ask(day, endpoint)
+    assert good.status == 200
+    day.fail_next(kind, **details)
+    answer = ask(day, endpoint)
+    assert ask(day, endpoint).body == good.body
+    return answer
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("expired_token", 401),
+        ("forbidden", 403),
+        ("429", 429),
+        ("500", 500),
+        ("502", 502),
+        ("503", 503),
+        ("504", 504),
+        ("status", 418),
+    ],
+)
+def test_a_refusal_is_a_status_with_an_error_envelope(
+    day: sandbox.Service, endpoint: str, kind: str, status: int
+) -> None:
+    answer = after(day, kind, endpoint)
+    assert answer.status == status
+    assert answer.json["status"] == "error"
+    assert answer.json["data"] is None
+    assert answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        (2, "2"),
+        (0.5, "0.5"),
+        ("soon", "soon"),
+        (datetime(2026, 11, 20, 4, 30, tzinfo=UTC), "Fri, 20 Nov 2026 04:30:00 GMT"),
+        (None, None),
+    ],
+)
+@pytest.mark.parametrize("kind", ["429", "503"])
+def test_retry_after_is_sent_as_asked(
+    day: sandbox.Service, kind: str, given: object, sent: str | None
+) -> None:
+    answer = after(day, kind, "trade_book", retry_after=given)
+    assert answer.headers.get("retry-after") == sent
+    assert "date" in answer.headers
+
+
+def test_429_asks_for_a_second_unless_told_otherwise(day: sandbox.Service) -> None:
+    assert after(day, "429", "search").headers["retry-after"] == "1"
+
+
+def test_any_status_can_be_had(day: sandbox.Service) -> None:
+    answer = after(day, "status", "search", code=451, message="not here")
+    assert (answer.status, answer.json["message"]) == (451, "not here")
+    assert after(day, "status", "search", code=299).status == 299
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize(("kind", "status"), [("html", 200), ("html_503", 503)])
+def test_a_page_comes_instead_of_json(
+    day: sandbox.Service, endpoint: str, kind: str, status: int
+) -> None:
+    answer = after(day, kind, endpoint)
+    assert answer.status == status
+    assert answer.headers["content-type"].startswith("text/html")
+    assert b"<html>" in answer.body
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_an_error_envelope_comes_with_200(day: sandbox.Service, endpoint: str) -> None:
+    answer = after(day, "error_envelope", endpoint, message="Session ended", status="failed")
+    assert answer.status == 200
+    assert answer.json == {"data": None, "message": "Session ended", "status": "failed"}
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_an_empty_body_comes_with_200(day: sandbox.Service, endpoint: str) -> None:
+    answer = after(day, "empty", endpoint)
+    assert (answer.status, answer.body) == (200, b"")
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_bad_json_is_whole_and_nearly_right(day: sandbox.Service, endpoint: str) -> None:
+    answer = after(day, "bad_json", endpoint)
+    assert answer.status == 200
+    assert len(answer.body) == len(ask(day, endpoint).body)
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(answer.body)
+
+
+def test_null_data_is_an_answer_without_records(day: sandbox.Service) -> None:
+    empty = {"data": None, "message": "Success", "status": "success"}
+    assert after(day, "null_data", "trade_book").json == empty
+    assert after(day, "null_data", "order_book").json == empty
+    assert after(day, "null_data", "search").json is None
+
+
+def test_a_redirect_leads_elsewhere(day: sandbox.Service) -> None:
+    answer = after(day, "redirect", "trade_book", code=307, location="http://127.0.0.1:1/x")
+    assert (answer.status, answer.headers["location"]) == (307, "http://127.0.0.1:1/x")
+    assert after(day, "redirect", "search").status == 302
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_a_stall_sends_nothing_for_its_time(day: sandbox.Service, endpoint: str) -> None:
+    day.fail_next("stall", seconds=30)
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError):
+        ask(day, endpoint, timeout=0.2)
+    assert time.monotonic() - begun < 5
+    day.fail_next("stall", seconds=0.1)
+    with pytest.raises(http.client.RemoteDisconnected):
+        ask(day, endpoint)
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_a_slow_answer_is_right_and_the_connection_stays(
+    day: sandbox.Service, endpoint: str
+) -> None:
+    connection = connect(day)
+    method, path, body = "POST", PATHS[endpoint], SOURCE
+    if endpoint == "search":
+        method, path, body = "GET", path + "?query=tata", b""
+    answers = []
+    for seconds in (0.3, 0):
+        if seconds:
+            day.fail_next("slow", seconds=seconds)
+        begun = time.monotonic()
+        connection.request(method, path, body, book_headers(day))
+        reply = connection.getresponse()
+        headers_came = time.monotonic() - begun
+        answers.append(reply.read())
+        assert headers_came < 0.2
+        assert time.monotonic() - begun >= seconds
+    connection.close()
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_a_cut_body_is_shorter_than_was_said(day: sandbox.Service, endpoint: str) -> None:
+    whole = ask(day, endpoint).body
+    for part in (0.5, 0):
+        day.fail_next("cut", at=part)
+        with pytest.raises(http.client.IncompleteRead) as caught:
+            ask(day, endpoint)
+        assert caught.value.partial == whole[: int(len(whole) * part)]
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize("at", [None, 0.5])
+def test_a_reset_ends_the_connection_the_hard_way(
+    day: sandbox.Service, endpoint: str, at: float | None
+) -> None:
+    day.fail_next("reset", at=at)
+    with pytest.raises((ConnectionResetError, http.client.IncompleteRead)):
+        ask(day, endpoint)
+    assert ask(day, endpoint).status == 200
+
+
+def test_every_kind_is_tested_and_told() -> None:
+    tested = "expired_token forbidden 429 500 502 503 504 status html html_503 error_envelope stall"
+    tested += " slow cut reset empty bad_json null_data redirect"
+    assert set(sandbox.FAULTS) == set(tested.split())
+    assert all(sandbox.FAULTS.values())
+
+
+def test_faults_come_in_turn_and_as_often_as_asked(day: sandbox.Service) -> None:
+    day.fail_next(503, times=2)
+    day.fail_next("429")
+    assert [ask(day, "search").status for _ in range(4)] == [503, 503, 429, 200]
+
+
+def test_a_fault_can_stay_until_it_is_cleared(day: sandbox.Service) -> None:
+    day.fail_next("502", times=None)
+    assert {ask(day, "search").status for _ in range(5)} == {502}
+    day.clear_faults()
+    assert ask(day, "search").status == 200
+
+
+def test_a_fault_waits_for_its_endpoint_and_its_account(day: sandbox.Service) -> None:
+    day.fail_next("500", endpoint="order_book")
+    day.fail_next("504", account="desk2")
+    assert [ask(day, name).status for name in ENDPOINTS] == [200, 500, 200]
+    assert ask(day, "trade_book", "desk1").status == 200
+    assert ask(day, "trade_book", "desk2").status == 504
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kind": "expired-token"}, 'Did you mean "expired_token"\\?.*Known: .*"html_503"'),
+        ({"kind": "meteor"}, 'Known: "expired_token", "forbidden"'),
+        ({"kind": "500", "endpoint": "orders_book"}, 'Did you mean "order_book"'),
+        ({"kind": "500", "account": "desk9"}, "desk1, desk2"),
+        ({"kind": "stall", "second": 1}, 'Did you mean "seconds"'),
+        ({"kind": "forbidden", "seconds": 1}, "Known: none"),
+        ({"kind": "stall", "seconds": "1"}, "seconds must be a number"),
+        ({"kind": "cut", "at": -1}, "at must be a number"),
+        ({"kind": "500", "times": 0}, "times must be 1 or more"),
+    ],
+)
+def test_a_slip_in_asking_is_told_at_once(
+    day: sandbox.Service, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        day.fail_next(**arguments)
+    assert ask(day, "search").status == 200

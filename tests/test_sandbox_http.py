@@ -1,0 +1,215 @@
+"""The sandbox's HTTP: the service's requests and nothing else, kept alive, packed, quick."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sandbox_calls import PATHS, SOURCE, ask, book_headers, call, connect
+from tradingdata import sandbox
+
+BOOKS = ["trade_book", "order_book"]
+
+
+@pytest.fixture(scope="module")
+def day() -> Iterator[sandbox.Service]:
+    with sandbox.start(accounts=2) as running:
+        yield running
+
+
+def raw(service: sandbox.Service, request: bytes) -> bytes:
+    """All that comes back for these bytes, until the service closes."""
+    port = int(service.base_url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request)
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+
+@pytest.mark.parametrize("endpoint", BOOKS)
+@pytest.mark.parametrize(
+    "authorization", [None, "", "Bearer", "Bearer wrong", "Basic {}", "{}", "Bearer  {}"]
+)
+def test_a_book_is_for_the_bearer_of_a_token_only(
+    day: sandbox.Service, endpoint: str, authorization: str | None
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    if authorization is not None:
+        headers["Authorization"] = authorization.format(day.token())
+    answer = call(day, "POST", PATHS[endpoint], SOURCE, headers)
+    assert answer.status == 401
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json["status"] == "error"
+    assert answer.json["data"] is None
+    assert day.token() not in answer.body.decode()
+
+
+@pytest.mark.parametrize("endpoint", BOOKS)
+@pytest.mark.parametrize(
+    "body", [b"", b"{}", b"[]", b"null", b'{"source":"X"}', b'{"source":1}', b"source=N", b"\xff"]
+)
+def test_another_body_is_refused(day: sandbox.Service, endpoint: str, body: bytes) -> None:
+    answer = call(day, "POST", PATHS[endpoint], body, book_headers(day))
+    assert answer.status == 400
+    assert answer.json["status"] == "error"
+
+
+def test_spaces_and_a_charset_in_a_request_do_not_matter(day: sandbox.Service) -> None:
+    headers = book_headers(day) | {"Content-Type": "Application/JSON; charset=utf-8"}
+    body = b' { "source" : "N" } '
+    assert call(day, "POST", PATHS["trade_book"], body, headers).status == 200
+
+
+def test_another_content_type_is_refused(day: sandbox.Service) -> None:
+    headers = book_headers(day) | {"Content-Type": "text/plain"}
+    assert call(day, "POST", PATHS["trade_book"], SOURCE, headers).status == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/api/v1/trade", "/api/v1/trade/book/", "/api/v2/stocks", "//[", "*"]
+)
+def test_another_path_is_not_found(day: sandbox.Service, path: str) -> None:
+    answer = call(day, "GET", path)
+    assert answer.status == 404
+    assert "/api/v1/order/book" in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "method"),
+    [("trade_book", "GET"), ("order_book", "PUT"), ("search", "POST"), ("search", "BREW")],
+)
+def test_another_method_is_not_allowed(day: sandbox.Service, endpoint: str, method: str) -> None:
+    answer = call(day, method, PATHS[endpoint])
+    assert answer.status == 405
+    assert answer.headers["allow"] == ("GET" if endpoint == "search" else "POST")
+
+
+def test_head_has_no_body(day: sandbox.Service) -> None:
+    answer = call(day, "HEAD", PATHS["search"])
+    assert answer.status == 405
+    assert int(answer.headers["content-length"]) > 0
+    assert answer.body == b""
+
+
+@pytest.mark.parametrize("endpoint", [*BOOKS, "search"])
+def test_a_body_is_packed_for_who_takes_gzip(day: sandbox.Service, endpoint: str) -> None:
+    plain = ask(day, endpoint)
+    assert "content-encoding" not in plain.headers
+    headers = book_headers(day) | {"Accept-Encoding": "deflate, gzip;q=0.8"}
+    method = "GET" if endpoint == "search" else "POST"
+    path = PATHS[endpoint] + ("?query=tata" if endpoint == "search" else "")
+    packed = [call(day, method, path, SOURCE, headers) for _ in range(2)]
+    assert packed[0].headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed[0].body) == plain.body
+    assert packed[0].body == packed[1].body
+    assert len(packed[0].body) < len(plain.body) / 2
+
+
+@pytest.mark.parametrize("accepted", ["identity", "gzip;q=0", "br"])
+def test_a_body_is_plain_for_who_does_not_take_gzip(day: sandbox.Service, accepted: str) -> None:
+    headers = book_headers(day) | {"Accept-Encoding": accepted}
+    answer = call(day, "POST", PATHS["trade_book"], SOURCE, headers)
+    assert "content-encoding" not in answer.headers
+
+
+def test_a_small_body_is_not_packed(day: sandbox.Service) -> None:
+    answer = call(
+        day, "GET", f"{PATHS['search']}?query=RELIANCE", headers={"Accept-Encoding": "gzip"}
+    )
+    assert "content-encoding" not in answer.headers
+    assert len(answer.body) < 1024
+
+
+def test_many_calls_go_over_one_connection_without_a_stall(day: sandbox.Service) -> None:
+    connection = connect(day)
+    connection.connect()
+    opened = connection.sock
+    took = []
+    for _ in range(200):
+        begun = time.perf_counter()
+        connection.request("GET", f"{PATHS['search']}?query=tata")
+        assert len(connection.getresponse().read()) > 4000
+        took.append(time.perf_counter() - begun)
+    assert connection.sock is opened
+    connection.close()
+    # A stall of Nagle's algorithm against delayed acknowledgements is 40 ms.
+    assert sorted(took)[len(took) // 2] < 0.02
+
+
+def test_requests_may_be_sent_ahead_and_are_answered_in_order(day: sandbox.Service) -> None:
+    request = "GET /api/v1/stocks?query={} HTTP/1.1\r\nHost: x\r\n{}\r\n"
+    sent = [request.format("TCS", ""), request.format("INFY", "Connection: close\r\n")]
+    answers = raw(day, "".join(sent).encode())
+    assert answers.count(b"HTTP/1.1 200 OK\r\n") == 2
+    assert answers.index(b"Tata Consultancy") < answers.index(b"Infosys")
+    assert b"Connection: close\r\n" in answers
+
+
+def test_a_connection_of_http_1_0_closes(day: sandbox.Service) -> None:
+    answer = raw(day, b"GET /api/v1/stocks?query=TCS HTTP/1.0\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"Connection: close\r\n" in answer
+
+
+def test_who_waits_to_be_told_to_go_on_is_told(day: sandbox.Service) -> None:
+    headers = book_headers(day) | {"Expect": "100-continue", "Content-Length": str(len(SOURCE))}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    request = f"POST {PATHS['trade_book']} HTTP/1.1\r\n{lines}\r\n".encode() + SOURCE
+    answer = raw(day, request)
+    assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"nonsense\r\n\r\n", 400),
+        (b"GET / HTTP/3\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nContent-Length: 9999999999\r\n\r\n", 413),
+        (b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", 431),
+        (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n", 431),
+    ],
+)
+def test_what_is_not_http_is_refused_and_ends_the_connection(
+    day: sandbox.Service, request_: bytes, status: int
+) -> None:
+    answer = raw(day, request_)
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"Connection: close\r\n" in answer
+
+
+def test_many_clients_are_answered_at_once(day: sandbox.Service) -> None:
+    expected = ask(day, "trade_book").body
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda _: ask(day, "trade_book").body, range(160)))
+    assert set(answers) == {expected}
+
+
+def test_accounts_see_their_own_books_only(day: sandbox.Service) -> None:
+    assert day.accounts == ("desk1", "desk2")
+    assert len({day.token("desk1"), day.token("desk2")}) == 2
+    for endpoint in BOOKS:
+        clients = [
+            {row["client_id"] for row in ask(day, endpoint, account).json["data"]}
+            for account in day.accounts
+        ]
+        assert [len(client) for client in clients] == [1, 1]
+        assert clients[0] != clients[1]
+
+
+def test_a_big_book_starts_in_seconds_and_is_served_well() -> None:
+    begun = time.perf_counter()
+    with sandbox.start(orders=20_000) as service:
+        answer = ask(service, "trade_book")
+        assert time.perf_counter() - begun < 20
+        assert len(answer.json["data"]) > 20_000
+        again = time.perf_counter()
+        assert ask(service, "trade_book").body == answer.body
+        assert time.perf_counter() - again < 2

@@ -1,0 +1,131 @@
+"""The sandbox's stock search: what is found, and how it is paged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+
+from sandbox_calls import PATHS, call, column, search
+from tradingdata import sandbox
+from tradingdata.sandbox.companies import check_digit, companies
+
+
+@pytest.fixture(scope="module")
+def day() -> Iterator[sandbox.Service]:
+    with sandbox.start(orders=0) as running:
+        yield running
+
+
+def test_a_few_thousand_companies_are_listed_and_nothing_comes_twice() -> None:
+    listed = companies()
+    assert len(listed) == 3000
+    for values in (
+        [company.code for company in listed],
+        [company.isin for company in listed],
+        [company.name for company in listed],
+        [company.nse for company in listed if company.nse],
+        [company.bse for company in listed if company.bse],
+    ):
+        assert len(set(values)) == len(values)
+    assert all(len(c.isin) == 12 and check_digit(c.isin[:11]) == c.isin[11] for c in listed)
+    assert all(company.nse or company.bse for company in listed)
+    assert sum(not company.nse for company in listed) > 100
+    assert sum(not company.bse for company in listed) > 100
+
+
+@pytest.mark.parametrize(
+    "query", ["RELIANCE", "reliance", "500325", "Reliance Industries", " TCS "]
+)
+def test_stocks_are_found_by_symbol_code_or_name_in_any_case(
+    day: sandbox.Service, query: str
+) -> None:
+    expected = "TCS" if "TCS" in query else "RELIANCE"
+    assert search(day, query)[0]["nsesymbol"] == expected
+
+
+def test_a_well_known_stock_has_its_real_codes(day: sandbox.Service) -> None:
+    (stock,) = search(day, "500325")
+    assert stock["isin"] == "INE002A01018"
+    assert stock["companyname"] == "Reliance Industries Ltd"
+    assert stock["type"] == "STK"
+    assert (stock["bselistedflag"], stock["nselistedflag"]) == ("Y", "Y")
+
+
+def test_an_exact_symbol_comes_first_and_the_rest_by_size(day: sandbox.Service) -> None:
+    found = search(day, "oil", limit=100)
+    assert found[0]["nsesymbol"] == "OIL"
+    sizes = column(found[1:], "mcap")
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(found) > 5
+
+
+def test_page_and_limit_are_1_and_10_unless_asked(day: sandbox.Service) -> None:
+    first = search(day, "bank")
+    assert len(first) == 10
+    assert first == search(day, "bank", page=1, limit=10)
+
+
+@pytest.mark.parametrize("limit", [1, 7, 10, 100, 3000])
+def test_pages_join_to_the_whole_and_end_with_an_empty_one(
+    day: sandbox.Service, limit: int
+) -> None:
+    whole = column(search(day, "tata", limit=10_000), "co_code")
+    joined: list[int] = []
+    page = 1
+    while rows := search(day, "tata", page=page, limit=limit):
+        assert len(rows) <= limit
+        joined += column(rows, "co_code")
+        page += 1
+    assert joined == whole
+    assert len(joined) > 10
+    assert call(day, "GET", f"{PATHS['search']}?query=tata&page={page + 1000}").body == b"[]"
+
+
+def test_what_nobody_is_called_finds_nothing(day: sandbox.Service) -> None:
+    assert search(day, "no such company") == []
+    assert search(day, "\N{DEVANAGARI LETTER KA}") == []
+    assert search(day, "INE002A01018") == []
+
+
+def test_a_query_may_hold_any_character(day: sandbox.Service) -> None:
+    assert search(day, "M&M")[0]["nsesymbol"] == "M&M"
+    assert search(day, "dr. reddy's")[0]["nsesymbol"] == "DRREDDY"
+    assert search(day, "a" * 10_000) == []
+    path = f"{PATHS['search']}?query={quote('#%00?/')}"
+    assert call(day, "GET", path).body == b"[]"
+
+
+def test_a_listing_on_one_exchange_says_so(day: sandbox.Service) -> None:
+    stock = search(day, "CDSL")[0]
+    assert (stock["nselistedflag"], stock["NSEStatus"]) == ("Y", "Active")
+    assert (stock["bselistedflag"], stock["BSEStatus"], stock["bsecode"]) == ("N", "", "")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "?page=1",
+        "?query=",
+        "?query=%20",
+        "?query=tata&page=0",
+        "?query=tata&page=-1",
+        "?query=tata&limit=0",
+        "?query=tata&limit=ten",
+        "?query=tata&page=1.5",
+        "?query=tata&page=" + "9" * 30,
+        "?query=tata&limit=\N{SUPERSCRIPT TWO}",
+    ],
+)
+def test_a_query_that_makes_no_sense_is_refused(day: sandbox.Service, query: str) -> None:
+    answer = call(day, "GET", PATHS["search"] + quote(query, safe="?=&%"))
+    assert answer.status == 400
+    assert answer.json["status"] == "error"
+    assert answer.json["message"]
+
+
+def test_the_search_needs_no_token_and_heeds_none(day: sandbox.Service) -> None:
+    headers = {"Authorization": "Bearer wrong"}
+    assert call(day, "GET", f"{PATHS['search']}?query=tata", headers=headers).status == 200

@@ -1,0 +1,248 @@
+"""The sandbox's life: tokens, accounts, what it was asked, its end, and its own process."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sandbox_calls import PATHS, ask, call, connect, orders
+from tradingdata import sandbox
+
+
+def threads() -> list[str]:
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith("tradingdata-sandbox")]
+
+
+@contextmanager
+def python(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A Python of its own that finds what this one finds."""
+    with subprocess.Popen(
+        [sys.executable, "-P", "-W", "error", *arguments],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_token_ends_and_another_takes_its_place() -> None:
+    with sandbox.start(accounts=["day", "night"], orders=5) as service:
+        old = {"Content-Type": "application/json", "Authorization": f"Bearer {service.token()}"}
+        other = service.token("night")
+        new = service.expire_token()
+        assert service.token() == service.token("day") == new
+        assert new != old["Authorization"].partition(" ")[2]
+        assert call(service, "POST", PATHS["trade_book"], b'{"source":"N"}', old).status == 401
+        assert ask(service, "trade_book").status == 200
+        assert service.token("night") == other
+        assert ask(service, "trade_book", "night").status == 200
+
+
+def test_tokens_are_the_same_in_every_run() -> None:
+    with sandbox.start() as one, sandbox.start() as two, sandbox.start(seed=1) as three:
+        assert one.token() == two.token() != three.token()
+
+
+def test_an_account_that_is_not_there_is_named_with_those_that_are() -> None:
+    with sandbox.start(accounts=["cash", "derivatives"], orders=0) as service:
+        for method in (service.token, service.expire_token):
+            with pytest.raises(ValueError, match=r"'csh'.*cash, derivatives"):
+                method("csh")
+
+
+def test_two_hundred_accounts_start_at_once_and_each_has_a_day() -> None:
+    begun = time.perf_counter()
+    with sandbox.start(accounts=200) as service:
+        assert time.perf_counter() - begun < 5
+        seen = {
+            orders(service, account)[0]["client_id"] for account in ("desk1", "desk99", "desk200")
+        }
+        assert len(seen) == 3
+
+
+def test_it_tells_what_it_was_asked() -> None:
+    with sandbox.start(orders=5) as service:
+        ask(service, "trade_book")
+        ask(service, "search")
+        service.fail_next("reset")
+        with pytest.raises(ConnectionResetError):
+            ask(service, "order_book")
+        call(service, "GET", "/elsewhere", headers={"Authorization": "Bearer x"})
+        seen = service.requests
+        assert len(seen) == 4
+        assert [request.endpoint for request in seen] == [
+            "trade_book",
+            "search",
+            "order_book",
+            None,
+        ]
+        assert [request.status for request in seen] == [200, 200, None, 404]
+        assert [request.account for request in seen] == ["desk1", None, "desk1", None]
+        assert [request.token_sent for request in seen] == [True, False, True, True]
+        assert [request.fault for request in seen] == [None, None, "reset", None]
+        assert dict(seen[1].query) == {"query": "tata"}
+        assert (seen[-1].method, seen[-1].path) == ("GET", "/elsewhere")
+        assert seen[0].at == service.now
+        assert seen[1:3] == [seen[1], seen[2]]
+        assert seen.counts == {"trade_book": 1, "search": 1, "order_book": 1, "other": 1}
+        assert "order_book: 1" in repr(seen)
+        assert service.token() not in repr(list(seen))
+        seen.clear()
+        assert list(seen) == []
+        assert not seen.counts
+
+
+def test_its_memory_of_requests_is_bounded() -> None:
+    with sandbox.start(orders=0) as service:
+        connection = connect(service)
+        for number in range(1100):
+            connection.request("GET", f"{PATHS['search']}?query=tata&page={number + 1}")
+            connection.getresponse().read()
+        connection.close()
+        assert len(service.requests) == 1000
+        assert service.requests.counts["search"] == 1100
+        assert service.requests[-1].query["page"] == "1100"
+
+
+def test_stop_frees_port_connections_and_threads_and_may_be_called_again() -> None:
+    service = sandbox.start(orders=5)
+    port = int(service.base_url.rpartition(":")[2])
+    kept = connect(service)
+    kept.request("GET", f"{PATHS['search']}?query=tata")
+    kept.getresponse().read()
+    assert kept.sock is not None
+    service.fail_next("stall", seconds=60, times=2)
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            ask(service, "search", timeout=0.05)
+    begun = time.monotonic()
+    service.stop()
+    service.stop()
+    assert time.monotonic() - begun < 1.5
+    assert kept.sock.recv(1) == b""
+    kept.close()
+    assert threads() == []
+    assert "stopped" in repr(service)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=1)
+    with sandbox.start(orders=0, port=port) as again:
+        assert again.base_url == service.base_url
+
+
+def test_a_taken_port_is_an_error_and_leaves_nothing_behind() -> None:
+    with sandbox.start(orders=0) as service:
+        before = threads()
+        with pytest.raises(OSError, match="in use"):
+            sandbox.start(orders=0, port=int(service.base_url.rpartition(":")[2]))
+        assert threads() == before
+
+
+def test_many_may_start_and_stop_without_a_leak() -> None:
+    folder = Path("/proc/self/fd")
+    before = len(list(folder.iterdir())) if folder.exists() else 0
+    for _ in range(50):
+        with sandbox.start(orders=1) as service:
+            ask(service, "trade_book")
+    assert threads() == []
+    if folder.exists():
+        assert len(list(folder.iterdir())) <= before
+
+
+def test_a_program_that_forgets_to_stop_it_ends_all_the_same() -> None:
+    script = (
+        "import http.client; from tradingdata import sandbox\n"
+        "port = int(sandbox.start(orders=5).base_url.rpartition(':')[2])\n"
+        "kept = http.client.HTTPConnection('127.0.0.1', port)\n"
+        "kept.request('GET', '/api/v1/stocks?query=tata'); print(kept.getresponse().status)\n"
+        "kept.close()"
+    )
+    with python("-c", script) as process:
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "200\n", "")
+
+
+def test_a_forked_child_that_ends_leaves_its_parents_service_alone() -> None:
+    script = (
+        "import os; from tradingdata import sandbox\n"
+        "from sandbox_calls import connect, PATHS\n"
+        "service = sandbox.start(orders=5); kept = connect(service)\n"
+        "def ask():\n"
+        "    kept.request('GET', PATHS['search'] + '?query=tata')\n"
+        "    return kept.getresponse().read()\n"
+        "first = ask(); child = os.fork()\n"
+        "if child == 0: kept.close(); raise SystemExit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert ask() == first; kept.close(); service.stop()"
+    )
+    with python("-W", "ignore::DeprecationWarning", "-c", script) as process:
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_to_import_it_brings_no_heavy_package() -> None:
+    script = (
+        "import sys; before = set(sys.modules); import tradingdata.sandbox\n"
+        "print(sorted({'numpy', 'pandas', 'polars', 'asyncio', 'http.server'} & set(sys.modules)))"
+    )
+    with python("-c", script) as process:
+        out, err = process.communicate(timeout=20)
+    assert (out, err) == ("[]\n", "")
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_it_runs_in_a_process_of_its_own_until_it_is_told_to_end(end: signal.Signals) -> None:
+    arguments = "--port 0 --seed 5 --day 2026-03-02 --speed 60 --accounts cash,margin --orders 20"
+    with python("-m", "tradingdata.sandbox", *arguments.split()) as process:
+        assert process.stdout is not None
+        lines: list[str] = []
+        while not (lines and lines[-1].startswith("# margin")):
+            lines.append(process.stdout.readline())
+            assert lines[-1], process.communicate()
+        shown = "".join(lines)
+        url = re.search(r"^export TRADINGDATA_BASE_URL=(http://127\.0\.0\.1:\d+)$", shown, re.M)
+        token = re.search(r"^export TRADINGDATA_ACCESS_TOKEN=(\S+)$", shown, re.M)
+        assert url is not None
+        assert token is not None
+        assert "2026-03-02 09:15" in shown
+        with sandbox.start(seed=5, accounts=["cash", "margin"], orders=0) as same:
+            assert token[1] == same.token()
+            assert f"# margin: {same.token('margin')}\n" in shown
+        with socket.create_connection(("127.0.0.1", int(url[1].rpartition(":")[2])), timeout=5):
+            process.send_signal(end)
+            out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (0, "\nstopped\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--accounts", "0"], "accounts"),
+        (["--day", "yesterday"], "yesterday"),
+        (["--speed", "-1"], "speed"),
+        (["--port", "99999"], "port"),
+    ],
+)
+def test_arguments_that_make_no_day_are_one_line_on_stderr(
+    arguments: list[str], message: str
+) -> None:
+    with python("-m", "tradingdata.sandbox", *arguments) as process:
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
