@@ -27,13 +27,12 @@ void Inflater::reset() {
 }
 
 InflateResult Inflater::feed(std::string_view chunk, Buffer& out, std::int64_t limit) {
+  if (chunk.empty()) return InflateResult::good;
   z_stream& stream = *stream_;
   stream.next_in = reinterpret_cast<const Bytef*>(chunk.data());
   stream.avail_in = static_cast<uInt>(chunk.size());
-  const bool first = !started_;
-  started_ = started_ || !chunk.empty();
-  // Also with no input left: a full scratch may have left output behind.
-  while (stream.avail_in > 0 || (!ended_ && stream.avail_out == 0 && !first)) {
+  started_ = true;
+  do {
     if (ended_) {  // a gzip file may be several members in a row
       inflateReset(&stream);
       ended_ = false;
@@ -54,7 +53,7 @@ InflateResult Inflater::feed(std::string_view chunk, Buffer& out, std::int64_t l
       return stream.total_in < 10 && out.size() == 0 ? InflateResult::not_gzip
                                                      : InflateResult::corrupt;
     }
-  }
+  } while (stream.avail_in > 0 || (!ended_ && stream.avail_out == 0));
   return InflateResult::good;
 }
 

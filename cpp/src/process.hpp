@@ -12,4 +12,17 @@ std::int64_t process_id();
 // child's copy of what it guards is whole. Hold it for moves and copies only.
 std::mutex& process_mutex();
 
+// Whether the process is ending, and how many threads are inside a transfer.
+bool ending();
+void end();
+int threads_inside();
+
+class Inside {
+ public:
+  Inside();
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
 }  // namespace tradingdata::detail

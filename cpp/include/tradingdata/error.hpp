@@ -40,9 +40,17 @@ class Error : public std::runtime_error {
   double elapsed = 0;                   // seconds over all attempts
   std::optional<double> retry_after;    // seconds
   std::optional<std::int64_t> offset;   // bytes into the body
+  std::optional<std::int64_t> page;     // of a search: the one that failed
   std::string path;                     // JSON path, e.g. $.data[3].quantity
   std::string service_message;          // the envelope's message, where there was one
   std::string body;                     // the head of the answer, redacted and capped
+
+  // The same error in other words.
+  Error reworded(const std::string& message) const {
+    Error copy(*this);
+    static_cast<std::runtime_error&>(copy) = std::runtime_error(message);
+    return copy;
+  }
 };
 
 }  // namespace tradingdata

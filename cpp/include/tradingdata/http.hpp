@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Request {
   std::shared_ptr<const Secret> token;  // sent behind them as Authorization, where there is one
   std::string body;                     // of a POST
 
+  bool has_header(std::string_view lower_case_name) const;
   std::string target() const;  // "POST /api/v1/trade/book": for messages, without the query
 };
 

@@ -1,0 +1,53 @@
+#include "notifier.hpp"
+
+#include "tradingdata/error.hpp"
+
+#ifndef _WIN32
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
+namespace tradingdata::detail {
+
+#ifdef _WIN32
+
+// Windows' event loops watch sockets only: there, Worker::wait serves.
+Notifier::Notifier() = default;
+Notifier::~Notifier() = default;
+void Notifier::raise() noexcept {}
+void Notifier::lower() noexcept {}
+
+#else
+
+Notifier::Notifier() {
+  int ends[2];
+  if (pipe(ends) != 0) {
+    throw Error(ErrorKind::connect, "no pipe to be had: this process has too many open files");
+  }
+  read_end_ = ends[0];
+  write_end_ = ends[1];
+  for (const int end : ends) {
+    fcntl(end, F_SETFL, O_NONBLOCK);
+    fcntl(end, F_SETFD, FD_CLOEXEC);
+  }
+}
+
+Notifier::~Notifier() {
+  ::close(read_end_);
+  ::close(write_end_);
+}
+
+void Notifier::raise() noexcept {
+  const char mark = 1;
+  [[maybe_unused]] const auto written = write(write_end_, &mark, 1);  // a full pipe is raised too
+}
+
+void Notifier::lower() noexcept {
+  char marks[64];
+  while (read(read_end_, marks, sizeof marks) > 0) {
+  }
+}
+
+#endif
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,22 @@
+// A file descriptor that is readable while it is raised.
+#pragma once
+
+namespace tradingdata::detail {
+
+class Notifier {
+ public:
+  Notifier();  // throws Error where no descriptor is to be had
+  ~Notifier();
+  Notifier(const Notifier&) = delete;
+  Notifier& operator=(const Notifier&) = delete;
+
+  int fd() const { return read_end_; }
+  void raise() noexcept;
+  void lower() noexcept;
+
+ private:
+  int read_end_ = -1;
+  int write_end_ = -1;
+};
+
+}  // namespace tradingdata::detail
