@@ -85,12 +85,10 @@ std::string format_of(Kind kind, TextForm form, const std::string& time_zone) {
     case Kind::text: break;
   }
   switch (form) {
-    case TextForm::view: return "vu";
     case TextForm::small: return "u";
     case TextForm::large: return "U";
-    case TextForm::category: break;
+    default: return "vu";
   }
-  return "i";
 }
 
 }  // namespace
@@ -102,10 +100,11 @@ Shape shape_of(const Table& table, const ArrowExport& wanted) {
     const bool known = column.column < schema.width();
     const auto at = static_cast<std::size_t>(column.column - (known ? 0 : schema.width()));
     const Kind kind = known ? schema.fields[at].kind : Kind::text;
+    const bool is_category = kind == Kind::text && column.text == TextForm::category && known;
     shape.columns.push_back({
         .name = known ? std::string(schema.fields[at].name) : without_nul(table.extra_names[at]),
-        .format = format_of(kind, column.text, wanted.time_zone),
-        .is_category = kind == Kind::text && column.text == TextForm::category,
+        .format = is_category ? "i" : format_of(kind, column.text, wanted.time_zone),
+        .is_category = is_category,
     });
   }
   return shape;

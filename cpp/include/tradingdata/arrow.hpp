@@ -71,7 +71,7 @@ enum class TextForm : std::uint8_t {
   view,      // "vu": 16-byte views; long text stays where it stands
   small,     // "u": 32-bit offsets
   large,     // "U": 64-bit offsets
-  category,  // int32 codes of the sorted distinct texts
+  category,  // int32 codes of the sorted distinct texts; unknown fields leave as views even so
 };
 
 struct ArrowColumn {

@@ -1,0 +1,169 @@
+// Columns as bytes that NumPy arrays are made of, for pandas: values as it holds them, with its own
+// marks where there is none.
+#include <pybind11/pybind11.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "bindings.hpp"
+#include "columns.hpp"
+#include "exports.hpp"
+#include "tradingdata/category.hpp"
+#include "wall_clock.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+constexpr std::int64_t not_a_time = std::numeric_limits<std::int64_t>::min();  // NumPy's NaT
+
+// A run of rows of one field.
+struct Run {
+  const Table& table;
+  const Column& column;
+  int field;
+  std::int64_t start;
+  std::int64_t length;
+
+  bool valid(std::int64_t i) const { return column.valid(start + i); }
+  template <typename T>
+  const T* values() const {
+    return column.as<T>() + start;
+  }
+};
+
+Run run_of(const Columns& self, const std::string& name, std::int64_t start, std::int64_t stop) {
+  const Table& table = self.table();
+  const int field = field_named(table, name);
+  check_rows(table, start, stop);
+  return {table, table.column(field), field, start, stop - start};
+}
+
+py::object uninitialized(std::int64_t bytes) {
+  PyObject* const made = PyByteArray_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes));
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+template <typename T>
+T* values_of(const py::object& bytes) {
+  return reinterpret_cast<T*>(PyByteArray_AS_STRING(bytes.ptr()));
+}
+
+// A copy, with `missing` for what is null.
+template <typename T>
+py::object filled(const Run& run, T missing) {
+  py::object bytes = uninitialized(run.length * static_cast<std::int64_t>(sizeof(T)));
+  if (run.length == 0) return bytes;
+  T* const out = values_of<T>(bytes);
+  std::memcpy(out, run.values<T>(), static_cast<std::size_t>(run.length) * sizeof(T));
+  if (run.column.nulls == 0) return bytes;
+  for (std::int64_t i = 0; i < run.length; ++i) {
+    if (!run.valid(i)) out[i] = missing;
+  }
+  return bytes;
+}
+
+// True where there is no value.
+py::object mask(const Run& run) {
+  py::object bytes = uninitialized(run.length);
+  char* const out = values_of<char>(bytes);
+  for (std::int64_t i = 0; i < run.length; ++i) out[i] = run.valid(i) ? 0 : 1;
+  return bytes;
+}
+
+py::object instants(const Run& run, const py::object& zone) {
+  py::object bytes = filled(run, not_a_time);
+  if (zone.is_none()) return bytes;
+  WallClock to_utc(zone);
+  auto* const micros = values_of<std::int64_t>(bytes);
+  for (std::int64_t i = 0; i < run.length; ++i) {
+    if (run.valid(i)) micros[i] = to_utc(micros[i]);
+  }
+  return bytes;
+}
+
+py::object midnights(const Run& run) {
+  py::object bytes = uninitialized(run.length * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  auto* const micros = values_of<std::int64_t>(bytes);
+  for (std::int64_t i = 0; i < run.length; ++i) {
+    micros[i] = run.valid(i) ? run.values<std::int32_t>()[i] * micros_per_day : not_a_time;
+  }
+  return bytes;
+}
+
+py::tuple array(const Columns& self, const std::string& name, std::int64_t start,
+                std::int64_t stop) {
+  const Run run = run_of(self, name, start, stop);
+  switch (self.table().schema().fields[static_cast<std::size_t>(run.field)].kind) {
+    case Kind::integer: return py::make_tuple(filled<std::int64_t>(run, 0), mask(run));
+    case Kind::number:
+      return py::make_tuple(filled(run, std::numeric_limits<double>::quiet_NaN()), py::none());
+    case Kind::timestamp: return py::make_tuple(instants(run, self.zone()), py::none());
+    case Kind::date: return py::make_tuple(midnights(run), py::none());
+    case Kind::text: break;
+  }
+  throw py::type_error("text is no array of numbers: use column() or codes()");
+}
+
+// Fills a NumPy array of objects with a field's text, or with an unknown field's JSON text.
+void fill_text(Columns& self, const std::string& name, std::int64_t start, std::int64_t stop,
+               const py::buffer& array, const py::object& missing) {
+  const Table& table = self.table();
+  check_rows(table, start, stop);
+  const py::buffer_info out = array.request(true);
+  if (out.format != "O" || out.ndim != 1 || out.size != stop - start ||
+      out.strides.front() != out.itemsize) {
+    throw py::value_error("the array must hold one object for each row");
+  }
+  auto* const objects = static_cast<PyObject**>(out.ptr);
+  const auto put = [&](std::int64_t row, PyObject* made) {
+    if (made == nullptr) throw py::error_already_set();
+    Py_XSETREF(objects[row - start], made);
+  };
+  const int field = table.schema().find(name);
+  for (std::int64_t row = start; row < stop; ++row) {
+    const bool valid = field >= 0 && table.valid(field, row);
+    put(row, valid ? self.cell(field, row) : Py_NewRef(missing.ptr()));
+  }
+  if (field >= 0) return;
+  const int unknown = columns_named(table, {}, {name}).front() - table.schema().width();
+  auto at = static_cast<std::size_t>(table.extras_of(start).first);
+  for (; at < table.extras.size() && table.extras[at].row < stop; ++at) {
+    const Extra& extra = table.extras[at];
+    if (extra.name == unknown) put(extra.row, make_text(table.extra_json(extra)));
+  }
+}
+
+py::tuple codes(const Columns& self, const std::string& name, std::int64_t start,
+                std::int64_t stop) {
+  const Run run = run_of(self, name, start, stop);
+  if (self.table().schema().fields[static_cast<std::size_t>(run.field)].kind != Kind::text) {
+    throw py::type_error(name + " holds no text, so it has no categories");
+  }
+  const Categories categories = categories_of(run.table, run.field, start, run.length);
+  const std::size_t size = categories.codes.size() * sizeof(std::int32_t);
+  py::object bytes = uninitialized(static_cast<std::int64_t>(size));
+  if (size > 0) std::memcpy(values_of<char>(bytes), categories.codes.data(), size);
+  py::list values;
+  for (const std::string_view text : categories.values) {
+    const py::object made = py::reinterpret_steal<py::object>(make_text(text));
+    if (!made) throw py::error_already_set();
+    values.append(made);
+  }
+  return py::make_tuple(bytes, values);
+}
+
+}  // namespace
+
+void bind_arrays(py::module_& module) {
+  auto table =
+      py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
+  table.def("array", &array, py::arg("name"), py::arg("start"), py::arg("stop"))
+      .def("fill_text", &fill_text, py::arg("name"), py::arg("start"), py::arg("stop"),
+           py::arg("array"), py::arg("missing"))
+      .def("codes", &codes, py::arg("name"), py::arg("start"), py::arg("stop"));
+}
+
+}  // namespace tradingdata::python

@@ -1,0 +1,49 @@
+#include "tradingdata/csv.hpp"
+
+#include <pybind11/stl.h>
+
+#include <string>
+
+#include "bindings.hpp"
+#include "columns.hpp"
+#include "exports.hpp"
+#include "wall_clock.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+py::bytes to_csv(const Columns& self, std::int64_t start, std::int64_t stop, const Names& columns,
+                 const Names& extra, bool spreadsheet) {
+  const Table& table = self.table();
+  check_rows(table, start, stop);
+  CsvOptions options{.start = start,
+                     .length = stop - start,
+                     .columns = columns_named(table, columns, extra),
+                     .spreadsheet = spreadsheet};
+  if (!self.zone().is_none()) {
+    options.offset = [to_utc = WallClock(self.zone())](std::int64_t wall) mutable {
+      return wall - to_utc(wall);
+    };
+  }
+  std::string csv;
+  if (options.offset) {
+    csv = rows_as_csv(table, options);
+  } else {
+    // The table is immutable and held by `self`; without a zone nothing calls Python.
+    const py::gil_scoped_release released;
+    csv = rows_as_csv(table, options);
+  }
+  return {csv};
+}
+
+}  // namespace
+
+void bind_csv(py::module_& module) {
+  auto table =
+      py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
+  table.def("to_csv", &to_csv, py::arg("start"), py::arg("stop"), py::arg("columns"),
+            py::arg("extra") = Names(), py::arg("spreadsheet") = false);
+}
+
+}  // namespace tradingdata::python

@@ -1,0 +1,39 @@
+#include "exports.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+
+namespace tradingdata::python {
+
+namespace py = pybind11;
+
+void check_rows(const Table& table, std::int64_t start, std::int64_t stop) {
+  if (start < 0 || stop < start || stop > table.rows()) throw py::index_error("row out of range");
+}
+
+int field_named(const Table& table, const std::string& name) {
+  const int field = table.schema().find(name);
+  if (field >= 0) return field;
+  throw py::key_error(std::string(table.schema().record) + " has no field \"" + name + "\"");
+}
+
+std::vector<int> columns_named(const Table& table, const Names& fields, const Names& extra) {
+  std::vector<int> columns;
+  for (const std::string& name : fields) columns.push_back(field_named(table, name));
+  const Names& unknown = table.extra_names;
+  for (const std::string& name : extra) {
+    const auto found = std::find(unknown.begin(), unknown.end(), name);
+    if (found == unknown.end()) throw py::key_error("no row has a field \"" + name + "\"");
+    columns.push_back(table.schema().width() + static_cast<int>(found - unknown.begin()));
+  }
+  return columns;
+}
+
+std::string_view column_name(const Table& table, int column) {
+  const int width = table.schema().width();
+  if (column < width) return table.schema().fields[static_cast<std::size_t>(column)].name;
+  return table.extra_names[static_cast<std::size_t>(column - width)];
+}
+
+}  // namespace tradingdata::python

@@ -1,0 +1,68 @@
+#include "wall_clock.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "tradingdata/time.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+std::int64_t floor_divide(std::int64_t value, std::int64_t by) {
+  return value / by - (value % by < 0 ? 1 : 0);
+}
+
+std::int64_t micros_of(const py::object& timedelta) {
+  return timedelta.attr("days").cast<std::int64_t>() * micros_per_day +
+         timedelta.attr("seconds").cast<std::int64_t>() * micros_per_second +
+         timedelta.attr("microseconds").cast<std::int64_t>();
+}
+
+}  // namespace
+
+WallClock::WallClock(py::object zone) : zone_(std::move(zone)) {
+  const py::module_ datetime = py::module_::import("datetime");
+  epoch_ = datetime.attr("datetime")(1970, 1, 1, 0, 0, 0, 0, zone_);
+  timedelta_ = datetime.attr("timedelta");
+}
+
+std::int64_t WallClock::offset_at(std::int64_t wall_micros) const {
+  using py::literals::operator""_a;
+  const py::object time = epoch_ + timedelta_("microseconds"_a = wall_micros);
+  const py::object offset = time.attr("utcoffset")();
+  if (offset.is_none()) throw py::value_error("the time zone has no offset from UTC");
+  return micros_of(offset);
+}
+
+std::int64_t WallClock::operator()(std::int64_t wall_micros) {
+  const std::int64_t day = floor_divide(wall_micros, micros_per_day);
+  const auto [entry, is_new] = offset_of_day_.try_emplace(day);
+  if (is_new) {
+    const std::int64_t morning = offset_at(day * micros_per_day);
+    const std::int64_t night = offset_at((day + 1) * micros_per_day - 1);
+    if (morning == night) entry->second = morning;
+  }
+  return wall_micros - (entry->second ? *entry->second : offset_at(wall_micros));
+}
+
+std::string arrow_zone(const py::object& zone) {
+  const py::object key = py::getattr(zone, "key", py::none());
+  if (!key.is_none()) return key.cast<std::string>();
+  const py::object fixed = py::module_::import("datetime").attr("timezone");
+  if (!py::isinstance(zone, fixed)) {
+    throw py::value_error("Arrow knows zones by name: localize the book with a name or a ZoneInfo");
+  }
+  const std::int64_t offset = micros_of(zone.attr("utcoffset")(py::none()));
+  if (offset == 0) return "UTC";
+  const std::int64_t minutes = (offset < 0 ? -offset : offset) / micros_per_second / 60;
+  if (minutes * 60 * micros_per_second != (offset < 0 ? -offset : offset)) {
+    throw py::value_error("Arrow's zones are whole minutes from UTC");
+  }
+  char text[16];
+  std::snprintf(text, sizeof text, "%c%02d:%02d", offset < 0 ? '-' : '+',
+                static_cast<int>(minutes / 60), static_cast<int>(minutes % 60));
+  return text;
+}
+
+}  // namespace tradingdata::python

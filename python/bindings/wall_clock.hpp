@@ -1,0 +1,35 @@
+// Wall clock times of a Python time zone as instants.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace tradingdata::python {
+
+namespace py = pybind11;
+
+// Microseconds on the zone's wall clock to microseconds UTC, as datetime does it with fold=0.
+// Python is asked twice a day, and more often only on days when the offset changes.
+class WallClock {
+ public:
+  explicit WallClock(py::object zone);
+
+  std::int64_t operator()(std::int64_t wall_micros);
+
+ private:
+  std::int64_t offset_at(std::int64_t wall_micros) const;
+
+  py::object zone_;
+  py::object epoch_;
+  py::object timedelta_;
+  std::unordered_map<std::int64_t, std::optional<std::int64_t>> offset_of_day_;
+};
+
+// The zone as Arrow names it: "Asia/Kolkata", "UTC" or "+05:30". Raises ValueError for another.
+std::string arrow_zone(const py::object& zone);
+
+}  // namespace tradingdata::python
