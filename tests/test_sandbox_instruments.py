@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
-from fractions import Fraction
 
 import pytest
 
-from sandbox_calls import Record, column, orders, trades
+from sandbox_calls import Record, orders, trades
 from tradingdata import sandbox
 from tradingdata.sandbox.companies import check_digit, companies
-from tradingdata.sandbox.instruments import derivatives, tick_size
+from tradingdata.sandbox.instruments import derivatives
 
 
 @pytest.fixture(scope="module")
@@ -42,55 +41,6 @@ def test_a_derivative_has_an_expiry_to_come_and_trades_in_lots(day: sandbox.Serv
         assert date.fromisoformat(contract["expiry_date"]) >= day.day
         assert contract["quantity"] % contract["lot_size"] == 0
         assert contract["lot_size"] > 1
-
-
-def test_an_option_is_called_what_it_is(day: sandbox.Service) -> None:
-    options = [row for row in of_segment(trades(day), "D") if row["strike_price"]]
-    words = {"CE": "CALL", "PE": "PUT"}
-    assert set(column(options, "opt_type")) == set(words)
-    for option in options:
-        expiry = date.fromisoformat(option["expiry_date"])
-        strike = f"{option['strike_price']:g}"
-        assert option["display_name"].split() == [
-            option["symbol"],
-            f"{expiry.day:02d}",
-            ["JAN", "FEB", "MAR", "APR", "MAY", "JUN"][expiry.month - 1]
-            if expiry.month < 7
-            else ["JUL", "AUG", "SEP", "OCT", "NOV", "DEC"][expiry.month - 7],
-            strike,
-            words[option["opt_type"]],
-        ]
-
-
-def test_both_exchanges_and_both_segments_are_there(day: sandbox.Service) -> None:
-    found = trades(day)
-    assert set(column(found, "exchange")) == {"NSE", "BSE"}
-    kinds = set(column(orders(day), "instrument"))
-    assert {"EQUITY", "OPTIDX", "OPTSTK"} < kinds
-    assert kinds & {"FUTIDX", "FUTSTK"}
-
-
-def test_every_price_is_on_a_tick_and_no_limit_is_broken(day: sandbox.Service) -> None:
-    limits = {}
-    for order in orders(day):
-        tick = Fraction(str(order["tick_size"]))
-        for price in (order["price"], order["trigger_price"], order["traded_price"]):
-            assert Fraction(str(price)) % tick == 0
-        if order["price"]:
-            limits[order["order_no"]] = order["price"]
-    for trade in trades(day):
-        limit = limits.get(trade["order_no"])
-        if limit is not None:
-            bought = trade["txn_type"] == "B"
-            price = trade["traded_price"]
-            assert price <= limit if bought else price >= limit
-
-
-@pytest.mark.parametrize(
-    ("paise", "tick"), [(24_999, 1), (25_000, 5), (99_999, 5), (100_000, 10), (2_000_000, 500)]
-)
-def test_ticks_follow_the_slabs_of_the_exchanges(paise: int, tick: int) -> None:
-    assert tick_size(paise) == tick
 
 
 @pytest.mark.parametrize("isin", ["INE002A01018", "INE467B01029", "INE009A01021", "INE0J1Y01017"])

@@ -59,6 +59,25 @@ def test_tokens_are_the_same_in_every_run() -> None:
         assert one.token() == two.token() != three.token()
 
 
+@pytest.mark.parametrize("name", ["Client", "AsyncClient"])
+def test_a_client_is_made_for_an_account(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, dict[str, object]]] = []
+    monkeypatch.setattr(
+        f"tradingdata.{name}", lambda base_url, **options: made.append((base_url, options))
+    )
+    with sandbox.start(accounts=["day", "night"], orders=0) as service:
+        make = service.client if name == "Client" else service.async_client
+        make()
+        make("night", timeout=5)
+        make(access_token="other")
+        day, night = service.token(), service.token("night")
+        assert made == [
+            (service.base_url, {"access_token": day, "account": "day"}),
+            (service.base_url, {"access_token": night, "account": "night", "timeout": 5}),
+            (service.base_url, {"access_token": "other", "account": "day"}),
+        ]
+
+
 def test_an_account_that_is_not_there_is_named_with_those_that_are() -> None:
     with sandbox.start(accounts=["cash", "derivatives"], orders=0) as service:
         for method in (service.token, service.expire_token):
@@ -118,6 +137,16 @@ def test_its_memory_of_requests_is_bounded() -> None:
         assert len(service.requests) == 1000
         assert service.requests.counts["search"] == 1100
         assert service.requests[-1].query["page"] == "1100"
+
+
+def test_it_forgets_connections_that_have_ended() -> None:
+    with sandbox.start(orders=0) as service:
+        for _ in range(20):
+            ask(service, "search")
+        until = time.monotonic() + 5
+        while service._server._open and time.monotonic() < until:
+            time.sleep(0.01)
+        assert not service._server._open
 
 
 def test_stop_frees_port_connections_and_threads_and_may_be_called_again() -> None:
