@@ -34,9 +34,13 @@ void* allocate_block(std::int64_t bytes) {
   return block;
 }
 
-void free_block(void* block) { std::free(block); }
+void free_block(void* block) {
+  std::free(block);
+}
 
-Buffer::Buffer(std::string_view content) { append(content); }
+Buffer::Buffer(std::string_view content) {
+  append(content);
+}
 
 Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
@@ -50,7 +54,9 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
   return *this;
 }
 
-Buffer::~Buffer() { free_block(data_); }
+Buffer::~Buffer() {
+  free_block(data_);
+}
 
 void Buffer::reserve(std::int64_t capacity) {
   if (data_ != nullptr && capacity <= capacity_) return;

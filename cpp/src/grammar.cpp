@@ -2,10 +2,9 @@
 
 #include <bitset>
 #include <cstring>
+#include <string>
 
-#include "simd.hpp"
 #include "tradingdata/number.hpp"
-#include "tradingdata/text.hpp"
 
 namespace tradingdata::detail {
 
@@ -20,7 +19,7 @@ std::string shown(char c) {
 
 }  // namespace
 
-void Cursor::fail(const char* place, std::string_view problem) const {
+Error Document::error(const char* place, std::string_view problem) const {
   const bool early = place >= end_;
   const std::int64_t offset = offset_of(early ? end_ : place);
   std::string message = "the answer is not the JSON that the service documents: ";
@@ -30,7 +29,7 @@ void Cursor::fail(const char* place, std::string_view problem) const {
   error.offset = offset;
   error.path = "$";
   error.incomplete = early;
-  throw error;
+  return error;
 }
 
 Error at_path(const Error& error, std::string_view path) {
@@ -41,114 +40,110 @@ Error at_path(const Error& error, std::string_view path) {
   return placed;
 }
 
-void Cursor::fail(const StringScan& scan) const {
-  fail(scan.reached >= end_ ? end_ : scan.fault, scan.problem);
+void Document::fail(const char* place, std::string_view problem) const {
+  throw error(place, problem);
 }
 
-void Cursor::fail_expecting(char wanted) const {
+void Document::fail_expecting(const char* at, char wanted) const {
   fail(at, "found " + shown(*at) + " where " + shown(wanted) + " belongs");
 }
 
-void Cursor::fail_at_separator(char close) const {
+void Document::fail_at_separator(const char* at, char close) const {
   fail(at, "found " + shown(*at) + " where ',' or " + shown(close) + " belongs");
 }
 
-void Cursor::skip_spaces() {
-  while (is_space()) {
+const char* Document::pass_spaces(const char* at) {
+  while (is_space(*at)) {
     ++at;
 #ifdef TRADINGDATA_SSE2
     // Indented text has long runs of blanks.
-    const __m128i blank = _mm_set1_epi8(' ');
     for (;;) {
-      const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-      const int other = ~_mm_movemask_epi8(_mm_cmpeq_epi8(block, blank)) & 0xFFFF;
-      if (other != 0) {
-        at += std::countr_zero(static_cast<unsigned>(other));
+      const __m128i blanks = _mm_cmpeq_epi8(load_block(at), _mm_set1_epi8(' '));
+      const std::uint32_t others = ~mask_of(blanks) & 0xFFFF;
+      if (others != 0) {
+        at += std::countr_zero(others);
         break;
       }
       at += 16;
     }
 #endif
   }
+  return at;
 }
 
-void Cursor::skip_bom() {
-  if (end_ - at >= 3 && std::memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
+const char* Document::pass_bom(const char* at) const {
+  return end_ - at >= 3 && std::memcmp(at, "\xEF\xBB\xBF", 3) == 0 ? at + 3 : at;
 }
 
-void Cursor::skip_literal(std::string_view literal) {
-  for (std::size_t i = 0; i < literal.size(); ++i) {
-    if (at[i] != literal[i]) fail(at + i, "found no JSON value");
+StringScan Document::scan_text(const char* quote) const {
+  if (*quote != '"') fail_expecting(quote, '"');
+  const StringScan scan = scan_string(quote + 1);
+  if (scan.end == nullptr) fail(scan.reached >= end_ ? end_ : scan.fault, scan.problem);
+  return scan;
+}
+
+const char* Document::pass_literal(const char* at, std::string_view literal) const {
+  for (const char letter : literal) {
+    if (*at != letter) fail(at, "found no JSON value");
+    ++at;
   }
-  at += literal.size();
+  return at;
 }
 
-bool Cursor::skip_string() {
-  if (*at != '"') fail_expecting('"');
-  const StringScan scan = scan_string(at + 1);
-  if (scan.end == nullptr) fail(scan);
-  at = scan.end + 1;
-  return scan.escaped;
-}
-
-void Cursor::skip_number() {
+const char* Document::pass_number(const char* at) const {
   const NumberScan scan = scan_number(at);
   if (scan.end == nullptr) fail(scan.fault, "found no valid number");
-  at = scan.end;
+  return scan.end;
 }
 
-void Cursor::skip_value(int depth) {
-  std::bitset<greatest_depth> objects;  // of the brackets that are open, which are braces
+const char* Document::pass_scalar(const char* at) const {
+  switch (*at) {
+    case '"': return scan_text(at).end + 1;
+    case 't': return pass_literal(at, "true");
+    case 'f': return pass_literal(at, "false");
+    case 'n': return pass_literal(at, "null");
+    default:
+      if (*at != '-' && !is_digit(*at)) fail(at, "found " + shown(*at) + " where a value belongs");
+      return pass_number(at);
+  }
+}
+
+// Passes a key and its colon.
+const char* Document::pass_key(const char* at) const {
+  return pass_mark(scan_text(at).end + 1, ':');
+}
+
+const char* Document::pass_nested(const char* at, int depth) const {
+  std::bitset<greatest_depth> braces;  // which of the open brackets are braces
   const int outer = depth;
-  const auto key = [this] {
-    skip_space();
-    skip_string();
-    expect(':');
-  };
+  const auto innermost_is_object = [&] { return braces[static_cast<std::size_t>(depth - 1)]; };
   for (;;) {
-    skip_space();
-    bool opened = false;
-    switch (*at) {
-      case '{':
-      case '[': {
-        const bool object = *at == '{';
-        if (depth >= greatest_depth) fail(at, "it is nested too deep");
-        objects[static_cast<std::size_t>(depth++)] = object;
-        ++at;
-        skip_space();
-        if (*at == (object ? '}' : ']')) break;  // empty: closed below
-        if (object) key();
-        opened = true;
-        break;
-      }
-      case '"': skip_string(); break;
-      case 't': skip_literal("true"); break;
-      case 'f': skip_literal("false"); break;
-      case 'n': skip_literal("null"); break;
-      default:
-        if (*at != '-' && (*at < '0' || *at > '9')) {
-          fail(at, "found " + shown(*at) + " where a value belongs");
-        }
-        skip_number();
+    bool ended = true;  // a value did
+    if (*at == '{' || *at == '[') {
+      const bool object = *at == '{';
+      if (depth >= greatest_depth) fail(at, "it is nested too deep");
+      braces[static_cast<std::size_t>(depth++)] = object;
+      ended = !pass_opening(at, object ? '}' : ']');
+      if (ended) --depth;
+      if (!ended && object) at = pass_key(at);
+    } else {
+      at = pass_scalar(at);
     }
-    if (opened) continue;
-    // A value has ended, or an empty bracket stands before its end: close what ends here.
-    for (;;) {
-      if (depth == outer) return;
-      const bool object = objects[static_cast<std::size_t>(depth - 1)];
-      if (next(object ? '}' : ']')) {
-        if (object) key();
-        break;
+    while (ended) {
+      if (depth == outer) return at;
+      if (pass_separator(at, innermost_is_object() ? '}' : ']')) {
+        if (innermost_is_object()) at = pass_key(at);
+        ended = false;
+      } else {
+        --depth;
       }
-      --depth;
     }
   }
 }
 
-void Cursor::expect_end() {
-  skip_space();
+void Document::pass_end(const char* at) const {
+  at = pass_space(at);
   if (at < end_) fail(at, "found " + shown(*at) + " behind the document's end");
-  if (at > end_) fail(end_, "it ends too early");
 }
 
 }  // namespace tradingdata::detail

@@ -1,83 +1,100 @@
-// JSON's grammar: where values begin and end. Every byte that is skipped is validated too.
+// JSON's grammar: where values begin and end. Every byte that is passed is validated too.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <limits>
 #include <string_view>
 
+#include "simd.hpp"
 #include "tradingdata/buffer.hpp"
 #include "tradingdata/error.hpp"
 #include "tradingdata/text.hpp"
 
 namespace tradingdata::detail {
 
-// The place in a body that a walk has reached. The body's padding is zeros, which no part of the
-// grammar accepts, so that a walk stops at the end without asking for it at every byte.
-class Cursor {
- public:
-  static constexpr int greatest_depth = 1024;
+inline bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
 
-  explicit Cursor(const Buffer& body)
-      : begin_(body.data()), end_(body.data() + body.size()), at(body.data()) {}
+// A body under a walk. Each pass_... takes the place where a thing must stand, and returns the one
+// behind it or throws. The body's padding is zeros, which no part of the grammar accepts, so that a
+// walk stops at the end without asking for it at every byte.
+class Document {
+ public:
+  // Places in a body are held in 32 bits.
+  static constexpr std::int64_t greatest_size = std::numeric_limits<std::int32_t>::max();
+  static constexpr int greatest_depth = 1023;  // 1,024 nested values are refused
+
+  explicit Document(const Buffer& body) : begin_(body.data()), end_(body.data() + body.size()) {}
 
   const char* begin() const { return begin_; }
   const char* end() const { return end_; }
   std::int64_t offset_of(const char* place) const { return place - begin_; }
 
-  bool is_space() const {
-    return *at == ' ' || *at == '\n' || *at == '\r' || *at == '\t';
+  const char* pass_space(const char* at) const {
+    return static_cast<unsigned char>(*at) <= ' ' ? pass_spaces(at) : at;
   }
-  void skip_space() {
-    if (static_cast<unsigned char>(*at) <= ' ') skip_spaces();
+  const char* pass_bom(const char* at) const;
+
+  // Passes `wanted` and the space on both of its sides.
+  const char* pass_mark(const char* at, char wanted) const {
+    at = pass_space(at);
+    if (*at != wanted) [[unlikely]]
+      fail_expecting(at, wanted);
+    return pass_space(at + 1);
   }
 
-  // Passes `wanted`, after any space, or fails.
-  void expect(char wanted) {
-    skip_space();
-    if (*at != wanted) [[unlikely]] fail_expecting(wanted);
+  // Passes the opening bracket that `at` stands on: `at` then stands at the first element; or,
+  // where there is none, behind the end, and the answer is no.
+  bool pass_opening(const char*& at, char close) const {
+    at = pass_space(at + 1);
+    if (*at != close) return true;
     ++at;
+    return false;
   }
 
-  // Whether another element follows in an array or object that ends in `close`; passes the comma or
-  // the end.
-  bool next(char close) {
-    skip_space();
+  // Passes what follows an element of an array or object that ends in `close`: a comma, and then
+  // `at` stands at the next element; or the end, and the answer is no.
+  bool pass_separator(const char*& at, char close) const {
+    at = pass_space(at);
     if (*at == ',') [[likely]] {
-      ++at;
-      skip_space();
+      at = pass_space(at + 1);
       return true;
     }
-    if (*at == close) [[likely]] {
-      ++at;
-      return false;
-    }
-    fail_at_separator(close);
+    if (*at != close) [[unlikely]]
+      fail_at_separator(at, close);
+    ++at;
+    return false;
   }
 
-  void skip_bom();
-  void skip_literal(std::string_view literal);
-  // Passes a string, from its opening quote; true where it has escapes.
-  bool skip_string();
-  void skip_number();
+  // The string at a quote, which is sound: its content ends at `end`.
+  StringScan scan_text(const char* quote) const;
+  const char* pass_number(const char* at) const;
+
   // Passes any value; `depth` values enclose it.
-  void skip_value(int depth);
+  const char* pass_value(const char* at, int depth) const {
+    if (*at == '"') return scan_text(at).end + 1;
+    return *at == '{' || *at == '[' ? pass_nested(at, depth) : pass_scalar(at);
+  }
+
   // Nothing but space may follow.
-  void expect_end();
+  void pass_end(const char* at) const;
 
   // Error(decode) at a place of the body.
+  Error error(const char* place, std::string_view problem) const;
   [[noreturn]] void fail(const char* place, std::string_view problem) const;
-  [[noreturn]] void fail(const StringScan& scan) const;
+  [[noreturn]] void fail_at_separator(const char* at, char close) const;
 
  private:
-  void skip_spaces();
-  [[noreturn]] void fail_expecting(char wanted) const;
-  [[noreturn]] void fail_at_separator(char close) const;
+  static const char* pass_spaces(const char* at);
+  const char* pass_scalar(const char* at) const;
+  const char* pass_literal(const char* at, std::string_view literal) const;
+  const char* pass_nested(const char* at, int depth) const;
+  const char* pass_key(const char* at) const;
+  [[noreturn]] void fail_expecting(const char* at, char wanted) const;
 
   const char* begin_;
   const char* end_;
-
- public:
-  const char* at;
 };
 
 // The same error, said of the value at a JSON path.

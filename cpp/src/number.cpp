@@ -10,11 +10,12 @@ namespace {
 constexpr int most_digits = 19;                      // always fit 64 bits
 constexpr std::uint64_t exact_integer = 1ULL << 53;  // beyond it doubles are not dense
 constexpr int exact_power = 22;                      // 10^22 is the last exact power of ten
-constexpr std::int64_t exponent_cap = 1'000'000;     // keeps sums of exponents far from overflow
+// Beyond what any count of digits could bring back, and far from overflow.
+constexpr std::int64_t exponent_cap = 1'000'000'000'000;
 
-constexpr double powers_of_ten[exact_power + 1] = {
-    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr double powers_of_ten[exact_power + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 }  // namespace
 
@@ -39,31 +40,25 @@ const char* read_exponent(const char* at, NumberScan& scan) {
 }
 
 // Counts the digits of a long literal again: only those from the first that is not zero matter, and
-// where there are more than 64 bits hold, the rest moves into the exponent.
+// those that 64 bits cannot hold move into the exponent; nothing is lost where they are zeros.
 void recount_long(const char* from, NumberScan& scan) {
   scan.digits = 0;
-  int significant = 0;
+  int kept = 0;
   for (const char* at = from; is_digit(*at) || *at == '.'; ++at) {
-    if (*at == '.' || (significant == 0 && *at == '0')) continue;
-    if (++significant > most_digits) {
-      scan.exact = false;
+    if (*at == '.' || (kept == 0 && *at == '0')) continue;
+    if (kept == most_digits) {
+      if (*at != '0') scan.exact = false;
       ++scan.exponent;
     } else {
       scan.digits = scan.digits * 10 + static_cast<std::uint64_t>(*at - '0');
+      ++kept;
     }
   }
 }
 
 }  // namespace detail
 
-std::optional<std::int64_t> integer_of(const NumberScan& scan, std::string_view literal) {
-  if (scan.integral && !scan.exact) {
-    std::int64_t value = 0;  // a long literal: 19 or more digits, which may still fit
-    const auto [end, error] =
-        std::from_chars(literal.data(), literal.data() + literal.size(), value);
-    if (error != std::errc()) return std::nullopt;
-    return value;
-  }
+std::optional<std::int64_t> integer_of(const NumberScan& scan) {
   if (!scan.exact) return std::nullopt;
   std::uint64_t digits = scan.digits;
   std::int64_t exponent = scan.exponent;
@@ -81,7 +76,8 @@ std::optional<std::int64_t> integer_of(const NumberScan& scan, std::string_view 
 }
 
 NumberFit double_of(const NumberScan& scan, std::string_view literal, double& value) {
-  if (scan.integral && (!scan.exact || scan.digits > exact_integer)) return NumberFit::would_round;
+  const bool beyond = !scan.exact || scan.exponent > 0 || scan.digits > exact_integer;
+  if (scan.integral && beyond) return NumberFit::would_round;
   if (scan.exact && scan.digits <= exact_integer && scan.exponent >= -exact_power &&
       scan.exponent <= exact_power) {
     // Both operands are exact, so the one rounding is the correct one (Clinger).

@@ -1,153 +1,180 @@
 #include "record_walk.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
+
+#include "pairs.hpp"
 
 namespace tradingdata::detail {
 
 namespace {
 
-constexpr int record_depth = 3;  // the envelope, its array and the record enclose a value
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 }  // namespace
 
-RecordWalk::RecordWalk(Cursor& cursor, Table& table, const DecodeOptions& options,
-                       std::string_view where)
-    : cursor_(cursor),
+RecordWalk::RecordWalk(const Document& body, Table& table, const DecodeOptions& options,
+                       std::string_view where, int depth)
+    : body_(body),
       table_(table),
-      cells_(cursor, table, options),
-      keys_(table.schema(), table),
-      where_(where) {}
+      depth_(depth + 2),
+      notes_(body, table, options.strict, where),
+      cells_(body, table, notes_, options.keep_personal_data, depth_),
+      order_(table.schema(), table),
+      all_(FieldSet::all(table.schema())) {}
 
-void RecordWalk::read_array() {
-  array_begin_ = cursor_.at;
-  std::int64_t row = 0;
+const char* RecordWalk::read_array(const char* at) {
+  array_ = at;
+  if (!body_.pass_opening(at, ']')) return at;
   try {
-    cursor_.expect('[');
-    cursor_.skip_space();
-    if (*cursor_.at == ']') {
-      ++cursor_.at;
-      return;
-    }
     do {
-      if (*cursor_.at != '{') [[unlikely]] {
-        if (odd_element_ == nullptr) {
-          odd_element_ = cursor_.at;
-          odd_row_ = row;
-        }
-        cursor_.skip_value(record_depth - 1);
-        continue;
-      }
-      if (row == table_.capacity()) make_room(row);
-      read_record(row);
-      table_.set_rows(++row);
-    } while (cursor_.next(']'));
+      at = read_element(at);
+    } while (body_.pass_separator(at, ']'));
   } catch (const Error& error) {
-    throw at_path(error, path_of(row));
+    throw at_path(error, path_of_fault());
   }
+  table_.set_rows(rows_);
+  return at;
 }
 
-std::string RecordWalk::path_of(std::int64_t row) const {
-  std::string path = std::string(where_) + "[" + std::to_string(row) + "]";
-  if (meaning_.field >= 0) {
-    path += "." + std::string(table_.schema().fields[static_cast<std::size_t>(meaning_.field)].name);
-  } else if (meaning_.extra >= 0) {
-    path += "." + table_.extra_names[static_cast<std::size_t>(meaning_.extra)];
+const char* RecordWalk::read_element(const char* at) {
+  element_ = at;
+  ++position_;
+  if (*at != '{') [[unlikely]] {
+    const char* const end = body_.pass_value(at, depth_ - 1);
+    notes_.refuse(at, "an element is no record", notes_.path_of(position_));
+    return end;
   }
-  return path;
+  if (rows_ == table_.capacity()) [[unlikely]]
+    make_room();
+  return read_record(at, rows_++);
 }
 
-// Room for as many records as the rest of the body holds, if they are like those before.
-void RecordWalk::make_room(std::int64_t row) {
-  constexpr std::int64_t first_guess = 16;
-  const std::int64_t read = cursor_.at - array_begin_;
-  const std::int64_t left = cursor_.end() - cursor_.at;
-  std::int64_t more = first_guess;
-  if (row >= first_guess) {
-    const std::int64_t record = std::max<std::int64_t>(read / row, 1);
-    more = left / record + left / record / 32 + first_guess;
-  }
-  table_.reserve(row + more);
-}
-
-void RecordWalk::read_record(std::int64_t row) {
-  ++cursor_.at;
-  cursor_.skip_space();
-  seen_.clear();
-  keys_.begin_record();
-  meaning_ = {};
-  if (*cursor_.at == '}') {
-    ++cursor_.at;
-  } else {
-    do {
-      read_pair(row);
-    } while (cursor_.next('}'));
-  }
-  const int width = table_.schema().width();
-  if (seen_.count() == width) [[likely]] return;
-  for (int field = 0; field < width; ++field) {
-    if (!seen_.has(field)) cells_.missing(field, row);
-  }
-}
-
-void RecordWalk::read_pair(std::int64_t row) {
-  const char* const key_begin = cursor_.at;
-  if (const ExpectedKey* key = keys_.expected();
-      key != nullptr && key->matches(cursor_.at)) [[likely]] {
-    cursor_.at += key->length;
-    meaning_ = key->meaning;
-    keys_.accept();
-  } else {
-    meaning_ = read_key();
-    if (row == 0) {
-      keys_.learn({key_begin, static_cast<std::size_t>(cursor_.at - key_begin)}, meaning_);
+const char* RecordWalk::read_record(const char* begin, std::int64_t row) {
+  const char* at = begin;
+  FieldSet seen;
+  std::int64_t keys = 0;
+  int step = 0;
+  for (;;) {
+    // As long as the keys come in the order that was learned, nothing is looked up.
+    const int first = step;
+    for (; step < order_.size() && order_[step].stands_at(at); ++step) {
+      const Step& expected = order_[step];
+      at += expected.length;
+      at = expected.meaning.field >= 0 ? cells_.read(at, expected.meaning.field, row)
+                                       : read_extra(at, expected.meaning.extra, row);
     }
+    if (step > first) {
+      const FieldSet run = order_.fields_of(first, step);
+      if (seen.meets(run)) [[unlikely]]
+        refuse_repeated();
+      seen.add(run);
+      keys += step - first;
+    }
+    const bool more = at == begin ? body_.pass_opening(at, '}') : body_.pass_separator(at, '}');
+    if (!more) break;
+    at = read_pair(at, row, seen, step);
+    ++keys;
   }
-  if (*cursor_.at == ':') [[likely]] {
-    ++cursor_.at;
-  } else {
-    cursor_.expect(':');
-  }
-  cursor_.skip_space();
-  if (meaning_.field < 0) [[unlikely]] return read_extra(meaning_.extra, row);
-  if (seen_.has(meaning_.field)) [[unlikely]] {
-    cursor_.fail(key_begin, "a field stands twice in one record");
-  }
-  seen_.add(meaning_.field);
-  cells_.read(meaning_.field, row);
+  if (seen != all_) [[unlikely]]
+    note_missing(at, row, seen);
+  if (order_.is_wider(keys)) [[unlikely]]
+    order_.learn(body_, begin, depth_);
+  return at;
 }
 
-// A key that was not expected: another order, another spelling, or another field.
-KeyMeaning RecordWalk::read_key() {
-  const char* const from = cursor_.at + 1;
-  const bool escaped = cursor_.skip_string();
-  const char* const to = cursor_.at - 1;
-  if (!escaped) return keys_.look_up({from, static_cast<std::size_t>(to - from)});
-  std::string name(static_cast<std::size_t>(to - from), '\0');
-  bool damaged = false;
-  name.resize(static_cast<std::size_t>(unescape(from, to, name.data(), damaged)));
-  return keys_.look_up(name);
+const char* RecordWalk::read_pair(const char* at, std::int64_t row, FieldSet& seen, int& step) {
+  const StringScan scan = body_.scan_text(at);
+  const KeyMeaning meaning = order_.look_up(at + 1, scan);
+  at = body_.pass_mark(scan.end + 1, ':');
+  step = order_.behind(meaning, step);
+  if (meaning.field < 0) return read_extra(at, meaning.extra, row);
+  if (seen.has(meaning.field)) [[unlikely]]
+    refuse_repeated();
+  seen.add(meaning.field);
+  return cells_.read(at, meaning.field, row);
 }
 
-void RecordWalk::read_extra(std::int32_t name, std::int64_t row) {
-  const char* const from = cursor_.at;
-  cursor_.skip_value(record_depth);
+const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64_t row) {
+  at = body_.pass_space(at);
+  const char* const end = body_.pass_value(at, depth_);
   const Extra extra{.row = row,
                     .name = name,
                     .buffer = 0,
-                    .offset = static_cast<std::int32_t>(cursor_.offset_of(from)),
-                    .size = static_cast<std::int32_t>(cursor_.at - from)};
+                    .offset = static_cast<std::int32_t>(body_.offset_of(at)),
+                    .size = static_cast<std::int32_t>(end - at)};
   const auto named = static_cast<std::size_t>(name);
   if (named >= latest_extra_.size()) latest_extra_.resize(named + 1, none);
   std::size_t& latest = latest_extra_[named];
   if (latest != none && table_.extras[latest].row == row) {
-    Extra& earlier = table_.extras[latest];
-    cells_.note(table_.extra_names[named], Problem::repeated_key, row, table_.extra_json(earlier));
-    earlier = extra;
-    return;
+    notes_.note_repeated(name, row, table_.extra_json(table_.extras[latest]));
+    table_.extras[latest] = extra;
+  } else {
+    latest = table_.extras.size();
+    table_.extras.push_back(extra);
   }
-  latest = table_.extras.size();
-  table_.extras.push_back(extra);
+  return end;
+}
+
+void RecordWalk::note_missing(const char* record_end, std::int64_t row, const FieldSet& seen) {
+  for (int field = 0; field < table_.schema().width(); ++field) {
+    if (!seen.has(field)) cells_.missing(field, row, record_end - 1);
+  }
+}
+
+// A field stands twice in the record that is being read: finds which.
+void RecordWalk::refuse_repeated() {
+  if (notes_.refusal()) return;
+  std::set<std::string> names;
+  visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
+    const std::string name = name_of(pair);
+    if (table_.schema().find(name) < 0 || names.insert(name).second) return true;
+    notes_.refuse(pair.key, "a field stands twice in one record", notes_.path_of(position_, name));
+    return false;
+  });
+}
+
+// Room for as many records as the rest of the body holds, if they are like those before; but never
+// at once for much more than such a body can hold, since the first ones may be of another kind.
+void RecordWalk::make_room() {
+  constexpr std::int64_t first_guess = 16;
+  constexpr std::int64_t most_bodies = 16;
+  constexpr std::int64_t always_granted = 256 << 20;
+  const std::int64_t size = body_.end() - body_.begin();
+  const std::int64_t row_size = table_.bytes_for(first_guess) / first_guess;
+  std::int64_t more = first_guess;
+  if (rows_ >= first_guess) {
+    const std::int64_t left = body_.end() - element_;
+    const std::int64_t record = std::max<std::int64_t>((element_ - array_) / rows_, 1);
+    const std::int64_t alike = left / record + left / record / 32 + first_guess;
+    more = std::min(alike, std::max(size / row_size, rows_));
+  }
+  const std::int64_t most = (size * most_bodies + always_granted) / row_size;
+  if (rows_ + more > most) {
+    if (rows_ >= most) body_.fail(element_, "there are too many records for what they hold");
+    more = most - rows_;
+  }
+  table_.set_rows(rows_);
+  table_.reserve(rows_ + more);
+  cells_.bind();
+}
+
+std::string RecordWalk::path_of_fault() const {
+  std::string name;
+  if (*element_ == '{') {
+    try {
+      visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
+        name = name_of(pair);
+        body_.pass_value(pair.value, depth_);
+        name.clear();  // the fault is not in this value
+        return true;
+      });
+    } catch (const Error&) {
+      return notes_.path_of(position_, name);
+    }
+  }
+  return notes_.path_of(position_);
 }
 
 }  // namespace tradingdata::detail

@@ -2,57 +2,55 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "cells.hpp"
+#include "field_index.hpp"
 #include "grammar.hpp"
-#include "keys.hpp"
+#include "key_order.hpp"
+#include "notes.hpp"
+#include "tradingdata/decode.hpp"
 
 namespace tradingdata::detail {
 
-// Which fields a record has had so far.
-class SeenFields {
- public:
-  void clear() { words_[0] = words_[1] = 0; }
-  bool has(int field) const { return (words_[field / 64] >> (field % 64) & 1) != 0; }
-  void add(int field) { words_[field / 64] |= std::uint64_t{1} << (field % 64); }
-  int count() const { return std::popcount(words_[0]) + std::popcount(words_[1]); }
-
- private:
-  std::uint64_t words_[2] = {};
-};
-
 class RecordWalk {
  public:
-  // `where` is the array's JSON path: records stand at where[0], where[1], ...
-  RecordWalk(Cursor& cursor, Table& table, const DecodeOptions& options, std::string_view where);
+  // `where` is the array's JSON path, and `depth` the number of values that enclose it.
+  RecordWalk(const Document& body, Table& table, const DecodeOptions& options,
+             std::string_view where, int depth);
 
-  // Reads the array at the cursor. An element that is no record is passed over and remembered.
-  void read_array();
-
-  // Where the first element stood that is no object, or nullptr.
-  const char* odd_element() const { return odd_element_; }
-  std::int64_t odd_row() const { return odd_row_; }
+  // Reads the array at `at` and returns the place behind it. Throws where it is malformed; what is
+  // sound JSON but no record of the service is in refusal(), since an error of the service's own
+  // may stand behind it.
+  const char* read_array(const char* at);
+  const std::optional<Error>& refusal() const { return notes_.refusal(); }
 
  private:
-  void make_room(std::int64_t row);
-  void read_record(std::int64_t row);
-  void read_pair(std::int64_t row);
-  KeyMeaning read_key();
-  void read_extra(std::int32_t name, std::int64_t row);
-  std::string path_of(std::int64_t row) const;
+  const char* read_element(const char* at);
+  const char* read_record(const char* begin, std::int64_t row);
+  // The pair at `at`, whose key was not the expected one.
+  const char* read_pair(const char* at, std::int64_t row, FieldSet& seen, int& step);
+  const char* read_extra(const char* at, std::int32_t name, std::int64_t row);
+  void note_missing(const char* record_end, std::int64_t row, const FieldSet& seen);
+  void refuse_repeated();
+  void make_room();
+  std::string path_of_fault() const;
 
-  Cursor& cursor_;
+  const Document& body_;
   Table& table_;
+  int depth_;  // of values enclosed by a record
+  Notes notes_;
   Cells cells_;
-  KeyOrder keys_;
-  SeenFields seen_;
-  std::string_view where_;
-  const char* array_begin_ = nullptr;
-  KeyMeaning meaning_;  // of the key that was read last
+  KeyOrder order_;
+  FieldSet all_;
+  const char* array_ = nullptr;
+  const char* element_ = nullptr;  // where the one that is being read begins
+  std::int64_t position_ = -1;     // its position
+  std::int64_t rows_ = 0;
   std::vector<std::size_t> latest_extra_;  // by name: where its last value stands
-  const char* odd_element_ = nullptr;
-  std::int64_t odd_row_ = 0;
 };
 
 }  // namespace tradingdata::detail

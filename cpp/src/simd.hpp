@@ -1,4 +1,5 @@
-// Sixteen bytes at a time, where the processor has them; plain C++ elsewhere.
+// Sixteen and thirty-two bytes at a time, where the processor has them; plain C++ elsewhere. All of
+// these may read behind the text: a body has 64 bytes of padding for it.
 #pragma once
 
 #include <bit>
@@ -14,43 +15,52 @@
 
 namespace tradingdata::detail {
 
-// A bit for each of 16 bytes that ends a plain run of text: quote, backslash, control, non-ASCII.
-inline std::uint32_t special_bytes(const char* text) {
 #ifdef TRADINGDATA_SSE2
-  const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+inline __m128i load_block(const char* text) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+}
+inline std::uint32_t mask_of(__m128i bytes) {
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes));
+}
+#else
+template <typename Test>
+std::uint32_t mask_of(const char* text, Test test) {
+  std::uint32_t mask = 0;
+  for (unsigned i = 0; i < 16; ++i) {
+    mask |= static_cast<std::uint32_t>(test(static_cast<unsigned char>(text[i]))) << i;
+  }
+  return mask;
+}
+#endif
+
+// A bit for each of 16 bytes that ends a plain run of text: quote, backslash, control, non-ASCII.
+inline std::uint32_t special_in_16(const char* text) {
+#ifdef TRADINGDATA_SSE2
+  const __m128i block = load_block(text);
   const __m128i quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
   const __m128i backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
   // As signed bytes, non-ASCII is negative: one comparison finds it and the control characters.
   const __m128i outside = _mm_cmplt_epi8(block, _mm_set1_epi8(0x20));
-  return static_cast<std::uint32_t>(
-      _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), outside)));
+  return mask_of(_mm_or_si128(_mm_or_si128(quote, backslash), outside));
 #else
-  std::uint32_t mask = 0;
-  for (unsigned i = 0; i < 16; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool special = byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x80;
-    mask |= static_cast<std::uint32_t>(special) << i;
-  }
-  return mask;
+  return mask_of(text, [](unsigned char byte) {
+    return byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x80;
+  });
 #endif
 }
 
-// A view of text that fits inline; reads 16 bytes whatever `size` is.
-inline void store_inline(TextView* out, const char* text, int size) {
+inline std::uint32_t special_in_32(const char* text) {
+  return special_in_16(text) | special_in_16(text + 16) << 16;
+}
+
+// A bit for each of 16 bytes that is no digit.
+inline std::uint32_t other_than_digits(const char* text) {
 #ifdef TRADINGDATA_SSE2
-  alignas(16) static constexpr auto keep = [] {
-    struct { unsigned char rows[13][16]; } table{};
-    for (int i = 0; i < 13; ++i) {
-      for (int j = 0; j < i; ++j) table.rows[i][j] = 0xFF;
-    }
-    return table;
-  }();
-  const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
-  const __m128i mask = _mm_load_si128(reinterpret_cast<const __m128i*>(keep.rows[size]));
-  const __m128i shifted = _mm_slli_si128(_mm_and_si128(block, mask), 4);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_or_si128(shifted, _mm_cvtsi32_si128(size)));
+  const __m128i value = _mm_sub_epi8(load_block(text), _mm_set1_epi8('0'));
+  const __m128i digits = _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value);
+  return ~mask_of(digits) & 0xFFFF;
 #else
-  *out = TextView::make_inline({text, static_cast<std::size_t>(size)});
+  return mask_of(text, [](unsigned char byte) { return byte < '0' || byte > '9'; });
 #endif
 }
 
@@ -58,14 +68,39 @@ inline void store_inline(TextView* out, const char* text, int size) {
 inline bool same_bytes(const char* text, const char* expected, std::uint32_t mask) {
 #ifdef TRADINGDATA_SSE2
   const auto equal = [&](int at) {
-    const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
-    const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(expected + at));
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)));
+    return mask_of(_mm_cmpeq_epi8(load_block(text + at), load_block(expected + at)));
   };
-  const std::uint32_t found = equal(0) | equal(16) << 16;
-  return (~found & mask) == 0;
+  return (~(equal(0) | equal(16) << 16) & mask) == 0;
 #else
   return std::memcmp(text, expected, static_cast<std::size_t>(std::popcount(mask))) == 0;
+#endif
+}
+
+// A view of at most 32 bytes of text, which lie at `offset` in buffer 0. Both forms are made
+// without a branch: lengths vary from cell to cell, and a wrong guess costs more than the work.
+inline void store_view(TextView* out, const char* text, int size, std::int64_t offset) {
+#ifdef TRADINGDATA_SSE2
+  struct Kept {
+    alignas(16) unsigned char bytes[33][16];
+  };
+  static constexpr Kept kept = [] {
+    Kept table{};
+    for (int length = 0; length <= 32; ++length) {
+      const int count = length <= TextView::inline_capacity ? length : 4;  // the prefix
+      for (int i = 0; i < count; ++i) table.bytes[length][i] = 0xFF;
+    }
+    return table;
+  }();
+  const auto* const mask = reinterpret_cast<const __m128i*>(kept.bytes[size]);
+  const __m128i characters = _mm_and_si128(load_block(text), _mm_load_si128(mask));
+  const std::int64_t place = size > TextView::inline_capacity ? offset << 32 : 0;
+  const __m128i head = _mm_or_si128(_mm_slli_si128(characters, 4), _mm_cvtsi32_si128(size));
+  const __m128i tail = _mm_set_epi64x(place, 0);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_or_si128(head, tail));
+#else
+  const std::string_view view(text, static_cast<std::size_t>(size));
+  *out = size <= TextView::inline_capacity ? TextView::make_inline(view)
+                                           : TextView::make_place(view, 0, offset);
 #endif
 }
 

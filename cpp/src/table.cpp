@@ -13,23 +13,35 @@ constexpr std::int64_t line = 64;
 constexpr std::int64_t stagger = 3 * line;
 constexpr std::int64_t greatest_buffer = std::numeric_limits<std::int32_t>::max();
 
-std::int64_t rounded(std::int64_t bytes) { return (bytes + line - 1) / line * line; }
-std::int64_t bitmap_bytes(std::int64_t rows) { return rounded((rows + 7) / 8); }
+std::int64_t rounded(std::int64_t bytes) {
+  return (bytes + line - 1) / line * line;
+}
+std::int64_t bitmap_bytes(std::int64_t rows) {
+  return rounded((rows + 7) / 8);
+}
 
 }  // namespace
 
 Table::Table(const Schema& schema)
-    : schema_(&schema), columns_(static_cast<std::size_t>(schema.width())) {}
+    : schema_(&schema),
+      columns_(static_cast<std::size_t>(schema.width())),
+      known_extras_(ByName{&extra_names}) {}
 
-Table::~Table() { free_block(arena_); }
+Table::~Table() {
+  free_block(arena_);
+}
 
-void Table::reserve(std::int64_t rows) {
-  if (rows <= capacity_) return;
+std::int64_t Table::bytes_for(std::int64_t rows) const {
   std::int64_t bytes = 0;
   for (const Field& field : schema_->fields) {
     bytes += rounded(rows * width_of(field.kind)) + bitmap_bytes(rows) + stagger;
   }
-  auto* const arena = static_cast<std::byte*>(allocate_block(bytes));
+  return bytes;
+}
+
+void Table::reserve(std::int64_t rows) {
+  if (rows <= capacity_) return;
+  auto* const arena = static_cast<std::byte*>(allocate_block(bytes_for(rows)));
   std::byte* at = arena;
   for (int i = 0; i < schema_->width(); ++i) {
     Column& filled = column(i);
@@ -101,10 +113,15 @@ TextView Table::keep_text(std::string_view text) {
 }
 
 std::int32_t Table::extra_name(std::string_view name) {
-  const auto found = std::find(extra_names.begin(), extra_names.end(), name);
-  const auto index = static_cast<std::int32_t>(found - extra_names.begin());
-  if (found == extra_names.end()) extra_names.emplace_back(name);
-  return index;
+  // Names that came by another way than this one are not known yet.
+  for (std::size_t i = known_extras_.size(); i < extra_names.size(); ++i) {
+    known_extras_.insert(static_cast<std::int32_t>(i));
+  }
+  if (const auto found = known_extras_.find(name); found != known_extras_.end()) return *found;
+  const auto position = static_cast<std::int32_t>(extra_names.size());
+  extra_names.emplace_back(name);
+  known_extras_.insert(position);
+  return position;
 }
 
 }  // namespace tradingdata

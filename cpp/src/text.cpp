@@ -1,5 +1,6 @@
 #include "tradingdata/text.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "simd.hpp"
@@ -8,7 +9,9 @@ namespace tradingdata {
 
 namespace {
 
-bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+bool is_continuation(unsigned char byte) {
+  return (byte & 0xC0) == 0x80;
+}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -24,8 +27,12 @@ int hex_quad(const char* digits) {
   return value;
 }
 
-bool is_high_surrogate(int unit) { return unit >= 0xD800 && unit < 0xDC00; }
-bool is_low_surrogate(int unit) { return unit >= 0xDC00 && unit < 0xE000; }
+bool is_high_surrogate(int unit) {
+  return unit >= 0xD800 && unit < 0xDC00;
+}
+bool is_low_surrogate(int unit) {
+  return unit >= 0xDC00 && unit < 0xE000;
+}
 
 char* put_utf8(char* out, int code) {
   const auto put = [&out](int byte) { *out++ = static_cast<char>(byte); };
@@ -84,23 +91,27 @@ constexpr int replacement_character = 0xFFFD;
 
 }  // namespace
 
-int utf8_sequence(const char* text) {
+Utf8Scan scan_utf8(const char* text) {
   const auto byte = [text](int i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead < 0xC2) return 0;
-  if (!is_continuation(byte(1))) return 0;
-  if (lead < 0xE0) return 2;
-  if (!is_continuation(byte(2))) return 0;
-  if (lead < 0xF0) {
-    const bool overlong = lead == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
-    return overlong || surrogate ? 0 : 3;
+  if (lead < 0x80) return {1, 1};
+  if (lead < 0xC2 || lead > 0xF4) return {0, 0};
+  // What the second byte may be: no overlong form, no surrogate, nothing beyond U+10FFFF.
+  unsigned char lowest = 0x80;
+  unsigned char highest = 0xBF;
+  switch (lead) {
+    case 0xE0: lowest = 0xA0; break;
+    case 0xED: highest = 0x9F; break;
+    case 0xF0: lowest = 0x90; break;
+    case 0xF4: highest = 0x8F; break;
+    default: break;
   }
-  if (lead > 0xF4 || !is_continuation(byte(3))) return 0;
-  const bool overlong = lead == 0xF0 && byte(1) < 0x90;
-  const bool beyond = lead == 0xF4 && byte(1) >= 0x90;
-  return overlong || beyond ? 0 : 4;
+  if (byte(1) < lowest || byte(1) > highest) return {0, 1};
+  const int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  for (int i = 2; i < length; ++i) {
+    if (!is_continuation(byte(i))) return {0, i};
+  }
+  return {length, length};
 }
 
 StringScan scan_string(const char* from) {
@@ -113,7 +124,7 @@ StringScan scan_string(const char* from) {
     return scan;
   };
   for (;;) {
-    const std::uint32_t special = detail::special_bytes(at);
+    const std::uint32_t special = detail::special_in_16(at);
     if (special == 0) {
       at += 16;
       continue;
@@ -131,13 +142,9 @@ StringScan scan_string(const char* from) {
     } else if (static_cast<unsigned char>(*at) >= 0x80) {
       // A run of other scripts: blocks of 16 would stop at each of its bytes.
       do {
-        const int length = utf8_sequence(at);
-        if (length == 0) {
-          const char* reached = at + 1;
-          while (is_continuation(static_cast<unsigned char>(*reached))) ++reached;
-          return malformed("invalid UTF-8", reached);
-        }
-        at += length;
+        const Utf8Scan character = scan_utf8(at);
+        if (character.length == 0) return malformed("invalid UTF-8", at + character.fitting);
+        at += character.length;
       } while (static_cast<unsigned char>(*at) >= 0x80);
     } else {
       return malformed("a control character inside text", at);
@@ -172,23 +179,34 @@ std::int64_t unescape(const char* from, const char* to, char* out, bool& damaged
   return out - start;
 }
 
-std::string masked(std::string_view text) {
-  constexpr std::size_t account_number_length = 10;
+std::string unescaped(const char* from, const char* to) {
+  bool damaged = false;
+  std::string text(static_cast<std::size_t>(to - from), '\0');
+  text.resize(static_cast<std::size_t>(unescape(from, to, text.data(), damaged)));
+  return text;
+}
+
+bool is_account_number(const char* text) {
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   };
-  bool shaped = text.size() == account_number_length;
-  std::size_t characters = 0;
-  for (const char c : text) {
-    shaped = shaped && plain(c);
-    if (!is_continuation(static_cast<unsigned char>(c))) ++characters;
+  return std::all_of(text, text + account_number_length, plain);
+}
+
+void hide_account_number(char* text) {
+  std::memset(text + 2, 'X', account_number_length - 4);
+}
+
+std::string masked(std::string_view text) {
+  if (text.size() == account_number_length && is_account_number(text.data())) {
+    std::string hidden(text);
+    hide_account_number(hidden.data());
+    return hidden;
   }
-  std::string result(characters, 'X');
-  if (shaped) {
-    result.replace(0, 2, text.substr(0, 2));
-    result.replace(8, 2, text.substr(8, 2));
-  }
-  return result;
+  const auto characters = std::count_if(text.begin(), text.end(), [](char c) {
+    return !is_continuation(static_cast<unsigned char>(c));
+  });
+  return std::string(static_cast<std::size_t>(characters), 'X');
 }
 
 }  // namespace tradingdata

@@ -9,7 +9,9 @@ namespace {
 constexpr std::size_t date_length = 10;
 constexpr std::size_t time_length = 19;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // `count` digits as a number, or a negative number where one is none.
 int digits(const char* text, int count) {
@@ -30,11 +32,12 @@ int days_in_month(int year, int month) {
 bool read_date(const char* text, Civil& civil) {
   civil = {digits(text, 4), digits(text + 5, 2), digits(text + 8, 2)};
   return text[4] == '-' && text[7] == '-' && civil.year >= 1 && civil.month >= 1 &&
-         civil.month <= 12 && civil.day >= 1 &&
-         civil.day <= days_in_month(civil.year, civil.month);
+         civil.month <= 12 && civil.day >= 1 && civil.day <= days_in_month(civil.year, civil.month);
 }
 
-bool is_zero(const Civil& civil) { return civil.year == 1 && civil.month == 1 && civil.day == 1; }
+bool is_zero(const Civil& civil) {
+  return civil.year == 1 && civil.month == 1 && civil.day == 1;
+}
 
 // Seconds since midnight of HH:MM:SS, or a negative number.
 int read_clock(const char* text) {

@@ -34,6 +34,8 @@ struct ProblemInfo {
   bool lost;  // the value could not be kept
 };
 
+inline constexpr int problem_count = static_cast<int>(Problem::repeated_trade) + 1;
+
 constexpr ProblemInfo describe(Problem problem) {
   switch (problem) {
     case Problem::missing: return {"missing", true};

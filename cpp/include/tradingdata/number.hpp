@@ -8,8 +8,9 @@
 
 namespace tradingdata {
 
-// What the grammar tells of a number: value = (negative ? -1 : 1) * digits * 10^exponent, where
-// `digits` holds all of them (`exact`) or the literal is too long for 64 bits.
+// What the grammar tells of a number: value = (negative ? -1 : 1) * digits * 10^exponent, unless
+// the literal has more digits than 64 bits hold: then `digits` are the first of them, and not
+// `exact`.
 struct NumberScan {
   const char* end = nullptr;  // behind the number; nullptr: malformed at `fault`
   const char* fault = nullptr;
@@ -22,7 +23,9 @@ struct NumberScan {
 
 namespace detail {
 
-inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+inline bool is_digit(char c) {
+  return static_cast<unsigned char>(c - '0') < 10;
+}
 
 // Reads a run of digits; the sum may overflow, which scan_number mends afterwards.
 inline const char* read_digits(const char* at, std::uint64_t& sum) {
@@ -64,7 +67,7 @@ inline NumberScan scan_number(const char* from) {
 }
 
 // The integer a literal stands for, also written 5.0 or 5e0; none where it is not one of 64 bits.
-std::optional<std::int64_t> integer_of(const NumberScan& scan, std::string_view literal);
+std::optional<std::int64_t> integer_of(const NumberScan& scan);
 
 enum class NumberFit : std::uint8_t { exact, out_of_range, would_round };
 

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tradingdata/buffer.hpp"
@@ -86,20 +87,33 @@ class Table {
   // -- for those who fill a table --
   Column& column(int field) { return columns_[static_cast<std::size_t>(field)]; }
   void reserve(std::int64_t rows);
+  std::int64_t bytes_for(std::int64_t rows) const;  // of memory, in columns
   void set_rows(std::int64_t rows) { rows_ = rows; }
   void set_null(int field, std::int64_t row);
   // Text that outlives the call: inline, or copied to a buffer of the table's own.
   TextView keep_text(std::string_view text);
   // A place of `size` bytes in a buffer of the table's own: its buffer, and its offset there.
   std::pair<std::int32_t, std::int32_t> keep_bytes(std::string_view bytes);
-  std::int32_t extra_name(std::string_view name);
+  std::int32_t extra_name(std::string_view name);  // its position, new where it is
 
  private:
+  struct ByName {
+    using is_transparent = void;
+    const std::vector<std::string>* names;
+    std::string_view name_of(std::int32_t position) const {
+      return (*names)[static_cast<std::size_t>(position)];
+    }
+    bool operator()(std::int32_t a, std::int32_t b) const { return name_of(a) < name_of(b); }
+    bool operator()(std::int32_t a, std::string_view b) const { return name_of(a) < b; }
+    bool operator()(std::string_view a, std::int32_t b) const { return a < name_of(b); }
+  };
+
   const Schema* schema_;
   std::int64_t rows_ = 0;
   std::int64_t capacity_ = 0;
   std::vector<Column> columns_;
   void* arena_ = nullptr;
+  std::set<std::int32_t, ByName> known_extras_;  // positions in extra_names
 };
 
 using TablePtr = std::shared_ptr<const Table>;

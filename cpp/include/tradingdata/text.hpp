@@ -60,9 +60,21 @@ StringScan scan_string(const char* from);
 // Writes what the escapes between `from` and `to` stand for; never longer than its source. A lone
 // surrogate becomes U+FFFD and sets `damaged`.
 std::int64_t unescape(const char* from, const char* to, char* out, bool& damaged);
+std::string unescaped(const char* from, const char* to);
 
-// The length of the valid UTF-8 sequence at `text`, 0 where it is not one.
-int utf8_sequence(const char* text);
+// The character at `text`: its length, 0 where it is malformed; and how many of its bytes fit, so
+// that one which was only cut short can be told.
+struct Utf8Scan {
+  int length;
+  int fitting;
+};
+Utf8Scan scan_utf8(const char* text);
+
+// A permanent account number has ten letters and digits. Which of them is which does not matter
+// here, so that what was masked before is masked alike.
+inline constexpr int account_number_length = 10;
+bool is_account_number(const char* text);
+void hide_account_number(char* text);  // all but two characters at either end
 
 // Personal text, masked: ABCDE1234F is ABXXXXXX4F; anything of another shape is all X.
 std::string masked(std::string_view text);

@@ -22,9 +22,9 @@ std::int32_t days_from_civil(const Civil& civil);
 Civil civil_from_days(std::int32_t days);
 
 enum class TimeFit : std::uint8_t {
-  documented,    // YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD for a date
-  other_form,    // the same moment, written with a T, a fraction, or midnight behind a date
-  zero,          // 0001-01-01, also with a time behind it: there is no such time
+  documented,  // YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD for a date
+  other_form,  // the same moment, written with a T, a fraction, or midnight behind a date
+  zero,        // 0001-01-01, also with a time behind it: there is no such time
   unreadable,
 };
 

@@ -1,0 +1,75 @@
+// The order in which the records of a body have their keys, learned from one of them. What stands
+// between two values (space, comma, key and colon) is then expected as a whole, and compared before
+// anything is looked up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "field_index.hpp"
+#include "grammar.hpp"
+#include "simd.hpp"
+#include "tradingdata/table.hpp"
+
+namespace tradingdata::detail {
+
+// What a key stands for: a field of the schema, or one that only the wire knows.
+struct KeyMeaning {
+  int field = -1;
+  std::int32_t extra = -1;  // of Table::extra_names, where there is no such field
+};
+
+// A key and all that stands before its value.
+struct Step {
+  static constexpr int longest = 64;
+
+  char text[longest] = {};
+  std::uint32_t first_half = 0;  // a bit for each byte of the text
+  std::uint32_t second_half = 0;
+  int length = 0;
+  KeyMeaning meaning;
+  FieldSet before;  // the fields of the steps before this one
+
+  bool stands_at(const char* at) const {
+    return same_bytes(at, text, first_half) &&
+           (second_half == 0 || same_bytes(at + 32, text + 32, second_half));
+  }
+};
+
+class KeyOrder {
+ public:
+  KeyOrder(const Schema& schema, Table& table);
+
+  int size() const { return static_cast<int>(steps_.size()); }
+  const Step& operator[](int step) const { return steps_[static_cast<std::size_t>(step)]; }
+  // The fields of the steps from `first` up to `last`.
+  FieldSet fields_of(int first, int last) const;
+
+  // The meaning of the key that `scan` found, quoted text from `from` on.
+  KeyMeaning look_up(const char* from, const StringScan& scan);
+  // The step to expect behind a key that is none of the expected ones; `step` was expected.
+  int behind(const KeyMeaning& meaning, int step) const;
+
+  // Whether a record of so many keys tells more than the one that was learned.
+  bool is_wider(std::int64_t keys) const { return keys > keys_ && keys_ < most_keys; }
+  // Learns from a record, which is known to be sound.
+  void learn(const Document& body, const char* record, int depth);
+
+ private:
+  static constexpr std::int64_t most_keys = 256;
+
+  void add(std::string_view text, const KeyMeaning& meaning);
+
+  const FieldIndex& index_;
+  Table& table_;
+  std::vector<Step> steps_;
+  FieldSet fields_;            // of all steps
+  std::vector<int> of_field_;  // the step of each field, or -1
+  std::vector<int> of_extra_;
+  std::int64_t keys_ = -1;  // of the record that was learned
+  std::string scratch_;
+};
+
+}  // namespace tradingdata::detail
