@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -201,6 +202,8 @@ def test_every_kind_is_tested_and_told() -> None:
     tested += " slow cut reset empty bad_json null_data redirect"
     assert set(sandbox.FAULTS) == set(tested.split())
     assert all(sandbox.FAULTS.values())
+    told = re.findall(r"\w+", sandbox.Service.fail_next.__doc__ or "")
+    assert set(sandbox.FAULTS) <= set(told)
 
 
 def test_faults_come_in_turn_and_as_often_as_asked(day: sandbox.Service) -> None:

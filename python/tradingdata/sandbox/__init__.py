@@ -1,4 +1,4 @@
-"""A simulated Trading Data Service on this machine, to try scripts on without an account.
+"""A simulated Trading Data Service on this machine, to try scripts on without an account::
 
     from tradingdata import sandbox
 
@@ -7,13 +7,13 @@
         client.trade_book().to_pandas()
 
 A day is made from a seed: the same seed, day and number of orders give the same bytes on every
-machine. By default it stands at its end. It can unfold while a script polls it, or be led by hand:
+machine. By default it stands at its end. It can unfold while a script polls it, or be led by hand::
 
     service = sandbox.start(speed=60)          # a market minute each second, from 09:15
     service = sandbox.start(speed=0)           # stands at 09:15 ...
     service.advance_to("10:30")                # ... until it is told to go on
 
-Things that go wrong on a real day can be made to go wrong (`FAULTS` lists them all):
+Things that go wrong on a real day can be made to go wrong (`FAULTS` lists them all)::
 
     service.fail_next("429", retry_after=2)
     service.fail_next("stall", seconds=5, endpoint="order_book")
@@ -53,14 +53,14 @@ def start(
 ) -> Service:
     """Starts a simulated service on 127.0.0.1 and returns it, ready to be asked.
 
-    `seed`: another seed is another day's business.
-    `day`: the trading day, a date or text such as "2026-11-20"; `DEFAULT_DAY` unless given.
-    `speed`: None, and the day stands at its end, 15:30:00; a number, and it unfolds from 09:15:00
-    with so many market seconds a second; 0, and it stands at 09:15:00 until it is advanced.
-    `accounts`: how many ("desk1", "desk2", ...), or their labels; each has its own token and day.
-    `orders`: how many orders each account enters during the day; trades are about half as many
-    again.
-    `port`: 0 takes a free one.
+    - `seed`: another seed is another day's business.
+    - `day`: the trading day, a date or text such as "2026-11-20"; `DEFAULT_DAY` unless given.
+    - `speed`: None, and the day stands at its end, 15:30:00; a number, and it unfolds from 09:15:00
+      with so many market seconds a second; 0, and it stands at 09:15:00 until it is advanced.
+    - `accounts`: how many ("desk1", "desk2", ...), or their labels; each has its own token and day.
+    - `orders`: how many orders each account enters during the day; trades are about half as many
+      again.
+    - `port`: 0 takes a free one.
 
     Raises ValueError for arguments that make no day, OSError when the port is taken.
     """

@@ -111,7 +111,11 @@ class Service:
         account: str | None = None,
         **details: Any,
     ) -> None:
-        """Makes the next call meet a fault: `tradingdata.sandbox.FAULTS` tells which there are.
+        """Makes the next call meet a fault.
+
+        Another answer: expired_token, forbidden, 429, 500, 502, 503, 504, status, redirect, html,
+        html_503, error_envelope, empty, bad_json, null_data. A spoilt connection: stall, slow,
+        cut, reset. `tradingdata.sandbox.FAULTS` says what each does.
 
         `times` is how many calls meet it, None all of them until `clear_faults()`. `endpoint`
         ("trade_book", "order_book" or "search") and `account` leave other calls alone. `details`
