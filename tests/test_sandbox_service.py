@@ -163,7 +163,7 @@ def test_stop_frees_port_connections_and_threads_and_may_be_called_again() -> No
     begun = time.monotonic()
     service.stop()
     service.stop()
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < 5
     assert kept.sock.recv(1) == b""
     kept.close()
     assert threads() == []

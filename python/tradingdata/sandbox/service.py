@@ -17,7 +17,7 @@ from .clock import Clock
 from .connection import Outcome
 from .faults import FaultQueue
 from .log import Request, RequestLog
-from .market import Market
+from .market import CLOSE, Market
 from .routes import Ask, Routes
 from .server import Server
 from .stocks import StockSearch
@@ -50,7 +50,6 @@ class Service:
         self.seed = seed
         self.day = day
         self.accounts: tuple[str, ...] = tuple(account.label for account in found)
-        self.clock = Clock(day, speed)
         self.requests = RequestLog()
         self._faults = FaultQueue()
         self._tokens_lock = threading.Lock()
@@ -62,8 +61,10 @@ class Service:
             account.label: Books(account, market, day, orders, seed) for account in found
         }
         # The day of any other account is made when it is first asked for.
-        self._books[self.accounts[0]].at(self.clock.second)
+        self._books[self.accounts[0]].at(CLOSE if speed is None else 0)
         self._routes = Routes(self._account_of, self._book, StockSearch().page)
+        # Only now, so that a day that unfolds begins when the service is there to be asked.
+        self.clock = Clock(day, speed)
         self._server = Server(port, self._handle)
         self._stop_lock = threading.Lock()
         self._stopped = False
