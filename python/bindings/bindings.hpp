@@ -14,7 +14,9 @@ void bind_views(py::module_& module);
 void bind_decode(py::module_& module);
 void bind_client(py::module_& module);
 void bind_worker(py::module_& module);
+void bind_search(py::module_& module);
 void bind_arrow(py::module_& module);
 void bind_arrays(py::module_& module);
+void bind_csv(py::module_& module);
 
 }  // namespace tradingdata::python

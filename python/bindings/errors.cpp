@@ -46,6 +46,7 @@ py::object python_error(const Error& error) {
   details["elapsed"] = error.elapsed;
   details["retryable"] = error.retryable;
   if (error.retry_after) details["retry_after"] = *error.retry_after;
+  if (error.page) details["page"] = *error.page;
   if (error.offset) details["offset"] = *error.offset;
   if (!error.path.empty()) details["path"] = text_of(error.path);
   if (!error.service_message.empty()) details["service_message"] = text_of(error.service_message);

@@ -14,6 +14,8 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   bind_decode(module);
   bind_client(module);
   bind_worker(module);
+  bind_search(module);
   bind_arrow(module);
   bind_arrays(module);
+  bind_csv(module);
 }

@@ -1,5 +1,5 @@
 // _core.Worker: calls in flight for an event loop, on a thread that never takes the GIL.
-#include "tradingdata/worker.hpp"
+#include "worker.hpp"
 
 #include <pybind11/stl.h>
 
@@ -8,7 +8,6 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "client.hpp"
 #include "released_gil.hpp"
 #include "rows.hpp"
 
@@ -16,21 +15,11 @@ namespace tradingdata::python {
 
 namespace {
 
-// What a call came to: (id, result, None), or (id, None, the exception to raise).
-py::tuple outcome_as_python(Outcome outcome) {
-  const CallId id = outcome.id;
-  try {
-    return py::make_tuple(id, as_python(fetched(std::move(outcome))), py::none());
-  } catch (const Error& error) {
-    return py::make_tuple(id, py::none(), python_error(error));
-  } catch (const std::bad_alloc&) {
-    return py::make_tuple(id, py::none(), py::handle(PyExc_MemoryError)());
-  }
-}
-
 py::tuple events_as_python(Events events) {
   py::list outcomes;
-  for (Outcome& outcome : events.outcomes) outcomes.append(outcome_as_python(std::move(outcome)));
+  for (Outcome& outcome : events.outcomes) {
+    outcomes.append(py::cast(std::make_shared<Outcome>(std::move(outcome))));
+  }
   py::list retries;
   for (const RetryRecord& retry : events.retries) {
     retries.append(py::make_tuple(retry.call, retry.attempt, retry.reason, retry.delay));
@@ -38,24 +27,19 @@ py::tuple events_as_python(Events events) {
   return py::make_tuple(retries, outcomes);
 }
 
-// The worker and the client that makes its calls.
-struct Port {
-  explicit Port(std::shared_ptr<Client> owner) : client(std::move(owner)), worker(client) {}
-
-  CallId submit(Call call) {
-    const CallId id = call.id;
-    const ReleasedGil released;  // the core knows nothing of Python
-    worker.submit(std::move(call));
-    return id;
-  }
-
-  std::shared_ptr<Client> client;
-  Worker worker;
-};
-
 }  // namespace
 
+CallId Port::submit(Call call) {
+  const CallId id = call.id;
+  const ReleasedGil released;  // the core knows nothing of Python
+  worker.submit(std::move(call));
+  return id;
+}
+
 void bind_worker(py::module_& module) {
+  py::class_<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", py::is_final())
+      .def_readonly("id", &Outcome::id)
+      .def("result", [](const Outcome& self) { return as_python(fetched(self)); });
   py::class_<Port, std::unique_ptr<Port>>(module, "Worker", py::is_final())
       .def(py::init<std::shared_ptr<Client>>(), py::arg("client"))
       .def("submit_book", [](Port& self, const std::string& record, std::optional<double> timeout) {

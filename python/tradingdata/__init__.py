@@ -36,6 +36,7 @@ from .errors import (
     TransportError,
 )
 from .issues import Issue
+from .pager import AsyncSearchPager, SearchPager, SearchStats
 from .records import Order, Stock, Trade
 from .response import Response
 from .stats import ClientStats
@@ -43,6 +44,7 @@ from .tokens import token_file
 
 __all__ = [
     "AsyncClient",
+    "AsyncSearchPager",
     "AuthenticationError",
     "BadRequestError",
     "CallCancelledError",
@@ -63,6 +65,8 @@ __all__ = [
     "RateLimitError",
     "Response",
     "Retry",
+    "SearchPager",
+    "SearchStats",
     "ServerError",
     "ServiceError",
     "StatusError",

@@ -10,9 +10,11 @@ import weakref
 from . import _core
 from .books import OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
+from .checks import seconds, text
 from .client import ACCESS_TOKEN_VARIABLE, identifiers, make_core, not_found
 from .errors import ClientClosedError, TradingDataError
 from .loop_port import LoopPort
+from .pager import AsyncSearchPager
 from .response import response_of
 from .stats import ClientStats
 from .tokens import REFUSALS, AsyncTokenSource
@@ -88,10 +90,37 @@ class AsyncClient:
         """The orders of the current day; see ``Client.order_book``."""
         return await self._book(OrderBook, timeout)
 
+    def search(
+        self,
+        query: str,
+        *,
+        page_size: int | None = None,
+        start_page: int = 1,
+        max_items: int | None = None,
+        prefetch: int = 1,
+        progress: bool = False,
+        on_page: Callable[[StockList], object] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncSearchPager:
+        """Stocks by name, symbol or code, for ``async for``; see ``Client.search``."""
+        return AsyncSearchPager(
+            self,
+            query,
+            page_size=page_size,
+            start_page=start_page,
+            max_items=max_items,
+            prefetch=prefetch,
+            progress=progress,
+            on_page=on_page,
+            timeout=timeout,
+        )
+
     async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:  # noqa: ASYNC109
         """The stock of exactly that NSE symbol, BSE code or ISIN; see ``Client.stock``."""
-        wanted = identifier.strip().upper()
-        found = await self._search_page(wanted, 1, 100, timeout)
+        wanted = text("identifier", identifier).strip().upper()
+        found = await self._search_page(
+            wanted, 1, 100, None if timeout is None else seconds("timeout", timeout)
+        )
         matches = [stock for stock in found if wanted in identifiers(stock)]
         if not matches:
             raise not_found(identifier, found)
@@ -163,7 +192,7 @@ class AsyncClient:
         def submit(left: float | None) -> int:
             return self._port().worker.submit_book(record, left)
 
-        budget = self._timeout if timeout is None else timeout
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
         started = time.monotonic()
 
         async def attempt() -> tuple[Any, ...]:
@@ -206,7 +235,8 @@ class AsyncClient:
         hook = log_retry(what, self._account, self._on_retry)
         try:
             port = self._port()
-            result = await self._labelled(port.outcome(submit(), hook))
+            outcome = await port.watch(submit(), hook)
+            result = outcome.result()
         except TradingDataError as error:
             error.account = self._account
             log_end(what, self._account, time.monotonic() - started, error=error)

@@ -10,7 +10,9 @@ from . import _core
 from .books import OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
 from .certificates import find_ca_file
+from .checks import count, seconds, text
 from .errors import ConfigurationError, StockNotFoundError, TradingDataError
+from .pager import SearchPager
 from .response import response_of
 from .stats import ClientStats
 from .tokens import REFUSALS, TokenSource
@@ -48,27 +50,27 @@ def make_core(
     keep_personal_data: bool,
 ) -> _core.Client:
     """The core's client, of the options that both clients take."""
-    url = os.environ.get(BASE_URL_VARIABLE) if base_url is None else base_url
+    url = os.environ.get(BASE_URL_VARIABLE) if base_url is None else text("base_url", base_url)
     if not url:
         raise ConfigurationError(
             f"no base URL: pass it as the first argument or set {BASE_URL_VARIABLE}; "
             "to try things without an account: python -m tradingdata demo"
         )
-    if not isinstance(url, str):
-        raise TypeError(f"base_url is text such as https://host, not {type(url).__name__}")
+    if rate_limit is not None and not isinstance(rate_limit, _core.RateLimit):
+        raise TypeError(f"rate_limit is a tradingdata.RateLimit, not {rate_limit!r}")
     secure = not url.lower().startswith("http:")
     return _core.Client(
         base_url=url,
-        timeout=timeout,
-        connect_timeout=connect_timeout,
-        attempts=attempts,
+        timeout=seconds("timeout", timeout),
+        connect_timeout=seconds("connect_timeout", connect_timeout),
+        attempts=count("attempts", attempts),
         rate_limit=rate_limit,
-        proxy=proxy,
-        trust_env=trust_env,
+        proxy=None if proxy is None else text("proxy", proxy),
+        trust_env=bool(trust_env),
         ca_file=find_ca_file(ca_file, trust_env=trust_env) if secure else "",
-        max_body=max_body,
-        strict=strict,
-        keep_personal_data=keep_personal_data,
+        max_body=count("max_body", max_body),
+        strict=bool(strict),
+        keep_personal_data=bool(keep_personal_data),
     )
 
 
@@ -153,14 +155,54 @@ class Client:
         """
         return self._book(OrderBook, timeout)
 
+    def search(
+        self,
+        query: str,
+        *,
+        page_size: int | None = None,
+        start_page: int = 1,
+        max_items: int | None = None,
+        prefetch: int = 1,
+        progress: bool = False,
+        on_page: Callable[[StockList], object] | None = None,
+        timeout: float | None = None,
+    ) -> SearchPager:
+        """Stocks by company name, NSE symbol or BSE code (service: "Search stock"); no token is sent.
+
+        Nothing is asked until the result is read: it is an iterable of ``Stock``, with ``pages()``,
+        ``first(n)`` and ``all()``.
+
+        Args:
+            query: company name, NSE symbol or BSE code.
+            page_size: the wire's ``limit``; 100 unless given, and the service's own 10 where it
+                refuses that.
+            start_page: the page to begin with, counted from 1.
+            max_items: stocks at the most.
+            prefetch: pages that are asked for ahead of the reader, at the most.
+            progress: whether to show a bar (tqdm).
+            on_page: called with each page, a ``StockList``, before its rows are handed on.
+            timeout: seconds that one page may take; replaces the client's.
+        """
+        return SearchPager(
+            self,
+            query,
+            page_size=page_size,
+            start_page=start_page,
+            max_items=max_items,
+            prefetch=prefetch,
+            progress=progress,
+            on_page=on_page,
+            timeout=timeout,
+        )
+
     def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """The stock of exactly that NSE symbol, BSE code or ISIN.
 
         The service searches by name, symbol and code; that it finds a stock by its ISIN is not
         promised. Raises StockNotFoundError, with the names that were found.
         """
-        wanted = identifier.strip().upper()
-        found = self._search_page(wanted, 1, 100, timeout)
+        wanted = text("identifier", identifier).strip().upper()
+        found = self._search_page(wanted, 1, 100, None if timeout is None else seconds("timeout", timeout))
         matches = [stock for stock in found if wanted in identifiers(stock)]
         if not matches:
             raise not_found(identifier, found)
@@ -248,7 +290,7 @@ class Client:
         timeout: float | None,
     ) -> tuple[Any, ...]:
         """Runs a call, and once more where it is refused and there is another token."""
-        budget = self._timeout if timeout is None else timeout
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
         started = time.monotonic()
         generation = self._labelled(self._tokens.ready)
         try:

@@ -41,6 +41,8 @@ class TradingDataError(Exception):
         elapsed: seconds that the call took, over all attempts and waits.
         retryable: whether the same call may succeed later, unchanged.
         body: the head of the answer, with account numbers masked; ``""`` where there was none.
+        page: of a search: the page that failed, to go on from with ``start_page=``.
+        received: of a search: the stocks that came before it.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class TradingDataError(Exception):
         retry_after: float | None = None,
         offset: int | None = None,
         path: str | None = None,
+        page: int | None = None,
     ) -> None:
         super().__init__(message)
         self.status_code = status_code
@@ -69,6 +72,8 @@ class TradingDataError(Exception):
         self.retry_after = retry_after
         self.offset = offset
         self.path = path
+        self.page = page
+        self.received: StockList | None = None
 
 
 class ConfigurationError(TradingDataError, ValueError):
@@ -156,8 +161,6 @@ class PaginationError(TradingDataError):
         received: the stocks that came before.
     """
 
-    page: int | None = None
-    received: StockList | None = None
 
 
 class StockNotFoundError(TradingDataError, LookupError):

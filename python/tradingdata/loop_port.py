@@ -10,7 +10,6 @@ from . import _core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     RetryHook = Callable[[int, str, float], None]
 
@@ -22,7 +21,7 @@ class LoopPort:
         self.worker = _core.Worker(core)
         self.closed = False
         self._loop = loop
-        self._waiting: dict[int, tuple[asyncio.Future[Any], RetryHook]] = {}
+        self._waiting: dict[int, tuple[asyncio.Future[_core.Outcome], RetryHook]] = {}
         self._watches_descriptor = True
         try:
             loop.add_reader(self.worker.notification_fd(), self._take)
@@ -30,15 +29,16 @@ class LoopPort:
             self._watches_descriptor = False
             threading.Thread(target=self._relay, name="tradingdata-relay", daemon=True).start()
 
-    async def outcome(self, call: int, on_retry: RetryHook) -> Any:
-        """Waits for a submitted call; cancelling the wait gives the call up."""
+    def watch(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
+        """What a submitted call will come to; cancelling the future gives the call up."""
         future = self._loop.create_future()
         self._waiting[call] = (future, on_retry)
-        try:
-            return await future
-        finally:
-            if self._waiting.pop(call, None) is not None and not self.closed:
-                self.worker.cancel(call)
+        future.add_done_callback(lambda _: self._forget(call))
+        return future
+
+    def _forget(self, call: int) -> None:
+        if self._waiting.pop(call, None) is not None and not self.closed:
+            self.worker.cancel(call)
 
     def close(self, error: Exception | None) -> None:
         """Stops the worker; calls that wait end with ``error``, where their loop still runs."""
@@ -72,7 +72,7 @@ class LoopPort:
     def _settle(
         self,
         retries: list[tuple[int, int, str, float]],
-        outcomes: list[tuple[int, tuple[Any, ...] | None, BaseException | None]],
+        outcomes: list[_core.Outcome],
     ) -> None:
         for call, attempt, reason, delay in retries:
             if call not in self._waiting:
@@ -83,11 +83,7 @@ class LoopPort:
             except Exception as error:
                 if not future.done():
                     future.set_exception(error)
-        for call, result, error in outcomes:
-            future, _ = self._waiting.pop(call, (None, None))
-            if future is None or future.done():
-                continue
-            if error is None:
-                future.set_result(result)
-            else:
-                future.set_exception(error)
+        for outcome in outcomes:
+            waiting = self._waiting.pop(outcome.id, None)
+            if waiting is not None and not waiting[0].done():
+                waiting[0].set_result(outcome)

@@ -1,0 +1,90 @@
+// _core.Search and _core.SearchRun: a search over all its pages, on the caller's thread or on a
+// worker's.
+#include "tradingdata/search.hpp"
+
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bindings.hpp"
+#include "released_gil.hpp"
+#include "worker.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+// (table, status_code, attempts, elapsed, received_at, page, rows to hand on, rows dropped)
+py::object page_as_python(std::optional<SearchPage> page) {
+  if (!page) return py::none();
+  return as_python(std::move(page->fetched)) +
+         py::make_tuple(page->rows.page, std::move(page->rows.rows), page->rows.duplicates);
+}
+
+py::dict pager_as_python(const Pager& pager) {
+  py::dict result;
+  result["pages"] = pager.stats().pages;
+  result["items"] = pager.stats().items;
+  result["duplicates"] = pager.stats().duplicates;
+  result["requests"] = pager.stats().requests;
+  result["ended"] = pager.ended() ? py::object(py::str(name_of(pager.end()))) : py::none();
+  result["doubtful"] = pager.doubtful();
+  result["page"] = pager.page();
+  return result;
+}
+
+template <typename Made>
+std::shared_ptr<Made> make(std::shared_ptr<Client> client, const std::string& query,
+                           std::int64_t page_size, std::int64_t start_page,
+                           std::optional<std::int64_t> max_items, std::int64_t prefetch,
+                           std::optional<double> timeout) {
+  const PagerOptions options{.page_size = page_size,
+                             .start_page = start_page,
+                             .max_items = max_items,
+                             .prefetch = prefetch};
+  return std::make_shared<Made>(std::move(client), query, options, timeout);
+}
+
+template <typename Made>
+py::class_<Made, std::shared_ptr<Made>> bind(py::module_& module, const char* name) {
+  return py::class_<Made, std::shared_ptr<Made>>(module, name, py::is_final())
+      .def(py::init(&make<Made>), py::arg("client"), py::arg("query"), py::arg("page_size"),
+           py::arg("start_page"), py::arg("max_items"), py::arg("prefetch"), py::arg("timeout"))
+      .def("state", [](const Made& self) { return pager_as_python(self.pager()); });
+}
+
+py::object next_page(Search& self, const py::object& on_retry) {
+  const Waiting waiting = waiting_in_python(on_retry);
+  std::optional<SearchPage> page;
+  {
+    const ReleasedGil released;  // the core knows nothing of Python; `waiting` takes the GIL itself
+    page = self.next(waiting);
+  }
+  return page_as_python(std::move(page));
+}
+
+std::vector<CallId> submit(SearchRun& self, Port& port) {
+  std::vector<CallId> ids;
+  for (Call& call : self.calls()) ids.push_back(port.submit(std::move(call)));
+  return ids;
+}
+
+}  // namespace
+
+void bind_search(py::module_& module) {
+  bind<Search>(module, "Search")
+      .def("next", &next_page, py::arg("on_retry"))
+      .def("close", &Search::close);
+  bind<SearchRun>(module, "SearchRun")
+      .def("submit", &submit, py::arg("worker"))
+      .def("surplus", &SearchRun::surplus)
+      .def("deliver", [](SearchRun& self, const Outcome& outcome) { self.deliver(outcome); },
+           py::arg("outcome"))
+      .def("take", [](SearchRun& self) { return page_as_python(self.take()); })
+      .def("caller_waits", &SearchRun::caller_waits)
+      .def_property_readonly("done", &SearchRun::done);
+}
+
+}  // namespace tradingdata::python

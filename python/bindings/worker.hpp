@@ -1,0 +1,18 @@
+// The worker that serves an event loop, and the client that makes its calls.
+#pragma once
+
+#include "client.hpp"
+#include "tradingdata/worker.hpp"
+
+namespace tradingdata::python {
+
+struct Port {
+  explicit Port(std::shared_ptr<Client> owner) : client(std::move(owner)), worker(client) {}
+
+  CallId submit(Call call);
+
+  std::shared_ptr<Client> client;
+  Worker worker;
+};
+
+}  // namespace tradingdata::python

@@ -1,0 +1,34 @@
+"""Arguments checked where they are given, in words that name them."""
+
+from __future__ import annotations
+
+from .errors import ConfigurationError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def seconds(name: str, value: Any) -> float:
+    """A positive, finite number of seconds."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is a number of seconds, not {value!r}")
+    if not 0 < value < float("inf"):
+        raise ConfigurationError(f"{name} is a positive number of seconds, not {value!r}")
+    return float(value)
+
+
+def count(name: str, value: Any, *, least: int = 1) -> int:
+    """A whole number from ``least`` on."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is a whole number, not {value!r}")
+    if not least <= value < 2**63:
+        raise ConfigurationError(f"{name} is a whole number from {least} on, not {value!r}")
+    return value
+
+
+def text(name: str, value: Any) -> str:
+    """Some text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is text, not {type(value).__name__}")
+    return value

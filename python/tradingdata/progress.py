@@ -1,0 +1,33 @@
+"""A progress bar over pages: tqdm's, in a terminal and in Jupyter."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Bar(Protocol):
+        def update(self, n: int) -> object: ...
+        def close(self) -> object: ...
+
+
+class _NoBar:
+    def update(self, n: int) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def page_bar(query: str, *, enabled: bool) -> Bar:
+    """A bar that counts stocks; the total is not known, since the service does not tell it."""
+    if not enabled:
+        return _NoBar()
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError(
+            "progress=True needs tqdm: pip install 'tradingdata[notebook]', or pip install tqdm"
+        ) from None
+    bar: Bar = tqdm(desc=f"search {query!r}", unit=" stocks")
+    return bar
