@@ -41,6 +41,7 @@ from .records import Order, Stock, Trade
 from .response import Response
 from .stats import ClientStats
 from .tokens import token_file
+from .versions import show_versions
 
 __all__ = [
     "AsyncClient",
@@ -81,6 +82,7 @@ __all__ = [
     "__version__",
     "concat",
     "sandbox",
+    "show_versions",
     "token_file",
 ]
 

@@ -80,6 +80,13 @@ class AsyncClient:
             weakref.WeakKeyDictionary()
         )
 
+    @classmethod
+    def from_profile(cls, name: str, **options: Any) -> Self:
+        """A client of the options that a profile holds; see ``Client.from_profile``."""
+        from .profiles import load_profile
+
+        return cls(**{**load_profile(name), **options})
+
     # -- the service --
 
     async def trade_book(self, *, timeout: float | None = None) -> TradeBook:  # noqa: ASYNC109

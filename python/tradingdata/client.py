@@ -137,6 +137,19 @@ class Client:
         token = os.environ.get(ACCESS_TOKEN_VARIABLE) if access_token is None else access_token
         self._tokens = TokenSource(self._core, token)
 
+    @classmethod
+    def from_profile(cls, name: str, **options: Any) -> Self:
+        """A client of the options that a profile holds; ``options`` go before the profile's.
+
+        Profiles stand in ``~/.config/tradingdata/profiles.toml`` (or where ``TRADINGDATA_PROFILES``
+        says), a TOML table each, with the names of this class's options; ``access_token_file`` names
+        a file to read the token from. The file must not be readable by others. ``account`` is the
+        profile's name unless it says another. Raises ConfigurationError.
+        """
+        from .profiles import load_profile
+
+        return cls(**{**load_profile(name), **options})
+
     # -- the service --
 
     def trade_book(self, *, timeout: float | None = None) -> TradeBook:
