@@ -1,0 +1,1 @@
+"""Benchmarks against peers: commands, not tests. `python tests/bench --help`; see README.md."""

@@ -1,0 +1,71 @@
+"""Runs benchmark suites and prints what they show: `python tests/bench --help`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+if __package__ in (None, ""):  # run as a folder: the package is what is in it
+    sys.path[0] = str(Path(__file__).parents[1])
+
+from bench import report
+from bench.goals import Row
+from bench.suite import Run, Show
+
+SUITES = ("decode", "rows", "frames", "memory", "http", "import")
+ROUNDS, QUICK_ROUNDS = 15, 3
+
+
+def main() -> int:
+    options = _options()
+    chosen = SUITES if "all" in options.suites else options.suites
+    rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
+    lines: list[str] = []
+
+    def show(*more: str) -> None:
+        lines.extend([*more, ""])
+        print("\n".join(more) + "\n", flush=True)
+
+    show(*report.of_machine())
+    machine = len(lines)
+    rows: list[Row] = []
+    for name in chosen:
+        rows += _run(name, rounds, show, options.only)
+    if len(lines) == machine:
+        print(f"no contest of {', '.join(chosen)} is named {options.only}", file=sys.stderr)
+        return 2
+    if rows:
+        show(*report.of_goals(rows))
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines), encoding="utf-8")
+    missed = [row.what for row in rows if row.verdict == "MISSED"]
+    if options.gate and missed:
+        print(f"{len(missed)} of {len(rows)} gates missed:", "; ".join(missed), file=sys.stderr)
+        return 1
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench", description="Benchmarks against peers.")
+    parser.add_argument("suites", nargs="+", choices=(*SUITES, "all"), metavar="SUITE",
+                        help=f"one or more of {', '.join(SUITES)}; or all")  # fmt: skip
+    parser.add_argument("--rounds", type=int, help=f"default {ROUNDS}")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} rounds: a first look")
+    parser.add_argument("--only", metavar="CONTEST", help="play this contest of the suites alone")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables there")
+    parser.add_argument("--gate", action="store_true", help="exit with 1 where a gate is missed")
+    options = parser.parse_args()
+    if options.rounds is not None and options.rounds < 1:
+        parser.error("--rounds takes 1 or more")
+    return options
+
+
+def _run(name: str, rounds: int, show: Show, only: str | None) -> list[Row]:
+    run: Run = importlib.import_module(f"bench.suite_{name}").run
+    return run(rounds, show, only)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+// The service's request with bare libcurl and nothing behind it: what no client can beat. Speaks as
+// bench/worker.py. One connection for calls in turn, or as many in one multi handle at once:
+//   libcurl_floor URL CALLS AT_ONCE
+#include <curl/curl.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "rounds.hpp"
+
+namespace {
+
+void check(bool good, const char* what) {
+  if (!good) throw std::runtime_error(what);
+}
+
+std::size_t receive(char* data, std::size_t, std::size_t size, void* into) {
+  static_cast<std::string*>(into)->append(data, size);
+  return size;
+}
+
+struct Request {
+  CURL* handle = curl_easy_init();
+  std::string body;
+  int left = 0;
+
+  Request(const std::string& url, curl_slist* headers) {
+    curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, R"({"source":"N"})");
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, 256L << 10);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(handle, CURLOPT_PRIVATE, this);
+  }
+
+  // Once the request stands where it stays; the body keeps its memory from call to call.
+  void begin() {
+    body.clear();
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &body);
+  }
+};
+
+void in_turn(Request& request, int calls) {
+  for (int i = 0; i < calls; ++i) {
+    request.begin();
+    check(curl_easy_perform(request.handle) == CURLE_OK, "the call failed");
+  }
+}
+
+void together(CURLM* multi, std::vector<Request*>& requests, int calls) {
+  int active = 0;
+  for (Request* request : requests) {
+    request->left = calls;
+    request->begin();
+    curl_multi_add_handle(multi, request->handle);
+    ++active;
+  }
+  while (active > 0) {
+    int running = 0;
+    curl_multi_perform(multi, &running);
+    int queued = 0;
+    bool any = false;
+    while (const CURLMsg* message = curl_multi_info_read(multi, &queued)) {
+      check(message->data.result == CURLE_OK, "the call failed");
+      any = true;
+      CURL* const handle = message->easy_handle;
+      Request* request = nullptr;
+      curl_easy_getinfo(handle, CURLINFO_PRIVATE, &request);
+      curl_multi_remove_handle(multi, handle);
+      if (--request->left == 0) {
+        --active;
+        continue;
+      }
+      request->begin();
+      curl_multi_add_handle(multi, handle);
+    }
+    if (!any && active > 0) curl_multi_poll(multi, nullptr, 0, 1000, nullptr);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const std::string url = argv[1];
+  const int calls = std::atoi(argv[2]);
+  const int at_once = std::atoi(argv[3]);
+
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+  curl_slist* headers = curl_slist_append(nullptr, "Content-Type: application/json");
+  headers = curl_slist_append(headers, "Authorization: Bearer bench-token");
+  std::vector<Request*> requests;
+  for (int i = 0; i < at_once; ++i) requests.push_back(new Request(url, headers));
+  CURLM* const multi = curl_multi_init();
+
+  in_turn(*requests.front(), 1);
+  const auto size = requests.front()->body.size();
+  bench::answer_rounds("{\"bytes\":" + std::to_string(size) + "}", [&](bench::Times& times) {
+    times.add(
+        [&] {
+          if (at_once == 1) {
+            in_turn(*requests.front(), calls);
+          } else {
+            together(multi, requests, calls);
+          }
+        },
+        calls * at_once);
+  });
+}

@@ -1,0 +1,33 @@
+// The decoder alone, on warm memory: what is left for Python to lose. Speaks as bench/worker.py.
+//   walk_floor Trade|Order BODY
+#include <malloc.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rounds.hpp"
+#include "tradingdata/decode.hpp"
+#include "tradingdata/records.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  // Freed memory stays with the process, so that no page is fresh after the first runs.
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, 2'000'000'000);
+
+  using namespace tradingdata;
+  const Schema& schema = std::string_view(argv[1]) == "Trade" ? trade_schema : order_schema;
+  std::ifstream file(argv[2], std::ios::binary);
+  const std::string body{std::istreambuf_iterator<char>(file), {}};
+
+  const auto rows = decode_book(schema, Buffer(body), {})->rows();
+  bench::answer_rounds("{\"rows\":" + std::to_string(rows) + "}", [&](bench::Times& times) {
+    Buffer copy(body);  // decoding masks in place
+    std::shared_ptr<const Table> table;
+    times.add([&] { table = decode_book(schema, std::move(copy), {}); });
+  });
+}
