@@ -1,0 +1,144 @@
+// A body decodes if, and only if, simdjson finds it to be JSON and an answer of the service; and
+// then to the values that simdjson finds. The differences that are meant are those of the design:
+// numbers of any size, half surrogate pairs and a byte order mark cost a value at most, never the
+// body.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "../src/grammar.hpp"
+#include "oracle.hpp"
+#include "tradingdata/decode.hpp"
+#include "tradingdata/records.hpp"
+
+using namespace tradingdata;
+using oracle::require;
+using oracle::Verdict;
+
+namespace {
+
+using Decoded = std::shared_ptr<const Table>;
+
+struct Outcome {
+  Decoded table;
+  std::optional<Error> error;
+};
+
+// What is asked of a body goes by its first value, so that a corpus of plain bodies serves all.
+struct Question {
+  const Schema& schema;
+  bool list;
+
+  Outcome decode(std::string_view body, const DecodeOptions& options) const {
+    const auto decoder = list ? decode_list : decode_book;
+    try {
+      return {decoder(schema, Buffer(body), options), std::nullopt};
+    } catch (const Error& error) {
+      return {nullptr, error};
+    }
+  }
+};
+
+bool grammar_accepts(std::string_view body) {
+  const Buffer bytes(body);
+  const detail::Document document(bytes);
+  try {
+    const char* const at = document.pass_space(document.begin());
+    document.pass_end(document.pass_value(at, 0));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+bool loses(const Table& table) {
+  for (const Issue& issue : table.issues) {
+    if (describe(issue.problem).lost) return true;
+  }
+  return false;
+}
+
+bool same_texts(const Table& a, const Table& b) {
+  if (a.rows() != b.rows() || a.extras.size() != b.extras.size()) return false;
+  for (int field = 0; field < a.schema().width(); ++field) {
+    const bool text = a.schema().fields[static_cast<std::size_t>(field)].kind == Kind::text;
+    for (std::int64_t row = 0; row < a.rows(); ++row) {
+      if (a.valid(field, row) != b.valid(field, row)) return false;
+      if (text && a.text(field, row) != b.text(field, row)) return false;
+    }
+  }
+  return true;
+}
+
+// Masking changes personal fields alone, leaves a body of the same length, and is done once.
+void check_masking(const Question& question, std::string_view body, const Table& plain) {
+  const Decoded masked_table = question.decode(body, {}).table;
+  require(masked_table != nullptr, "masking refuses a book");
+  const std::string_view kept = masked_table->buffers.front().view();
+  require(kept.size() == body.size(), "masking changes the body's length");
+  const Decoded again = question.decode(kept, {}).table;
+  require(again != nullptr, "a masked body does not decode");
+  require(same_texts(*again, *masked_table), "a masked body decodes to another table");
+  require(again->buffers.front().view() == kept, "masking twice differs from masking once");
+  for (int field = 0; field < plain.schema().width(); ++field) {
+    if (!plain.schema().fields[static_cast<std::size_t>(field)].personal) continue;
+    for (std::int64_t row = 0; row < plain.rows(); ++row) {
+      if (!masked_table->valid(field, row)) continue;
+      const std::string_view shown = masked_table->text(field, row);
+      require(masked(shown) == shown, "personal data is shown");
+    }
+  }
+}
+
+void check_prefix(const Question& question, std::string_view body) {
+  std::size_t hash = body.size();
+  for (const char c : body) hash = hash * 31 + static_cast<unsigned char>(c);
+  const std::size_t end = body.find_last_not_of(" \t\r\n");
+  const std::size_t size = hash % (end == body.npos ? 1 : end + 1);
+  const Outcome cut = question.decode(body.substr(0, size), {.strict = true});
+  require(cut.error && cut.error->kind == ErrorKind::decode && cut.error->incomplete,
+          "a body cut short is not told");
+}
+
+void check(const Question& question, std::string_view body, simdjson::dom::parser& parser) {
+  const DecodeOptions keep{.keep_personal_data = true};
+  const Outcome outcome = question.decode(body, keep);
+  const bool sound = grammar_accepts(body);
+  require(sound == oracle::is_json(parser, body), "one takes for JSON what the other does not");
+  if (!sound) {
+    require(outcome.error && outcome.error->kind == ErrorKind::decode, "no JSON, and no error");
+    require(outcome.error->offset.has_value(), "an error without a place");
+    return;
+  }
+  require(!outcome.error || !outcome.error->incomplete, "a whole body is called incomplete");
+  oracle::Element document;
+  const std::string copy(body);
+  if (parser.parse(copy).get(document) != simdjson::SUCCESS) return;  // numbers or surrogates
+  const Verdict verdict = question.list ? oracle::verdict_of_list(document, question.schema)
+                                        : oracle::verdict_of_book(document, question.schema);
+  const Verdict found = outcome.table                               ? Verdict::book
+                        : outcome.error->kind == ErrorKind::service ? Verdict::service
+                                                                    : Verdict::decode;
+  require(verdict == found, "one takes for a book what the other does not");
+  if (verdict != Verdict::book) return;
+  oracle::compare(question.list ? document : document["data"].value(), *outcome.table);
+  const bool strict_refuses = question.decode(body, {.strict = true}).error.has_value();
+  require(strict_refuses == loses(*outcome.table), "strict is not what the issues say");
+  check_masking(question, body, *outcome.table);
+  if (document.is_object() || document.is_array()) check_prefix(question, body);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static simdjson::dom::parser parser;
+  std::string_view body(reinterpret_cast<const char*>(data), size);
+  if (body.substr(0, 3) == "\xEF\xBB\xBF") body.remove_prefix(3);  // simdjson 3.0 does not
+  const std::size_t first = body.find_first_not_of(" \t\r\n");
+  const bool list = first == body.npos || body[first] != '{';
+  check({list ? stock_schema : size % 2 == 0 ? trade_schema : order_schema, list}, body, parser);
+  return 0;
+}
