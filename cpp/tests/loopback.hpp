@@ -1,0 +1,165 @@
+// A raw socket server on loopback: a test decides every byte that it sends.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace loopback {
+
+class Connection {
+ public:
+  Connection(int socket, int number) : socket_(socket), number_(number) {}
+  ~Connection() { ::close(socket_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  int number() const { return number_; }  // from 0, in the order of arrival
+
+  // One request, head and body; "" once the client has closed.
+  std::string receive() {
+    while (true) {
+      const std::size_t head = pending_.find("\r\n\r\n");
+      if (head != std::string::npos) {
+        const std::size_t mark = pending_.find("Content-Length: ");
+        const std::size_t body = mark < head ? std::stoul(pending_.substr(mark + 16)) : 0;
+        if (pending_.size() >= head + 4 + body) {
+          const std::string request = pending_.substr(0, head + 4 + body);
+          pending_.erase(0, request.size());
+          return request;
+        }
+      }
+      char bytes[4096];
+      const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
+      if (count <= 0) return "";
+      pending_.append(bytes, static_cast<std::size_t>(count));
+    }
+  }
+
+  bool send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+  }
+
+  // Whether the client closed within `patience`.
+  bool closed_within(std::chrono::milliseconds patience) {
+    pollfd entry{socket_, POLLIN, 0};
+    if (::poll(&entry, 1, static_cast<int>(patience.count())) <= 0) return false;
+    char byte;
+    return ::recv(socket_, &byte, 1, MSG_PEEK) <= 0;
+  }
+
+  void reset() {  // what follows the destructor is a RST
+    const linger at_once{1, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  }
+
+ private:
+  int socket_;
+  int number_;
+  std::string pending_;
+};
+
+class Server {
+ public:
+  // `handler` runs once a connection, on a thread of its own.
+  explicit Server(std::function<void(Connection&)> handler) : handler_(std::move(handler)) {
+    listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* raw = reinterpret_cast<sockaddr*>(&address);
+    socklen_t size = sizeof address;
+    if (::bind(listener_, raw, size) != 0 || ::listen(listener_, 64) != 0 ||
+        ::getsockname(listener_, raw, &size) != 0) {
+      throw std::runtime_error("no loopback server to be had");
+    }
+    port_ = ntohs(address.sin_port);
+    acceptor_ = std::thread([this] { accept_all(); });
+  }
+
+  ~Server() {
+    stopping_ = true;
+    ::shutdown(listener_, SHUT_RDWR);
+    acceptor_.join();
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const int socket : sockets_) ::shutdown(socket, SHUT_RDWR);
+    }
+    for (std::thread& thread : threads_) thread.join();
+    for (const int socket : sockets_) ::close(socket);
+    ::close(listener_);
+  }
+
+  int port() const { return port_; }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  int connections() const { return accepted_; }
+
+ private:
+  void accept_all() {
+    while (!stopping_) {
+      const int socket = ::accept(listener_, nullptr, nullptr);
+      if (socket < 0) return;
+      const std::scoped_lock lock(mutex_);
+      sockets_.push_back(::dup(socket));  // to shut it down at the end, whatever the handler does
+      threads_.emplace_back([this, socket, number = accepted_++] {
+        Connection connection(socket, number);
+        handler_(connection);
+        const std::scoped_lock own(mutex_);
+        ::close(sockets_[static_cast<std::size_t>(number)]);
+        sockets_[static_cast<std::size_t>(number)] = -1;
+      });
+    }
+  }
+
+  std::function<void(Connection&)> handler_;
+  int listener_ = -1;
+  int port_ = 0;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<int> accepted_ = 0;
+  std::thread acceptor_;
+  std::mutex mutex_;
+  std::vector<std::thread> threads_;
+  std::vector<int> sockets_;
+};
+
+inline std::string answer(std::string_view body, std::string_view more_headers = "") {
+  return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n" + std::string(more_headers) + "\r\n" +
+         std::string(body);
+}
+
+constexpr std::string_view empty_book = R"({"data":[],"message":"Success","status":"success"})";
+
+// Answers every request on every connection with `reply`.
+inline std::function<void(Connection&)> always(std::string reply) {
+  return [reply = std::move(reply)](Connection& connection) {
+    while (!connection.receive().empty() && connection.send(reply)) {
+    }
+  };
+}
+
+// Sends `bytes` once and closes.
+inline std::function<void(Connection&)> once(std::string bytes) {
+  return [bytes = std::move(bytes)](Connection& connection) {
+    if (!connection.receive().empty()) connection.send(bytes);
+  };
+}
+
+}  // namespace loopback
