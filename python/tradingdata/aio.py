@@ -89,11 +89,11 @@ class AsyncClient:
 
     # -- the service --
 
-    async def trade_book(self, *, timeout: float | None = None) -> TradeBook:  # noqa: ASYNC109
+    async def trade_book(self, *, timeout: float | None = None) -> TradeBook:
         """The account's executed trades; see ``Client.trade_book``."""
         return await self._book(TradeBook, timeout)
 
-    async def order_book(self, *, timeout: float | None = None) -> OrderBook:  # noqa: ASYNC109
+    async def order_book(self, *, timeout: float | None = None) -> OrderBook:
         """The orders of the current day; see ``Client.order_book``."""
         return await self._book(OrderBook, timeout)
 
@@ -122,7 +122,7 @@ class AsyncClient:
             timeout=timeout,
         )
 
-    async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:  # noqa: ASYNC109
+    async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """The stock of exactly that NSE symbol, BSE code or ISIN; see ``Client.stock``."""
         wanted = text("identifier", identifier).strip().upper()
         found = await self._search_page(
@@ -165,7 +165,7 @@ class AsyncClient:
         return self._core.closed
 
     async def aclose(self) -> None:
-        """Closes the connections; calls that wait end with ClientClosedError. May be called twice."""
+        """Closes the connections; calls that wait end with ClientClosedError. Twice is once."""
         self._core.close()
         for port in list(self._ports.values()):
             port.close(ClientClosedError("the client was closed while the call was under way"))
@@ -193,7 +193,7 @@ class AsyncClient:
 
     # -- how a call is made --
 
-    async def _book(self, kind: type[Book], timeout: float | None) -> Book:  # noqa: ASYNC109
+    async def _book(self, kind: type[Book], timeout: float | None) -> Book:
         record = kind._record
 
         def submit(left: float | None) -> int:
@@ -220,7 +220,7 @@ class AsyncClient:
         query: str,
         page: int,
         limit: int,
-        timeout: float | None,  # noqa: ASYNC109
+        timeout: float | None,
     ) -> StockList:
         table, *facts = await self._call(
             "Stock", lambda: self._port().worker.submit_search(query, page, limit, timeout)

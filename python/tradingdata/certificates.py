@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from .checks import text
 from .errors import ConfigurationError
 
 # What OpenSSL and the distributions use; a wheel's own libcurl may have been built for another one.
@@ -24,7 +25,7 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
     ConfigurationError for a file that was named and is not there.
     """
     if ca_file is not None:
-        return _named(os.fspath(ca_file), "ca_file=")
+        return _named(os.fsdecode(ca_file), "ca_file=")
     if trust_env:
         for variable in _VARIABLES:
             path = os.environ.get(variable)
@@ -42,7 +43,7 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
 
 
 def _named(path: str, source: str) -> str:
-    if not os.path.isfile(path):
+    if not os.path.isfile(text(source, path)):
         raise ConfigurationError(
             f"the CA file {path} that {source} names is not there; name a file of trusted roots "
             "in PEM form with ca_file="

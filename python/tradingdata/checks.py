@@ -28,7 +28,11 @@ def count(name: str, value: Any, *, least: int = 1) -> int:
 
 
 def text(name: str, value: Any) -> str:
-    """Some text."""
+    """Some text that UTF-8 can carry. No message shows the value: it may hold a password."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is text, not {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ConfigurationError(f"{name} holds half a character (a lone surrogate)") from None
     return value

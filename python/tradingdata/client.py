@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
 ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
+MOST_ATTEMPTS = 2**31 - 1
 
 # Threads that wait for an answer must not hold up the end of the process, nor be cut off in C++.
 atexit.register(_core.end_all_calls, 2.0)
@@ -50,8 +51,8 @@ def make_core(
     keep_personal_data: bool,
 ) -> _core.Client:
     """The core's client, of the options that both clients take."""
-    url = os.environ.get(BASE_URL_VARIABLE) if base_url is None else text("base_url", base_url)
-    if not url:
+    url = os.environ.get(BASE_URL_VARIABLE, "") if base_url is None else base_url
+    if not text("base_url", url):
         raise ConfigurationError(
             f"no base URL: pass it as the first argument or set {BASE_URL_VARIABLE}; "
             "to try things without an account: python -m tradingdata demo"
@@ -63,7 +64,7 @@ def make_core(
         base_url=url,
         timeout=seconds("timeout", timeout),
         connect_timeout=seconds("connect_timeout", connect_timeout),
-        attempts=count("attempts", attempts),
+        attempts=min(count("attempts", attempts), MOST_ATTEMPTS),
         rate_limit=rate_limit,
         proxy=None if proxy is None else text("proxy", proxy),
         trust_env=bool(trust_env),
@@ -142,9 +143,9 @@ class Client:
         """A client of the options that a profile holds; ``options`` go before the profile's.
 
         Profiles stand in ``~/.config/tradingdata/profiles.toml`` (or where ``TRADINGDATA_PROFILES``
-        says), a TOML table each, with the names of this class's options; ``access_token_file`` names
-        a file to read the token from. The file must not be readable by others. ``account`` is the
-        profile's name unless it says another. Raises ConfigurationError.
+        says), a TOML table each, with the names of this class's options; ``access_token_file``
+        names a file to read the token from. The file must not be readable by others. ``account`` is
+        the profile's name unless it says another. Raises ConfigurationError.
         """
         from .profiles import load_profile
 
@@ -180,7 +181,7 @@ class Client:
         on_page: Callable[[StockList], object] | None = None,
         timeout: float | None = None,
     ) -> SearchPager:
-        """Stocks by company name, NSE symbol or BSE code (service: "Search stock"); no token is sent.
+        """Stocks by name, NSE symbol or BSE code (service: "Search stock"); no token goes along.
 
         Nothing is asked until the result is read: it is an iterable of ``Stock``, with ``pages()``,
         ``first(n)`` and ``all()``.
@@ -215,7 +216,9 @@ class Client:
         promised. Raises StockNotFoundError, with the names that were found.
         """
         wanted = text("identifier", identifier).strip().upper()
-        found = self._search_page(wanted, 1, 100, None if timeout is None else seconds("timeout", timeout))
+        found = self._search_page(
+            wanted, 1, 100, None if timeout is None else seconds("timeout", timeout)
+        )
         matches = [stock for stock in found if wanted in identifiers(stock)]
         if not matches:
             raise not_found(identifier, found)
@@ -253,7 +256,7 @@ class Client:
         return self._core.closed
 
     def close(self) -> None:
-        """Closes the connections; calls that wait elsewhere end with an error. May be called twice."""
+        """Closes the connections; calls that wait elsewhere end with an error. Twice is once."""
         self._core.close()
 
     def __enter__(self) -> Self:
@@ -286,9 +289,7 @@ class Client:
         response = response_of(table, *facts, account=self._account)
         return kind._received(table, response, stacklevel=3)
 
-    def _search_page(
-        self, query: str, page: int, limit: int, timeout: float | None
-    ) -> StockList:
+    def _search_page(self, query: str, page: int, limit: int, timeout: float | None) -> StockList:
         hook = self._retry_hook("Stock")
         table, *facts = self._logged(
             "Stock", lambda: self._core.search(query, page, limit, timeout, hook)

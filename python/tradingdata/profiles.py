@@ -32,7 +32,7 @@ _OPTIONS = {
 
 
 def profiles_path() -> str:
-    """The file of profiles: ``TRADINGDATA_PROFILES``, or ``tradingdata/profiles.toml`` in the user's configuration."""
+    """The file of profiles: ``TRADINGDATA_PROFILES``, or one in the user's configuration folder."""
     named = os.environ.get(PROFILES_VARIABLE)
     if named:
         return named
@@ -41,10 +41,10 @@ def profiles_path() -> str:
 
 
 def load_profile(name: str) -> dict[str, Any]:
-    """The options of a profile, as ``Client`` takes them; ``account`` is its name unless it says another.
+    """The options of a profile, as ``Client`` takes them; ``account`` is its name unless set.
 
     Raises ConfigurationError where there is no such file or profile, where others than its owner
-    can read the file, and where an option is unknown or of the wrong type. No message shows a value.
+    can read the file, and where an option is unknown or of the wrong type. No value is shown.
     """
     path = profiles_path()
     profiles = _read(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,8 +26,15 @@ class Response:
         masked: whether personal values in ``content`` are masked.
     """
 
-    __slots__ = ("__weakref__", "_table", "account", "attempts", "elapsed", "received_at",
-                 "status_code")
+    __slots__ = (
+        "__weakref__",
+        "_table",
+        "account",
+        "attempts",
+        "elapsed",
+        "received_at",
+        "status_code",
+    )
 
     def __init__(
         self,
@@ -46,16 +55,19 @@ class Response:
 
     @property
     def content(self) -> bytes:
+        """The body, byte for byte; with ``masked``, account numbers in it are masked."""
         body: bytes = self._table.body
         return body
 
     @property
     def masked(self) -> bool:
+        """Whether personal values in ``content`` are masked."""
         masked: bool = self._table.masked
         return masked
 
     @property
     def sha256(self) -> str:
+        """The digest of ``content``, in hex."""
         import hashlib
 
         return hashlib.sha256(self.content).hexdigest()
@@ -87,9 +99,9 @@ def response_of(
     account: str | None,
 ) -> Response:
     """The facts as the core gives them, with ``received_at`` in microseconds since 1970, UTC."""
-    from datetime import datetime, timedelta, timezone
+    from datetime import datetime, timedelta
 
-    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
     return Response(
         table,
         status_code=status_code,

@@ -33,7 +33,7 @@ def _is_async(function: Callable[..., object]) -> bool:
     from inspect import iscoroutinefunction
 
     return iscoroutinefunction(function) or iscoroutinefunction(
-        getattr(type(function), "__call__", None)  # noqa: B004
+        getattr(type(function), "__call__", None)
     )
 
 
@@ -66,11 +66,20 @@ class _Source:
             )
         with self._changing:
             if isinstance(token, str):
-                self._core.set_token(token)  # raises where it cannot be a header
+                self._set(token)
             else:
                 self._core.clear_token()
             self._function = None if isinstance(token, str) else token
             self._generation += 1
+
+    def _set(self, token: str) -> bool:
+        """Hands the token to the core; ConfigurationError where it cannot be a header."""
+        if not token.isascii():  # pybind11 would show a value that it cannot convert
+            raise ConfigurationError(
+                "access_token cannot be sent in a header: it holds a character outside ASCII "
+                "(the value is not shown)"
+            )
+        return self._core.set_token(token)
 
     def _function_or_fail(self) -> Callable[[], Any]:
         if self._function is None:
@@ -91,7 +100,7 @@ class _Source:
             )
         try:
             with self._changing:
-                changed = self._core.set_token(token)
+                changed = self._set(token)
                 self._generation += changed
         except ConfigurationError as error:
             raise AuthenticationError(

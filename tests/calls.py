@@ -1,0 +1,95 @@
+"""One call with either client, whatever it takes to make it: the tests of faults loop over both."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from service import (
+    Authority,
+    Behaviour,
+    NoCompiler,
+    Service,
+    book_reply,
+    resolver_environment,
+    trades,
+)
+
+TOKEN = "canary-b1f0c2d9"
+BOOK_PATH = "/api/v1/trade/book"
+# What a loaded machine may add to a deadline; an idle one stays far below 0.1 s.
+NOISE = 0.3
+
+Call = Callable[..., Any]
+
+
+def good_book(rows: int = 3) -> Behaviour:
+    return book_reply(trades(rows))
+
+
+def sync_call(url: str, what: str = "trade_book", *arguments: Any, **options: Any) -> Any:
+    """The result of one method of a new Client; a search is read to its end."""
+    with td.Client(url, **{"access_token": TOKEN, **options}) as client:
+        result = getattr(client, what)(*arguments)
+        return result.all() if what == "search" else result
+
+
+def async_call(url: str, what: str = "trade_book", *arguments: Any, **options: Any) -> Any:
+    """The same with AsyncClient, on an event loop of its own."""
+
+    async def run() -> Any:
+        async with td.AsyncClient(url, **{"access_token": TOKEN, **options}) as client:
+            result = getattr(client, what)(*arguments)
+            return await (result.all() if what == "search" else result)
+
+    return asyncio.run(run())
+
+
+both = pytest.mark.parametrize("call", [sync_call, async_call], ids=["sync", "async"])
+
+
+def failure(
+    url: str, *arguments: Any, call: Call = sync_call, **options: Any
+) -> td.TradingDataError:
+    """The error of a call that must fail; its message is one line that holds no token."""
+    with pytest.raises(td.TradingDataError) as caught:
+        call(url, *arguments, **options)
+    error = caught.value
+    assert "\n" not in str(error)
+    assert TOKEN not in f"{error!r} {error.body} {error.service_message}"
+    return error
+
+
+@contextmanager
+def within(seconds: float, *, at_least: float = 0.0) -> Iterator[None]:
+    """Checks how long the block takes, with what a loaded machine may add."""
+    started = time.monotonic()
+    yield
+    assert at_least <= time.monotonic() - started <= seconds + NOISE
+
+
+def served(*behaviours: Behaviour, then: Behaviour | None = None, **options: Any) -> Service:
+    """A service with a script for all paths, to be entered."""
+    service = Service(**options)
+    service.script(*behaviours, then=then)
+    return service
+
+
+def resolver(folder: Path, **options: Any) -> dict[str, str]:
+    """The environment of a process in which names resolve as said; skips where there is none."""
+    try:
+        return resolver_environment(folder, **options)
+    except NoCompiler as error:
+        pytest.skip(str(error))
+
+
+def trusted(ca: Authority, **options: Any) -> dict[str, Any]:
+    """Options of a client that trusts the tests' authority."""
+    return {"ca_file": ca.pem_file, **options}

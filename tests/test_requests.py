@@ -1,0 +1,216 @@
+"""The requests, byte for byte."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, both, good_book
+from service import (
+    EMPTY_BOOK,
+    Service,
+    book_reply,
+    json_reply,
+    orders,
+    reply,
+    set_cookie,
+    stocks,
+    trades,
+)
+
+BOOK_REQUEST = (
+    "POST {path} HTTP/1.1\r\n"
+    "Host: 127.0.0.1:{port}\r\n"
+    f"User-Agent: tradingdata/{td.__version__}\r\n"
+    "Content-Type: application/json\r\n"
+    f"Authorization: Bearer {TOKEN}\r\n"
+    "Accept-Encoding: gzip\r\n"
+    "Content-Length: 14\r\n"
+    "\r\n"
+    '{{"source":"N"}}'
+)
+SEARCH_REQUEST = (
+    "GET /api/v1/stocks?query={query}&page={page}&limit={limit} HTTP/1.1\r\n"
+    "Host: 127.0.0.1:{port}\r\n"
+    f"User-Agent: tradingdata/{td.__version__}\r\n"
+    "accept: application/json\r\n"
+    "Content-Type: application/json\r\n"
+    "Accept-Encoding: gzip\r\n"
+    "\r\n"
+)
+
+
+@both
+def test_the_trade_book_is_asked_for_so(call: Any, service: Service) -> None:
+    """F30: no Expect header, whatever libcurl's own mind."""
+    service.script(book_reply(trades(2)))
+    assert len(call(service.base_url)) == 2
+    [request] = service.requests
+    expected = BOOK_REQUEST.format(path="/api/v1/trade/book", port=service.port)
+    assert request.raw == expected.encode()
+
+
+@both
+def test_the_order_book_is_asked_for_so(call: Any, service: Service) -> None:
+    service.script(book_reply(orders(2)))
+    assert len(call(service.base_url, "order_book")) == 2
+    [request] = service.requests
+    expected = BOOK_REQUEST.format(path="/api/v1/order/book", port=service.port)
+    assert request.raw == expected.encode()
+
+
+@both
+def test_a_search_is_asked_for_so_and_never_carries_the_token(call: Any, service: Service) -> None:
+    service.script(json_reply(stocks(2)), json_reply([]))
+    assert len(call(service.base_url, "search", "tata motors")) == 2
+    for page, request in enumerate(service.requests, 1):
+        expected = SEARCH_REQUEST.format(
+            query="tata%20motors", page=page, limit=100, port=service.port
+        )
+        assert request.raw == expected.encode()
+    assert len(service.requests) == 2
+
+
+def test_the_connection_of_a_book_serves_a_search_without_its_token(service: Service) -> None:
+    service.script(good_book(), path="/api/v1/trade/book")
+    service.script(then=json_reply([]), path="/api/v1/stocks")
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        client.trade_book()
+        client.search("tata").all()
+    book, search = service.requests
+    assert book.connection == search.connection
+    assert TOKEN.encode() in book.raw
+    assert TOKEN.encode() not in search.raw
+    assert search.header("authorization") is None
+    assert search.body == b""
+
+
+def test_a_retry_sends_the_same_bytes_again(service: Service) -> None:
+    service.script(reply(503), reply(500), good_book())
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        client.trade_book()
+    assert len({request.raw for request in service.requests}) == 1
+    assert len(service.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "a&b=c",
+        "#1",
+        "100%",
+        "100%41%00",
+        "1+1 = 2",
+        "a/b?c;d",
+        "M&M",
+        "टाटा मोटर्स",
+        "₹ 'quoted' \"twice\"",
+        "tab\tnewline\r\ninjected: header",
+        "beyond 📈 the plane",
+        " ",
+        ".-_~",
+        "../../etc/passwd",
+        "x" * 10_000,
+    ],
+    ids=lambda query: ascii(query)[:30],
+)
+def test_a_query_is_percent_encoded_and_comes_back_as_it_was(service: Service, query: str) -> None:
+    """F79: &, #, %, + and every other character outside the unreserved ones."""
+    service.script(json_reply([]))
+    with td.Client(service.base_url) as client:
+        assert len(client.search(query).all()) == 0
+    [request] = service.requests
+    assert request.query == [("query", query), ("page", "1"), ("limit", "100")]
+    encoded = quote(query, safe="")
+    assert request.target == f"/api/v1/stocks?query={encoded}&page=1&limit=100"
+    assert len(request.headers) == 5
+
+
+@pytest.mark.parametrize("query", ["\0", "INFY\0", "a\0b"])
+def test_f79_a_query_with_nul_is_refused_before_it_is_sent(query: str, service: Service) -> None:
+    with td.Client(service.base_url) as client:
+        with pytest.raises(td.ConfigurationError, match="NUL"):
+            client.search(query)
+        with pytest.raises(td.ConfigurationError, match="NUL"):
+            client.stock(query)
+    assert service.connections == []
+
+
+@pytest.mark.parametrize("query", ["\ud800", "INFY\udcff"])
+def test_f79_a_query_that_is_no_unicode_is_refused(query: str, service: Service) -> None:
+    with (
+        td.Client(service.base_url) as client,
+        pytest.raises(td.ConfigurationError, match="query holds half a character"),
+    ):
+        client.search(query)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"page_size": 0}, "page_size is a whole number from 1 on, not 0"),
+        ({"page_size": -5}, "page_size"),
+        ({"start_page": 0}, "start_page is a whole number from 1 on, not 0"),
+        ({"start_page": -1}, "start_page"),
+        ({"max_items": -1}, "max_items is a whole number from 0 on"),
+        ({"prefetch": 0}, "prefetch"),
+        ({"page_size": 2**63}, "page_size"),
+    ],
+)
+@pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+def test_f78_pages_are_counted_from_one_and_hold_something(
+    kind: Any, options: dict[str, int], message: str
+) -> None:
+    """F78: page=0, a negative page or size: a ValueError, at once and locally."""
+    with pytest.raises(ValueError, match=message):
+        kind("http://127.0.0.1:1").search("tata", **options)
+
+
+@pytest.mark.parametrize("suffix", ["", "/", "//"])
+def test_a_slash_at_the_end_of_the_base_url_is_dropped(service: Service, suffix: str) -> None:
+    service.script(then=reply(200, EMPTY_BOOK))
+    with td.Client(service.base_url + suffix, access_token=TOKEN) as client:
+        client.trade_book()
+    assert service.requests[0].target == "/api/v1/trade/book"
+
+
+@pytest.mark.parametrize("prefix", ["/gateway", "/gateway/", "/a/b%20c/~d"])
+def test_a_path_of_the_base_url_goes_before_the_service_s_own(
+    service: Service, prefix: str
+) -> None:
+    service.script(reply(200, EMPTY_BOOK), json_reply([]))
+    with td.Client(service.base_url + prefix, access_token=TOKEN) as client:
+        client.trade_book()
+        client.search("x").all()
+    book, search = service.requests
+    assert book.target == prefix.rstrip("/") + "/api/v1/trade/book"
+    assert search.target == prefix.rstrip("/") + "/api/v1/stocks?query=x&page=1&limit=100"
+
+
+def test_dots_in_the_base_url_are_sent_as_they_stand_or_resolved_but_never_escape(
+    service: Service,
+) -> None:
+    service.script(reply(200, EMPTY_BOOK))
+    with td.Client(f"{service.base_url}/a/../b", access_token=TOKEN) as client:
+        client.trade_book()
+    assert service.requests[0].target in {"/b/api/v1/trade/book", "/a/../b/api/v1/trade/book"}
+
+
+def test_host_and_scheme_may_be_written_in_capitals(service: Service) -> None:
+    service.script(reply(200, EMPTY_BOOK))
+    with td.Client(f"HTTP://LOCALHOST:{service.port}", access_token=TOKEN) as client:
+        client.trade_book()
+    assert service.requests[0].header("host") == f"localhost:{service.port}"
+
+
+def test_f67_cookies_hsts_and_alt_svc_are_not_kept(service: Service) -> None:
+    service.script(set_cookie(), set_cookie(), json_reply([]))
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        client.trade_book()
+        client.trade_book()
+        client.search("x").all()
+    assert service.requests[0].raw == service.requests[1].raw
+    assert all(request.header("cookie") is None for request in service.requests)
