@@ -8,16 +8,24 @@ import time
 import weakref
 
 from . import _core
+from .async_tokens import AsyncTokenSource
 from .books import OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
-from .checks import seconds, text
-from .client import ACCESS_TOKEN_VARIABLE, identifiers, make_core, not_found
+from .checks import hook, seconds, text
+from .client import (
+    check_open,
+    identifiers,
+    make_core,
+    not_found,
+    token_or_environment,
+    wanted_stock,
+)
 from .errors import ClientClosedError, TradingDataError
-from .loop_port import LoopPort
+from .loop_port import LoopPort, LoopPorts
 from .pager import AsyncSearchPager
 from .response import response_of
 from .stats import ClientStats
-from .tokens import REFUSALS, AsyncTokenSource
+from .tokens import REFUSALS, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,9 +66,9 @@ class AsyncClient:
         keep_personal_data: bool = False,
         on_retry: Callable[[Retry], object] | None = None,
     ) -> None:
-        self._account = account
-        self._timeout = timeout
-        self._on_retry = on_retry
+        self._account = None if account is None else text("account", account)
+        self._timeout = seconds("timeout", timeout)
+        self._on_retry = hook("on_retry", on_retry)
         self._core = make_core(
             base_url,
             timeout=timeout,
@@ -74,11 +82,10 @@ class AsyncClient:
             strict=strict,
             keep_personal_data=keep_personal_data,
         )
-        token = os.environ.get(ACCESS_TOKEN_VARIABLE) if access_token is None else access_token
-        self._tokens = AsyncTokenSource(self._core, token)
-        self._ports: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopPort] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._tokens = AsyncTokenSource(self._core, token_or_environment(access_token))
+        self._ports = LoopPorts(self._core)
+        # A client that is dropped without aclose() leaves no thread behind.
+        weakref.finalize(self, self._ports.close, None).atexit = False
 
     @classmethod
     def from_profile(cls, name: str, **options: Any) -> Self:
@@ -124,7 +131,7 @@ class AsyncClient:
 
     async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """The stock of exactly that NSE symbol, BSE code or ISIN; see ``Client.stock``."""
-        wanted = text("identifier", identifier).strip().upper()
+        wanted = wanted_stock(identifier)
         found = await self._search_page(
             wanted, 1, 100, None if timeout is None else seconds("timeout", timeout)
         )
@@ -167,9 +174,7 @@ class AsyncClient:
     async def aclose(self) -> None:
         """Closes the connections; calls that wait end with ClientClosedError. Twice is once."""
         self._core.close()
-        for port in list(self._ports.values()):
-            port.close(ClientClosedError("the client was closed while the call was under way"))
-        self._ports.clear()
+        self._ports.close(ClientClosedError("the client was closed while the call was under way"))
 
     async def __aenter__(self) -> Self:
         return self
@@ -195,23 +200,24 @@ class AsyncClient:
 
     async def _book(self, kind: type[Book], timeout: float | None) -> Book:
         record = kind._record
+        clock = asyncio.get_running_loop().time
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        deadline = clock() + budget
 
-        def submit(left: float | None) -> int:
+        def submit() -> int:
+            left = deadline - clock()
+            if left <= 0:
+                raise late()
             return self._port().worker.submit_book(record, left)
 
-        budget = self._timeout if timeout is None else seconds("timeout", timeout)
-        started = time.monotonic()
-
-        async def attempt() -> tuple[Any, ...]:
-            return await self._call(record, lambda: submit(budget - (time.monotonic() - started)))
-
-        generation = await self._labelled(self._tokens.ready())
+        check_open(self._core)
+        generation = await self._labelled(self._tokens.ready(deadline))
         try:
-            table, *facts = await attempt()
+            table, *facts = await self._call(record, submit)
         except REFUSALS:
-            if not await self._labelled(self._tokens.refresh(generation)):
+            if not await self._labelled(self._tokens.refresh(generation, deadline)):
                 raise
-            table, *facts = await attempt()
+            table, *facts = await self._call(record, submit)
         response = response_of(table, *facts, account=self._account)
         return kind._received(table, response, stacklevel=3)
 
@@ -229,13 +235,7 @@ class AsyncClient:
         return StockList._received(table, response, stacklevel=3)
 
     def _port(self) -> LoopPort:
-        loop = asyncio.get_running_loop()
-        port = self._ports.get(loop)
-        if port is None or port.closed:
-            for other in [other for other in self._ports if other.is_closed()]:
-                self._ports.pop(other).close(None)
-            port = self._ports[loop] = LoopPort(loop, self._core)
-        return port
+        return self._ports.of(asyncio.get_running_loop())
 
     async def _call(self, what: str, submit: Callable[[], int]) -> tuple[Any, ...]:
         started = time.monotonic()

@@ -25,7 +25,11 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
     ConfigurationError for a file that was named and is not there.
     """
     if ca_file is not None:
-        return _named(os.fsdecode(ca_file), "ca_file=")
+        try:
+            path = os.fsdecode(ca_file)
+        except TypeError:
+            raise TypeError(f"ca_file is the path of a file, not {ca_file!r}") from None
+        return _named(path, "ca_file=")
     if trust_env:
         for variable in _VARIABLES:
             path = os.environ.get(variable)

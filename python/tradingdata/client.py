@@ -10,12 +10,17 @@ from . import _core
 from .books import OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
 from .certificates import find_ca_file
-from .checks import count, seconds, text
-from .errors import ConfigurationError, StockNotFoundError, TradingDataError
+from .checks import count, flag, hook, seconds, text
+from .errors import (
+    ClientClosedError,
+    ConfigurationError,
+    StockNotFoundError,
+    TradingDataError,
+)
 from .pager import SearchPager
 from .response import response_of
 from .stats import ClientStats
-from .tokens import REFUSALS, TokenSource
+from .tokens import REFUSALS, TokenSource, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,11 +72,11 @@ def make_core(
         attempts=min(count("attempts", attempts), MOST_ATTEMPTS),
         rate_limit=rate_limit,
         proxy=None if proxy is None else text("proxy", proxy),
-        trust_env=bool(trust_env),
+        trust_env=flag("trust_env", trust_env),
         ca_file=find_ca_file(ca_file, trust_env=trust_env) if secure else "",
         max_body=count("max_body", max_body),
-        strict=bool(strict),
-        keep_personal_data=bool(keep_personal_data),
+        strict=flag("strict", strict),
+        keep_personal_data=flag("keep_personal_data", keep_personal_data),
     )
 
 
@@ -119,9 +124,9 @@ class Client:
         keep_personal_data: bool = False,
         on_retry: Callable[[Retry], object] | None = None,
     ) -> None:
-        self._account = account
-        self._timeout = timeout
-        self._on_retry = on_retry
+        self._account = None if account is None else text("account", account)
+        self._timeout = seconds("timeout", timeout)
+        self._on_retry = hook("on_retry", on_retry)
         self._core = make_core(
             base_url,
             timeout=timeout,
@@ -135,8 +140,7 @@ class Client:
             strict=strict,
             keep_personal_data=keep_personal_data,
         )
-        token = os.environ.get(ACCESS_TOKEN_VARIABLE) if access_token is None else access_token
-        self._tokens = TokenSource(self._core, token)
+        self._tokens = TokenSource(self._core, token_or_environment(access_token))
 
     @classmethod
     def from_profile(cls, name: str, **options: Any) -> Self:
@@ -215,7 +219,7 @@ class Client:
         The service searches by name, symbol and code; that it finds a stock by its ISIN is not
         promised. Raises StockNotFoundError, with the names that were found.
         """
-        wanted = text("identifier", identifier).strip().upper()
+        wanted = wanted_stock(identifier)
         found = self._search_page(
             wanted, 1, 100, None if timeout is None else seconds("timeout", timeout)
         )
@@ -305,14 +309,22 @@ class Client:
     ) -> tuple[Any, ...]:
         """Runs a call, and once more where it is refused and there is another token."""
         budget = self._timeout if timeout is None else seconds("timeout", timeout)
-        started = time.monotonic()
-        generation = self._labelled(self._tokens.ready)
+        deadline = time.monotonic() + budget
+
+        def attempt() -> tuple[Any, ...]:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise late()
+            return call(left)
+
+        check_open(self._core)
+        generation = self._labelled(lambda: self._tokens.ready(deadline))
         try:
-            return self._logged(what, lambda: call(budget - (time.monotonic() - started)))
+            return self._logged(what, attempt)
         except REFUSALS:
-            if not self._labelled(lambda: self._tokens.refresh(generation)):
+            if not self._labelled(lambda: self._tokens.refresh(generation, deadline)):
                 raise
-        return self._logged(what, lambda: call(budget - (time.monotonic() - started)))
+        return self._logged(what, attempt)
 
     def _logged(self, what: str, call: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         started = time.monotonic()
@@ -333,6 +345,25 @@ class Client:
 
     def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
         return log_retry(what, self._account, self._on_retry)
+
+
+def token_or_environment(token: Any) -> Any:
+    """The token that was given, or the environment's; an empty variable is none."""
+    return (os.environ.get(ACCESS_TOKEN_VARIABLE) or None) if token is None else token
+
+
+def check_open(core: _core.Client) -> None:
+    """Raises before anything else is asked for: a token function need not run for nothing."""
+    if core.closed:
+        raise ClientClosedError("the client is closed: make a new one")
+
+
+def wanted_stock(identifier: str) -> str:
+    """The identifier as stocks are compared with it."""
+    wanted = text("identifier", identifier).strip().upper()
+    if not wanted:
+        raise ConfigurationError("identifier is empty: give an NSE symbol, a BSE code or an ISIN")
+    return wanted
 
 
 def identifiers(stock: Stock) -> set[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+from contextlib import suppress
 
 from . import _core
 
@@ -21,6 +23,7 @@ class LoopPort:
         self.worker = _core.Worker(core)
         self.closed = False
         self._loop = loop
+        self.process = os.getpid()
         self._waiting: dict[int, tuple[asyncio.Future[_core.Outcome], RetryHook]] = {}
         self._watches_descriptor = True
         try:
@@ -41,19 +44,27 @@ class LoopPort:
             self.worker.cancel(call)
 
     def close(self, error: Exception | None) -> None:
-        """Stops the worker; calls that wait end with ``error``, where their loop still runs."""
+        """Stops the worker, from any thread; calls that wait end with ``error`` if there is one."""
         if self.closed:
             return
         self.closed = True
-        if self._watches_descriptor and not self._loop.is_closed():
-            self._loop.remove_reader(self.worker.notification_fd())
         self.worker.close()
-        waiting, self._waiting = self._waiting, {}
-        if error is None or self._loop.is_closed():
+        # In a forked child the loop's selector is still the parent's.
+        if os.getpid() != self.process or self._loop.is_closed():
             return
+        if self._loop is asyncio._get_running_loop():
+            self._leave(error)
+        else:
+            with suppress(RuntimeError):  # the loop was closed meanwhile
+                self._loop.call_soon_threadsafe(self._leave, error)
+
+    def _leave(self, error: Exception | None) -> None:
+        if self._watches_descriptor:
+            self._loop.remove_reader(self.worker.notification_fd())
+        waiting, self._waiting = self._waiting, {}
         for future, _ in waiting.values():
-            if not future.done():
-                future.set_exception(error)
+            if error is not None:
+                fail(future, error)
 
     def _take(self) -> None:
         if not self.closed:
@@ -81,9 +92,43 @@ class LoopPort:
             try:
                 on_retry(attempt, reason, delay)
             except Exception as error:
-                if not future.done():
-                    future.set_exception(error)
+                fail(future, error)
         for outcome in outcomes:
             waiting = self._waiting.pop(outcome.id, None)
             if waiting is not None and not waiting[0].done():
                 waiting[0].set_result(outcome)
+
+
+def fail(future: asyncio.Future[_core.Outcome], error: Exception) -> None:
+    """Ends a future with an error, which may stay unseen: a page that was fetched ahead."""
+    if not future.done():
+        future.set_exception(error)
+        future.exception()
+
+
+class LoopPorts:
+    """The ports of one client, one for each event loop that uses it."""
+
+    def __init__(self, core: _core.Client) -> None:
+        self._core = core
+        self._changing = threading.Lock()
+        self._ports: dict[asyncio.AbstractEventLoop, LoopPort] = {}
+
+    def of(self, loop: asyncio.AbstractEventLoop) -> LoopPort:
+        """The loop's port; a new one for a loop that has none, or one from before a fork."""
+        port = self._ports.get(loop)
+        if port is None or port.closed or port.process != os.getpid():
+            with self._changing:
+                gone = [self._ports.pop(other) for other in list(self._ports) if other.is_closed()]
+                port = self._ports[loop] = LoopPort(loop, self._core)
+            for other in gone:
+                other.close(None)
+        return port
+
+    def close(self, error: Exception | None) -> None:
+        """Closes all of them."""
+        with self._changing:
+            ports = list(self._ports.values())
+            self._ports.clear()
+        for port in ports:
+            port.close(error)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+import weakref
+from contextlib import contextmanager
 from contextvars import ContextVar
 
-from .errors import AuthenticationError, ConfigurationError, ServiceError
+from .errors import AuthenticationError, ConfigurationError, DeadlineError, ServiceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Lock
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
-    from weakref import WeakKeyDictionary
 
     from . import _core
 
@@ -28,26 +29,34 @@ _NO_TOKEN = (
 # The sources whose function runs in this thread or task: it must not wait for itself.
 _asking: ContextVar[tuple[object, ...]] = ContextVar("tradingdata_asking", default=())
 
+# Those whose locks a forked child must have anew: a thread that held one is not in the child.
+_sources: weakref.WeakSet[Source] = weakref.WeakSet()
 
-def _is_async(function: Callable[..., object]) -> bool:
+
+def is_async(function: Callable[..., object]) -> bool:
+    """Whether calling it gives something to await, as far as can be told without calling it."""
     from inspect import iscoroutinefunction
 
     return iscoroutinefunction(function) or iscoroutinefunction(
-        getattr(type(function), "__call__", None)
+        getattr(type(function), "__call__", None)  # noqa: B004
     )
 
 
-class _Source:
+class Source:
     """What both kinds of source share: the token's generation, and what a function may return."""
 
     _takes_async = False
 
     def __init__(self, core: _core.Client, token: Any) -> None:
         self._core = core
-        self._changing = threading.Lock()
+        self._renew_locks()
         self._generation = 0
         self._function: Callable[[], Any] | None = None
         self.assign(token)
+        _sources.add(self)
+
+    def _renew_locks(self) -> None:
+        self._changing = threading.Lock()
 
     @property
     def known(self) -> bool:
@@ -57,10 +66,10 @@ class _Source:
     def assign(self, token: Any) -> None:
         """Replaces the token, or what gives it."""
         if token is not None and not isinstance(token, str) and not callable(token):
-            raise ConfigurationError(
+            raise TypeError(
                 f"access_token is text or a function that returns it, not {type(token).__name__}"
             )
-        if callable(token) and not self._takes_async and _is_async(token):
+        if callable(token) and not self._takes_async and is_async(token):
             raise ConfigurationError(
                 "access_token is an async function, which AsyncClient takes; pass a plain function"
             )
@@ -95,6 +104,8 @@ class _Source:
     def _take(self, token: object) -> bool:
         """Keeps what the function returned; False where it is the token that was refused."""
         if not isinstance(token, str):
+            if hasattr(token, "close"):
+                token.close()  # a coroutine must not be left to warn that nobody awaited it
             raise AuthenticationError(
                 f"the access_token function returned {type(token).__name__}, not text"
             )
@@ -108,99 +119,87 @@ class _Source:
             ) from None
         return changed
 
+    @contextmanager
+    def _as_asking(self) -> Iterator[None]:
+        """Marks this thread or task as the one that asks, and wraps what the function raises."""
+        asking = _asking.set((*_asking.get(), self))
+        try:
+            yield
+        except Exception as error:
+            raise AuthenticationError(
+                f"the access_token function failed with {type(error).__name__}: see the error above"
+            ) from error
+        finally:
+            _asking.reset(asking)
 
-def _failed(error: Exception) -> AuthenticationError:
-    return AuthenticationError(
-        f"the access_token function failed with {type(error).__name__}: see the error above"
+
+def late() -> DeadlineError:
+    """The error of a call whose time went by before there was a token to send."""
+    error = DeadlineError(
+        "the time was up while the access_token function was asked; make it faster, or give a "
+        "longer timeout="
     )
+    error.retryable = True
+    return error
 
 
-class TokenSource(_Source):
+def _renew_all_locks() -> None:
+    for source in list(_sources):
+        source._renew_locks()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all_locks)
+
+
+class TokenSource(Source):
     """The token of one client: a fixed text, or a function that is asked when one is needed."""
 
     def __init__(self, core: _core.Client, token: str | Callable[[], str] | None) -> None:
-        self._turn = threading.Lock()  # who holds it asks; the others wait and use the answer
         super().__init__(core, token)
 
-    def ready(self) -> int:
-        """Makes sure that there is a token; returns which one, to be told to ``refresh``."""
+    def _renew_locks(self) -> None:
+        super()._renew_locks()
+        self._turn = threading.Lock()  # who holds it asks; the others wait and use the answer
+
+    def ready(self, deadline: float) -> int:
+        """Makes sure that there is a token; returns which one, to be told to ``refresh``.
+
+        ``deadline`` is on ``time.monotonic``: others that ask are not waited for longer.
+        """
         if not self._core.has_token:
-            self._refuse_reentry()
-            with self._turn:
+            with self._asking_alone(deadline):
                 if not self._core.has_token:
                     self._take(self._asked(self._function_or_fail()))
         return self._generation
 
-    def refresh(self, generation: int) -> bool:
+    def refresh(self, generation: int, deadline: float) -> bool:
         """Asks for another token after the one of ``generation`` was refused.
 
         False where there is no function or it gives the same token again: the refusal stands then.
         """
-        self._refuse_reentry()
-        with self._turn:
-            if self._generation != generation:
-                return True  # another call asked meanwhile, or a token was assigned
-            if self._function is None:
-                return False
-            return self._take(self._asked(self._function))
-
-    def _asked(self, function: Callable[[], Any]) -> object:
-        asking = _asking.set((*_asking.get(), self))
-        try:
-            return function()
-        except Exception as error:
-            raise _failed(error) from error
-        finally:
-            _asking.reset(asking)
-
-
-class AsyncTokenSource(_Source):
-    """The same for AsyncClient: the function may be async; a plain one runs on a thread."""
-
-    _takes_async = True
-
-    def __init__(
-        self, core: _core.Client, token: str | Callable[[], str | Awaitable[str]] | None
-    ) -> None:
-        from weakref import WeakKeyDictionary
-
-        self._turns: WeakKeyDictionary[AbstractEventLoop, Lock] = WeakKeyDictionary()
-        super().__init__(core, token)
-
-    async def ready(self) -> int:
-        """As ``TokenSource.ready``."""
-        if not self._core.has_token:
-            self._refuse_reentry()
-            async with self._turn():
-                if not self._core.has_token:
-                    self._take(await self._asked(self._function_or_fail()))
-        return self._generation
-
-    async def refresh(self, generation: int) -> bool:
-        """As ``TokenSource.refresh``."""
-        self._refuse_reentry()
-        async with self._turn():
+        if self._generation != generation:
+            return True  # another call asked meanwhile, or a token was assigned
+        if self._function is None:
+            return False
+        with self._asking_alone(deadline):
             if self._generation != generation:
                 return True
-            if self._function is None:
-                return False
-            return self._take(await self._asked(self._function))
+            return self._take(self._asked(self._function))
 
-    def _turn(self) -> Lock:
-        import asyncio
-
-        return self._turns.setdefault(asyncio.get_running_loop(), asyncio.Lock())
-
-    async def _asked(self, function: Callable[[], Any]) -> object:
-        import asyncio
-
-        asking = _asking.set((*_asking.get(), self))
+    @contextmanager
+    def _asking_alone(self, deadline: float) -> Iterator[None]:
+        self._refuse_reentry()
+        if not self._turn.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise late()
         try:
-            return await (function() if _is_async(function) else asyncio.to_thread(function))
-        except Exception as error:
-            raise _failed(error) from error
+            yield
         finally:
-            _asking.reset(asking)
+            self._turn.release()
+
+    def _asked(self, function: Callable[[], Any]) -> object:
+        with self._as_asking():
+            return function()
 
 
 def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:

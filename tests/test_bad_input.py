@@ -1,0 +1,267 @@
+"""What cannot be sent: each a typed error that says what to do, before any byte leaves."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, both, failure, good_book
+from service import Service
+
+HTTPS = "https://api.example.test"
+kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TRADINGDATA_BASE_URL", "TRADINGDATA_ACCESS_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@kinds
+def test_no_base_url_says_where_to_give_one(kind: Any) -> None:
+    with pytest.raises(td.ConfigurationError) as caught:
+        kind()
+    assert str(caught.value) == (
+        "no base URL: pass it as the first argument or set TRADINGDATA_BASE_URL; "
+        "to try things without an account: python -m tradingdata demo"
+    )
+
+
+@kinds
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("api.example.test", "base_url must start with https://"),
+        ("ftp://api.example.test", "base_url must start with https://"),
+        ("file:///etc/passwd", "base_url must start with https://"),
+        ("https:/api.example.test", "base_url must start with https://"),
+        ("//api.example.test", "base_url must start with https://"),
+        ("https://", "base_url has no host: give an address like https://api.example.com"),
+        ("https://:443", "base_url has no host"),
+        ("https://[::1", "base_url has a host that is no name or IP address"),
+        ("https://a_b!c", "base_url has a host that is no name or IP address"),
+        ("https://api.example.test:99999", "a port that is not a number from 1 to 65535"),
+        ("https://api.example.test:0", "a port that is not a number from 1 to 65535"),
+        ("https://api.example.test:https", "a port that is not a number from 1 to 65535"),
+        ("https://api.example.test?a=1", "must not hold a query"),
+        ("https://api.example.test#top", "must not hold a fragment"),
+        ("https://api example.test", "holds a space"),
+        ("https://api.example.test/\r\nX: y", "control"),
+        ("https://api.example.test/\0", "control"),
+        ("https://api.example.test\\@evil.test", "backslash"),
+        ("https://exämple.test", "non-ASCII"),
+        ('https://api.example.test/"', "percent-encoded"),
+        ("https://api.example.test\ud800", "half a character"),
+    ],
+    ids=ascii,
+)
+def test_a_malformed_base_url(kind: Any, url: str, message: str) -> None:
+    with pytest.raises(td.ConfigurationError, match="base_url") as caught:
+        kind(url)
+    assert message in str(caught.value)
+
+
+@kinds
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://api.example.test",
+        "http://10.0.0.1",
+        "http://127.0.0.1.evil.test",
+        "http://localhost.evil.test",
+        "http://2130706433",
+        "http://0x7f.1",
+        "http://127.1",
+        "http://[::2]",
+        "http://0.0.0.0",
+    ],
+)
+def test_f66_plain_http_is_for_loopback_only(kind: Any, url: str) -> None:
+    """F66: over plain http a proxy or anyone on the way would read the token."""
+    with pytest.raises(td.ConfigurationError, match=r"must be https.*read the access token"):
+        kind(url)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.10", "[::1]", "localhost", "LocalHost"])
+def test_plain_http_is_taken_for_loopback(host: str) -> None:
+    with td.Client(f"http://{host}:8080") as client:
+        assert client.base_url == f"http://{host}:8080"
+
+
+@kinds
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:canary@api.example.test",
+        "https://canary@api.example.test",
+        "http://a@127.0.0.1",
+    ],
+)
+def test_f68_a_user_name_in_the_url_is_refused_and_not_shown(kind: Any, url: str) -> None:
+    with pytest.raises(td.ConfigurationError, match="user name or password") as caught:
+        kind(url)
+    assert "canary" not in str(caught.value)
+
+
+@kinds
+@pytest.mark.parametrize(
+    ("option", "value", "error", "message"),
+    [
+        ("timeout", 0, ValueError, "timeout is a positive number of seconds, not 0"),
+        ("timeout", -1.5, ValueError, "timeout is a positive number of seconds, not -1.5"),
+        ("timeout", float("nan"), ValueError, "timeout is a positive number of seconds, not nan"),
+        ("timeout", float("inf"), ValueError, "timeout is a positive number of seconds, not inf"),
+        ("timeout", "30", TypeError, "timeout is a number of seconds, not '30'"),
+        ("timeout", None, TypeError, "timeout is a number of seconds, not None"),
+        ("timeout", True, TypeError, "timeout is a number of seconds, not True"),
+        ("connect_timeout", 0, ValueError, "connect_timeout is a positive number of seconds"),
+        ("connect_timeout", "5", TypeError, "connect_timeout is a number of seconds, not '5'"),
+        ("attempts", 0, ValueError, "attempts is a whole number from 1 on, not 0"),
+        ("attempts", 1.5, TypeError, "attempts is a whole number, not 1.5"),
+        ("attempts", 2**70, ValueError, "attempts is a whole number from 1 on"),
+        ("max_body", 0, ValueError, "max_body is a whole number from 1 on, not 0"),
+        ("max_body", "1 MB", TypeError, "max_body is a whole number, not '1 MB'"),
+        ("rate_limit", 5, TypeError, "rate_limit is a tradingdata.RateLimit, not 5"),
+        ("proxy", 8080, TypeError, "proxy is text, not int"),
+        ("proxy", "ftp://proxy.test", ValueError, "proxy= must be an http, https, socks4"),
+        ("proxy", "http://u:canary @p", ValueError, "proxy= holds a space"),
+        ("proxy", "http://u:canary\ud800@p", ValueError, "proxy holds half a character"),
+        ("trust_env", "no", TypeError, "trust_env is True or False, not 'no'"),
+        ("strict", 1, TypeError, "strict is True or False, not 1"),
+        ("keep_personal_data", "no", TypeError, "keep_personal_data is True or False, not 'no'"),
+        ("ca_file", 5, TypeError, "ca_file is the path of a file, not 5"),
+        ("account", 5, TypeError, "account is text, not int"),
+        ("on_retry", "log", TypeError, "on_retry is a function, not 'log'"),
+        ("access_token", 5, TypeError, "access_token is text or a function that returns it"),
+        ("access_token", b"canary", TypeError, "returns it, not bytes"),
+    ],
+    ids=ascii,
+)
+def test_an_option_of_the_wrong_kind_or_size(
+    kind: Any, option: str, value: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as caught:
+        kind(HTTPS, **{option: value})
+    assert message in str(caught.value)
+    assert "canary" not in str(caught.value)
+    assert isinstance(caught.value, td.ConfigurationError) == (error is ValueError)
+
+
+@kinds
+def test_an_unknown_option_is_told_by_name(kind: Any) -> None:
+    with pytest.raises(TypeError, match="access_tokn"):
+        kind(HTTPS, access_tokn="x")
+    with pytest.raises(TypeError, match="positional"):
+        kind(HTTPS, "token")
+
+
+@pytest.mark.parametrize("huge", [1e300, 10**400, 2**62])
+def test_a_huge_timeout_is_a_long_one(service: Service, huge: Any) -> None:
+    service.script(good_book(), good_book())
+    with td.Client(service.base_url, access_token=TOKEN, timeout=huge) as client:
+        assert len(client.trade_book()) == 3
+        assert len(client.trade_book(timeout=huge)) == 3
+
+
+@kinds
+@pytest.mark.parametrize(
+    ("token", "why"),
+    [
+        ("", "it is empty"),
+        ("canary\n", "it holds a line break; strip() what you read"),
+        ("canary\r\nX-Injected: 1", "it holds a line break; strip() what you read"),
+        ("can\0ary", "it holds a control character"),
+        ("canary canary", "it holds a space"),
+        ("\x7fcanary", "it holds a control character"),
+        ("cänary-canary", "it holds a character outside ASCII"),
+        ("canary\ud800", "it holds a character outside ASCII"),
+        ("canary" * 20_000, "it is longer than 64 KiB"),
+    ],
+    ids=lambda text: ascii(text)[:24],
+)
+def test_f100_a_token_that_cannot_be_a_header_is_refused_and_not_shown(
+    kind: Any, token: str, why: str
+) -> None:
+    with pytest.raises(td.ConfigurationError) as caught:
+        kind(HTTPS, access_token=token)
+    expected = f"access_token cannot be sent in a header: {why} (the value is not shown)"
+    assert str(caught.value) == expected
+    client = kind(HTTPS, access_token=TOKEN)
+    with pytest.raises(td.ConfigurationError) as caught:
+        client.access_token = token
+    assert str(caught.value) == expected
+
+
+@both
+@pytest.mark.parametrize("method", ["trade_book", "order_book"])
+def test_no_token_says_where_to_give_one(call: Any, method: str, service: Service) -> None:
+    error = failure(service.base_url, method, call=call, access_token=None)
+    assert isinstance(error, td.ConfigurationError)
+    assert str(error) == (
+        "the books need an access token: pass access_token=, set TRADINGDATA_ACCESS_TOKEN, "
+        "or assign client.access_token"
+    )
+    assert service.connections == []
+
+
+@both
+@pytest.mark.parametrize(
+    ("method", "argument", "error", "message"),
+    [
+        ("search", 5, TypeError, "query is text, not int"),
+        ("search", None, TypeError, "query is text, not NoneType"),
+        ("search", b"tata", TypeError, "query is text, not bytes"),
+        ("stock", 500325, TypeError, "identifier is text, not int"),
+        ("stock", "", td.ConfigurationError, "identifier is empty: give an NSE symbol"),
+        ("stock", "  ", td.ConfigurationError, "identifier is empty: give an NSE symbol"),
+    ],
+)
+def test_what_cannot_be_searched_for(
+    call: Any, method: str, argument: Any, error: type[Exception], message: str, service: Service
+) -> None:
+    with pytest.raises(error, match=message):
+        call(service.base_url, method, argument)
+    assert service.connections == []
+
+
+@pytest.mark.parametrize(
+    ("timeout", "error"), [(0, ValueError), (-1, ValueError), ("5", TypeError), (True, TypeError)]
+)
+def test_a_call_s_own_timeout_is_checked_like_the_client_s(
+    timeout: Any, error: type[Exception], service: Service
+) -> None:
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        for call in (
+            lambda: client.trade_book(timeout=timeout),
+            lambda: client.order_book(timeout=timeout),
+            lambda: client.stock("INFY", timeout=timeout),
+            lambda: client.search("INFY", timeout=timeout),
+        ):
+            with pytest.raises(error, match="timeout is a"):
+                call()
+    assert service.connections == []
+
+
+def test_f14_a_ca_file_that_is_not_there(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.pem"
+    with pytest.raises(td.ConfigurationError) as caught:
+        td.Client(HTTPS, ca_file=missing)
+    assert str(caught.value) == (
+        f"the CA file {missing} that ca_file= names is not there; "
+        "name a file of trusted roots in PEM form with ca_file="
+    )
+    with pytest.raises(td.ConfigurationError, match="is not there"):
+        td.Client(HTTPS, ca_file=tmp_path)
+
+
+def test_f18_verification_cannot_be_turned_off() -> None:
+    for kind in (td.Client, td.AsyncClient):
+        options = inspect.signature(kind).parameters
+        assert not {"verify", "insecure", "verify_tls", "ssl"} & set(options)
+        with pytest.raises(TypeError, match="verify"):
+            kind(HTTPS, verify=False)  # type: ignore[call-arg]

@@ -1,0 +1,359 @@
+"""The client itself: its options at work, its end, its stats, and what its answers tell."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import gc
+import pickle
+import threading
+import time
+import warnings
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from itertools import islice
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, both, failure, good_book, within
+from service import (
+    EMPTY_BOOK,
+    Service,
+    book_reply,
+    deflate_reply,
+    hang_up,
+    hold,
+    html_reply,
+    json_reply,
+    oversize_body,
+    reply,
+    stall,
+    stocks,
+    trades,
+)
+
+PAN = "ABCPK1234F"
+
+
+def test_the_environment_gives_url_and_token(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
+    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", "from-the-environment")
+    service.script(then=good_book())
+    with td.Client() as client:
+        client.trade_book()
+    with td.Client(access_token="given") as client:
+        client.trade_book()
+    tokens = [request.header("authorization") for request in service.requests]
+    assert tokens == ["Bearer from-the-environment", "Bearer given"]
+
+
+def test_an_empty_variable_is_no_token(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", "")
+    with td.Client(service.base_url) as client:
+        assert "without a token" in repr(client)
+        with pytest.raises(td.ConfigurationError, match="need an access token"):
+            client.trade_book()
+
+
+def test_a_search_needs_no_token(service: Service) -> None:
+    service.script(json_reply(stocks(1)), json_reply([]))
+    with td.Client(service.base_url) as client:
+        assert len(client.search("x").all()) == 1
+
+
+@pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+def test_a_repr_shows_where_and_who_but_no_token(kind: Any) -> None:
+    url = "https://api.example.test"
+    name = kind.__name__
+    assert repr(kind(url, access_token=TOKEN)) == f"<{name} {url}, with a token>"
+    assert repr(kind(url, account="desk1")) == f"<{name} {url}, account='desk1', without a token>"
+    assert repr(kind(url, access_token=lambda: TOKEN)) == f"<{name} {url}, with a token>"
+
+
+@pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+def test_f115_a_client_is_not_copied_or_pickled(kind: Any) -> None:
+    client = kind("https://api.example.test", access_token=TOKEN)
+    for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot be copied or pickled"):
+            attempt(client)
+        with pytest.raises(TypeError):
+            attempt(client._core)
+
+
+def test_f115_records_and_books_pickle_without_the_client(service: Service) -> None:
+    service.script(book_reply(trades(3)))
+    with td.Client(service.base_url, access_token=TOKEN, account="desk1") as client:
+        book = client.trade_book()
+    dumped = pickle.dumps((book, book[0]))
+    assert TOKEN.encode() not in dumped
+    again, row = pickle.loads(dumped)
+    assert again == book
+    assert row == book[0]
+    assert again.response.account == "desk1"
+
+
+def test_the_access_token_is_assigned_and_never_read(service: Service) -> None:
+    service.script(good_book(), good_book())
+    with td.Client(service.base_url, access_token="first-token") as client:
+        client.trade_book()
+        client.access_token = "second-token"
+        client.trade_book()
+        with pytest.raises(AttributeError, match="can be assigned, not read"):
+            _ = client.access_token
+    tokens = [request.header("authorization") for request in service.requests]
+    assert tokens == ["Bearer first-token", "Bearer second-token"]
+
+
+class TestClose:
+    """F109: twice, use after it, during a call, in any order."""
+
+    def test_twice_and_use_after(self, service: Service) -> None:
+        service.script(then=good_book())
+        client = td.Client(service.base_url, access_token=TOKEN)
+        client.trade_book()
+        assert not client.closed
+        client.close()
+        client.close()
+        assert client.closed
+        assert repr(client).endswith("closed>")
+        service.wait_for_open(0)
+        for use in (client.trade_book, client.order_book, lambda: client.search("x").all()):
+            with pytest.raises(td.ClientClosedError, match="the client is closed: make a new one"):
+                use()
+        with pytest.raises(td.ClientClosedError):
+            client.stock("INFY")
+        assert client.stats.calls == 1
+
+    def test_a_closed_client_asks_no_token_function(self) -> None:
+        asked: list[None] = []
+        client = td.Client("http://127.0.0.1:1", access_token=lambda: asked.append(None) or "x")
+        client.close()
+        with pytest.raises(td.ClientClosedError):
+            client.trade_book()
+        assert not asked
+
+    def test_with_closes_also_after_an_error(self, service: Service) -> None:
+        service.script(reply(400))
+        with (
+            pytest.raises(td.BadRequestError),
+            td.Client(service.base_url, access_token=TOKEN) as client,
+        ):
+            client.trade_book()
+        assert client.closed
+        service.wait_for_open(0)
+
+    def test_the_last_reference_closes(self, service: Service) -> None:
+        service.script(good_book())
+        client = td.Client(service.base_url, access_token=TOKEN)
+        book = client.trade_book()
+        del client
+        gc.collect()
+        service.wait_for_open(0)
+        assert len(book) == 3
+
+    def test_close_ends_a_call_on_another_thread_at_once(self, service: Service) -> None:
+        service.script(stall())
+        client = td.Client(service.base_url, access_token=TOKEN)
+        errors: list[BaseException] = []
+
+        def call() -> None:
+            try:
+                client.trade_book()
+            except BaseException as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        service.wait_for_requests(1)
+        with within(0.1):
+            client.close()
+            thread.join(5)
+        assert isinstance(errors[0], td.ClientClosedError)
+        service.wait_for_open(0)
+
+    def test_a_search_that_is_left_or_outlives_its_client(self, service: Service) -> None:
+        service.script(then=json_reply(stocks(5)))
+        client = td.Client(service.base_url)
+        rows = iter(client.search("x", page_size=5))
+        assert next(rows).co_code == 100
+        client.close()
+        assert [row.co_code for row in islice(rows, 4)] == [101, 102, 103, 104]
+        with pytest.raises(td.ClientClosedError):
+            next(rows)
+        again = iter(td.Client(service.base_url).search("x", page_size=5))
+        next(again)
+        del again
+        gc.collect()
+        service.wait_for_open(0)
+
+
+def test_a_timeout_per_call_replaces_the_client_s(service: Service) -> None:
+    service.script(stall(), stall(), good_book())
+    with td.Client(service.base_url, access_token=TOKEN, timeout=0.2) as client:
+        with within(0.2, at_least=0.15), pytest.raises(td.DeadlineError):
+            client.trade_book()
+        with within(0.4, at_least=0.35), pytest.raises(TimeoutError):
+            client.trade_book(timeout=0.4)
+        assert len(client.trade_book(timeout=10)) == 3
+
+
+@both
+def test_a_response_tells_the_facts_of_the_answer(call: Any, service: Service) -> None:
+    service.script(reply(503), book_reply(trades(2)))
+    before = datetime.now(UTC)
+    book = call(service.base_url, account="desk1", keep_personal_data=True)
+    response = book.response
+    assert response.status_code == 200
+    assert response.account == "desk1"
+    assert response.attempts == 2
+    assert 0 < response.elapsed < 10
+    assert before <= response.received_at <= before + timedelta(seconds=10)
+    assert response.received_at.utcoffset() == timedelta(0)
+    assert response.masked is False
+    assert response.content.startswith(b'{"data":[{')
+    assert response.sha256 == sha256(response.content).hexdigest()
+    assert repr(response) == (
+        f"<Response 200 account='desk1' {len(response.content):,} bytes, 2 attempts>"
+    )
+
+
+@both
+def test_an_error_tells_what_is_known_of_the_call(call: Any, service: Service) -> None:
+    service.script(then=reply(503, b'{"status":"error","message":"Market closed","data":null}'))
+    error = failure(service.base_url, call=call, account="desk1", attempts=2)
+    assert isinstance(error, td.ServerError)
+    assert error.status_code == 503
+    assert error.account == "desk1"
+    assert error.attempts == 2
+    assert 0 <= error.elapsed < 10
+    assert error.retryable
+    assert error.service_message == "Market closed"
+    assert error.body == '{"status":"error","message":"Market closed","data":null}'
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert vars(again) == vars(error)
+    assert str(again) == str(error)
+
+
+def test_the_body_of_an_error_is_capped(service: Service) -> None:
+    page = b"<html>" + b"x" * 100_000
+    service.script(html_reply(page=page), html_reply(400, page))
+    for kind in (td.DecodeError, td.BadRequestError):
+        error = failure(service.base_url)
+        assert type(error) is kind
+        assert error.body.startswith("<html>xxx")
+        assert error.body.endswith("xxx...")
+        assert len(error.body) < 2100
+
+
+@both
+def test_strict_makes_what_is_lost_an_error(call: Any, service: Service) -> None:
+    service.script(then=book_reply(trades(2, quantity="many")))
+    error = failure(service.base_url, call=call, strict=True)
+    assert isinstance(error, td.DecodeError)
+    assert error.path is not None
+    assert error.path.startswith("$.data[0].quantity")
+    with pytest.warns(td.DataWarning, match="quantity"):
+        book = call(service.base_url)
+    assert book[0].quantity is None
+    assert [issue.field for issue in book.issues] == ["quantity"]
+
+
+def test_a_data_warning_points_at_the_line_that_made_the_call(service: Service) -> None:
+    service.script(then=book_reply(trades(2, quantity="many")))
+    with (
+        td.Client(service.base_url, access_token=TOKEN) as client,
+        warnings.catch_warnings(record=True) as told,
+    ):
+        warnings.simplefilter("always")
+        client.trade_book()
+        asyncio.run(await_book(service.base_url))
+    assert [warning.filename for warning in told] == [__file__, __file__]
+
+
+async def await_book(url: str) -> None:
+    async with td.AsyncClient(url, access_token=TOKEN) as client:
+        await client.trade_book()
+
+
+@both
+def test_personal_data_is_masked_unless_it_is_asked_for(call: Any, service: Service) -> None:
+    service.script(then=book_reply(trades(2, pan_no=PAN)))
+    masked = call(service.base_url)
+    assert masked[0]["pan_no"] == "ABXXXXXX4F"
+    assert PAN.encode() not in masked.response.content
+    kept = call(service.base_url, keep_personal_data=True)
+    assert kept[0]["pan_no"] == PAN
+    assert PAN not in f"{kept!r} {kept[0]!r}"
+
+
+def test_max_body_bounds_an_answer_and_says_so(service: Service) -> None:
+    """F94: above the cap a clear error; and more than 2**31 - 1 bytes are never taken."""
+    service.script(reply(200, EMPTY_BOOK), reply(200, EMPTY_BOOK), oversize_body(2**31))
+    size = len(EMPTY_BOOK)
+    with td.Client(service.base_url, access_token=TOKEN, max_body=size) as client:
+        assert len(client.trade_book()) == 0
+    error = failure(service.base_url, max_body=size - 1)
+    assert f"larger than max_body ({size - 1} bytes, unpacked); raise max_body=" in str(error)
+    error = failure(service.base_url, max_body=2**40)
+    assert f"larger than max_body ({2**31 - 1} bytes, unpacked)" in str(error)
+    assert error.elapsed < 1
+
+
+def test_stats_count_calls_attempts_connections_and_bytes(service: Service) -> None:
+    service.script(good_book(), reply(500), good_book(), deflate_reply(), hang_up)
+    with td.Client(service.base_url, access_token=TOKEN, attempts=2) as client:
+        assert client.stats == td.ClientStats(*[0] * 8)
+        client.trade_book()
+        first = client.stats
+        assert first[:6] == (1, 0, 1, 0, 1, 0)
+        assert first.bytes_sent == len(service.requests[0].raw)
+        client.trade_book()
+        second = client.stats
+        assert second[:6] == (2, 0, 3, 1, 1, 2)
+        assert second.bytes_sent == 3 * first.bytes_sent
+        assert first.bytes_received < second.bytes_received < 3 * first.bytes_received
+        with pytest.raises(td.TransportError):
+            client.trade_book()
+        assert client.stats[:4] == (3, 1, 4, 1)
+
+
+def test_f103_one_client_on_many_threads(service: Service) -> None:
+    bodies = {n: book_reply(trades(n)) for n in range(1, 9)}
+    service.choose(lambda request: bodies[1 + len(service.requests) % 8])
+    lengths: list[int] = []
+
+    def work(client: td.Client) -> None:
+        lengths.extend(len(client.trade_book()) for _ in range(25))
+
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        threads = [threading.Thread(target=work, args=(client,)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert client.stats.calls == 200
+        assert client.stats.failures == 0
+    assert len(lengths) == 200
+    assert set(lengths) <= set(bodies)
+    assert len(service.connections) <= 8
+
+
+def test_threads_wait_at_the_same_time(service: Service) -> None:
+    """The GIL is free during a call: eight calls of 0.3 s take 0.3 s, and Python runs on."""
+    gate = threading.Event()
+    service.script(then=hold(gate, good_book()))
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        threads = [threading.Thread(target=client.trade_book) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        service.wait_for_requests(8)
+        started = time.monotonic()
+        gate.set()
+        for thread in threads:
+            thread.join()
+        assert time.monotonic() - started < 1
