@@ -56,7 +56,9 @@ def of_columns(record: str, rows: int, column: Callable[[str], tuple[str, float 
 
 def disagreements(facts: dict[str, Fact]) -> list[str]:
     """Where results differ that must be the same: rows, bytes, and each sum that both know."""
-    found = []
+    found: list[str] = []
+    if not facts:
+        return found
     (first, reference), *others = facts.items()
     for label, fact in others:
         for what in fact.keys() & reference.keys() & {"rows", "bytes"}:

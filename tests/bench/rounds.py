@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import statistics
 import subprocess
 import sys
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from .bodies import TESTS
 from .case import Fact, Source
@@ -109,17 +110,22 @@ class Worker:
         times = self._answer()
         return statistics.median(times["cpu"]), statistics.median(times["wall"])
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.close()
+        assert self.process.stdout is not None
+        self.process.stdin.close()  # which ends it
+        self.process.stdout.close()
         self.process.wait()
 
 
 def play(contest: Contest, rounds: int) -> dict[str, Result]:
     """The results by label. Raises Disagreement where the cases give different results."""
     results = [Result(entry) for entry in contest.entries]
-    workers = [Worker([result]) for result in results]
-    try:
+    with contextlib.ExitStack() as running:
+        workers = [running.enter_context(Worker([result])) for result in results]
         found = disagreements({one.entry.label: one.fact for one in results if not one.missing})
         if found:
             raise Disagreement(f"{contest.title}: " + "; ".join(found))
@@ -129,9 +135,6 @@ def play(contest: Contest, rounds: int) -> dict[str, Result]:
                     cpu, wall = workers[at].measure(0)
                     results[at].cpu.append(cpu)
                     results[at].wall.append(wall)
-    finally:
-        for worker in workers:
-            worker.close()
     if contest.shared:
         _play_shared([one for one in results if not one.missing], rounds)
     return {result.entry.label: result for result in results}
@@ -142,8 +145,8 @@ def _play_shared(results: list[Result], rounds: int) -> None:
     together = [one for one in results if not (one.entry.program or one.entry.alone)]
     groups = [together] if together else []
     groups += [[one] for one in results if one.entry.program or one.entry.alone]
-    workers = [Worker(group) for group in groups]
-    try:
+    with contextlib.ExitStack() as running:
+        workers = [running.enter_context(Worker(group)) for group in groups]
         turns = [(worker, at) for worker in workers for at in range(len(worker.results))]
         for number in range(rounds):
             for turn in _turn(len(turns), number):
@@ -152,9 +155,6 @@ def _play_shared(results: list[Result], rounds: int) -> None:
                     cpu, wall = worker.measure(at)
                     worker.results[at].shared_cpu.append(cpu)
                     worker.results[at].shared_wall.append(wall)
-    finally:
-        for worker in workers:
-            worker.close()
 
 
 def _turn(count: int, number: int) -> list[int]:

@@ -1,0 +1,132 @@
+"""The benchmarks' own parts: what is compared is the same, and ratios are judged the right way."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from bench.bodies import FORMS
+from bench.case import Source
+from bench.facts import disagreements, item, of_records, untyped
+from bench.fields import FIVE, kinds, loop_over
+from bench.goals import Goal, Row, judge
+from bench.report import table
+from bench.rounds import Contest, Disagreement, Entry, Result, play
+from service import as_json, envelope, trades
+
+
+def result(label: str, cpu: list[float], missing: str = "") -> Result:
+    return Result(Entry(label, "", "", Source("Trade")), cpu=cpu, wall=cpu, missing=missing)
+
+
+def row(goal: Goal, ours: list[float], peers: dict[str, list[float]], missing: str = "") -> Row:
+    results = {label: result(label, cpu) for label, cpu in peers.items()}
+    return judge(goal, results | {"tradingdata": result("tradingdata", ours, missing)})
+
+
+def test_a_faster_goal_is_the_best_peer_over_ours() -> None:
+    goal = Goal("", "", ("a", "b"), 2, 4)
+    reached = row(goal, [1.0, 2.0, 1.0], {"a": [9.0, 9.0, 9.0], "b": [3.0, 3.0, 3.0]})
+    assert (reached.ratio, reached.low, reached.high) == (3.0, 1.5, 3.0)
+    assert reached.peer.startswith("b ")
+    assert reached.verdict == "gate"
+
+
+@pytest.mark.parametrize(("ours", "verdict"), [([1.0], "aim"), ([1.3], "gate"), ([2.0], "MISSED")])
+def test_a_slower_goal_is_ours_over_the_floor(ours: list[float], verdict: str) -> None:
+    goal = Goal("", "", ("floor",), 1.5, 1.2, faster=False)
+    assert row(goal, ours, {"floor": [1.0]}).verdict == verdict
+
+
+def test_an_aim_that_asks_to_be_past_another_entry_is_not_reached_behind_it() -> None:
+    goal = Goal("", "", ("peer",), 3, 4, ahead_of="other")
+    assert row(goal, [1.0], {"peer": [5.0], "other": [0.9]}).verdict == "gate"
+    assert row(goal, [1.0], {"peer": [5.0], "other": [1.1]}).verdict == "aim"
+
+
+def test_a_goal_without_our_figure_or_any_peer_is_missed() -> None:
+    goal = Goal("", "", ("peer",), 2, 4)
+    assert row(goal, [], {"peer": [5.0]}, missing="AttributeError").verdict == "MISSED"
+    alone = judge(goal, {"tradingdata": result("", [1.0]), "peer": result("", [], "ImportError")})
+    assert math.isnan(alone.ratio)
+    assert alone.verdict == "MISSED"
+
+
+def test_facts_tell_results_apart() -> None:
+    records = trades(20)
+    fact = of_records("Trade", records, item)
+    assert disagreements({"a": fact, "b": of_records("Trade", records, item)}) == []
+    assert disagreements({"a": fact, "b": of_records("Trade", records[1:], item)})
+    changed = [*records[:-1], records[-1] | {"quantity": 0}]
+    assert disagreements({"a": fact, "b": of_records("Trade", changed, item)})
+
+
+def test_times_left_as_text_are_seen() -> None:
+    fact = of_records("Trade", trades(20), item)
+    times = [name for name, kind in kinds("Trade").items() if kind in ("timestamp", "date")]
+    assert untyped("Trade", fact) == times
+
+
+@pytest.mark.parametrize("names", [FIVE, tuple(kinds("Trade"))])
+def test_a_loop_reads_each_of_its_fields_of_every_record(names: tuple[str, ...]) -> None:
+    read: list[str] = []
+
+    class Record:
+        def __getattr__(self, name: str) -> None:
+            read.append(name)
+
+        __getitem__ = __getattr__
+
+    loop_over(names, "attribute")([Record(), Record()])
+    assert read == [*names, *names]
+    loop_over(names, "item")([Record()])
+    assert read == [*names] * 3
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_spelling_of_a_body_has_the_same_known_values(form: str) -> None:
+    whole = envelope(trades(3))
+    spelled = json.loads(FORMS[form](whole))
+    known = [{name: one[name] for name in kinds("Trade")} for one in spelled["data"]]
+    assert known == whole["data"]
+
+
+def test_a_contest_measures_every_case_alone_and_shared(tmp_path: Path) -> None:
+    body = tmp_path / "body.json"
+    body.write_bytes(as_json(envelope(trades(10))))
+    source = Source("Trade", str(body))
+    entries = [
+        Entry(name, "record_cases", f"decode:{name}", source) for name in ("tradingdata", "json")
+    ]
+    absent = Entry("absent", "record_cases", "decode:absent", source)
+    results = play(Contest("", (*entries, absent)), rounds=2)
+    for name in ("tradingdata", "json"):
+        each = results[name]
+        measured = (each.cpu, each.wall, each.shared_cpu, each.shared_wall)
+        assert [len(one) for one in measured] == [2, 2, 2, 2]
+        assert all(time > 0 for one in measured for time in one)
+    assert results["json"].untyped
+    assert not results["tradingdata"].untyped
+    assert results["absent"].missing.startswith("KeyError")
+
+
+def test_cases_with_different_results_are_not_compared(tmp_path: Path) -> None:
+    entries = []
+    for count in (3, 4):
+        body = tmp_path / f"{count}.json"
+        body.write_bytes(as_json(envelope(trades(count))))
+        source = Source("Trade", str(body))
+        entries.append(Entry(str(count), "record_cases", "decode:json", source))
+    with pytest.raises(Disagreement, match="rows: 3 3, 4 4"):
+        play(Contest("", tuple(entries)), rounds=1)
+
+
+def test_a_table_is_markdown_with_aligned_columns() -> None:
+    assert table(["a", "figure"], [["long name", "1"]]) == [
+        "| a         | figure |",
+        "| --------- | -----: |",
+        "| long name |      1 |",
+    ]
