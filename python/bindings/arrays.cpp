@@ -107,33 +107,55 @@ py::tuple array(const Columns& self, const std::string& name, std::int64_t start
   throw py::type_error("text is no array of numbers: use column() or codes()");
 }
 
-// Fills a NumPy array of objects with a field's text, or with an unknown field's JSON text.
-void fill_text(Columns& self, const std::string& name, std::int64_t start, std::int64_t stop,
-               const py::buffer& array, const py::object& missing) {
+// Calls put(row, made) with a new reference to each text of a field, or to each JSON text that the
+// rows have under an unknown name. Throws where none could be made.
+template <typename Put>
+void each_text(Columns& self, const std::string& name, std::int64_t start, std::int64_t stop,
+               const Put& put) {
   const Table& table = self.table();
-  check_rows(table, start, stop);
+  const auto check = [](PyObject* made) {
+    if (made == nullptr) throw py::error_already_set();
+    return made;
+  };
+  const int field = table.schema().find(name);
+  if (field >= 0) {
+    for (std::int64_t row = start; row < stop; ++row) {
+      if (table.valid(field, row)) put(row, check(self.cell(field, row)));
+    }
+    return;
+  }
+  const int unknown = columns_named(table, {}, {name}).front() - table.schema().width();
+  auto at = static_cast<std::size_t>(table.extras_of(start).first);
+  for (; at < table.extras.size() && table.extras[at].row < stop; ++at) {
+    const Extra& extra = table.extras[at];
+    if (extra.name == unknown) put(extra.row, check(make_text(table.extra_json(extra))));
+  }
+}
+
+// Fills a NumPy array of objects with such text; what has none keeps what it holds.
+void fill_text(Columns& self, const std::string& name, std::int64_t start, std::int64_t stop,
+               const py::buffer& array) {
+  check_rows(self.table(), start, stop);
   const py::buffer_info out = array.request(true);
   if (out.format != "O" || out.ndim != 1 || out.size != stop - start ||
       out.strides.front() != out.itemsize) {
     throw py::value_error("the array must hold one object for each row");
   }
   auto* const objects = static_cast<PyObject**>(out.ptr);
-  const auto put = [&](std::int64_t row, PyObject* made) {
-    if (made == nullptr) throw py::error_already_set();
-    Py_XSETREF(objects[row - start], made);
-  };
-  const int field = table.schema().find(name);
-  for (std::int64_t row = start; row < stop; ++row) {
-    const bool valid = field >= 0 && table.valid(field, row);
-    put(row, valid ? self.cell(field, row) : Py_NewRef(missing.ptr()));
-  }
-  if (field >= 0) return;
-  const int unknown = columns_named(table, {}, {name}).front() - table.schema().width();
-  auto at = static_cast<std::size_t>(table.extras_of(start).first);
-  for (; at < table.extras.size() && table.extras[at].row < stop; ++at) {
-    const Extra& extra = table.extras[at];
-    if (extra.name == unknown) put(extra.row, make_text(table.extra_json(extra)));
-  }
+  each_text(self, name, start, stop,
+            [&](std::int64_t row, PyObject* made) { Py_XSETREF(objects[row - start], made); });
+}
+
+// The JSON text of an unknown field, None where a row has none.
+py::list extra_texts(Columns& self, const std::string& name, std::int64_t start,
+                     std::int64_t stop) {
+  check_rows(self.table(), start, stop);
+  py::list texts;
+  for (std::int64_t row = start; row < stop; ++row) texts.append(py::none());
+  each_text(self, name, start, stop, [&](std::int64_t row, PyObject* made) {
+    PyList_SetItem(texts.ptr(), row - start, made);
+  });
+  return texts;
 }
 
 py::tuple codes(const Columns& self, const std::string& name, std::int64_t start,
@@ -162,7 +184,8 @@ void bind_arrays(py::module_& module) {
       py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
   table.def("array", &array, py::arg("name"), py::arg("start"), py::arg("stop"))
       .def("fill_text", &fill_text, py::arg("name"), py::arg("start"), py::arg("stop"),
-           py::arg("array"), py::arg("missing"))
+           py::arg("array"))
+      .def("extra_texts", &extra_texts, py::arg("name"), py::arg("start"), py::arg("stop"))
       .def("codes", &codes, py::arg("name"), py::arg("start"), py::arg("stop"));
 }
 

@@ -1,0 +1,77 @@
+"""Excel workbooks: one sheet, in which nothing is guessed and nothing runs."""
+
+from __future__ import annotations
+
+import os
+
+from .atomic import whole_file
+from .libraries import require
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .choice import Choice
+
+_MOST_ROWS = 1_048_576 - 1  # of a sheet, below the line of names
+_MOST_TEXT = 32_767  # characters in a cell
+_EXACT = 10**15  # a cell holds 15 digits
+_FIRST_YEAR = 1900  # before it, a workbook has no dates
+_FORMATS = {
+    "timestamp": "yyyy-mm-dd hh:mm:ss",
+    "date": "yyyy-mm-dd",
+}
+_WIDEST = 40
+
+
+def write_excel(choice: Choice, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Writes the chosen rows and columns to a workbook of one sheet, named after the record."""
+    target = os.fspath(path)
+    if not target.lower().endswith(".xlsx"):
+        raise ValueError(f"a workbook's name ends in .xlsx, not {os.path.basename(target)!r}")
+    if len(choice) > _MOST_ROWS:
+        raise ValueError(f"a sheet holds {_MOST_ROWS:,} rows, and the book has {len(choice):,}")
+    xlsxwriter = require("xlsxwriter", "excel", "to_excel()")
+    with (
+        whole_file(target, overwrite=overwrite) as draft,
+        xlsxwriter.Workbook(draft, {"remove_timezone": True}) as workbook,
+    ):
+        _write_sheet(workbook, choice)
+
+
+def _write_sheet(workbook: Any, choice: Choice) -> None:
+    sheet = workbook.add_worksheet(choice.table.record)
+    bold = workbook.add_format({"bold": True})
+    formats = {kind: workbook.add_format({"num_format": shape}) for kind, shape in _FORMATS.items()}
+    columns = choice.table.to_dict(choice.start, choice.stop, list(choice.kinds))
+    for name in choice.extra:
+        columns[name] = choice.table.extra_texts(name, choice.start, choice.stop)
+    for at, (name, values) in enumerate(columns.items()):
+        kind = choice.kinds.get(name, "text")
+        sheet.write_string(0, at, name, bold)
+        widest = len(name)
+        for row, value in enumerate(values, 1):
+            if value is not None:
+                text = _write(sheet, row, at, value, kind, formats.get(kind))
+                widest = max(widest, len(text))
+        sheet.set_column(at, at, min(widest, _WIDEST) + 2)
+    sheet.freeze_panes(1, 0)
+    if columns:
+        sheet.autofilter(0, 0, len(choice), len(columns) - 1)
+
+
+def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> str:
+    """Writes a cell and returns about what it shows."""
+    text = str(value)
+    if kind in _FORMATS and value.year >= _FIRST_YEAR:
+        sheet.write_datetime(row, at, value, shape)
+    elif kind == "number" or (kind == "integer" and abs(value) < _EXACT):
+        sheet.write_number(row, at, value)
+    elif len(text) > _MOST_TEXT:
+        raise ValueError(
+            f"a cell holds {_MOST_TEXT:,} characters, and column {at} of row {row - 1} "
+            f"has {len(text):,}"
+        )
+    else:
+        sheet.write_string(row, at, text)
+    return text
