@@ -156,7 +156,8 @@ def test_f79_a_query_that_is_no_unicode_is_refused(query: str, service: Service)
         ({"start_page": 0}, "start_page is a whole number from 1 on, not 0"),
         ({"start_page": -1}, "start_page"),
         ({"max_items": -1}, "max_items is a whole number from 0 on"),
-        ({"prefetch": 0}, "prefetch"),
+        ({"prefetch": -1}, "prefetch is a whole number from 0 on"),
+        ({"prefetch": 101}, "prefetch must be from 0 to 100"),
         ({"page_size": 2**63}, "page_size"),
     ],
 )

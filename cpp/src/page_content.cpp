@@ -44,15 +44,19 @@ void append_extras(std::string& bytes, const Table& table, std::int64_t row) {
 
 }  // namespace
 
-void PageContent::add(std::optional<std::int64_t> code, std::string_view content) {
-  rows_.push_back({code, bytes_.size(), content.size()});
-  bytes_.append(content);
+void PageContent::add(std::optional<std::int64_t> code, std::string_view content,
+                      std::string_view name) {
+  rows_.push_back({code, bytes_.size(), content.size(), name.size()});
+  bytes_.append(content).append(name);
 }
 
 PageContent page_content(const Table& stocks) {
   constexpr int code_field = stock_schema["co_code"];
+  constexpr int name_fields[] = {stock_schema["isin"], stock_schema["nsesymbol"],
+                                 stock_schema["bsecode"], stock_schema["companyname"]};
   PageContent content;
   std::string bytes;
+  std::string name;
   for (std::int64_t row = 0; row < stocks.rows(); ++row) {
     bytes.clear();
     for (int field = 0; field < stocks.schema().width(); ++field) {
@@ -60,8 +64,13 @@ PageContent page_content(const Table& stocks) {
     }
     append_extras(bytes, stocks, row);
     std::optional<std::int64_t> code;
-    if (stocks.valid(code_field, row)) code = stocks.column(code_field).as<std::int64_t>()[row];
-    content.add(code, bytes);
+    name.clear();
+    if (stocks.valid(code_field, row)) {
+      code = stocks.column(code_field).as<std::int64_t>()[row];
+    } else {
+      for (const int field : name_fields) append_value(name, stocks, field, row);
+    }
+    content.add(code, bytes, name);
   }
   return content;
 }

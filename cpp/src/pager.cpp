@@ -16,7 +16,9 @@ const PagerOptions& checked(const PagerOptions& options) {
   };
   check(options.page_size >= 1, "page_size must be 1 or more");
   check(options.start_page >= 1, "start_page must be 1 or more");
-  check(options.prefetch >= 1, "prefetch must be 1 or more");
+  check(options.start_page <= Pager::last_page, "start_page must be 2**53 or less");
+  check(options.prefetch >= 0 && options.prefetch <= Pager::most_prefetch,
+        "prefetch must be from 0 to 100");
   check(!options.max_items || *options.max_items >= 0, "max_items must be 0 or more");
   return options;
 }
@@ -43,11 +45,16 @@ Pager::Pager(PagerOptions options)
   if (options_.max_items == 0) end_ = PagerEnd::max_items;
 }
 
+// Behind a short page there is probably nothing, so that is found out with one request. Each full
+// one in a row earns another, so that at the end no more requests are in vain than there were
+// pages.
+std::int64_t Pager::window() const {
+  return std::min<std::int64_t>(full_run_ + 1, std::max<std::int64_t>(options_.prefetch, 1));
+}
+
 std::optional<PageAsk> Pager::ask() {
   if (ended()) return std::nullopt;
-  // Behind a short page there is probably nothing, so that is found out with one request.
-  const std::int64_t window = sure_of_more_ ? options_.prefetch : 1;
-  if (next_ask_ - handed_ >= window) return std::nullopt;
+  if (next_ask_ - handed_ >= window()) return std::nullopt;
   if (options_.max_items && first_rows_ > 0) {
     const std::int64_t under_way = (next_ask_ - next_) * first_rows_;
     if (accepted_ + under_way >= *options_.max_items) return std::nullopt;
@@ -70,8 +77,8 @@ void Pager::fail(std::int64_t page, std::exception_ptr error) {
 
 bool Pager::refused(std::int64_t page, int status) {
   // Only page 1 starts at the same row under any page size.
-  const bool another_size_may_do = page == 1 && next_ == 1 && limit_ != service_page_size &&
-                                   (status == 400 || status == 422);
+  const bool another_size_may_do = options_.may_shrink && page == 1 && next_ == 1 &&
+                                   limit_ != service_page_size && (status == 400 || status == 422);
   if (!another_size_may_do) return false;
   limit_ = service_page_size;
   next_ask_ = page;
@@ -98,13 +105,18 @@ bool Pager::first_page_was_full() const {
   return first_rows_ >= limit_ || first_rows_ == service_page_size;
 }
 
-bool Pager::repeats_codes_of_first_page(const PageContent& content) const {
+bool Pager::is_new_company(const PageContent& content, std::int64_t row) const {
+  const std::optional<std::int64_t> code = content.code(row);
+  return code ? !codes_.contains(*code) : !names_.contains(content.name(row));
+}
+
+bool Pager::repeats_companies_of_first_page(const PageContent& content) const {
   const PageContent& first = kept_.front();
   if (content.size() != first.size()) return false;
   bool several = false;
   for (std::int64_t row = 0; row < content.size(); ++row) {
-    if (!content.code(row) || content.code(row) != first.code(row)) return false;
-    several = several || content.code(row) != content.code(0);
+    if (!content.same_company(row, first, row)) return false;
+    several = several || !content.same_company(row, content, 0);
   }
   return several;
 }
@@ -119,13 +131,12 @@ void Pager::evaluate(PageContent content) {
   }
   PageRows page{next_, {}, 0};
   bool stood_before = true;
-  bool new_code = false;
+  bool new_company = false;
   for (std::int64_t row = 0; row < size; ++row) {
     const bool identical = contents_.contains(content.content(row));
-    const std::optional<std::int64_t> code = content.code(row);
     stood_before = stood_before && identical;
-    new_code = new_code || (code ? !codes_.contains(*code) : !identical);
-    if (identical && code) {
+    new_company = new_company || is_new_company(content, row);
+    if (identical && content.code(row)) {
       ++page.duplicates;
     } else {
       page.rows.push_back(row);
@@ -133,25 +144,31 @@ void Pager::evaluate(PageContent content) {
   }
   if (stood_before) {
     if (is_second && first_page_was_full()) return stop_ignored_page(next_);
-    doubtful_ = is_second;
+    doubtful_ = size >= first_rows_;
     stats_.duplicates += size;
     end_ = PagerEnd::repeated_page;
     return;
   }
-  stale_run_ = new_code ? 0 : stale_run_ + 1;
-  const bool ignored = is_second && first_page_was_full() && repeats_codes_of_first_page(content);
+  stale_run_ = new_company ? 0 : stale_run_ + 1;
+  const bool ignored =
+      is_second && first_page_was_full() && repeats_companies_of_first_page(content);
   if (ignored || stale_run_ >= longest_stale_run) return stop_ignored_page(next_);
 
   if (is_first) first_rows_ = size;
-  sure_of_more_ = size >= (is_first ? limit_ : first_rows_);
+  full_run_ = size >= (is_first ? limit_ : first_rows_) ? full_run_ + 1 : 0;
   const PageContent& kept = kept_.emplace_back(std::move(content));
   for (std::int64_t row = 0; row < size; ++row) {
     contents_.insert(kept.content(row));
-    if (const auto code = kept.code(row)) codes_.insert(*code);
+    if (const auto code = kept.code(row)) {
+      codes_.insert(*code);
+    } else {
+      names_.insert(kept.name(row));
+    }
   }
   if (options_.max_items) {
     const auto room = static_cast<std::size_t>(*options_.max_items - accepted_);
     if (page.rows.size() >= room) {
+      cut_ = page.rows.size() > room;
       page.rows.resize(room);
       end_ = PagerEnd::max_items;
     }
@@ -183,7 +200,7 @@ std::optional<PageRows> Pager::take() {
   }
   PageRows page = std::move(ready_.front());
   ready_.pop_front();
-  handed_ = page.page + 1;
+  handed_ = cut_ && ready_.empty() ? page.page : page.page + 1;
   ++stats_.pages;
   stats_.items += static_cast<std::int64_t>(page.rows.size());
   stats_.duplicates += page.duplicates;

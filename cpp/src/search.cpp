@@ -6,24 +6,25 @@ namespace tradingdata {
 
 SearchRun::SearchRun(std::shared_ptr<const Client> client, std::string query, PagerOptions options,
                      std::optional<double> timeout)
-    : client_(std::move(client)),
-      query_(std::move(query)),
-      timeout_(timeout),
-      pager_(options) {
-  call_for({options.start_page, options.page_size});  // a bad query is told now, not later
+    : client_(std::move(client)), query_(std::move(query)), timeout_(timeout), pager_(options) {
+  call_for({options.start_page, options.page_size}, false);  // a bad query is told now, not later
   in_flight_.clear();
 }
 
-Call SearchRun::call_for(const PageAsk& ask) {
+Call SearchRun::call_for(const PageAsk& ask, bool again) {
   Call call = client_->search(query_, ask.page, ask.limit, timeout_);
-  in_flight_.emplace(call.id, Asked{ask, call.started});
+  const TimePoint half_time = call.started + (call.deadline - call.started) / 2;
+  in_flight_.emplace(call.id, Asked{ask, half_time, ask.page > pager_.due(), again});
   return call;
 }
 
 std::vector<Call> SearchRun::calls() {
   std::vector<Call> calls;
-  for (const PageAsk& ask : std::exchange(again_, {})) calls.push_back(call_for(ask));
-  while (const std::optional<PageAsk> ask = pager_.ask()) calls.push_back(call_for(*ask));
+  if (const auto due = again_.extract(pager_.due())) {
+    pager_.asked_again();
+    calls.push_back(call_for(due.mapped(), true));
+  }
+  while (const std::optional<PageAsk> ask = pager_.ask()) calls.push_back(call_for(*ask, false));
   return calls;
 }
 
@@ -52,15 +53,21 @@ bool SearchRun::deliver(Outcome outcome) {
   return true;
 }
 
+// Asked for ahead of its reader, a page can fail for reasons of our own: the requests before it
+// left no room for it under the rate limit, or its time passed while nobody pumped.
+bool SearchRun::had_no_chance(const Asked& asked, const Error& error) const {
+  if (asked.again || !error.retryable) return false;
+  return asked.half_time < waits_since_ || (asked.ahead && error.attempts == 0);
+}
+
 void SearchRun::failed(const Asked& asked, const std::exception_ptr& error) {
   const std::int64_t page = asked.ask.page;
   try {
     std::rethrow_exception(error);
   } catch (Error& wrong) {
     if (pager_.refused(page, wrong.status_code)) return;
-    if (wrong.retryable && asked.started < waits_since_) {
-      pager_.asked_again();
-      again_.push_back(asked.ask);
+    if (had_no_chance(asked, wrong)) {
+      again_.emplace(page, asked.ask);
       return;
     }
     wrong.page = page;
@@ -98,7 +105,22 @@ void Search::deliver() {
   for (const CallId id : run_.surplus()) lease_->engine().cancel(id);
 }
 
+// An error here would cost the page that is handed on: it is told by the `next` after it.
+void Search::ask_ahead() noexcept {
+  try {
+    send();
+    lease_->engine().pump(client_->options().sources.now());
+    deliver();
+  } catch (...) {
+    later_ = std::current_exception();
+  }
+}
+
 std::optional<SearchPage> Search::next(const Waiting& waiting) {
+  if (later_) {
+    close();
+    std::rethrow_exception(std::exchange(later_, nullptr));
+  }
   run_.caller_waits();
   while (!closed_) {
     std::optional<SearchPage> page;
@@ -109,11 +131,7 @@ std::optional<SearchPage> Search::next(const Waiting& waiting) {
       throw;
     }
     if (page) {
-      if (!run_.pager().ended()) {
-        send();
-        lease_->engine().pump(client_->options().sources.now());
-        deliver();
-      }
+      if (!run_.pager().ended() && run_.pager().asks_ahead()) ask_ahead();
       return page;
     }
     if (run_.done()) {

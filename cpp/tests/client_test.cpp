@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "scripted.hpp"
@@ -285,6 +286,66 @@ TEST_CASE("a page asked ahead whose time passed while the caller was away is ask
   CHECK(search.pager().end() == PagerEnd::empty_page);
 }
 
+TEST_CASE("a page that failed while the caller was away is asked for again, once") {
+  Desk desk;
+  desk.options.timeout = 5;
+  desk.script.reply = [](const Request& request, int) {
+    if (parameter(request.url, "page") == 1) return answer(200, stocks(0, 10));
+    return answer(200, stocks(0, 0), seconds(60));
+  };
+  const auto client = desk.client();
+  Search search(client, "tata", {10, 1, {}, 1});
+  CHECK(search.next());
+  desk.world.now += seconds(600);
+  const TimePoint before = desk.world.now;
+  CHECK_THROWS_AS(search.next(), Error);
+  CHECK(desk.script.sent.size() == 3);
+  CHECK(to_seconds(desk.world.now - before) < 6);
+}
+
+TEST_CASE("pages asked ahead that the rate limit has no room for are asked for in their turn") {
+  Desk desk;
+  desk.options.timeout = 3;
+  desk.options.rate_limit = std::make_shared<RateLimit>(1.0, 1);
+  desk.script.reply = [](const Request& request, int) {
+    const std::int64_t page = parameter(request.url, "page");
+    return answer(200, stocks(static_cast<int>((page - 1) * 10), page <= 12 ? 10 : 0));
+  };
+  const auto client = desk.client();
+  Search search(client, "tata", {10, 1, {}, 12});
+  std::int64_t pages = 0;
+  while (search.next()) ++pages;
+  CHECK(pages == 12);
+}
+
+TEST_CASE("a page that has come is handed on although the next cannot be asked for") {
+  Desk desk;
+  desk.script.reply = [](const Request& request, int) {
+    if (parameter(request.url, "page") == 2) throw std::bad_alloc();
+    return answer(200, stocks(0, 10));
+  };
+  const auto client = desk.client();
+  Search search(client, "tata", {10, 1, {}, 1});
+  CHECK(search.next()->rows.page == 1);
+  CHECK(search.pager().page() == 2);
+  CHECK_THROWS_AS(search.next(), std::bad_alloc);
+  CHECK_FALSE(search.next());
+}
+
+TEST_CASE("without fetch-ahead nothing is sent until the next page is wanted") {
+  Desk desk;
+  desk.script.reply = [](const Request& request, int) {
+    return answer(200, stocks(static_cast<int>(parameter(request.url, "page") * 10), 10));
+  };
+  const auto client = desk.client();
+  Search search(client, "tata", {10, 1, {}, 0});
+  search.next();
+  CHECK(desk.script.sent.size() == 1);
+  search.next();
+  CHECK(desk.script.sent.size() == 2);
+  CHECK(desk.script.cancelled == 0);
+}
+
 TEST_CASE("breaking off a search cancels what is in flight and gives its engine back") {
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
@@ -297,7 +358,7 @@ TEST_CASE("breaking off a search cancels what is in flight and gives its engine 
     search.close();
     CHECK_FALSE(search.next());
   }
-  CHECK(desk.script.cancelled == 4);
+  CHECK(desk.script.cancelled == 2);
   client->run(client->search("x", 1, 10));
   CHECK(desk.opened.size() == 1);
 }

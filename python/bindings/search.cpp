@@ -32,18 +32,21 @@ py::dict pager_as_python(const Pager& pager) {
   result["ended"] = pager.ended() ? py::object(py::str(name_of(pager.end()))) : py::none();
   result["doubtful"] = pager.doubtful();
   result["page"] = pager.page();
+  result["page_size"] = pager.page_size();
   return result;
 }
 
 template <typename Made>
 std::shared_ptr<Made> make(std::shared_ptr<Client> client, const std::string& query,
-                           std::int64_t page_size, std::int64_t start_page,
+                           std::optional<std::int64_t> page_size, std::int64_t start_page,
                            std::optional<std::int64_t> max_items, std::int64_t prefetch,
                            std::optional<double> timeout) {
-  const PagerOptions options{.page_size = page_size,
-                             .start_page = start_page,
-                             .max_items = max_items,
-                             .prefetch = prefetch};
+  PagerOptions options;
+  options.may_shrink = !page_size;  // a size that the user chose is sent, or refused
+  options.page_size = page_size.value_or(options.page_size);
+  options.start_page = start_page;
+  options.max_items = max_items;
+  options.prefetch = prefetch;
   return std::make_shared<Made>(std::move(client), query, options, timeout);
 }
 
@@ -52,6 +55,7 @@ py::class_<Made, std::shared_ptr<Made>> bind(py::module_& module, const char* na
   return py::class_<Made, std::shared_ptr<Made>>(module, name, py::is_final())
       .def(py::init(&make<Made>), py::arg("client"), py::arg("query"), py::arg("page_size"),
            py::arg("start_page"), py::arg("max_items"), py::arg("prefetch"), py::arg("timeout"))
+      .def("set_timeout", &Made::set_timeout, py::arg("timeout"))
       .def("state", [](const Made& self) { return pager_as_python(self.pager()); });
 }
 
@@ -80,10 +84,10 @@ void bind_search(py::module_& module) {
   bind<SearchRun>(module, "SearchRun")
       .def("submit", &submit, py::arg("worker"))
       .def("surplus", &SearchRun::surplus)
-      .def("deliver", [](SearchRun& self, const Outcome& outcome) { self.deliver(outcome); },
-           py::arg("outcome"))
+      .def(
+          "deliver", [](SearchRun& self, const Outcome& outcome) { self.deliver(outcome); },
+          py::arg("outcome"))
       .def("take", [](SearchRun& self) { return page_as_python(self.take()); })
-      .def("caller_waits", &SearchRun::caller_waits)
       .def_property_readonly("done", &SearchRun::done);
 }
 

@@ -36,9 +36,10 @@ from .errors import (
     TransportError,
 )
 from .issues import Issue
-from .pager import AsyncSearchPager, SearchPager, SearchStats
+from .pager import AsyncSearchPager, SearchPager
 from .records import Order, Stock, Trade
 from .response import Response
+from .search_pass import SearchStats
 from .stats import ClientStats
 from .tokens import token_file
 from .versions import show_versions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 import weakref
@@ -12,14 +13,7 @@ from .async_tokens import AsyncTokenSource
 from .books import OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
 from .checks import hook, seconds, text
-from .client import (
-    check_open,
-    identifiers,
-    make_core,
-    not_found,
-    token_or_environment,
-    wanted_stock,
-)
+from .client import check_open, make_core, token_or_environment
 from .errors import ClientClosedError, TradingDataError
 from .loop_port import LoopPort, LoopPorts
 from .pager import AsyncSearchPager
@@ -131,14 +125,16 @@ class AsyncClient:
 
     async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """The stock of exactly that NSE symbol, BSE code or ISIN; see ``Client.stock``."""
-        wanted = wanted_stock(identifier)
-        found = await self._search_page(
-            wanted, 1, 100, None if timeout is None else seconds("timeout", timeout)
-        )
-        matches = [stock for stock in found if wanted in identifiers(stock)]
-        if not matches:
-            raise not_found(identifier, found)
-        return matches[0]
+        from .lookup import StockLookup
+
+        lookup = StockLookup(identifier, self._account)
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        pages = self.search(lookup.wanted, prefetch=0)._pages_within(budget)
+        async with contextlib.aclosing(pages):
+            async for page in pages:
+                if (found := lookup.look_at(page)) is not None:
+                    return found
+        raise lookup.not_found()
 
     # -- the client itself --
 
@@ -220,19 +216,6 @@ class AsyncClient:
             table, *facts = await self._call(record, submit)
         response = response_of(table, *facts, account=self._account)
         return kind._received(table, response, stacklevel=3)
-
-    async def _search_page(
-        self,
-        query: str,
-        page: int,
-        limit: int,
-        timeout: float | None,
-    ) -> StockList:
-        table, *facts = await self._call(
-            "Stock", lambda: self._port().worker.submit_search(query, page, limit, timeout)
-        )
-        response = response_of(table, *facts, account=self._account)
-        return StockList._received(table, response, stacklevel=3)
 
     def _port(self) -> LoopPort:
         return self._ports.of(asyncio.get_running_loop())

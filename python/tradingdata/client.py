@@ -14,7 +14,6 @@ from .checks import count, flag, hook, seconds, text
 from .errors import (
     ClientClosedError,
     ConfigurationError,
-    StockNotFoundError,
     TradingDataError,
 )
 from .pager import SearchPager
@@ -193,10 +192,12 @@ class Client:
         Args:
             query: company name, NSE symbol or BSE code.
             page_size: the wire's ``limit``; 100 unless given, and the service's own 10 where it
-                refuses that.
+                refuses that. A size that was given is never replaced by another.
             start_page: the page to begin with, counted from 1.
             max_items: stocks at the most.
-            prefetch: pages that are asked for ahead of the reader, at the most.
+            prefetch: pages that are asked for ahead of the reader, at the most, up to 100; there
+                are as many in flight as full pages came in a row, so short searches stay cheap.
+                With 0 a page is asked for when it is wanted.
             progress: whether to show a bar (tqdm).
             on_page: called with each page, a ``StockList``, before its rows are handed on.
             timeout: seconds that one page may take; replaces the client's.
@@ -214,19 +215,23 @@ class Client:
         )
 
     def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
-        """The stock of exactly that NSE symbol, BSE code or ISIN.
+        """The stock of exactly that NSE symbol, BSE code or ISIN; case does not count.
 
         The service searches by name, symbol and code; that it finds a stock by its ISIN is not
-        promised. Raises StockNotFoundError, with the names that were found.
+        promised. Its hits are read page by page, 20 at the most, and the first page with an exact
+        match decides: where the text is the symbol of one stock and the code of another, the symbol
+        goes first. Raises StockNotFoundError with the ``nearest`` names, also where several
+        companies have that very symbol, code or ISIN: then ``search`` and choose. ``timeout`` in
+        seconds is for all pages together.
         """
-        wanted = wanted_stock(identifier)
-        found = self._search_page(
-            wanted, 1, 100, None if timeout is None else seconds("timeout", timeout)
-        )
-        matches = [stock for stock in found if wanted in identifiers(stock)]
-        if not matches:
-            raise not_found(identifier, found)
-        return matches[0]
+        from .lookup import StockLookup
+
+        lookup = StockLookup(identifier, self._account)
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        for page in self.search(lookup.wanted, prefetch=0)._pages_within(budget):
+            if (found := lookup.look_at(page)) is not None:
+                return found
+        raise lookup.not_found()
 
     # -- the client itself --
 
@@ -293,14 +298,6 @@ class Client:
         response = response_of(table, *facts, account=self._account)
         return kind._received(table, response, stacklevel=3)
 
-    def _search_page(self, query: str, page: int, limit: int, timeout: float | None) -> StockList:
-        hook = self._retry_hook("Stock")
-        table, *facts = self._logged(
-            "Stock", lambda: self._core.search(query, page, limit, timeout, hook)
-        )
-        response = response_of(table, *facts, account=self._account)
-        return StockList._received(table, response, stacklevel=3)
-
     def _authorized(
         self,
         what: str,
@@ -356,27 +353,3 @@ def check_open(core: _core.Client) -> None:
     """Raises before anything else is asked for: a token function need not run for nothing."""
     if core.closed:
         raise ClientClosedError("the client is closed: make a new one")
-
-
-def wanted_stock(identifier: str) -> str:
-    """The identifier as stocks are compared with it."""
-    wanted = text("identifier", identifier).strip().upper()
-    if not wanted:
-        raise ConfigurationError("identifier is empty: give an NSE symbol, a BSE code or an ISIN")
-    return wanted
-
-
-def identifiers(stock: Stock) -> set[str]:
-    """What a stock may be asked for by, in capitals."""
-    return {text.upper() for text in (stock.nsesymbol, stock.bsecode, stock.isin) if text}
-
-
-def not_found(identifier: str, found: StockList) -> StockNotFoundError:
-    """The error that names what was found instead."""
-    names = [stock.companyname or "" for stock in found[:5]]
-    nearest = f"; the search found: {', '.join(names)}" if names else "; the search found nothing"
-    error = StockNotFoundError(
-        f"no stock has the NSE symbol, BSE code or ISIN {identifier!r}{nearest}"
-    )
-    error.nearest = tuple(names)
-    return error

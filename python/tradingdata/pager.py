@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+import time
 
 from . import _core
 from .books import StockList, concat
-from .call_log import log_end, log_retry
-from .checks import count, seconds, text
-from .errors import TradingDataError
-from .progress import page_bar
-from .response import response_of
+from .checks import count, flag, hook, seconds, text
+from .errors import PaginationError, TradingDataError
+from .progress import page_bar, require_bar
+from .search_pass import SearchPass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-    from typing import Any, NamedTuple
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+    from typing import Any
 
     from .aio import AsyncClient
     from .client import Client
     from .records import Stock
+    from .search_pass import SearchStats
 
-    class _Counts(NamedTuple):
-        pages: int
-        items: int
-        duplicates: int
-        requests: int
-        ended: str | None
-else:
-    _Counts = namedtuple("SearchStats", "pages items duplicates requests ended")
-
-DEFAULT_PAGE_SIZE = 100
-
-
-class SearchStats(_Counts):
-    """What the latest pass over a search has done so far.
-
-    Attributes:
-        pages: pages handed on.
-        items: stocks handed on.
-        duplicates: rows dropped since an identical one stood on an earlier page.
-        requests: pages asked for.
-        ended: why it ended (``"empty page"``, ``"repeated page"``, ``"max_items"``, ``"error"``),
-            or ``None`` while there may be more.
-    """
-
-    __slots__ = ()
+MOST_PASSES = 5
+LONGEST_SHOWN = 60  # characters of a query
 
 
 class _Pager:
@@ -66,20 +43,35 @@ class _Pager:
     ) -> None:
         self._client = client
         self._query = text("query", query)
-        self._progress = progress
-        self._on_page = on_page
-        self._options: tuple[Any, ...] = (
-            DEFAULT_PAGE_SIZE if page_size is None else count("page_size", page_size),
-            count("start_page", start_page),
-            None if max_items is None else count("max_items", max_items, least=0),
-            count("prefetch", prefetch),
-            None if timeout is None else seconds("timeout", timeout),
-        )
+        self._page_size = None if page_size is None else count("page_size", page_size)
+        self._start_page = count("start_page", start_page)
+        self._max_items = None if max_items is None else count("max_items", max_items, least=0)
+        self._prefetch = count("prefetch", prefetch, least=0)
+        self._timeout = None if timeout is None else seconds("timeout", timeout)
+        self._progress = flag("progress", progress)
+        self._on_page = hook("on_page", on_page)
+        if self._progress:
+            require_bar()
         # A question that cannot be sent is told now, not at the first page.
-        self._state = self._begin(_core.SearchRun).state()
+        self._begin(_core.SearchRun)
 
-    def _begin(self, kind: Callable[..., Any]) -> Any:
-        return kind(self._client._core, self._query, *self._options)
+    def _begin(
+        self, kind: Callable[..., Any], most: int | None = None, within: float | None = None
+    ) -> tuple[Any, SearchPass]:
+        """A new pass of ``most`` stocks, which takes ``within`` seconds in all."""
+        caps = [cap for cap in (most, self._max_items) if cap is not None]
+        run = kind(
+            self._client._core,
+            self._query,
+            self._page_size,
+            self._start_page,
+            min(caps, default=None),
+            self._prefetch,
+            self._timeout,
+        )
+        until = None if within is None else time.monotonic() + within
+        self._pass = SearchPass(self._client, run, self._on_page, until)
+        return run, self._pass
 
     @property
     def query(self) -> str:
@@ -88,42 +80,29 @@ class _Pager:
 
     @property
     def page(self) -> int:
-        """The page to go on from, as ``start_page=`` of a new search."""
-        page: int = self._state["page"]
-        return page
+        """The first page that was not handed on whole: ``start_page=`` of a search that goes on."""
+        return self._pass.page
+
+    @property
+    def page_size(self) -> int:
+        """The ``limit`` that is sent; 10 from when the service has refused the default of 100."""
+        return self._pass.page_size
 
     @property
     def stats(self) -> SearchStats:
         """What the latest pass has done so far."""
-        return SearchStats(*(self._state[name] for name in SearchStats._fields))
+        return self._pass.stats
+
+    def _shown(self) -> str:
+        whole = len(self._query) <= LONGEST_SHOWN
+        return repr(self._query if whole else self._query[: LONGEST_SHOWN - 1] + "…")
 
     def __repr__(self) -> str:
         stats = self.stats
         if not stats.requests:
-            return f"<{type(self).__name__} {self._query!r}, not begun>"
+            return f"<{type(self).__name__} {self._shown()}, not begun>"
         end = f", ended: {stats.ended}" if stats.ended else f", next page {self.page}"
-        return f"<{type(self).__name__} {self._query!r}: {stats.items} stocks so far{end}>"
-
-    def _page_of(self, found: tuple[Any, ...]) -> StockList:
-        table, status, attempts, elapsed, received_at, _, rows, _ = found
-        account = self._client.account
-        log_end("Stock", account, elapsed, status=status)
-        response = response_of(table, status, attempts, elapsed, received_at, account=account)
-        page = StockList._received(table, response, stacklevel=4)
-        if len(rows) != len(page):
-            page = page._part(table.take(rows))
-        if self._on_page is not None:
-            self._on_page(page)
-        return page
-
-    def _explained(self, error: TradingDataError, received: list[StockList]) -> TradingDataError:
-        error.account = self._client.account
-        error.received = concat(received) if received else StockList()
-        log_end("Stock", self._client.account, error.elapsed, error=error)
-        return error
-
-    def _retry_hook(self) -> Callable[[int, str, float], None]:
-        return log_retry("Stock", self._client.account, self._client._on_retry)
+        return f"<{type(self).__name__} {self._shown()}: {stats.items} stocks so far{end}>"
 
 
 class SearchPager(_Pager):
@@ -132,103 +111,160 @@ class SearchPager(_Pager):
     Each ``iter()`` starts afresh. The service tells neither the total nor the greatest page size,
     so an empty page ends the search, and one that brings nothing new. A row that is identical to an
     earlier one is dropped and counted. An error says the ``page`` to go on from and carries the
-    stocks ``received`` before it. What a service that moves rows between pages never sends on any
-    page cannot be noticed.
+    stocks ``received`` before it. Where the service repeats page 1 for ever, that is a
+    PaginationError. What a service that moves rows between pages never sends on any page cannot be
+    noticed in one pass; ``all(confirm=True)`` makes several.
     """
 
     def __iter__(self) -> Iterator[Stock]:
-        for page in self.pages():
+        run, progress = self._begin(_core.Search)
+        for page in self._walk(run, progress):
+            behind, progress.page = progress.page, progress.current
             yield from page
+            progress.page = behind
 
     def pages(self) -> Iterator[StockList]:
         """The pages, one after the other, without rows that stood on an earlier one."""
-        run = self._begin(_core.Search)
-        received: list[StockList] = []
-        bar = page_bar(self._query, enabled=self._progress)
+        yield from self._walk(*self._begin(_core.Search))
+
+    def _pages_within(self, budget: float) -> Iterator[StockList]:
+        yield from self._walk(*self._begin(_core.Search, within=budget))
+
+    def _walk(self, run: Any, progress: SearchPass) -> Iterator[StockList]:
+        bar = page_bar(self._shown(), enabled=self._progress)
         try:
             while True:
                 try:
-                    found = run.next(self._retry_hook())
+                    progress.bound_time()
+                    found = run.next(progress.on_retry)
                 except TradingDataError as error:
-                    self._state = run.state()
-                    raise self._explained(error, received) from None
-                self._state = run.state()
+                    raise progress.failed(error) from None
                 if found is None:
-                    return
-                page = self._page_of(found)
-                received.append(page)
+                    break
+                page = progress.page_of(found)
+                progress.tell(page)
+                progress.hand_on(page)
                 bar.update(len(page))
                 yield page
+            progress.ended()
         finally:
             run.close()
             bar.close()
 
-    def all(self) -> StockList:
-        """All stocks of the search."""
-        return concat([StockList(), *self.pages()])
+    def all(self, *, confirm: bool = False) -> StockList:
+        """All stocks of the search.
+
+        ``confirm=True`` reads them again until two passes in a row bring the same stocks, since a
+        pass during which rows move between pages can miss some; five passes without that raise
+        PaginationError.
+        """
+        found = concat([StockList(), *self.pages()])
+        for _ in range(MOST_PASSES - 1) if confirm else ():
+            again = concat([StockList(), *self.pages()])
+            if _companies(again) == _companies(found):
+                return again
+            found = again
+        return _unconfirmed(found) if confirm else found
 
     def first(self, n: int) -> StockList:
-        """The first ``n`` stocks; no page is fetched that is not needed for them."""
-        pages: list[StockList] = [StockList()]
-        wanted = count("n", n, least=0)
-        for page in self.pages() if wanted else ():
-            pages.append(page[:wanted])
-            wanted -= len(pages[-1])
-            if not wanted:
-                break
-        return concat(pages)
+        """The first ``n`` stocks; no page is asked for that is not needed for them."""
+        most = count("n", n, least=0)
+        return concat([StockList(), *self._walk(*self._begin(_core.Search, most))])
 
 
 class AsyncSearchPager(_Pager):
-    """The stocks of a search, for ``async for``; see ``SearchPager``."""
+    """The stocks of a search, for ``async for``; see ``SearchPager``.
+
+    ``on_page`` may be an async function. A task that is cancelled gives its pages up at once; to
+    leave a loop early and know that nothing is under way, close it
+    (``contextlib.aclosing(search.pages())``).
+    """
+
+    _client: AsyncClient
 
     async def __aiter__(self) -> AsyncIterator[Stock]:
-        async for page in self.pages():
-            for stock in page:
-                yield stock
+        from contextlib import aclosing
 
-    async def pages(self) -> AsyncIterator[StockList]:
+        run, progress = self._begin(_core.SearchRun)
+        async with aclosing(self._walk(run, progress)) as pages:
+            async for page in pages:
+                behind, progress.page = progress.page, progress.current
+                for stock in page:
+                    yield stock
+                progress.page = behind
+
+    def pages(self) -> AsyncGenerator[StockList, None]:
         """The pages, one after the other, without rows that stood on an earlier one."""
-        from .search_task import next_page
+        return self._walk()
 
-        run = self._begin(_core.SearchRun)
-        received: list[StockList] = []
-        flights: dict[int, Any] = {}
-        bar = page_bar(self._query, enabled=self._progress)
+    def _pages_within(self, budget: float) -> AsyncGenerator[StockList, None]:
+        return self._walk(*self._begin(_core.SearchRun, within=budget))
+
+    async def _walk(
+        self, run: Any = None, progress: SearchPass | None = None
+    ) -> AsyncGenerator[StockList, None]:
+        from collections.abc import Awaitable
+
+        from .search_task import PagesInFlight
+
+        if run is None or progress is None:
+            run, progress = self._begin(_core.SearchRun)
+        bar = page_bar(self._shown(), enabled=self._progress)
+        flights: PagesInFlight | None = None
         try:
             while True:
                 try:
-                    found = await next_page(self._client._port(), run, flights, self._retry_hook())
+                    progress.bound_time()
+                    if flights is None:
+                        port = self._client._port()
+                        flights = PagesInFlight(port, run, progress.on_retry, self._prefetch > 0)
+                    found = await flights.next()
                 except TradingDataError as error:
-                    self._state = run.state()
-                    raise self._explained(error, received) from None
-                self._state = run.state()
+                    raise progress.failed(error) from None
                 if found is None:
-                    return
-                page = self._page_of(found)
-                received.append(page)
+                    break
+                page = progress.page_of(found)
+                told = progress.tell(page)
+                if isinstance(told, Awaitable):
+                    await told
+                progress.hand_on(page)
                 bar.update(len(page))
                 yield page
+            progress.ended()
         finally:
-            for flight in flights.values():
-                flight.cancel()
+            if flights is not None:
+                flights.close()
             bar.close()
 
-    async def all(self) -> StockList:
-        """All stocks of the search."""
-        return concat([StockList(), *[page async for page in self.pages()]])
+    async def all(self, *, confirm: bool = False) -> StockList:
+        """All stocks of the search; see ``SearchPager.all``."""
+        found = await self._read()
+        for _ in range(MOST_PASSES - 1) if confirm else ():
+            again = await self._read()
+            if _companies(again) == _companies(found):
+                return again
+            found = again
+        return _unconfirmed(found) if confirm else found
 
     async def first(self, n: int) -> StockList:
-        """The first ``n`` stocks; no page is fetched that is not needed for them."""
-        from contextlib import aclosing
+        """The first ``n`` stocks; no page is asked for that is not needed for them."""
+        return await self._read(count("n", n, least=0))
 
-        pages: list[StockList] = [StockList()]
-        wanted = count("n", n, least=0)
-        if wanted:
-            async with aclosing(self.pages()) as found:
-                async for page in found:
-                    pages.append(page[:wanted])
-                    wanted -= len(pages[-1])
-                    if not wanted:
-                        break
-        return concat(pages)
+    async def _read(self, most: int | None = None) -> StockList:
+        walk = self._walk(*self._begin(_core.SearchRun, most))
+        return concat([StockList(), *[page async for page in walk]])
+
+
+def _companies(stocks: StockList) -> set[object]:
+    """Which companies a pass has brought, at whatever prices; a row without a code is itself."""
+    codes = stocks.to_dict(["co_code"])["co_code"]
+    return {row if code is None else code for row, code in zip(stocks, codes, strict=True)}
+
+
+def _unconfirmed(found: StockList) -> StockList:
+    error = PaginationError(
+        f"{MOST_PASSES} passes over the search brought different stocks each time: rows move while "
+        "they are read; the latest pass is in .received"
+    )
+    error.received = found
+    raise error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import Any, Protocol
 
     class Bar(Protocol):
         def update(self, n: int) -> object: ...
@@ -19,15 +19,20 @@ class _NoBar:
         pass
 
 
-def page_bar(query: str, *, enabled: bool) -> Bar:
-    """A bar that counts stocks; the total is not known, since the service does not tell it."""
-    if not enabled:
-        return _NoBar()
+def require_bar() -> Any:
+    """The class of the bar. Raises ImportError with what to install."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         raise ImportError(
             "progress=True needs tqdm: pip install 'tradingdata[notebook]', or pip install tqdm"
         ) from None
-    bar: Bar = tqdm(desc=f"search {query!r}", unit=" stocks")
+    return tqdm
+
+
+def page_bar(title: str, *, enabled: bool) -> Bar:
+    """A bar that counts stocks; the total is not known, since the service does not tell it."""
+    if not enabled:
+        return _NoBar()
+    bar: Bar = require_bar()(desc=f"search {title}", unit=" stocks")
     return bar

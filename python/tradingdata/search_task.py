@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from .errors import TradingDataError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -12,24 +14,60 @@ if TYPE_CHECKING:
     from .loop_port import LoopPort, RetryHook
 
 
-async def next_page(
-    port: LoopPort,
-    run: _core.SearchRun,
-    flights: dict[int, asyncio.Future[_core.Outcome]],
-    on_retry: RetryHook,
-) -> tuple[Any, ...] | None:
-    """The next page, or None at the end; ``flights`` are the pages that are under way."""
-    run.caller_waits()
-    while True:
-        found: tuple[Any, ...] | None = run.take()
-        if found is None and run.done:
-            return None
-        for call in run.submit(port.worker):
-            flights[call] = port.watch(call, on_retry)
-        for call in run.surplus():
-            flights.pop(call).cancel()
-        if found is not None:
-            return found
-        arrived, _ = await asyncio.wait(flights.values(), return_when=asyncio.FIRST_COMPLETED)
-        for call in [call for call, flight in flights.items() if flight in arrived]:
-            run.deliver(flights.pop(call).result())
+class PagesInFlight:
+    """What one pass has under way on its event loop; to be closed when the pass ends."""
+
+    def __init__(
+        self, port: LoopPort, run: _core.SearchRun, on_retry: RetryHook, ahead: bool
+    ) -> None:
+        self._port = port
+        self._run = run
+        self._on_retry = on_retry
+        self._ahead = ahead
+        self._flights: dict[int, asyncio.Future[_core.Outcome]] = {}
+        self._later: TradingDataError | None = None
+
+    async def next(self) -> tuple[Any, ...] | None:
+        """The next page, or None at the end."""
+        if self._later is not None:
+            raise self._later
+        while True:
+            found: tuple[Any, ...] | None = self._run.take()
+            if found is None:
+                if self._run.done:
+                    return None
+                self._send()
+            elif self._ahead:
+                self._send_ahead()
+            for call in self._run.surplus():
+                self._give_up(self._flights.pop(call))
+            if found is not None:
+                return found
+            arrived, _ = await asyncio.wait(
+                self._flights.values(), return_when=asyncio.FIRST_COMPLETED
+            )
+            for call in [call for call, flight in self._flights.items() if flight in arrived]:
+                self._run.deliver(self._flights.pop(call).result())
+
+    def _send(self) -> None:
+        for call in self._run.submit(self._port.worker):
+            self._flights[call] = self._port.watch(call, self._on_retry)
+
+    def _send_ahead(self) -> None:
+        # An error here would cost the page that is handed on: the next call tells it.
+        try:
+            self._send()
+        except TradingDataError as error:
+            self._later = error
+
+    def close(self) -> None:
+        """Gives up what is under way."""
+        for flight in self._flights.values():
+            self._give_up(flight)
+        self._flights.clear()
+
+    @staticmethod
+    def _give_up(flight: asyncio.Future[_core.Outcome]) -> None:
+        # One that failed already would otherwise be logged as an error that nobody looked at.
+        if not flight.cancel() and not flight.cancelled():
+            flight.exception()

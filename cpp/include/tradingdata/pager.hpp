@@ -20,7 +20,8 @@ struct PagerOptions {
   std::int64_t page_size = 100;  // the wire's `limit`
   std::int64_t start_page = 1;
   std::optional<std::int64_t> max_items;
-  std::int64_t prefetch = 1;  // pages asked for and not yet handed on, at most
+  std::int64_t prefetch = 1;  // pages asked for and not yet handed on, at most; 0: none ahead
+  bool may_shrink = true;     // whether a refused page size may be replaced by the service's own
 };
 
 // Why there are no more pages.
@@ -49,9 +50,11 @@ struct PagerStats {
 class Pager {
  public:
   static constexpr std::int64_t service_page_size = 10;  // the service's own default
-  static constexpr int longest_stale_run = 8;            // pages without any new company code
+  static constexpr int longest_stale_run = 8;            // pages without any new company
+  static constexpr std::int64_t most_prefetch = 100;
+  static constexpr std::int64_t last_page = 1LL << 53;  // to start with
 
-  // Throws Error (configuration) for a number below 1 (max_items: below 0).
+  // Throws Error (configuration) for a number below 1 (max_items, prefetch: below 0), or absurd.
   explicit Pager(PagerOptions options);
 
   // The next page to ask for, if one is due now. Ask until there is none.
@@ -70,23 +73,27 @@ class Pager {
   // (pagination), when its turn has come.
   std::optional<PageRows> take();
 
-  bool ended() const { return end_ != PagerEnd::open; }  // nothing more to ask: cancel the rest
+  bool asks_ahead() const { return options_.prefetch > 0; }  // not only when a page is waited for
+  bool ended() const { return end_ != PagerEnd::open; }      // nothing more to ask: cancel the rest
   bool done() const { return ended() && ready_.empty() && !error_; }
   PagerEnd end() const { return end_; }
+  std::int64_t due() const { return next_; }     // the page that all later ones wait for
   std::int64_t page() const { return handed_; }  // the next to hand on: where to go on from
   std::int64_t page_size() const { return limit_; }
-  // Page 2 repeated a page 1 that was shorter than asked: that is all there is, unless the service
-  // both ignores `page` and gives fewer rows than asked.
+  // It ended with a repeated page that was as long as page 1: that is all there is, unless the
+  // service gives fewer rows than asked and ignores `page`, or heeds it up to some number only.
   bool doubtful() const { return doubtful_; }
   const PagerStats& stats() const { return stats_; }
 
  private:
   using Arrived = std::variant<PageContent, std::exception_ptr>;
 
+  std::int64_t window() const;
   void move_on();
   void evaluate(PageContent content);
   bool first_page_was_full() const;
-  bool repeats_codes_of_first_page(const PageContent& content) const;
+  bool is_new_company(const PageContent& content, std::int64_t row) const;
+  bool repeats_companies_of_first_page(const PageContent& content) const;
   void stop(std::int64_t page, std::exception_ptr error);
   void stop_ignored_page(std::int64_t page);
 
@@ -97,8 +104,9 @@ class Pager {
   std::int64_t handed_;  // the next to hand on
   std::int64_t first_rows_ = -1;
   std::int64_t accepted_ = 0;  // rows in `ready_` or handed on
-  bool sure_of_more_ = false;  // the last page was as long as a page is: ask ahead
+  int full_run_ = 0;           // pages in a row, up to the last, that were as long as a page is
   bool doubtful_ = false;
+  bool cut_ = false;  // max_items left rows of the last page behind
   int stale_run_ = 0;
   PagerEnd end_ = PagerEnd::open;
   std::exception_ptr error_;
@@ -107,6 +115,7 @@ class Pager {
   std::deque<PageContent> kept_;  // what `contents_` points into: elements never move
   std::unordered_set<std::string_view> contents_;
   std::unordered_set<std::int64_t> codes_;
+  std::unordered_set<std::string_view> names_;  // of rows without a code
   PagerStats stats_;
 };
 

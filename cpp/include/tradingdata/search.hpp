@@ -27,24 +27,29 @@ class SearchRun {
   SearchRun(std::shared_ptr<const Client> client, std::string query, PagerOptions options,
             std::optional<double> timeout = {});
 
-  std::vector<Call> calls();       // to submit now
-  std::vector<CallId> surplus();   // to cancel now: the search ended without them
-  bool deliver(Outcome outcome);   // false where the call is none of this search
+  std::vector<Call> calls();         // to submit now
+  std::vector<CallId> surplus();     // to cancel now: the search ended without them
+  bool deliver(Outcome outcome);     // false where the call is none of this search
   std::optional<SearchPage> take();  // throws what went wrong, in the page's turn
   bool done() const { return pager_.done(); }
   const Pager& pager() const { return pager_; }
 
-  // The caller starts to wait now. A page that was asked for ahead and whose time passed while
-  // nobody pumped is asked for again, not failed.
+  // Of the pages that are asked for from now on, in seconds.
+  void set_timeout(double timeout) { timeout_ = timeout; }
+
+  // The caller starts to wait now; only where nobody pumps in between.
   void caller_waits() { waits_since_ = client_->options().sources.now(); }
 
  private:
   struct Asked {
     PageAsk ask;
-    TimePoint started;
+    TimePoint half_time;
+    bool ahead;  // later than a page that is not there yet
+    bool again;
   };
 
-  Call call_for(const PageAsk& ask);
+  Call call_for(const PageAsk& ask, bool again);
+  bool had_no_chance(const Asked& asked, const Error& error) const;
   void failed(const Asked& asked, const std::exception_ptr& error);
 
   std::shared_ptr<const Client> client_;
@@ -53,7 +58,7 @@ class SearchRun {
   Pager pager_;
   TimePoint waits_since_ = TimePoint::min();
   std::map<CallId, Asked> in_flight_;
-  std::vector<PageAsk> again_;
+  std::map<std::int64_t, PageAsk> again_;    // by page, until it is due
   std::map<std::int64_t, Fetched> fetched_;  // by page, until it is handed on
 };
 
@@ -66,16 +71,19 @@ class Search {
 
   // The next page, or nothing at the end. Throws Error, with `page`, and what `waiting` throws.
   std::optional<SearchPage> next(const Waiting& waiting = {});
+  void set_timeout(double timeout) { run_.set_timeout(timeout); }
   void close() noexcept;  // cancels what is in flight; `next` gives nothing more
   const Pager& pager() const { return run_.pager(); }
 
  private:
   void send();
   void deliver();
+  void ask_ahead() noexcept;
 
   std::shared_ptr<Client> client_;
   SearchRun run_;
   std::optional<Lease> lease_;
+  std::exception_ptr later_;  // went wrong behind a page that was to be handed on first
   bool closed_ = false;
 };
 
