@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -93,3 +96,29 @@ def resolver(folder: Path, **options: Any) -> dict[str, str]:
 def trusted(ca: Authority, **options: Any) -> dict[str, Any]:
     """Options of a client that trusts the tests' authority."""
     return {"ca_file": ca.pem_file, **options}
+
+
+def run_child(
+    code: str,
+    *arguments: str,
+    environment: dict[str, str] | None = None,
+    timeout: float = 60,
+) -> str:
+    """What a Python process of its own prints; its failure fails the test with what it said."""
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", PRELUDE + code, *arguments]
+    done = subprocess.run(
+        command,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    assert done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+PRELUDE = """
+import sys, time
+import tradingdata as td
+TOKEN = "canary-b1f0c2d9"
+"""

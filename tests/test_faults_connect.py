@@ -1,0 +1,218 @@
+"""Faults on the way to a connection, F1 to F8 but for TLS: what the caller is told, and when."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, both, failure, good_book, resolver, run_child, served, within
+from service import (
+    Authority,
+    Service,
+    black_hole,
+    closed_port,
+    deaf_port,
+    empty_reply,
+    garbage,
+    has_ipv6,
+    http09,
+)
+
+# In a process whose names resolve as the environment says; prints what the call comes to.
+CALL_BY_NAME = """
+url, ca_file, timeout, attempts = sys.argv[1:]
+client = td.Client(
+    url, access_token=TOKEN, ca_file=ca_file, timeout=float(timeout), attempts=int(attempts)
+)
+started = time.monotonic()
+try:
+    print("rows", len(client.trade_book()))
+except td.TradingDataError as error:
+    print(type(error).__name__, error.attempts, error.retryable, error)
+print(time.monotonic() - started)
+"""
+
+
+def call_by_name(
+    url: str, ca: Authority, environment: dict[str, str], *, timeout: float, attempts: int = 4
+) -> tuple[str, float]:
+    """The first line that CALL_BY_NAME prints, and the seconds that the call took."""
+    arguments = (url, str(ca.pem_file), str(timeout), str(attempts))
+    outcome, elapsed = run_child(CALL_BY_NAME, *arguments, environment=environment).splitlines()
+    return outcome, float(elapsed)
+
+
+@both
+def test_f1_a_refused_connection_is_tried_again(call: Any) -> None:
+    with closed_port() as port:
+        error = failure(f"http://127.0.0.1:{port}", call=call, attempts=2)
+    assert type(error) is td.ConnectError
+    assert error.attempts == 2
+    assert error.retryable
+    assert "cannot connect to 127.0.0.1" in str(error)
+    assert "check base_url, network and firewall" in str(error)
+    assert str(error).startswith("POST /api/v1/trade/book: ")
+
+
+def test_f1_a_service_that_comes_up_again_is_reached() -> None:
+    with closed_port() as port, ExitStack() as stack:
+        started: list[Service] = []
+
+        def start(retry: td.Retry) -> None:
+            if not started:
+                service = Service(port=port, ipv6=False)
+                service.script(then=good_book())
+                started.append(stack.enter_context(service))
+
+        url = f"http://127.0.0.1:{port}"
+        with td.Client(url, access_token=TOKEN, attempts=9, on_retry=start) as client:
+            assert len(client.trade_book()) == 3
+
+
+def test_f2_a_name_that_is_not_found_is_tried_once_more(ca: Authority, tmp_path: Path) -> None:
+    url = "https://api.example.test"
+    outcome, _ = call_by_name(url, ca, resolver(tmp_path), timeout=10)
+    kind, attempts, retryable, message = outcome.split(" ", 3)
+    assert (kind, attempts, retryable) == ("ConnectError", "2", "True")
+    assert "cannot find the host api.example.test" in message
+    assert "check base_url and the network's DNS" in message
+
+
+def test_a_name_that_is_found_serves(tls_service: Service, ca: Authority, tmp_path: Path) -> None:
+    tls_service.script(good_book())
+    url = tls_service.url(host="api.example.test")
+    outcome, _ = call_by_name(url, ca, resolver(tmp_path, address="127.0.0.1"), timeout=10)
+    assert outcome == "rows 3"
+
+
+def test_f3_a_stalled_lookup_ends_at_the_deadline(ca: Authority, tmp_path: Path) -> None:
+    url = "https://api.example.test"
+    environment = resolver(tmp_path, seconds=4)
+    outcome, elapsed = call_by_name(url, ca, environment, timeout=0.5)
+    assert outcome.startswith("DeadlineError 1 True")
+    assert "the time was up while looking up api.example.test" in outcome
+    assert 0.45 <= elapsed <= 0.9
+
+
+@both
+def test_f4_a_connect_that_hangs_ends_with_connect_timeout(call: Any) -> None:
+    with black_hole() as port, within(2.5, at_least=0.4):
+        url = f"http://127.0.0.1:{port}"
+        error = failure(url, call=call, connect_timeout=0.2, attempts=2, timeout=20)
+    assert type(error) is td.ConnectError
+    assert error.attempts == 2
+    assert "connect_timeout passed while connecting to 127.0.0.1" in str(error)
+
+
+@both
+def test_f4_a_connect_that_hangs_ends_at_the_deadline(call: Any) -> None:
+    with black_hole() as port, within(0.3, at_least=0.25):
+        error = failure(f"http://127.0.0.1:{port}", call=call, timeout=0.3)
+    assert type(error) is td.DeadlineError
+    assert isinstance(error, TimeoutError)
+    assert "the time was up while connecting to 127.0.0.1" in str(error)
+
+
+def test_f4_the_default_connect_timeout_is_below_the_deadline() -> None:
+    """A black hole is left after 5 s, so that another attempt fits into the 30 s."""
+    import inspect
+
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(td.Client).parameters.items()
+    }
+    assert (defaults["connect_timeout"], defaults["timeout"]) == (5, 30)
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
+@pytest.mark.parametrize("way", ["refused", "black hole"])
+def test_f5_broken_ipv6_does_not_hide_working_ipv4(way: str) -> None:
+    with ExitStack() as stack:
+        service = stack.enter_context(served(then=good_book(), ipv6=False))
+        if way == "black hole":
+            stack.enter_context(black_hole("::1", service.port))
+        else:
+            stack.enter_context(held_port("::1", service.port))
+        with within(1), td.Client(service.url(host="localhost"), access_token=TOKEN) as client:
+            assert len(client.trade_book()) == 3
+
+
+def held_port(host: str, port: int) -> socket.socket:
+    """A port that nobody else can take and nobody listens on."""
+    sock = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+    sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    sock.bind((host, port))
+    return sock
+
+
+@both
+def test_f7_an_empty_reply_is_tried_again(call: Any) -> None:
+    with served(empty_reply, good_book()) as service:
+        assert len(call(service.base_url)) == 3
+        assert len(service.requests) == 2
+
+
+def test_f7_an_empty_reply_each_time_is_told() -> None:
+    with served(then=empty_reply) as service:
+        error = failure(service.base_url, attempts=2)
+    assert type(error) is td.TransportError
+    assert "127.0.0.1 closed the connection without an answer (2 attempts" in str(error)
+
+
+@both
+@pytest.mark.parametrize(
+    "behaviour",
+    [http09(), garbage(), garbage(b"SSH-2.0-OpenSSH_9.2\r\n"), garbage(b"HTTP/9.9 200 OK\r\n\r\n")],
+    ids=["F8 HTTP/0.9", "F8 garbage", "F8 another protocol", "F8 another version"],
+)
+def test_what_is_no_http_is_told_at_once(call: Any, behaviour: Any) -> None:
+    with served(then=behaviour) as service:
+        error = failure(service.base_url, call=call)
+        assert len(service.requests) == 1
+    assert type(error) is td.TransportError
+    assert not error.retryable
+    assert "is not HTTP" in str(error) or "malformed" in str(error)
+
+
+@both
+def test_a_port_that_never_answers_ends_at_the_deadline(call: Any) -> None:
+    """F31: the connection stands and nothing comes."""
+    with deaf_port() as port, within(0.3, at_least=0.25):
+        error = failure(f"http://127.0.0.1:{port}", call=call, timeout=0.3)
+    assert type(error) is td.DeadlineError
+    assert "the time was up while waiting for the answer" in str(error)
+
+
+def test_f114_without_file_descriptors_a_call_fails_and_the_next_works(service: Service) -> None:
+    service.script(then=good_book())
+    code = """
+import resource
+client = td.Client(sys.argv[1], access_token=TOKEN, attempts=1)
+warm = td.Client(sys.argv[1], access_token=TOKEN, attempts=1)
+warm.trade_book()
+hold = []
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+try:
+    while True:
+        hold.append(open("/dev/null"))
+except OSError:
+    pass
+try:
+    client.trade_book()
+    print("no error")
+except td.ConnectError as error:
+    print(type(error).__name__, error)
+print("kept connection", len(warm.trade_book()))
+for file in hold:
+    file.close()
+print("again", len(client.trade_book()))
+"""
+    first, second, third = run_child(code, service.base_url).splitlines()
+    assert first.startswith("ConnectError")
+    assert second == "kept connection 3"
+    assert third == "again 3"

@@ -1,0 +1,116 @@
+"""Proxies (F66): given or in the environment, never for loopback, and never shown the token."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, good_book, resolver, run_child
+from service import Authority, Proxy, Service, reply
+
+VARIABLES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
+CALL = """
+options = eval(sys.argv[3])
+with td.Client(sys.argv[1], access_token=TOKEN, ca_file=sys.argv[2], **options) as client:
+    try:
+        print("rows", len(client.trade_book()))
+    except td.TradingDataError as error:
+        print(type(error).__name__, error.attempts, error)
+"""
+
+
+def call(
+    tls_service: Service,
+    ca: Authority,
+    folder: Path,
+    *,
+    environment: dict[str, str] | None = None,
+    **options: Any,
+) -> str:
+    """What a call by name comes to in a process with that environment."""
+    variables = dict.fromkeys(VARIABLES, "") | resolver(folder, address="127.0.0.1")
+    url = tls_service.url(host="api.example.test")
+    arguments = (url, str(ca.pem_file), repr(options))
+    return run_child(CALL, *arguments, environment=variables | (environment or {})).strip()
+
+
+@pytest.mark.parametrize("variable", ["https_proxy", "HTTPS_PROXY", "all_proxy", "argument"])
+def test_f66_a_proxy_sees_a_connect_and_nothing_of_the_call(
+    proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path, variable: str
+) -> None:
+    tls_service.script(good_book())
+    given: dict[str, Any] = (
+        {"proxy": proxy.base_url}
+        if variable == "argument"
+        else {"environment": {variable: proxy.base_url}}
+    )
+    assert call(tls_service, ca, tmp_path, **given) == "rows 3"
+    [request] = proxy.requests
+    assert request.method == "CONNECT"
+    assert request.target == f"api.example.test:{tls_service.port}"
+    assert request.header("authorization") is None
+    assert TOKEN.encode() not in proxy.seen
+    assert b"trade" not in proxy.seen
+    assert tls_service.requests[0].header("authorization") == f"Bearer {TOKEN}"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"trust_env": False},
+        {"proxy": ""},
+        {"environment": {"no_proxy": "example.test"}},
+        {"environment": {"NO_PROXY": "*"}},
+    ],
+    ids=["trust_env=False", "proxy=''", "no_proxy", "NO_PROXY"],
+)
+def test_f66_the_environment_s_proxy_is_left_out(
+    proxy: Proxy,
+    tls_service: Service,
+    ca: Authority,
+    tmp_path: Path,
+    given: dict[str, Any],
+) -> None:
+    tls_service.script(good_book())
+    environment = {"https_proxy": proxy.base_url, **given.get("environment", {})}
+    given = {**given, "environment": environment}
+    assert call(tls_service, ca, tmp_path, **given) == "rows 3"
+    assert proxy.connections == []
+
+
+@pytest.mark.parametrize(
+    ("status", "attempts", "message"),
+    [
+        (407, 1, "the proxy wants a user name and password (407): put them into proxy="),
+        (403, 1, "the proxy refused to connect to api.example.test (403): check proxy="),
+        (503, 2, "the proxy refused to connect to api.example.test (503): check proxy="),
+    ],
+)
+def test_f66_a_proxy_that_refuses_is_told_from_the_service(
+    proxy: Proxy,
+    tls_service: Service,
+    ca: Authority,
+    tmp_path: Path,
+    status: int,
+    attempts: int,
+    message: str,
+) -> None:
+    proxy.script(then=reply(status))
+    outcome = call(tls_service, ca, tmp_path, proxy=proxy.base_url, attempts=2)
+    assert outcome.startswith(f"ConnectError {attempts} POST /api/v1/trade/book: ")
+    assert message in outcome
+    assert TOKEN.encode() not in proxy.seen
+
+
+def test_f66_loopback_bypasses_every_proxy(
+    proxy: Proxy, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, proxy.base_url)
+    service.script(then=good_book())
+    with td.Client(service.base_url, access_token=TOKEN, proxy=proxy.base_url) as client:
+        assert len(client.trade_book()) == 3
+    assert proxy.connections == []
