@@ -203,8 +203,8 @@ bool EasyHandle::resolving() const {
 }
 
 bool EasyHandle::connected() const {
-  const bool tls = std::string_view(request_->url).starts_with("https");
-  return info<curl_off_t>(easy_, tls ? CURLINFO_APPCONNECT_TIME_T : CURLINFO_CONNECT_TIME_T) > 0;
+  // Not the times of connect or handshake, which stay 0 on a connection that was kept.
+  return info<curl_off_t>(easy_, CURLINFO_PRETRANSFER_TIME_T) > 0;
 }
 
 Arrival EasyHandle::arrival(int code) {
@@ -243,9 +243,8 @@ FaultContext EasyHandle::context() const {
   context.max_body = options_->max_body;
   context.received = receiver_.received();
   if (resolving()) context.phase = Phase::lookup;
-  else if (info<curl_off_t>(easy_, CURLINFO_CONNECT_TIME_T) == 0) context.phase = Phase::connect;
-  else if (!connected()) context.phase = Phase::handshake;
-  else context.phase = context.received == 0 ? Phase::first_byte : Phase::body;
+  else if (connected()) context.phase = context.received == 0 ? Phase::first_byte : Phase::body;
+  else context.phase = info<long>(easy_, CURLINFO_LOCAL_PORT) > 0 ? Phase::handshake : Phase::connect;
   return context;
 }
 
