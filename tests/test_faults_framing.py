@@ -1,0 +1,252 @@
+"""Bodies framed or encoded wrongly, F19 to F43: never a book, and tried again where that helps."""
+
+from __future__ import annotations
+
+import resource
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, both, failure, good_book, served, sync_call, within
+from service import (
+    EMPTY_BOOK,
+    Behaviour,
+    Service,
+    as_json,
+    bad_chunk_size,
+    book_reply,
+    chunked,
+    chunked_and_length,
+    close_delimited,
+    continue_flood,
+    cut_chunked,
+    cut_content_length,
+    deflate_reply,
+    drip,
+    encoded,
+    endless_body,
+    envelope,
+    extra_bytes,
+    gzip_bad_crc,
+    gzip_bomb,
+    gzip_cut,
+    gzip_flipped,
+    gzip_reply,
+    gzip_trailing,
+    gzip_without_crc,
+    header_flood,
+    huge_header_line,
+    mislabelled_gzip,
+    negative_length,
+    oversize_body,
+    reply,
+    reset_mid_body,
+    stacked_gzip,
+    stall_before_headers,
+    stall_mid_body,
+    stall_mid_headers,
+    trades,
+    two_content_lengths,
+    unknown_encoding,
+)
+
+MIB = 2**20
+BODY = as_json(envelope(list(trades(3))))
+
+PASSING = [
+    pytest.param(reset_mid_body(), "broke while reading the answer", id="F19 reset mid body"),
+    pytest.param(cut_content_length(), "incomplete body: the answer was cut", id="F20 cut length"),
+    pytest.param(cut_content_length(keep=0), "incomplete body: .* after 0 bytes", id="F20 no body"),
+    pytest.param(cut_chunked(), "incomplete body", id="F21 whole body without its last chunk"),
+    pytest.param(cut_chunked(keep=5), "incomplete body", id="F21 cut chunk"),
+    pytest.param(bad_chunk_size(), "broke|malformed", id="F22 bad chunk size"),
+    pytest.param(close_delimited(keep=20), "incomplete body", id="F27 cut by the close"),
+    pytest.param(gzip_flipped(), "gzip data is corrupt", id="F40 flipped bit"),
+    pytest.param(gzip_bad_crc(), "gzip data is corrupt", id="F40 bad checksum"),
+    pytest.param(gzip_cut(), "incomplete body: .* gzip data ends too early", id="F41 cut gzip"),
+    pytest.param(gzip_without_crc(), "gzip data ends too early", id="F42 gzip without checksum"),
+    pytest.param(gzip_trailing(), "gzip data", id="F40 bytes behind the gzip data"),
+]
+
+
+@both
+@pytest.mark.parametrize(("behaviour", "message"), PASSING)
+def test_a_damaged_answer_is_tried_again(call: Any, behaviour: Behaviour, message: str) -> None:
+    told: list[td.Retry] = []
+    with served(behaviour, good_book()) as service:
+        book = call(service.base_url, on_retry=told.append)
+    assert len(book) == 3
+    assert book.response.attempts == 2
+    assert [retry.attempt for retry in told] == [1]
+
+
+@pytest.mark.parametrize(("behaviour", "message"), PASSING)
+def test_an_answer_that_stays_damaged_is_told(behaviour: Behaviour, message: str) -> None:
+    with served(then=behaviour) as service:
+        with pytest.raises(td.TransportError, match=message) as caught:
+            sync_call(service.base_url, attempts=2)
+        assert len(service.requests) == 2
+    assert type(caught.value) is td.TransportError
+    assert caught.value.retryable
+    assert caught.value.attempts == 2
+
+
+@both
+@pytest.mark.parametrize(
+    ("behaviour", "message"),
+    [
+        pytest.param(two_content_lengths(), "two different Content-Lengths", id="F24 two lengths"),
+        pytest.param(negative_length(), "malformed.*Content-Length", id="F25 negative length"),
+        pytest.param(header_flood(), "headers are larger than 256 KiB", id="F33 header flood"),
+        pytest.param(huge_header_line(), "header line beyond 100 kB", id="F33 huge header line"),
+        pytest.param(stacked_gzip(), "not asked for .only gzip is", id="F37 six encodings"),
+        pytest.param(stacked_gzip(layers=2), "not asked for", id="F37 two encodings"),
+        pytest.param(unknown_encoding(), "not asked for", id="F38 unknown encoding"),
+        pytest.param(mislabelled_gzip(), "labelled gzip and is none", id="F39 label on plain body"),
+        pytest.param(deflate_reply(), "not asked for", id="F43 deflate"),
+        pytest.param(encoded(b"\x1b\x00\x00", "br"), "not asked for", id="F43 brotli"),
+    ],
+)
+def test_an_answer_against_the_rules_is_refused_at_once(
+    call: Any, behaviour: Behaviour, message: str
+) -> None:
+    with served(then=behaviour) as service:
+        with pytest.raises(td.TransportError, match=message) as caught:
+            call(service.base_url)
+        assert len(service.requests) == 1
+    assert not caught.value.retryable
+
+
+@both
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        pytest.param(chunked_and_length(BODY), id="F23 chunked and a wrong length: chunked wins"),
+        pytest.param(two_content_lengths(BODY, other=len(BODY)), id="F24 the same length twice"),
+        pytest.param(extra_bytes(BODY), id="F26 bytes behind the answer"),
+        pytest.param(close_delimited(BODY), id="F27 whole, ended by the close"),
+        pytest.param(continue_flood(then=book_reply(trades(3))), id="F29 100-continue flood"),
+        pytest.param(chunked(BODY, size=7, trailers=b"X-Trailer: 1\r\n"), id="chunks and trailers"),
+        pytest.param(gzip_reply(BODY), id="gzip"),
+        pytest.param(drip(BODY, bytes_per=200, every=0.005), id="slowly"),
+        pytest.param(encoded(BODY, "identity"), id="identity"),
+    ],
+)
+def test_what_is_odd_but_whole_is_taken(call: Any, behaviour: Behaviour) -> None:
+    with served(behaviour) as service:
+        book = call(service.base_url)
+    assert len(book) == 3
+    assert [trade["trade_no"] for trade in book] == [row["trade_no"] for row in trades(3)]
+
+
+def test_f26_bytes_behind_an_answer_do_not_poison_the_next(service: Service) -> None:
+    poison = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + EMPTY_BOOK
+    service.script(extra_bytes(BODY, extra=poison), good_book(5), good_book(5))
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        assert [len(client.trade_book()) for _ in range(3)] == [3, 5, 5]
+
+
+@both
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        pytest.param(reply(200, b""), id="F28 200 without a body"),
+        pytest.param(reply(204), id="F28 204"),
+        pytest.param(close_delimited(keep=0), id="F28 closed before the body"),
+    ],
+)
+def test_no_body_is_tried_once_more_and_is_never_no_trades(call: Any, behaviour: Behaviour) -> None:
+    with served(then=behaviour) as service:
+        with pytest.raises(td.DecodeError, match="not the same as a book without rows") as caught:
+            call(service.base_url)
+        assert len(service.requests) == 2
+    assert caught.value.retryable
+    with served(behaviour, good_book()) as service:
+        assert len(call(service.base_url)) == 3
+
+
+def test_f30_a_longer_body_brings_no_expect_header_either(service: Service) -> None:
+    """F30: the header is off for good, not by the body's size."""
+    service.script(good_book())
+    with td.Client(service.base_url, access_token="x" * 60_000) as client:
+        client.trade_book()
+    assert service.requests[0].header("expect") is None
+
+
+@both
+@pytest.mark.parametrize(
+    ("behaviour", "phase"),
+    [
+        pytest.param(stall_before_headers(), "waiting for the answer", id="F31 before the headers"),
+        pytest.param(stall_mid_headers(), "waiting for the answer", id="F31 within the headers"),
+        pytest.param(stall_mid_body(), r"reading the answer \(25 bytes", id="F31 within the body"),
+        pytest.param(drip(), "reading the answer", id="F32 drip"),
+        pytest.param(drip(headers_too=True), "waiting for the answer", id="F32 headers drip"),
+        pytest.param(continue_flood(9, stall_before_headers()), "waiting", id="F29 then a stall"),
+    ],
+)
+def test_what_stalls_or_drips_ends_at_the_deadline(
+    call: Any, behaviour: Behaviour, phase: str
+) -> None:
+    with (
+        served(then=behaviour) as service,
+        within(0.3, at_least=0.25),
+        pytest.raises(td.DeadlineError, match=f"the time was up while {phase}"),
+    ):
+        call(service.base_url, timeout=0.3)
+
+
+def test_f31_a_stall_on_a_kept_connection_is_told_as_one(service: Service) -> None:
+    service.script(good_book(), stall_before_headers())
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        client.trade_book()
+        with pytest.raises(td.DeadlineError, match="while waiting for the answer"):
+            client.trade_book(timeout=0.2)
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        pytest.param(oversize_body(64 * MIB), id="F34 length known"),
+        pytest.param(endless_body(), id="F35 endless, in chunks"),
+        pytest.param(endless_body(in_chunks=False), id="F35 endless, up to the close"),
+        pytest.param(gzip_bomb(1024 * MIB), id="F36 gzip bomb"),
+    ],
+)
+@both
+def test_memory_stops_at_the_cap(call: Any, behaviour: Behaviour) -> None:
+    def peak() -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+    with served(then=behaviour) as service:
+        before = peak()
+        error = failure(service.base_url, call=call, max_body=4 * MIB, timeout=20)
+        grown = peak() - before
+        assert len(service.requests) == 1
+    assert f"larger than max_body ({4 * MIB} bytes, unpacked)" in str(error)
+    assert "raise max_body= if such an answer is right" in str(error)
+    assert not error.retryable
+    assert grown < 24
+
+
+def test_f34_a_length_above_the_cap_is_refused_before_its_body(service: Service) -> None:
+    service.script(stall_mid_body(body=b"x" * 1000, keep=1))
+    error = failure(service.base_url, max_body=999, timeout=5)
+    assert "larger than max_body" in str(error)
+    assert error.elapsed < 1
+
+
+def test_an_error_answer_is_not_read_without_end(service: Service) -> None:
+    """The body of a status other than 200 is only for the message: its head is enough."""
+
+    def endless_error(connection: Any) -> None:
+        connection.send(b"HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            connection.send(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+
+    service.script(endless_error)
+    error = failure(service.base_url, timeout=10)
+    assert isinstance(error, td.BadRequestError)
+    assert error.body.startswith("xxx")
+    assert error.elapsed < 5
