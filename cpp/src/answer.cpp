@@ -1,6 +1,5 @@
 #include "answer.hpp"
 
-#include <algorithm>
 #include <string_view>
 
 #include "tradingdata/decode.hpp"
@@ -54,7 +53,7 @@ std::string_view phrase_of(int status) {
 
 std::string advice_of(const Response& response) {
   const int status = response.status;
-  if (status >= 300 && status < 400) {
+  if (status >= 300 && status < 400 && status != 304) {
     const std::string where = response.location ? origin_of(*response.location) : "";
     return "redirects are refused, so that no token goes astray; set base_url to the service's own "
            "address" +
@@ -63,7 +62,8 @@ std::string advice_of(const Response& response) {
   switch (kind_of(status)) {
     case ErrorKind::bad_request: return "the service does not accept the request's values";
     case ErrorKind::authentication:
-      return status == 401 ? "the access token is missing, wrong or has expired; set a new one"
+      return status == 401 ? "the access token is missing, wrong or has expired; assign a new one "
+                             "to client.access_token"
                            : "the access token does not allow this; check the account's rights";
     case ErrorKind::not_found: return "check base_url: the service is not at this address";
     case ErrorKind::rate_limit: return "too many requests; ask less often, or pass rate_limit=";
@@ -78,12 +78,6 @@ std::string scrubbed(const Request& request, std::string_view text) {
   return result;
 }
 
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char letter) { return letter >= 0 && letter < ' '; }, ' ');
-  return text;
-}
-
 }  // namespace
 
 std::string raw_head(std::string_view body) { return std::string(body.substr(0, kept_head)); }
@@ -95,8 +89,8 @@ std::string safe_head(const Request& request, std::string_view head) {
 Verdict verdict_of_status(const Request& request, const Response& response,
                           std::int64_t wall_micros) {
   const int status = response.status;
-  const std::string said = one_line(
-      redacted_head(scrubbed(request, service_message(response.body.view())), shown_message));
+  const std::string said =
+      redacted_line(scrubbed(request, service_message(response.body.view())), shown_message);
   Error error(kind_of(status), "HTTP " + std::to_string(status) + std::string(phrase_of(status)) +
                                    (said.empty() ? "" : ": " + said) + "; " + advice_of(response));
   error.status_code = status;
