@@ -1,0 +1,322 @@
+"""What an answer means, F44 to F68, and how connections live, F69 to F73."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, both, failure, good_book, served, sync_call
+from service import (
+    EMPTY_BOOK,
+    Authority,
+    Behaviour,
+    Service,
+    book_reply,
+    close_after_reply,
+    close_when_next_request_is_read,
+    h2_goaway,
+    h2_reset,
+    hold,
+    html_reply,
+    json_reply,
+    redirect,
+    reply,
+    set_cookie,
+    trades,
+)
+
+PREFIX = "POST /api/v1/trade/book: "
+NO_JSON = PREFIX + "the answer is not the JSON that the service documents: "
+
+
+@both
+@pytest.mark.parametrize(
+    ("status", "kind", "advice"),
+    [
+        (400, td.BadRequestError, "the service does not accept the request's values"),
+        (405, td.BadRequestError, "the service does not accept the request's values"),
+        (422, td.BadRequestError, "the service does not accept the request's values"),
+        (404, td.NotFoundError, "check base_url: the service is not at this address"),
+        (401, td.AuthenticationError, "or has expired; assign a new one to client.access_token"),
+        (403, td.AuthenticationError, "the access token does not allow this"),
+        (418, td.StatusError, "not an answer this service documents"),
+        (201, td.StatusError, "not an answer this service documents"),
+        (206, td.StatusError, "not an answer this service documents"),
+        (501, td.ServerError, "the service failed"),
+        (505, td.ServerError, "the service failed"),
+    ],
+)
+def test_a_status_that_will_not_change_is_told_at_once(
+    call: Any, status: int, kind: type[td.StatusError], advice: str
+) -> None:
+    """F44, F45, F46: an error of its own kind, the service's message, no second attempt."""
+    body = b'{"status":"error","message":"Invalid source","data":null}'
+    with served(then=reply(status, body)) as service:
+        error = failure(service.base_url, call=call)
+        assert len(service.requests) == 1
+    assert type(error) is kind
+    assert not error.retryable
+    assert error.status_code == status
+    assert error.service_message == "Invalid source"
+    assert str(error).startswith(f"{PREFIX}HTTP {status}")
+    assert ": Invalid source; " in str(error)
+    assert advice in str(error)
+
+
+@both
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
+def test_a_status_that_may_pass_is_tried_again(call: Any, status: int) -> None:
+    """F47, F48, F51: the POST too, since it only reads."""
+    with served(reply(status), good_book()) as service:
+        book = call(service.base_url)
+    assert book.response.attempts == 2
+    with served(then=reply(status)) as service:
+        error = failure(service.base_url, call=call, attempts=2)
+        assert len(service.requests) == 2
+    assert isinstance(error, td.StatusError)
+    assert error.retryable
+    assert error.status_code == status
+    assert "(2 attempts in " in str(error)
+
+
+def test_f54_html_with_503_is_a_status_and_is_tried_again() -> None:
+    with served(html_reply(503), good_book()) as service:
+        assert sync_call(service.base_url).response.attempts == 2
+    with served(then=html_reply(502)) as service:
+        error = failure(service.base_url, attempts=1)
+    assert type(error) is td.ServerError
+    assert error.service_message == ""
+    assert error.body.startswith("<!DOCTYPE html>")
+
+
+@both
+@pytest.mark.parametrize(
+    ("behaviour", "message"),
+    [
+        pytest.param(html_reply(), "it is a web page, as a login or a proxy sends", id="F53 HTML"),
+        pytest.param(
+            reply(200, b"\n <HTML>Log in to the airport</HTML>", headers={"Content-Type": "x/y"}),
+            "it is a web page",
+            id="F65 captive portal",
+        ),
+        pytest.param(json_reply({}), "the envelope has no status", id="F56 {}"),
+        pytest.param(json_reply([]), "it is no envelope", id="F56 []"),
+        pytest.param(json_reply("ok"), "it is no envelope", id="F56 text"),
+        pytest.param(json_reply(None), "it is no envelope", id="F56 null"),
+        pytest.param(
+            json_reply({"status": "success", "data": {}}),
+            r"data is no array.*\$\.data",
+            id="F56 obj",
+        ),
+        pytest.param(
+            json_reply({"status": "success", "data": "x"}), r"data is no array", id="F56 data text"
+        ),
+        pytest.param(
+            json_reply({"status": "success"}), r"has no data.*\$\.data", id="F56 data missing"
+        ),
+        pytest.param(json_reply({"data": []}), r"no status.*\$\.status", id="F56 status missing"),
+        pytest.param(json_reply({"status": 1, "data": []}), r"\$\.status", id="F56 status number"),
+        pytest.param(
+            json_reply({"status": "success", "data": [1]}), r"\$\.data\[0\]", id="F56 no record"
+        ),
+        pytest.param(reply(200, EMPTY_BOOK[:-1]), "ends too early", id="F56 cut JSON"),
+        pytest.param(reply(200, EMPTY_BOOK + b"x"), "byte", id="F92 trailing garbage"),
+        pytest.param(reply(200, b"\xff\xfe{\x00}\x00"), "byte 0", id="F82 UTF-16"),
+    ],
+)
+def test_what_is_not_the_documented_json_is_never_an_empty_book(
+    call: Any, behaviour: Behaviour, message: str
+) -> None:
+    with served(then=behaviour) as service:
+        with pytest.raises(td.DecodeError, match=message) as caught:
+            call(service.base_url)
+        assert len(service.requests) == 1
+    error = caught.value
+    assert str(error).startswith(NO_JSON)
+    assert error.status_code == 200
+    assert error.offset is not None
+    assert not error.retryable
+
+
+@both
+@pytest.mark.parametrize(
+    ("envelope", "message"),
+    [
+        (
+            {"status": "error", "message": "Session expired", "data": []},
+            'the service answered with status "error": Session expired',
+        ),
+        (
+            {"status": "FAILED", "message": "", "data": trades(2)},
+            'the service answered with status "FAILED" and no message',
+        ),
+        (
+            {"data": None, "message": "Try\nlater", "status": "Error"},
+            'the service answered with status "Error": Try later',
+        ),
+        ({"status": "", "message": "odd", "data": []}, 'status "": odd'),
+    ],
+    ids=ascii,
+)
+def test_f57_an_envelope_that_says_no_is_a_service_error(
+    call: Any, envelope: dict[str, Any], message: str
+) -> None:
+    """F57: with data beside it too; in any case of letters; not tried again."""
+    with served(then=json_reply(envelope)) as service:
+        error = failure(service.base_url, call=call)
+        assert len(service.requests) == 1
+    assert type(error) is td.ServiceError
+    assert message in str(error)
+    assert error.status_code == 200
+    assert error.service_message == envelope["message"].replace("\n", " ")
+
+
+@both
+def test_f57_an_envelope_in_place_of_a_search_page_is_a_service_error(call: Any) -> None:
+    with served(then=json_reply({"status": "error", "message": "Down", "data": None})) as service:
+        error = failure(service.base_url, "search", "tata", call=call)
+    assert type(error) is td.ServiceError
+    assert "Down" in str(error)
+
+
+@both
+@pytest.mark.parametrize("status", ["success", "Success", "SUCCESS"])
+def test_f58_success_without_data_is_an_empty_book(call: Any, status: str) -> None:
+    with served(json_reply({"status": status, "message": "Success", "data": None})) as service:
+        book = call(service.base_url)
+    assert len(book) == 0
+    assert book.response.status_code == 200
+
+
+@both
+@pytest.mark.parametrize("content_type", ["text/plain", "text/html", "", "application/xml"])
+def test_f55_the_body_decides_not_its_content_type(call: Any, content_type: str) -> None:
+    with served(reply(200, EMPTY_BOOK, headers={"Content-Type": content_type})) as service:
+        assert len(call(service.base_url)) == 0
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(
+    "target", ["same", "other port", "https", "file:///etc/passwd", "ftp://x/"]
+)
+def test_a_redirect_is_refused_and_carries_nothing_anywhere(status: int, target: str) -> None:
+    """F62, F63, F64: to the same host, another port, another scheme, a file: never followed."""
+    with served(then=good_book()) as elsewhere, Service() as service:
+        places = {"same": service.base_url, "other port": elsewhere.base_url}
+        places["https"] = elsewhere.url(scheme="https")
+        to = places.get(target, target)
+        service.script(then=redirect(status, f"{to}/api/v1/trade/book?a=b"))
+        error = failure(service.base_url)
+        assert len(service.requests) == 1
+        assert elsewhere.connections == []
+    assert type(error) is td.StatusError
+    assert not error.retryable
+    assert "redirects are refused, so that no token goes astray" in str(error)
+    assert "?a=b" not in str(error)
+
+
+def test_not_modified_is_no_redirect_and_no_answer() -> None:
+    with served(then=reply(304)) as service:
+        error = failure(service.base_url)
+    assert "HTTP 304; not an answer this service documents" in str(error)
+
+
+def test_f63_https_is_never_left_for_http(tls_service: Service, ca: Authority) -> None:
+    with served(then=good_book()) as plain:
+        tls_service.script(then=redirect(307, plain.base_url))
+        error = failure(tls_service.base_url, ca_file=ca.pem_file)
+        assert plain.connections == []
+    assert f"(it points to {plain.base_url})" in str(error)
+
+
+class TestConnections:
+    """F69 to F73: kept connections that end in the wrong moment cost no error."""
+
+    @both
+    def test_f69_closed_while_idle(self, call: Any, service: Service) -> None:
+        service.script(close_after_reply(good_book()), good_book())
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            client.trade_book()
+            service.wait_for_open(0)
+            book = client.trade_book()
+        assert book.response.attempts == 1
+        assert [request.connection for request in service.requests] == [0, 1]
+
+    @pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
+    def test_f70_closed_after_the_request_was_written(self, service: Service, reset: bool) -> None:
+        service.script(close_when_next_request_is_read(good_book(), reset=reset), then=good_book())
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            client.trade_book()
+            assert len(client.trade_book()) == 3
+            assert client.stats.failures == 0
+        assert len(service.requests) == 3
+        assert len({request.raw for request in service.requests}) == 1
+
+    @pytest.mark.long
+    def test_f71_a_connection_idle_for_a_minute_is_not_trusted(self, service: Service) -> None:
+        service.script(then=good_book())
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            client.trade_book()
+            time.sleep(62)
+            client.trade_book()
+        assert [request.connection for request in service.requests] == [0, 1]
+
+    def test_f72_http_1_1_is_spoken_even_where_http_2_is_offered(self, ca: Authority) -> None:
+        with Service(tls=ca.good(alpn=["h2", "http/1.1"])) as service:
+            service.script(good_book())
+            assert len(sync_call(service.base_url, ca_file=ca.pem_file)) == 3
+            assert service.connections[0].alpn in {None, "http/1.1"}
+            assert service.requests[0].version == "HTTP/1.1"
+
+    @pytest.mark.parametrize("answer", [h2_goaway(), h2_reset()], ids=["goaway", "reset"])
+    def test_f72_frames_of_http_2_are_no_answer(self, service: Service, answer: Any) -> None:
+        frames = answer(1)
+        service.script(then=lambda connection: connection.send(frames) or connection.close())
+        error = failure(service.base_url, attempts=1)
+        assert isinstance(error, td.TransportError)
+
+    def test_f73_a_connection_that_died_in_the_meantime_costs_one_retry(
+        self, service: Service
+    ) -> None:
+        """F73: after sleep or a new network the kept connection is dead: a new one is made."""
+        service.script(close_when_next_request_is_read(good_book(), reset=True), then=good_book())
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            client.trade_book()
+            assert client.trade_book().response.attempts <= 2
+
+    def test_calls_one_after_the_other_share_a_connection(self, service: Service) -> None:
+        service.script(then=good_book())
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            for _ in range(20):
+                client.trade_book()
+            assert client.stats.connections == 1
+            assert client.stats.reused == 19
+        assert len(service.connections) == 1
+
+    def test_a_connection_close_header_is_honoured(self, service: Service) -> None:
+        service.script(then=reply(200, EMPTY_BOOK, headers={"Connection": "close"}))
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            client.trade_book()
+            client.trade_book()
+        assert [request.connection for request in service.requests] == [0, 1]
+
+    def test_a_call_that_was_cut_leaves_no_connection_behind(self, service: Service) -> None:
+        service.script(hold(threading.Event(), good_book()), book_reply(trades(4)))
+        with td.Client(service.base_url, access_token=TOKEN) as client:
+            with pytest.raises(td.DeadlineError):
+                client.trade_book(timeout=0.1)
+            service.wait_for_open(0)
+            assert len(client.trade_book()) == 4
+
+
+def test_f67_cookies_and_security_headers_change_nothing(service: Service) -> None:
+    service.script(then=set_cookie("session=canary; Path=/; Domain=127.0.0.1"))
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        client.trade_book()
+        client.trade_book()
+    first, second = service.requests
+    assert first.raw == second.raw
