@@ -1,46 +1,20 @@
-// A table as Python sees it: its columns, the zone its times are given, and the text objects that
-// its rows share.
+// A table as Python sees it: its columns, the zone its times are given, and the objects that its
+// rows share.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <memory>
-#include <string_view>
+#include <cstring>
 #include <vector>
 
+#include "text_cache.hpp"
 #include "tradingdata/table.hpp"
 #include "tradingdata/time.hpp"
 
 namespace tradingdata::python {
 
 namespace py = pybind11;
-
-PyObject* make_text(std::string_view text);
-
-// Text that repeats down a column is made into a Python object once.
-class TextCache {
- public:
-  explicit TextCache(std::int64_t rows);
-  ~TextCache();
-  TextCache(const TextCache&) = delete;
-  TextCache& operator=(const TextCache&) = delete;
-
-  PyObject* get(const Table& table, const TextView& view);
-
- private:
-  struct Entry {
-    TextView view;
-    PyObject* text = nullptr;
-  };
-
-  void give_up();
-
-  std::vector<Entry> entries_;  // a power of two
-  std::int64_t hits_ = 0;
-  std::int64_t misses_ = 0;
-  bool useless_ = false;
-};
 
 class Columns {
  public:
@@ -51,18 +25,77 @@ class Columns {
   // A tzinfo, or None while times are naive.
   const py::object& zone() const { return zone_; }
 
-  // A cell as a new reference; nullptr with a Python error set.
-  PyObject* cell(int field, std::int64_t row);
+  // A cell as a new reference; nullptr with a Python error set. All that it needs of a column lies
+  // together: reading the 40 fields of 10,000 rows walks 40 columns at once, and waits for memory.
+  PyObject* cell(int field, std::int64_t row) {
+    Reader& reader = readers_[static_cast<std::size_t>(field)];
+    if (!reader.valid(row)) return Py_NewRef(Py_None);
+    switch (reader.kind) {
+      case Kind::text: return text(reader, row);
+      case Kind::integer: return PyLong_FromLongLong(at<std::int64_t>(reader, row));
+      case Kind::number: return PyFloat_FromDouble(at<double>(reader, row));
+      case Kind::timestamp: return timestamp(at<std::int64_t>(reader, row));
+      case Kind::date: return date(at<std::int32_t>(reader, row));
+    }
+    Py_UNREACHABLE();
+  }
+
+  // Whether the cell surely equals that of the row before; long text is not looked at.
+  bool repeats(int field, std::int64_t row) const {
+    const Reader& reader = readers_[static_cast<std::size_t>(field)];
+    if (row == 0 || reader.valid(row) != reader.valid(row - 1)) return false;
+    switch (reader.kind) {
+      case Kind::text: {
+        const TextView* const view = &at<TextView>(reader, row);
+        return view->is_inline() && std::memcmp(view, view - 1, sizeof *view) == 0;
+      }
+      case Kind::date: return same_bits<std::int32_t>(reader, row);
+      default: return same_bits<std::int64_t>(reader, row);
+    }
+  }
 
  private:
-  PyObject* text(int field, std::int64_t row);
+  struct alignas(64) Reader {
+    const std::byte* values;
+    const std::uint64_t* validity;  // nullptr: every row has a value
+    Kind kind;
+    TextCache texts;
+
+    bool valid(std::int64_t row) const {
+      return validity == nullptr || (validity[row >> 6] >> (row & 63) & 1) != 0;
+    }
+  };
+
+  template <typename T>
+  static bool same_bits(const Reader& reader, std::int64_t row) {
+    const T* const value = &at<T>(reader, row);
+    return value[0] == value[-1];
+  }
+
+  // Rows are mostly read in order: the line that the rows to come lie on is asked for early.
+  template <typename T>
+  static const T& at(const Reader& reader, std::int64_t row) {
+    const T* const value = reinterpret_cast<const T*>(reader.values) + row;
+    prefetch(value + lookahead_bytes / sizeof(T));
+    return *value;
+  }
+
+  static void prefetch([[maybe_unused]] const void* place) {
+#if defined(__GNUC__)
+    __builtin_prefetch(place);
+#endif
+  }
+
+  PyObject* text(Reader& reader, std::int64_t row);
   PyObject* timestamp(std::int64_t micros);
   PyObject* date(std::int32_t days);
   Civil civil_of(std::int32_t days);
 
+  static constexpr std::size_t lookahead_bytes = 128;
+
   TablePtr table_;
   py::object zone_;
-  std::vector<std::unique_ptr<TextCache>> caches_;  // by field, made when first read
+  std::vector<Reader> readers_;
   std::int32_t last_day_ = 0;
   Civil last_civil_{1970, 1, 1};
 };

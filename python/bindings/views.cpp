@@ -62,27 +62,30 @@ py::list to_dicts(Columns& self, std::int64_t start, std::int64_t stop,
   const Table& table = self.table();
   const RowType& type = row_type(table.schema());
   const std::vector<int> fields = fields_named(type, names);
-  // A copy of a dict that has its keys is made in one go; filling one key by key grows it often.
-  const py::dict pattern;
-  for (const int field : fields) pattern[py::handle(type.names.name(field))] = py::none();
+  // One dict is kept up to date, row by row, and copied: a value that repeats the row before is
+  // left as it is, any other is set in a dict that lies in the cache, and a copy is one block.
+  const py::dict current;
+  for (const int field : fields) current[py::handle(type.names.name(field))] = py::none();
   py::list result(static_cast<std::size_t>(stop - start));
   for (std::int64_t row = start; row < stop; ++row) {
-    PyObject* const made = PyDict_Copy(pattern.ptr());
-    if (made == nullptr) throw py::error_already_set();
-    PyList_SET_ITEM(result.ptr(), row - start, made);
     for (const int field : fields) {
+      if (row > start && self.repeats(field, row)) continue;
       PyObject* const value = self.cell(field, row);
       if (value == nullptr) throw py::error_already_set();
-      const int failed = value == Py_None ? 0 : PyDict_SetItem(made, type.names.name(field), value);
+      const int failed = PyDict_SetItem(current.ptr(), type.names.name(field), value);
       Py_DECREF(value);
       if (failed != 0) throw py::error_already_set();
     }
+    PyObject* const made = PyDict_Copy(current.ptr());
+    if (made == nullptr) throw py::error_already_set();
+    PyList_SET_ITEM(result.ptr(), row - start, made);
     if (!extra) continue;
     const auto [begin, end] = table.extras_of(row);
     for (std::int64_t i = begin; i < end; ++i) {
       const Extra& unknown = table.extras[static_cast<std::size_t>(i)];
-      py::reinterpret_borrow<py::dict>(made)[py::str(
-          table.extra_names[static_cast<std::size_t>(unknown.name)])] = extra_value(table, unknown);
+      py::reinterpret_borrow<py::dict>(
+          made)[py::str(table.extra_names[static_cast<std::size_t>(unknown.name)])] =
+          extra_value(table, unknown);
     }
   }
   return result;
@@ -91,8 +94,8 @@ py::list to_dicts(Columns& self, std::int64_t start, std::int64_t stop,
 }  // namespace
 
 void bind_views(py::module_& module) {
-  auto table = py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(
-      module.attr("Table"));
+  auto table =
+      py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
   table.def("column", &column, py::arg("name"), py::arg("start"), py::arg("stop"))
       .def("to_dict", &to_dict, py::arg("start"), py::arg("stop"), py::arg("columns"))
       .def("to_dicts", &to_dicts, py::arg("start"), py::arg("stop"), py::arg("columns"),

@@ -1,0 +1,46 @@
+// Text of a column as Python objects: text that repeats is made once.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "tradingdata/table.hpp"
+
+namespace tradingdata::python {
+
+// A new str; nullptr with a Python error set.
+PyObject* make_text(std::string_view text);
+
+// The few texts of a column that came by last, found by what their views hold. A column whose text
+// hardly repeats is noticed, and costs nothing from then on.
+class TextCache {
+ public:
+  TextCache() = default;
+  TextCache(TextCache&& other) noexcept = default;
+  TextCache& operator=(TextCache&&) = delete;
+  ~TextCache() { give_up(); }
+
+  // The text of a view of the table, as a new reference; nullptr with a Python error set.
+  PyObject* get(const Table& table, const TextView& view);
+
+ private:
+  struct alignas(32) Entry {
+    TextView view;
+    PyObject* text = nullptr;
+  };
+
+  bool begin(std::int64_t rows);
+  void give_up();
+  PyObject* missed(const Table& table, const TextView& view, Entry& entry);
+
+  std::unique_ptr<Entry[]> entries_;
+  int shift_ = 0;  // of a hash, to its place
+  std::int64_t hits_ = 0;
+  std::int64_t misses_ = 0;
+  bool useless_ = false;
+};
+
+}  // namespace tradingdata::python
