@@ -8,6 +8,7 @@ import threading
 from contextlib import suppress
 
 from . import _core
+from .errors import ClientClosedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class LoopPort:
     """One worker thread for one event loop; its outcomes wake the loop over a descriptor."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, core: _core.Client) -> None:
-        self.worker = _core.Worker(core)
+        self._worker: _core.Worker | None = _core.Worker(core)
         self.closed = False
         self._loop = loop
         self.process = os.getpid()
@@ -31,6 +32,13 @@ class LoopPort:
         except NotImplementedError:  # a loop that watches no descriptors: Windows' Proactor
             self._watches_descriptor = False
             threading.Thread(target=self._relay, name="tradingdata-relay", daemon=True).start()
+
+    @property
+    def worker(self) -> _core.Worker:
+        """What makes the calls. Raises ClientClosedError behind ``close``."""
+        if self._worker is None:
+            raise ClientClosedError("the client is closed: make a new one")
+        return self._worker
 
     def watch(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
         """What a submitted call will come to; cancelling the future gives the call up."""
@@ -44,15 +52,18 @@ class LoopPort:
             self.worker.cancel(call)
 
     def close(self, error: Exception | None) -> None:
-        """Stops the worker, from any thread; calls that wait end with ``error`` if there is one."""
+        """Stops the worker, from any thread; calls that wait end with ``error`` if there is one.
+
+        Its connections close with it, so nothing may keep it: not a traceback, nor a cycle.
+        """
         if self.closed:
             return
         self.closed = True
         self.worker.close()
         # In a forked child the loop's selector is still the parent's.
         if os.getpid() != self.process or self._loop.is_closed():
-            return
-        if self._loop is asyncio._get_running_loop():
+            self._worker = None
+        elif self._loop is asyncio._get_running_loop():
             self._leave(error)
         else:
             with suppress(RuntimeError):  # the loop was closed meanwhile
@@ -61,6 +72,7 @@ class LoopPort:
     def _leave(self, error: Exception | None) -> None:
         if self._watches_descriptor:
             self._loop.remove_reader(self.worker.notification_fd())
+        self._worker = None
         waiting, self._waiting = self._waiting, {}
         for future, _ in waiting.values():
             if error is not None:
@@ -71,8 +83,9 @@ class LoopPort:
             self._settle(*self.worker.take())
 
     def _relay(self) -> None:
+        worker = self.worker
         while not self.closed:
-            events = self.worker.wait(0.1)
+            events = worker.wait(0.1)
             if not any(events):
                 continue
             try:

@@ -1,0 +1,259 @@
+"""When a call is tried again and how long that waits, F47 to F52, and the deadline over it all."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, both, failure, good_book, served, sync_call, within
+from service import (
+    Behaviour,
+    Service,
+    cut_content_length,
+    json_reply,
+    reply,
+    reset,
+    retry_after,
+    stall,
+    stocks,
+)
+
+NOW = datetime(2025, 1, 6, 9, 15, tzinfo=UTC)
+
+
+def http_date(moment: datetime) -> str:
+    return format_datetime(moment, usegmt=True)
+
+
+def waits(
+    *behaviours: Behaviour, call: Callable[..., Any] = sync_call, **options: Any
+) -> list[float]:
+    """The delays that the client announced before it got its book."""
+    told: list[td.Retry] = []
+    with served(*behaviours, good_book()) as service:
+        assert len(call(service.base_url, on_retry=told.append, **options)) == 3
+    return [retry.delay for retry in told]
+
+
+@both
+def test_four_attempts_with_full_jitter_between_them(call: Any) -> None:
+    """F51: at most 0.25, 0.5 and 1 s; the last failure is told."""
+    told: list[td.Retry] = []
+    with served(then=reply(503)) as service:
+        error = failure(service.base_url, call=call, on_retry=told.append)
+        times = [request.at for request in service.requests]
+    assert len(times) == 4
+    assert error.attempts == 4
+    assert [retry.attempt for retry in told] == [1, 2, 3]
+    assert {retry.call for retry in told} == {"trade_book"}
+    assert all("HTTP 503" in retry.reason for retry in told)
+    for i, (retry, before, after) in enumerate(zip(told, times, times[1:], strict=False)):
+        assert 0 <= retry.delay <= 0.25 * 2**i
+        assert retry.delay - 0.01 <= after - before <= retry.delay + 0.3
+    assert error.elapsed >= sum(retry.delay for retry in told)
+
+
+def test_the_waits_differ() -> None:
+    """F51: without jitter, clients that failed together would come back together."""
+    delays = [waits(reset)[0] for _ in range(8)]
+    assert len(set(delays)) == 8
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 5])
+def test_attempts_are_counted_as_asked(attempts: int) -> None:
+    with served(then=reset) as service:
+        error = failure(service.base_url, attempts=attempts)
+        assert len(service.requests) == attempts
+    assert error.attempts == attempts
+
+
+@pytest.mark.parametrize(
+    ("what", "answer"),
+    [
+        ("trade_book", good_book()),
+        ("order_book", json_reply({"status": "success", "message": "", "data": []})),
+        ("search", json_reply([])),
+    ],
+)
+def test_every_call_only_reads_and_is_tried_again(what: str, answer: Behaviour) -> None:
+    with served(cut_content_length(), reply(502), answer) as service:
+        arguments = ["tata"] if what == "search" else []
+        sync_call(service.base_url, what, *arguments)
+        assert len(service.requests) == 3
+
+
+@both
+def test_f48_retry_after_in_seconds_is_waited_for(call: Any) -> None:
+    with within(3, at_least=1):
+        [delay] = waits(retry_after("1"), call=call)
+    assert delay == pytest.approx(1)
+
+
+def test_f48_retry_after_of_a_503_too() -> None:
+    assert waits(retry_after("1", 503)) == [pytest.approx(1)]
+
+
+@both
+@pytest.mark.parametrize("value", ["61", "3600", "1000000"])
+def test_f48_a_longer_wait_than_a_minute_is_told_instead(call: Any, value: str) -> None:
+    with served(then=retry_after(value)) as service:
+        error = failure(service.base_url, call=call, timeout=300)
+        assert len(service.requests) == 1
+    assert type(error) is td.RateLimitError
+    assert error.retry_after == float(value)
+    assert error.retryable
+    assert "it asks to wait" in str(error)
+    assert "too many requests; ask less often, or pass rate_limit=" in str(error)
+
+
+def test_f48_a_longer_wait_than_the_deadline_is_told_instead() -> None:
+    with within(0.5), served(then=retry_after("20")) as service:
+        error = failure(service.base_url, timeout=5)
+        assert len(service.requests) == 1
+    assert error.retry_after == 20
+    assert "not tried again: the deadline is nearer than the next attempt" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("value", "date", "seconds"),
+    [
+        (http_date(NOW + timedelta(seconds=1)), http_date(NOW), 1),
+        (http_date(NOW - timedelta(days=1)), http_date(NOW), 0),
+        ("Mon, 06-Jan-25 09:15:01 GMT".replace("Mon", "Monday"), http_date(NOW), 1),
+        ("Mon Jan  6 09:15:01 2025", http_date(NOW), 1),
+    ],
+    ids=["F49 date", "F49 past", "F49 RFC 850", "F49 asctime"],
+)
+def test_f49_a_date_counts_from_the_answer_s_own_date(
+    value: str, date: str, seconds: float
+) -> None:
+    """F49, F110: whatever the local clock says; never below zero."""
+    [delay] = waits(retry_after(value, date=date))
+    assert seconds <= delay <= seconds + 0.25
+
+
+def test_f49_without_a_date_the_local_clock_counts() -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=2)
+    [delay] = waits(retry_after(http_date(soon)))
+    assert 0.5 <= delay <= 2.25
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, "", "soon", "-1", "1e12", "999999999999", "0x10", "NaN", "inf", "1 second", "1;2",
+     "Mon, 99 Foo 2025 99:99:99 GMT", "\u00b2".encode().decode("latin-1"), "9" * 400],
+    ids=lambda value: f"F50 {value!r:.20}",
+)  # fmt: skip
+def test_f50_garbage_in_retry_after_is_no_wait_and_no_error(value: str | None) -> None:
+    [delay] = waits(retry_after(value))
+    assert 0 <= delay <= 0.25
+
+
+def test_f52_a_long_outage_empties_the_quota_and_fails_fast() -> None:
+    """F52: 500 tokens at 5 a retry: 100 retries in all, then one request a call."""
+
+    async def outage(client: td.AsyncClient, calls: int) -> list[Any]:
+        return await asyncio.gather(
+            *(client.trade_book() for _ in range(calls)), return_exceptions=True
+        )
+
+    async def run(url: str) -> None:
+        async with td.AsyncClient(url, access_token=TOKEN) as client:
+            await outage(client, 60)
+            assert client.stats.retries == 100
+            with within(0.5):
+                errors = await outage(client, 20)
+            assert {type(error) for error in errors} == {td.ServerError}
+            assert all("the retry quota is spent" in str(error) for error in errors)
+            assert client.stats.attempts == 60 + 100 + 20
+
+    with served(then=reply(503)) as service:
+        asyncio.run(run(service.base_url))
+        assert len(service.requests) == 180
+
+
+def test_f52_one_client_s_quota_is_not_another_s() -> None:
+    with served(then=reply(503)) as service:
+        for _ in range(2):
+            assert failure(service.base_url, attempts=2).attempts == 2
+
+
+@both
+@pytest.mark.parametrize(
+    "behaviour",
+    [reply(503), retry_after("0"), reset, cut_content_length()],
+    ids=["503", "Retry-After", "reset", "cut body"],
+)
+def test_the_deadline_is_over_all_attempts_and_waits(call: Any, behaviour: Behaviour) -> None:
+    with served(then=behaviour) as service, within(0.4):
+        error = failure(service.base_url, call=call, attempts=1000, timeout=0.4)
+    assert isinstance(error, td.TradingDataError)
+    assert error.elapsed <= 0.7
+
+
+@both
+def test_a_deadline_tells_what_failed_before_it(call: Any) -> None:
+    with served(reply(503), then=stall()) as service, within(1, at_least=0.9):
+        error = failure(service.base_url, call=call, timeout=1)
+    assert type(error) is td.DeadlineError
+    assert error.attempts == 2
+    assert "; before that: HTTP 503" in str(error)
+
+
+def test_a_mixture_of_faults_ends_in_a_book() -> None:
+    with served(reset, cut_content_length(), reply(502), good_book()) as service:
+        book = sync_call(service.base_url)
+    assert book.response.attempts == 4
+
+
+def test_a_search_page_is_tried_again_and_no_row_is_lost(service: Service) -> None:
+    service.script(json_reply(stocks(2)), reply(503), reset, json_reply([]))
+    with td.Client(service.base_url) as client:
+        assert len(client.search("x").all()) == 2
+
+
+@both
+def test_what_on_retry_raises_comes_out(call: Any) -> None:
+    class Enough(Exception):
+        pass
+
+    def enough(retry: td.Retry) -> None:
+        raise Enough(retry.reason)
+
+    with served(then=reply(503)) as service:
+        with pytest.raises(Enough, match="HTTP 503"):
+            call(service.base_url, on_retry=enough)
+        service.wait_for_open(0)
+        assert len(service.requests) == 1
+
+
+@both
+def test_a_rate_limit_spaces_calls_and_waits_inside_the_deadline(call: Any) -> None:
+    pace = td.RateLimit(10)
+    with served(then=good_book()) as service, within(1, at_least=0.19):
+        for _ in range(3):
+            call(service.base_url, rate_limit=pace)
+        first, *_, last = (request.at for request in service.requests)
+        assert last - first >= 0.19
+    slow = td.RateLimit(0.1)
+    with served(then=good_book()) as service:
+        call(service.base_url, rate_limit=slow)
+        with within(0.2):
+            error = failure(service.base_url, call=call, rate_limit=slow, timeout=0.5)
+        assert len(service.requests) == 1
+    assert type(error) is td.DeadlineError
+    assert "the rate limit leaves no room" in str(error)
+
+
+def test_f110_a_wall_clock_that_jumps_changes_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F110: deadlines are on the steady clock, in Python too."""
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    with served(then=stall()) as service, within(0.3, at_least=0.25):
+        assert type(failure(service.base_url, timeout=0.3)) is td.DeadlineError
