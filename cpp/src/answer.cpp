@@ -80,7 +80,9 @@ std::string scrubbed(const Request& request, std::string_view text) {
 
 }  // namespace
 
-std::string raw_head(std::string_view body) { return std::string(body.substr(0, kept_head)); }
+std::string raw_head(std::string_view body) {
+  return std::string(body.substr(0, kept_head));
+}
 
 std::string safe_head(const Request& request, std::string_view head) {
   return redacted_head(scrubbed(request, head), shown_body);

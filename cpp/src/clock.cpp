@@ -26,7 +26,9 @@ Sources system_sources() {
   return {std::chrono::steady_clock::now, wall_micros_now, system_random};
 }
 
-double to_seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double to_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 Duration from_seconds(double seconds) {
   constexpr double ten_years = 3600.0 * 24 * 3653;

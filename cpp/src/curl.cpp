@@ -46,7 +46,8 @@ void check(CURLMcode code) {
 
 int poll_milliseconds(Duration wait) {
   constexpr std::chrono::milliseconds longest = std::chrono::hours(1);
-  const auto whole = std::chrono::ceil<std::chrono::milliseconds>(std::min<Duration>(wait, longest));
+  const auto whole =
+      std::chrono::ceil<std::chrono::milliseconds>(std::min<Duration>(wait, longest));
   return static_cast<int>(std::max<std::int64_t>(whole.count(), 0));
 }
 

@@ -98,7 +98,9 @@ EasyHandle::EasyHandle(const CurlOptions& options, bool joins_resolver)
   }
 }
 
-EasyHandle::~EasyHandle() { curl_easy_cleanup(easy_); }
+EasyHandle::~EasyHandle() {
+  curl_easy_cleanup(easy_);
+}
 
 EasyHandle& EasyHandle::of(void* easy) {
   return *static_cast<EasyHandle*>(info<void*>(easy, CURLINFO_PRIVATE));
@@ -242,9 +244,12 @@ FaultContext EasyHandle::context() const {
   context.proxy_status = info<long>(easy_, CURLINFO_HTTP_CONNECTCODE);
   context.max_body = options_->max_body;
   context.received = receiver_.received();
-  if (resolving()) context.phase = Phase::lookup;
-  else if (connected()) context.phase = context.received == 0 ? Phase::first_byte : Phase::body;
-  else context.phase = info<long>(easy_, CURLINFO_LOCAL_PORT) > 0 ? Phase::handshake : Phase::connect;
+  if (resolving())
+    context.phase = Phase::lookup;
+  else if (connected())
+    context.phase = context.received == 0 ? Phase::first_byte : Phase::body;
+  else
+    context.phase = info<long>(easy_, CURLINFO_LOCAL_PORT) > 0 ? Phase::handshake : Phase::connect;
   return context;
 }
 

@@ -64,9 +64,13 @@ std::optional<Outcome> Engine::take(CallId id) {
   return outcome;
 }
 
-std::vector<Outcome> Engine::take_all() { return std::exchange(outcomes_, {}); }
+std::vector<Outcome> Engine::take_all() {
+  return std::exchange(outcomes_, {});
+}
 
-std::vector<RetryRecord> Engine::take_retries() { return std::exchange(retries_, {}); }
+std::vector<RetryRecord> Engine::take_retries() {
+  return std::exchange(retries_, {});
+}
 
 void Engine::deactivate(Flight& flight) noexcept {
   if (!flight.active) return;
@@ -177,7 +181,8 @@ void Engine::answered(Flights::iterator position, Response& response) {
   ++(response.reused ? stats.reused : stats.connections);
   stats.bytes_sent += response.bytes_sent;
   stats.bytes_received += response.bytes_received;
-  const bool empty = response.status == 204 || (response.status == 200 && response.body.size() == 0);
+  const bool empty =
+      response.status == 204 || (response.status == 200 && response.body.size() == 0);
   if (empty) {
     failed(position, detail::empty_body(response.status), Retry::once, false);
   } else if (response.status == 200) {
@@ -204,8 +209,9 @@ void Engine::judge(Flights::iterator position, Response& response) {
     if (!error.incomplete || !response.close_delimited) {
       return failed(position, error, Retry::never, false);
     }
-    Error cut = error.reworded(std::string("incomplete body: the connection ended inside the answer (") +
-                               error.what() + ")");
+    Error cut =
+        error.reworded(std::string("incomplete body: the connection ended inside the answer (") +
+                       error.what() + ")");
     cut.kind = ErrorKind::transport;
     cut.retryable = true;
     return failed(position, cut, Retry::always, false);
@@ -220,7 +226,8 @@ void Engine::failed(Flights::iterator position, Error error, Retry retry, bool t
   Flight& flight = position->second;
   std::string note;
   const std::optional<Duration> delay = plan(flight, error, retry, timeout, note);
-  if (!delay) return finish_with(position, note.empty() ? error : error.reworded(error.what() + note));
+  if (!delay)
+    return finish_with(position, note.empty() ? error : error.reworded(error.what() + note));
   flight.last_failure = error.what();
   flight.not_before = options_.sources.now() + *delay;
   waiting_.emplace(flight.not_before, flight.call.id);
@@ -237,7 +244,8 @@ std::optional<Duration> Engine::plan(Flight& flight, const Error& error, Retry r
   if (error.retry_after) {
     const Duration asked = from_seconds(*error.retry_after);
     if (asked > options_.retry.longest_retry_after) {
-      note = " (it asks to wait " + in_seconds(*error.retry_after) + ", longer than is waited here)";
+      note =
+          " (it asks to wait " + in_seconds(*error.retry_after) + ", longer than is waited here)";
       return std::nullopt;
     }
     delay = std::max(delay, asked);

@@ -9,7 +9,8 @@ namespace tradingdata::detail {
 
 namespace {
 
-constexpr int gzip_only = 15 + 16;  // the largest window; zlib's code for "a gzip header or nothing"
+constexpr int gzip_only =
+    15 + 16;  // the largest window; zlib's code for "a gzip header or nothing"
 
 }  // namespace
 
@@ -18,7 +19,9 @@ Inflater::Inflater()
   if (inflateInit2(stream_.get(), gzip_only) != Z_OK) throw std::bad_alloc();
 }
 
-Inflater::~Inflater() { inflateEnd(stream_.get()); }
+Inflater::~Inflater() {
+  inflateEnd(stream_.get());
+}
 
 void Inflater::reset() {
   inflateReset(stream_.get());

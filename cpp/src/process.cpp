@@ -36,18 +36,28 @@ std::int64_t process_id() {
 
 std::mutex& process_mutex() {
 #ifndef _WIN32
-  static const int registered = pthread_atfork(
-      [] { shared_mutex.lock(); }, [] { shared_mutex.unlock(); }, after_fork_in_child);
+  static const int registered = pthread_atfork([] { shared_mutex.lock(); },
+                                               [] { shared_mutex.unlock(); }, after_fork_in_child);
   static_cast<void>(registered);
 #endif
   return shared_mutex;
 }
 
-bool ending() { return is_ending; }
-void end() { is_ending = true; }
-int threads_inside() { return inside; }
+bool ending() {
+  return is_ending;
+}
+void end() {
+  is_ending = true;
+}
+int threads_inside() {
+  return inside;
+}
 
-Inside::Inside() { ++inside; }
-Inside::~Inside() { --inside; }
+Inside::Inside() {
+  ++inside;
+}
+Inside::~Inside() {
+  --inside;
+}
 
 }  // namespace tradingdata::detail

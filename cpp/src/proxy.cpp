@@ -51,8 +51,7 @@ ProxyChoice choose_proxy(const BaseUrl& base, const std::optional<std::string>& 
   if (proxy) return {*proxy, ""};
   if (!trust_env) return {};
   ProxyChoice choice;
-  choice.proxy =
-      first_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"});
+  choice.proxy = first_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"});
   check(choice.proxy, "the environment's https_proxy (or all_proxy)");
   if (!choice.proxy.empty()) choice.no_proxy = first_of(environment, {"no_proxy", "NO_PROXY"});
   return choice;

@@ -119,7 +119,8 @@ void Receiver::read_content_length(std::string_view value) {
   if (problem != std::errc() || end != value.data() + value.size() || length < 0) {
     fail(Retry::never, "the answer's Content-Length is no length");
   } else if (content_length_ && *content_length_ != length) {
-    fail(Retry::never, "the answer has two different Content-Lengths: something on the way is broken");
+    fail(Retry::never,
+         "the answer has two different Content-Lengths: something on the way is broken");
   }
   content_length_ = length;
 }

@@ -11,7 +11,9 @@ namespace {
 
 constexpr double longest_plausible = 366.0 * 24 * 3600;
 
-constexpr bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+constexpr bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -40,8 +42,9 @@ class DateReader {
 
   int number(std::size_t digits) {
     int value = 0;
-    good_ = good_ && rest_.size() >= digits &&
-            std::all_of(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(digits), is_digit);
+    good_ =
+        good_ && rest_.size() >= digits &&
+        std::all_of(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(digits), is_digit);
     if (!good_) return 0;
     std::from_chars(rest_.data(), rest_.data() + digits, value);
     rest_.remove_prefix(digits);

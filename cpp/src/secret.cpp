@@ -72,9 +72,13 @@ Secret::Secret(std::string_view token) {
   std::memcpy(line_.get() + prefix.size(), token.data(), size_);
 }
 
-Secret::~Secret() { wipe(line_.get(), prefix.size() + size_); }
+Secret::~Secret() {
+  wipe(line_.get(), prefix.size() + size_);
+}
 
-std::string_view Secret::reveal() const { return {line_.get() + prefix.size(), size_}; }
+std::string_view Secret::reveal() const {
+  return {line_.get() + prefix.size(), size_};
+}
 
 void Secret::scrub(std::string& text, bool cut) const {
   if (size_ < scrub_from) return;

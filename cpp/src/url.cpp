@@ -14,7 +14,9 @@ namespace {
   throw Error(ErrorKind::configuration, "base_url " + why);
 }
 
-constexpr bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+constexpr bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
 constexpr bool is_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 }
@@ -113,8 +115,7 @@ BaseUrl::BaseUrl(std::string_view text) {
   if (path.find('?') != std::string_view::npos) refuse("must not hold a query ('?...')");
   if (path.find('#') != std::string_view::npos) refuse("must not hold a fragment ('#...')");
   const std::size_t bracket = authority.rfind(']');
-  const std::size_t colon =
-      authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
+  const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
   host_ = lower(authority.substr(0, colon));
   check_host(host_);
   if (colon != std::string_view::npos) check_port(authority.substr(colon + 1));

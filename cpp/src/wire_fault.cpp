@@ -42,8 +42,9 @@ Failure failure_of(WireFault fault, const FaultContext& context) {
       return {ErrorKind::connect, Retry::once,
               "cannot find the host " + host + because + "; check base_url and the network's DNS"};
     case WireFault::no_proxy:
-      return {ErrorKind::connect, Retry::once,
-              "cannot reach the proxy" + because + "; check proxy= or the environment's https_proxy"};
+      return {
+          ErrorKind::connect, Retry::once,
+          "cannot reach the proxy" + because + "; check proxy= or the environment's https_proxy"};
     case WireFault::proxy_refused: return proxy_failure(context);
     case WireFault::handshake:
       return {ErrorKind::tls, Retry::never,
@@ -60,10 +61,12 @@ Failure failure_of(WireFault fault, const FaultContext& context) {
                   (context.ca_file.empty() ? "" : " in " + context.ca_file) +
                   ": pass ca_file= with the path of a readable PEM file"};
     case WireFault::empty_reply:
-      return {ErrorKind::transport, Retry::always, host + " closed the connection without an answer"};
+      return {ErrorKind::transport, Retry::always,
+              host + " closed the connection without an answer"};
     case WireFault::cut_body:
       return {ErrorKind::transport, Retry::always,
-              "incomplete body: the answer was cut after " + std::to_string(context.received) + " bytes"};
+              "incomplete body: the answer was cut after " + std::to_string(context.received) +
+                  " bytes"};
     case WireFault::broken_connection:
       return {ErrorKind::transport, Retry::always,
               "the connection to " + host + " broke " + while_in(context) + because};

@@ -4,6 +4,7 @@
 #include <exception>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -113,13 +114,14 @@ class Worker::State {
   }
 
   // The transport itself gave up: every call ends with what it said, and none is left waiting.
-  void fail_all(const std::exception_ptr& error) {
+  // Each gets an exception of its own, since they are looked at on other threads.
+  void fail_all(const Error& error) {
     engine_->cancel_all();
     std::vector<Outcome> outcomes;
     for (const CallId id : in_flight_) {
       Outcome outcome;
       outcome.id = id;
-      outcome.error = error;
+      outcome.error = std::make_exception_ptr(error);
       outcomes.push_back(std::move(outcome));
     }
     publish(std::move(outcomes), {});
@@ -141,10 +143,12 @@ class Worker::State {
             const detail::Inside inside;
             engine_->pump(now + Waiting::slice);
           }
-        } catch (const std::exception&) {
-          fail_all(std::current_exception());
+        } catch (const Error& error) {
+          fail_all(error);
           if (!client_open()) break;
           std::this_thread::sleep_for(Waiting::slice);  // what broke may do so again at once
+        } catch (const std::bad_alloc&) {
+          fail_all(Error(ErrorKind::transport, "out of memory while calls were in flight"));
         }
         publish(engine_->take_all(), engine_->take_retries());
       }
@@ -187,7 +191,8 @@ Worker::~Worker() {
 
 void Worker::submit(Call call) {
   if (state_->process() != detail::process_id()) {
-    throw Error(ErrorKind::closed, "the client was made before a fork: make a new one in the child");
+    throw Error(ErrorKind::closed,
+                "the client was made before a fork: make a new one in the child");
   }
   state_->submit(std::move(call));
 }
@@ -196,7 +201,9 @@ void Worker::cancel(CallId id) {
   if (state_->process() == detail::process_id()) state_->cancel(id);
 }
 
-int Worker::notification_fd() const { return state_->fd(); }
+int Worker::notification_fd() const {
+  return state_->fd();
+}
 
 Events Worker::take() {
   return state_->process() == detail::process_id() ? state_->take() : Events();

@@ -1,66 +1,13 @@
 // The real transport against a server that sends what it is told to.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
-#include <chrono>
-#include <functional>
-#include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
-#include "loopback.hpp"
-#include "tradingdata/client.hpp"
-#include "tradingdata/records.hpp"
-#include "tradingdata/search.hpp"
+#include "calling.hpp"
 
-using namespace tradingdata;
-using loopback::Connection;
-using loopback::Server;
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
-namespace {
-
-std::shared_ptr<Client> client_of(const std::string& url, int attempts = 1,
-                                  const std::function<void(ClientOptions&)>& change = {}) {
-  ClientOptions options;
-  options.base_url = url;
-  options.attempts = attempts;
-  options.timeout = 10;
-  options.user_agent = "tradingdata/test";
-  if (change) change(options);
-  auto client = std::make_shared<Client>(options);
-  client->set_token("canary-token-1");
-  return client;
-}
-
-Error error_of(Client& client, std::optional<double> timeout = {}) {
-  try {
-    client.run(client.book(trade_schema, timeout));
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("no error");
-  throw std::logic_error("not reached");
-}
-
-// What one call says of a server that sends `bytes` once a connection and closes.
-Error error_after(const std::string& bytes, int attempts = 1) {
-  Server server(loopback::once(bytes));
-  return error_of(*client_of(server.url(), attempts));
-}
-
-bool says(const Error& error, const char* words) {
-  return std::string(error.what()).find(words) != std::string::npos;
-}
-
-double seconds_for(const std::function<void()>& action) {
-  const auto before = steady_clock::now();
-  action();
-  return to_seconds(steady_clock::now() - before);
-}
-
-}  // namespace
+using namespace calling;
 
 TEST_CASE("the requests go out byte by byte as the service documents them") {
   std::vector<std::string> requests;
@@ -139,10 +86,12 @@ TEST_CASE("F14 a missing CA file is named") {
 }
 
 TEST_CASE("F20 F21 F27 a cut body is never data, and is tried again") {
-  for (const std::string framing : {"Content-Length: 60\r\n", "Transfer-Encoding: chunked\r\n", ""}) {
+  for (const std::string framing :
+       {"Content-Length: 60\r\n", "Transfer-Encoding: chunked\r\n", ""}) {
     CAPTURE(framing);
     const std::string chunk = framing.starts_with("T") ? "100\r\n" : "";
-    const Error error = error_after("HTTP/1.1 200 OK\r\n" + framing + "\r\n" + chunk + R"({"data":[)", 2);
+    const Error error =
+        error_after("HTTP/1.1 200 OK\r\n" + framing + "\r\n" + chunk + R"({"data":[)", 2);
     CHECK(error.kind == ErrorKind::transport);
     CHECK(error.attempts == 2);
     CHECK(says(error, "incomplete body"));
@@ -151,7 +100,8 @@ TEST_CASE("F20 F21 F27 a cut body is never data, and is tried again") {
 
 TEST_CASE("F21 a chunked answer without its last chunk is an error though its JSON is whole") {
   const std::string body(loopback::empty_book);
-  const Error error = error_after("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n" + body + "\r\n");
+  const Error error =
+      error_after("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n" + body + "\r\n");
   REQUIRE(body.size() == 0x32);
   CHECK(says(error, "incomplete body"));
 }
@@ -174,7 +124,8 @@ TEST_CASE("F19 a reset inside the body is tried again") {
 TEST_CASE("F22 F24 F25 F33 F37 F38 answers against the rules are refused") {
   const std::string ok = "HTTP/1.1 200 OK\r\n";
   for (const std::string& bytes :
-       {ok + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+       {ok + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n",
+        ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
         ok + "Content-Length: -1\r\n\r\n{}", ok + "X: " + std::string(150'000, 'x') + "\r\n\r\n",
         ok + "Content-Encoding: br\r\nContent-Length: 2\r\n\r\n{}",
         ok + "Content-Encoding: gzip, gzip\r\nContent-Length: 2\r\n\r\n{}"}) {
@@ -189,7 +140,8 @@ TEST_CASE("F23 F26 F29 F55 odd but sound answers are taken") {
   std::string flood;
   for (int i = 0; i < 500; ++i) flood += "HTTP/1.1 100 Continue\r\n\r\n";
   for (const std::string& bytes :
-       {ok + "Content-Length: 7\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n" + body + "\r\n0\r\n\r\n",
+       {ok + "Content-Length: 7\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n" + body +
+            "\r\n0\r\n\r\n",
         loopback::answer(body) + "HTTP/1.1 500 poison\r\n\r\n", flood + loopback::answer(body),
         ok + "Content-Type: text/plain\r\n\r\n" + body}) {
     Server server(loopback::once(bytes));
@@ -235,9 +187,10 @@ TEST_CASE("F31 F32 a stall or a drip ends at the deadline, within 100 ms") {
 TEST_CASE("F62 F64 a redirect carries nothing anywhere") {
   Server other(loopback::always(loopback::answer(loopback::empty_book)));
   for (const int status : {301, 302, 303, 307, 308}) {
-    const Error error = error_after("HTTP/1.1 " + std::to_string(status) + " Moved\r\nLocation: " + other.url() +
-                                        "/x?token=1\r\nContent-Length: 0\r\n\r\n",
-                                    3);
+    const Error error =
+        error_after("HTTP/1.1 " + std::to_string(status) + " Moved\r\nLocation: " + other.url() +
+                        "/x?token=1\r\nContent-Length: 0\r\n\r\n",
+                    3);
     CHECK(error.kind == ErrorKind::status);
     CHECK(error.status_code == status);
     CHECK(error.attempts == 1);
@@ -275,7 +228,8 @@ TEST_CASE("F66 a proxy sees a CONNECT and never the token") {
       seen += connection.receive();
       connection.send("HTTP/1.1 407 Who Are You\r\nContent-Length: 0\r\n\r\n");
     });
-    const auto client = client_of("https://api.example.com", 3, [&](ClientOptions& o) { o.proxy = proxy.url(); });
+    const auto client =
+        client_of("https://api.example.com", 3, [&](ClientOptions& o) { o.proxy = proxy.url(); });
     const Error error = error_of(*client);
     CHECK(error.kind == ErrorKind::connect);
     CHECK(error.attempts == 1);
@@ -283,99 +237,4 @@ TEST_CASE("F66 a proxy sees a CONNECT and never the token") {
   }
   CHECK(seen.starts_with("CONNECT api.example.com:443 HTTP/1.1\r\n"));
   CHECK(seen.find("canary") == std::string::npos);
-}
-
-TEST_CASE("a cancelled call's connection is closed at once") {
-  std::atomic<bool> closed = false;
-  Server server([&](Connection& connection) {
-    connection.receive();
-    closed = connection.closed_within(milliseconds(2000));
-  });
-  const auto client = client_of(server.url());
-  struct Interrupt {};
-  Waiting waiting;
-  waiting.on_slice = [] { throw Interrupt(); };
-  const double took = seconds_for(
-      [&] { CHECK_THROWS_AS(client->run(client->book(trade_schema), waiting), Interrupt); });
-  CHECK(took < 0.1);
-  while (!closed) std::this_thread::sleep_for(milliseconds(1));
-}
-
-TEST_CASE("wake ends a pump from another thread") {
-  const auto client = client_of("http://127.0.0.1:9");
-  const auto engine = client->make_engine();
-  engine->pump(steady_clock::now());  // takes the wake-up that opening it left behind
-  std::thread other([&] {
-    std::this_thread::sleep_for(milliseconds(30));
-    engine->wake();
-  });
-  const double took = seconds_for([&] { engine->pump(steady_clock::now() + std::chrono::seconds(5)); });
-  other.join();
-  CHECK(took < 1);
-}
-
-TEST_CASE("F102 a forked child talks over its own connection and the parent's stays whole") {
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
-  const auto client = client_of(server.url());
-  client->run(client->book(trade_schema));
-  const pid_t child = fork();
-  if (child == 0) {
-    int code = 1;
-    try {
-      for (int i = 0; i < 3; ++i) client->run(client->book(trade_schema));
-      code = client->stats().connections == 2 ? 0 : 2;
-    } catch (...) {
-    }
-    _exit(code);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
-  for (int i = 0; i < 3; ++i) client->run(client->book(trade_schema));
-  CHECK(client->stats().connections == 1);
-  CHECK(server.connections() == 2);
-}
-
-TEST_CASE("F103 eight threads share one client") {
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
-  const auto client = client_of(server.url());
-  std::atomic<int> good = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&, i] {
-      for (int k = 0; k < 50; ++k) {
-        if (k % 10 == i) client->set_token("canary-token-" + std::to_string(k));
-        if (client->run(client->book(k % 2 == 0 ? trade_schema : order_schema)).status_code == 200) ++good;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  CHECK(good == 400);
-  CHECK(client->stats().calls == 400);
-  CHECK(server.connections() <= 8);
-}
-
-TEST_CASE("a search over real connections fetches ahead") {
-  Server server([](Connection& connection) {
-    while (true) {
-      const std::string request = connection.receive();
-      if (request.empty()) return;
-      const int page = std::stoi(request.substr(request.find("page=") + 5));
-      std::this_thread::sleep_for(milliseconds(20));
-      std::string body = "[";
-      for (int i = 0; page <= 12 && i < 10; ++i) {
-        body += std::string(i > 0 ? "," : "") + R"({"co_code":)" + std::to_string(page * 10 + i) + "}";
-      }
-      connection.send(loopback::answer(body + "]"));
-    }
-  });
-  const auto client = client_of(server.url());
-  Search search(client, "tata", {10, 1, {}, 6});
-  std::int64_t rows = 0;
-  const double took = seconds_for([&] {
-    while (const auto page = search.next()) rows += page->fetched.table->rows();
-  });
-  CHECK(rows == 120);
-  CHECK(took < 13 * 0.020 * 0.8);
 }

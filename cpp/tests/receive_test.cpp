@@ -36,7 +36,8 @@ struct Answer {
   explicit Answer(std::initializer_list<const char*> headers, std::string_view body = {},
                   std::int64_t max_body = 1 << 20, std::size_t piece = 100000) {
     receiver.start(max_body);
-    for (const char* header : headers) going = going && receiver.header(std::string(header) + "\r\n");
+    for (const char* header : headers)
+      going = going && receiver.header(std::string(header) + "\r\n");
     going = going && receiver.header("\r\n");
     for (std::size_t at = 0; going && at < body.size(); at += piece) {
       going = receiver.body(body.substr(at, piece));
@@ -51,7 +52,8 @@ struct Answer {
 std::string random_text(std::size_t size) {
   std::string text;
   unsigned state = 12345;
-  while (text.size() < size) text += static_cast<char>('a' + ((state = state * 1664525 + 1013904223) >> 24) % 26);
+  while (text.size() < size)
+    text += static_cast<char>('a' + ((state = state * 1664525 + 1013904223) >> 24) % 26);
   return text;
 }
 
@@ -70,19 +72,25 @@ TEST_CASE("a plain answer arrives whole, with the headers that matter") {
 
 TEST_CASE("F27 a body that only the connection ends is marked") {
   CHECK(Answer({"HTTP/1.1 200 OK"}, "x").receiver.response().close_delimited);
-  CHECK_FALSE(Answer({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "x").receiver.response().close_delimited);
+  CHECK_FALSE(Answer({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "x")
+                  .receiver.response()
+                  .close_delimited);
 }
 
 TEST_CASE("F24 two Content-Lengths must agree") {
-  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 5"}, "good").why().find("two different") !=
-        std::string::npos);
-  CHECK_FALSE(Answer({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 4"}, "good").failure);
+  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 5"}, "good")
+            .why()
+            .find("two different") != std::string::npos);
+  CHECK_FALSE(
+      Answer({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 4"}, "good").failure);
   CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: 4, 5"}, "good").failure);
   CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: -4"}, "good").failure);
 }
 
 TEST_CASE("F29 interim answers leave no trace") {
-  Answer answer({"HTTP/1.1 100 Continue", "Content-Length: 99", "", "HTTP/1.1 200 OK", "Content-Length: 4"}, "good");
+  Answer answer(
+      {"HTTP/1.1 100 Continue", "Content-Length: 99", "", "HTTP/1.1 200 OK", "Content-Length: 4"},
+      "good");
   CHECK_FALSE(answer.failure);
   CHECK(answer.receiver.response().status == 200);
 }
@@ -144,7 +152,8 @@ TEST_CASE("F41 F42 gzip that does not reach its checksum is an incomplete body")
   const std::string whole = gzipped(random_text(100'000));
   for (const std::size_t missing : {1UL, 4UL, 8UL, 9UL, 1000UL}) {
     CAPTURE(missing);
-    Answer answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, whole.substr(0, whole.size() - missing));
+    Answer answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"},
+                  whole.substr(0, whole.size() - missing));
     CHECK(answer.why().find("incomplete body") == 0);
     CHECK(answer.failure->retry == Retry::always);
   }
@@ -153,7 +162,8 @@ TEST_CASE("F41 F42 gzip that does not reach its checksum is an incomplete body")
 TEST_CASE("F40 damaged gzip is retried, F39 what is no gzip is not") {
   std::string damaged = gzipped(random_text(100'000));
   damaged[damaged.size() - 6] ^= 1;  // in the checksum
-  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, damaged).failure->retry == Retry::always);
+  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, damaged).failure->retry ==
+        Retry::always);
   Answer plain({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, "{\"data\": []}");
   CHECK(plain.why().find("labelled gzip") != std::string::npos);
   CHECK(plain.failure->retry == Retry::never);
@@ -193,8 +203,8 @@ TEST_CASE("F9 F10 F11 F12 a refused certificate is explained") {
   };
   CHECK(message(10, "").find("has expired: check the local clock") != std::string::npos);
   CHECK(message(9, "").find("not yet valid: check the local clock") != std::string::npos);
-  CHECK(message(0, "SSL: no alternative certificate subject name matches target host name 'x'").find("another host") !=
-        std::string::npos);
+  CHECK(message(0, "SSL: no alternative certificate subject name matches target host name 'x'")
+            .find("another host") != std::string::npos);
   CHECK(message(18, "").find("ca_file=") != std::string::npos);
   CHECK(message(0, "unable to get local issuer certificate").find("ca_file=") != std::string::npos);
   CHECK(message(99, "odd").find("was refused (odd)") != std::string::npos);

@@ -90,7 +90,8 @@ TEST_CASE("a rate limit lets a burst go, then keeps the pace, and refills while 
   RateLimit limit(10.0, 3);
   const TimePoint start = TimePoint(std::chrono::hours(5));
   std::vector<double> starts;
-  for (int i = 0; i < 6; ++i) starts.push_back(to_seconds(*limit.reserve(start, TimePoint::max()) - start));
+  for (int i = 0; i < 6; ++i)
+    starts.push_back(to_seconds(*limit.reserve(start, TimePoint::max()) - start));
   CHECK(starts == std::vector<double>{0, 0, 0, 0.1, 0.2, 0.3});
   CHECK_FALSE(limit.reserve(start, start + milliseconds(399)));
   CHECK(limit.reserve(start, start + milliseconds(400)));

@@ -13,7 +13,8 @@ using namespace tradingdata;
 
 TEST_CASE("good base URLs lose their trailing slash and keep their path") {
   CHECK(BaseUrl("https://api.example.com").text() == "https://api.example.com");
-  CHECK(BaseUrl("HTTPS://API.example.com:8443/gate/v2//").text() == "https://api.example.com:8443/gate/v2");
+  CHECK(BaseUrl("HTTPS://API.example.com:8443/gate/v2//").text() ==
+        "https://api.example.com:8443/gate/v2");
   CHECK(BaseUrl("https://[2001:db8::1]:443/").host() == "[2001:db8::1]");
   CHECK(BaseUrl("https://a.b/p%20q;x=1").secure());
 }
@@ -109,8 +110,10 @@ TEST_CASE("F66 the proxy is the argument's, else the environment's, and never fo
   CHECK(choose_proxy(remote, "http://mine:4", true, full).no_proxy.empty());
   CHECK(choose_proxy(remote, "", true, full).proxy.empty());
   CHECK(choose_proxy(local, "http://mine:4", true, full).proxy.empty());
-  CHECK(choose_proxy(remote, std::nullopt, true, with({{"http_proxy", "http://plain:3"}})).proxy.empty());
-  CHECK(choose_proxy(remote, std::nullopt, true, with({{"ALL_PROXY", "host:3128"}})).proxy == "host:3128");
+  CHECK(choose_proxy(remote, std::nullopt, true, with({{"http_proxy", "http://plain:3"}}))
+            .proxy.empty());
+  CHECK(choose_proxy(remote, std::nullopt, true, with({{"ALL_PROXY", "host:3128"}})).proxy ==
+        "host:3128");
   CHECK_THROWS_AS(choose_proxy(remote, "ftp://x", true, none), Error);
   CHECK_THROWS_AS(choose_proxy(remote, "http://x y", true, none), Error);
 }

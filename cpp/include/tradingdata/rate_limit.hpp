@@ -26,7 +26,7 @@ class RateLimit {
   double per_second_;
   int burst_;
   Duration interval_;
-  Duration tolerance_;  // how far ahead of the even pace a burst may run
+  Duration tolerance_;               // how far ahead of the even pace a burst may run
   std::atomic<Duration::rep> next_;  // the even pace's next slot, on the steady clock
 };
 

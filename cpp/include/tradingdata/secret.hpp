@@ -18,7 +18,7 @@ class Secret {
   Secret(const Secret&) = delete;
   Secret& operator=(const Secret&) = delete;
 
-  std::string_view reveal() const;  // for the wire and for comparing only
+  std::string_view reveal() const;                    // for the wire and for comparing only
   const char* header() const { return line_.get(); }  // "Authorization: Bearer <token>"
 
   // Puts "<token>" wherever `text` holds the token, plain, JSON-escaped or percent-encoded. A text

@@ -34,7 +34,8 @@ class Worker {
   // `patience` passed.
   Events wait(Duration patience);
 
-  // Cancels what is in flight (no outcomes come any more) and joins the thread; may be called twice.
+  // Cancels what is in flight (no outcomes come any more) and joins the thread; may be called
+  // twice.
   void close();
 
  private:
