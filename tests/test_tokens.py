@@ -1,0 +1,220 @@
+"""Tokens that die: where the next one comes from, and that it is asked for once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import both, good_book, served, within
+from service import Behaviour, Request, Service, json_reply, reply, stocks
+from token_sources import Source, accepting, tokens_sent
+
+NO = {"status": "error", "message": "Session expired", "data": None}
+REFUSALS = [
+    pytest.param(reply(401), td.AuthenticationError, id="401"),
+    pytest.param(reply(403), td.AuthenticationError, id="403"),
+    pytest.param(json_reply(NO), td.ServiceError, id="refusal inside 200"),
+]
+
+
+@both
+def test_a_function_is_asked_when_a_token_is_first_needed_and_then_kept(
+    call: Any, service: Service
+) -> None:
+    service.script(then=good_book())
+    source = Source()
+    client = td.Client(service.base_url, access_token=source)
+    assert source.asked == 0
+    client.trade_book()
+    client.trade_book()
+    assert source.asked == 1
+    call(service.base_url, access_token=source)
+    assert tokens_sent(service) == ["token-1", "token-1", "token-2"]
+
+
+def test_a_search_asks_for_no_token(service: Service) -> None:
+    service.script(json_reply(stocks(1)), json_reply([]))
+    source = Source()
+    with td.Client(service.base_url, access_token=source) as client:
+        client.search("x").all()
+    assert source.asked == 0
+
+
+@both
+@pytest.mark.parametrize(("refusal", "kind"), REFUSALS)
+def test_f45_a_refusal_asks_once_and_sends_once_more(
+    call: Any, refusal: Behaviour, kind: type[td.TradingDataError]
+) -> None:
+    source = Source()
+    with Service() as service:
+        service.choose(accepting("token-2", refusal))
+        assert len(call(service.base_url, access_token=source)) == 3
+        assert tokens_sent(service) == ["token-1", "token-2"]
+    assert source.asked == 2
+    source = Source()
+    with served(then=refusal) as service:
+        with pytest.raises(kind) as caught:
+            call(service.base_url, access_token=source, account="desk1")
+        assert tokens_sent(service) == ["token-1", "token-2"]
+    assert source.asked == 2
+    assert caught.value.account == "desk1"
+
+
+@both
+@pytest.mark.parametrize(("refusal", "kind"), REFUSALS)
+def test_f45_the_same_token_again_is_not_sent_again(
+    call: Any, refusal: Behaviour, kind: type[td.TradingDataError]
+) -> None:
+    source = Source(last=1)
+    with served(then=refusal) as service:
+        with pytest.raises(kind):
+            call(service.base_url, access_token=source)
+        assert len(service.requests) == 1
+    assert source.asked == 2
+
+
+@both
+@pytest.mark.parametrize(("refusal", "kind"), REFUSALS)
+def test_f46_a_fixed_token_is_sent_once(
+    call: Any, refusal: Behaviour, kind: type[td.TradingDataError]
+) -> None:
+    with served(then=refusal) as service:
+        with pytest.raises(kind):
+            call(service.base_url, access_token="token-1")
+        assert len(service.requests) == 1
+
+
+@both
+def test_other_failures_ask_for_no_token(call: Any) -> None:
+    source = Source()
+    with served(then=reply(500)) as service, pytest.raises(td.ServerError):
+        call(service.base_url, access_token=source, attempts=2)
+    assert source.asked == 1
+
+
+def test_assignment_replaces_a_dead_token_and_a_function(service: Service) -> None:
+    service.choose(accepting("fresh"))
+    with td.Client(service.base_url, access_token="stale") as client:
+        with pytest.raises(td.AuthenticationError, match="assign a new one to client"):
+            client.trade_book()
+        client.access_token = "fresh"
+        assert len(client.trade_book()) == 3
+        source = Source()
+        client.access_token = source
+        with pytest.raises(td.AuthenticationError):
+            client.trade_book()
+        assert source.asked == 2
+        client.access_token = lambda: "fresh"
+        assert len(client.trade_book()) == 3
+
+
+@both
+def test_a_token_file_is_read_again_when_its_token_was_refused(
+    call: Any, tmp_path: Path, service: Service
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("yesterday\n")
+
+    def refuse(request: Request) -> Behaviour:
+        file.write_text("  today\r\n")  # the job that logs in each morning
+        return accepting("today")(request)
+
+    service.choose(refuse)
+    assert len(call(service.base_url, access_token=td.token_file(file))) == 3
+    assert tokens_sent(service) == ["yesterday", "today"]
+
+
+@both
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "the access_token function failed with FileNotFoundError"),
+        (b"", "a token that cannot be used: access_token cannot be sent in a header: it is empty"),
+        (b"canary\ncanary", "it holds a line break"),
+        (b"canary \xff", "the access_token function failed with UnicodeDecodeError"),
+    ],
+    ids=["missing", "empty", "two lines", "no text"],
+)
+def test_a_token_file_that_cannot_be_used(
+    call: Any, tmp_path: Path, content: bytes | None, message: str, service: Service
+) -> None:
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(td.AuthenticationError) as caught:
+        call(service.base_url, access_token=td.token_file(file))
+    assert message in str(caught.value)
+    assert "canary" not in str(caught.value)
+    assert service.connections == []
+
+
+def failing() -> str:
+    raise LookupError("no such vault: canary")
+
+
+@both
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (failing, "the access_token function failed with LookupError: see the error above"),
+        (lambda: "", "it is empty"),
+        (lambda: None, "the access_token function returned NoneType, not text"),
+        (lambda: b"canary", "the access_token function returned bytes, not text"),
+        (lambda: "canary\n", "it holds a line break; strip() what you read"),
+        (lambda: "can\ud800ary", "it holds a character outside ASCII"),
+    ],
+    ids=["raises", "empty", "None", "bytes", "newline", "half a character"],
+)
+def test_f101_a_function_that_gives_no_token(
+    call: Any, function: Callable[[], str], message: str, service: Service
+) -> None:
+    with pytest.raises(td.AuthenticationError) as caught:
+        call(service.base_url, access_token=function, account="desk1")
+    assert message in str(caught.value)
+    assert "canary" not in str(caught.value)
+    assert caught.value.account == "desk1"
+    assert isinstance(caught.value.__cause__, LookupError) == (function is failing)
+    assert service.connections == []
+
+
+def test_f101_a_function_that_failed_is_asked_again_by_the_next_call(service: Service) -> None:
+    service.script(good_book())
+    answers: Iterator[Any] = iter([RuntimeError("vault is down"), "token"])
+
+    def source() -> str:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return str(answer)
+
+    with td.Client(service.base_url, access_token=source) as client:
+        with pytest.raises(td.AuthenticationError, match="failed with RuntimeError"):
+            client.trade_book()
+        assert len(client.trade_book()) == 3
+
+
+def test_f101_interrupts_are_not_wrapped(service: Service) -> None:
+    def source() -> str:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        td.Client(service.base_url, access_token=source).trade_book()
+
+
+def test_f101_a_function_that_uses_its_own_client_is_told(service: Service) -> None:
+    client = td.Client(service.base_url, access_token=lambda: str(client.trade_book()))
+    with within(1), pytest.raises(td.AuthenticationError) as caught:
+        client.trade_book()
+    assert "used the client that waits for its token" in str(caught.value.__cause__)
+
+
+def test_f101_a_function_may_use_another_client(service: Service) -> None:
+    service.script(then=good_book())
+    other = td.Client(service.base_url, access_token="other")
+    client = td.Client(service.base_url, access_token=lambda: f"token-{len(other.trade_book())}")
+    client.trade_book()
+    assert tokens_sent(service) == ["other", "token-3"]
