@@ -69,8 +69,9 @@ class Service(Script, Log):
         self._running = False
         # Nobody reads the pair: its closed end stays readable for all threads at once.
         self._wake_end.close()
-        for thread in self._threads_alive():
-            thread.join(JOIN_TIMEOUT)
+        for _ in range(2):  # during the first round one more connection may have been accepted
+            for thread in self._threads_alive():
+                thread.join(JOIN_TIMEOUT)
         left = [thread.name for thread in self._threads_alive()]
         self._wake.close()
         if left:
