@@ -7,14 +7,14 @@ namespace tradingdata {
 SearchRun::SearchRun(std::shared_ptr<const Client> client, std::string query, PagerOptions options,
                      std::optional<double> timeout)
     : client_(std::move(client)), query_(std::move(query)), timeout_(timeout), pager_(options) {
-  call_for({options.start_page, options.page_size}, false);  // a bad query is told now, not later
+  call_for({options.start_page, options.page_size});  // a bad query is told now, not later
   in_flight_.clear();
 }
 
-Call SearchRun::call_for(const PageAsk& ask, bool again) {
+Call SearchRun::call_for(const PageAsk& ask) {
   Call call = client_->search(query_, ask.page, ask.limit, timeout_);
   const TimePoint half_time = call.started + (call.deadline - call.started) / 2;
-  in_flight_.emplace(call.id, Asked{ask, half_time, ask.page > pager_.due(), again});
+  in_flight_.emplace(call.id, Asked{ask, half_time, ask.page > pager_.due()});
   return call;
 }
 
@@ -22,9 +22,9 @@ std::vector<Call> SearchRun::calls() {
   std::vector<Call> calls;
   if (const auto due = again_.extract(pager_.due())) {
     pager_.asked_again();
-    calls.push_back(call_for(due.mapped(), true));
+    calls.push_back(call_for(due.mapped()));
   }
-  while (const std::optional<PageAsk> ask = pager_.ask()) calls.push_back(call_for(*ask, false));
+  while (const std::optional<PageAsk> ask = pager_.ask()) calls.push_back(call_for(*ask));
   return calls;
 }
 
@@ -56,8 +56,8 @@ bool SearchRun::deliver(Outcome outcome) {
 // Asked for ahead of its reader, a page can fail for reasons of our own: the requests before it
 // left no room for it under the rate limit, or its time passed while nobody pumped.
 bool SearchRun::had_no_chance(const Asked& asked, const Error& error) const {
-  if (asked.again || !error.retryable) return false;
-  return asked.half_time < waits_since_ || (asked.ahead && error.attempts == 0);
+  const bool ours = asked.half_time < waits_since_ || (asked.ahead && error.attempts == 0);
+  return error.retryable && ours;
 }
 
 void SearchRun::failed(const Asked& asked, const std::exception_ptr& error) {
@@ -70,8 +70,9 @@ void SearchRun::failed(const Asked& asked, const std::exception_ptr& error) {
       again_.emplace(page, asked.ask);
       return;
     }
-    wrong.page = page;
-    pager_.fail(page, std::current_exception());
+    Error told = wrong.reworded("page " + std::to_string(page) + ": " + wrong.what());
+    told.page = page;
+    pager_.fail(page, std::make_exception_ptr(told));
   } catch (...) {
     pager_.fail(page, std::current_exception());
   }

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from .errors import TradingDataError
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -25,20 +23,15 @@ class PagesInFlight:
         self._on_retry = on_retry
         self._ahead = ahead
         self._flights: dict[int, asyncio.Future[_core.Outcome]] = {}
-        self._later: TradingDataError | None = None
 
     async def next(self) -> tuple[Any, ...] | None:
         """The next page, or None at the end."""
-        if self._later is not None:
-            raise self._later
         while True:
             found: tuple[Any, ...] | None = self._run.take()
-            if found is None:
-                if self._run.done:
-                    return None
+            if found is None and self._run.done:
+                return None
+            if found is None or self._ahead:
                 self._send()
-            elif self._ahead:
-                self._send_ahead()
             for call in self._run.surplus():
                 self._give_up(self._flights.pop(call))
             if found is not None:
@@ -52,13 +45,6 @@ class PagesInFlight:
     def _send(self) -> None:
         for call in self._run.submit(self._port.worker):
             self._flights[call] = self._port.watch(call, self._on_retry)
-
-    def _send_ahead(self) -> None:
-        # An error here would cost the page that is handed on: the next call tells it.
-        try:
-            self._send()
-        except TradingDataError as error:
-            self._later = error
 
     def close(self) -> None:
         """Gives up what is under way."""

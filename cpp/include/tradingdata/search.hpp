@@ -45,10 +45,9 @@ class SearchRun {
     PageAsk ask;
     TimePoint half_time;
     bool ahead;  // later than a page that is not there yet
-    bool again;
   };
 
-  Call call_for(const PageAsk& ask, bool again);
+  Call call_for(const PageAsk& ask);
   bool had_no_chance(const Asked& asked, const Error& error) const;
   void failed(const Asked& asked, const std::exception_ptr& error);
 

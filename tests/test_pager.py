@@ -1,0 +1,345 @@
+"""A search over its pages with a service that behaves: what is asked, handed on, and told."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from searching import (
+    Read,
+    both,
+    codes,
+    kinds,
+    listing,
+    pages_asked,
+    refusing_limits_above,
+    replayed,
+)
+from service import Service, delay, json_reply, pages, stocks
+
+ROWS = stocks(25)
+
+
+@both
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+@pytest.mark.parametrize("size", [1, 5, 10, 25, 100])
+def test_every_row_comes_once_and_in_order(
+    service: Service, read: Read, size: int, prefetch: int
+) -> None:
+    service.choose(pages(ROWS))
+    reading = read(service.base_url, page_size=size, prefetch=prefetch)
+    assert reading.codes == codes(ROWS)
+    assert reading.error is None
+    assert reading.warnings == []
+    stats = reading.pager.stats
+    assert stats.pages == len(reading.pages) == -(-25 // size)
+    assert (stats.items, stats.duplicates, stats.ended) == (25, 0, "empty page")
+    assert stats.requests >= len(service.requests)  # what was in vain may have been taken back
+    assert not stats.doubtful
+
+
+@kinds
+def test_rows_and_all_and_first_agree(service: Service, kind: str) -> None:
+    service.choose(pages(ROWS))
+    whole = replayed(lambda client: client.search("x", page_size=7).all(), service.base_url, kind)
+    assert isinstance(whole, td.StockList)
+    assert codes(whole.to_dicts()) == codes(ROWS)
+    some = replayed(lambda client: client.search("x", page_size=7).first(9), service.base_url, kind)
+    assert some == whole[:9]
+
+    def rows(client: Any) -> Any:
+        search = client.search("x", page_size=7)
+        if kind == "sync":
+            return list(search)
+
+        async def read() -> list[td.Stock]:
+            return [stock async for stock in search]
+
+        return read()
+
+    assert replayed(rows, service.base_url, kind) == list(whole)
+
+
+@both
+def test_nothing_found_is_an_empty_result_after_one_request(service: Service, read: Read) -> None:
+    service.choose(pages([]))
+    reading = read(service.base_url)
+    assert reading.pages == []
+    assert reading.pager.stats.ended == "empty page"
+    assert pages_asked(service) == [1]
+
+
+def test_nothing_is_asked_until_a_row_is_wanted(service: Service) -> None:
+    service.choose(pages(ROWS))
+    with td.Client(service.base_url) as client:
+        search = client.search("x")
+        pages_of_it = search.pages()
+        assert repr(search) == "<SearchPager 'x', not begun>"
+        assert search.stats == td.SearchStats(0, 0, 0, 0, None, False)
+        assert service.requests == []
+        assert len(next(pages_of_it)) == 25
+
+
+def test_each_iteration_starts_afresh(service: Service) -> None:
+    service.choose(pages(ROWS))
+    with td.Client(service.base_url) as client:
+        search = client.search("x", page_size=10)
+        assert len(list(search)) == len(list(search)) == 25
+        assert search.stats.items == 25
+        one, other = iter(search), iter(search)
+        assert [next(one).co_code, next(other).co_code, next(one).co_code] == [100, 100, 101]
+
+
+def test_its_repr_is_short_and_says_how_far_it_is(service: Service) -> None:
+    service.choose(pages(ROWS))
+    with td.Client(service.base_url) as client:
+        search = client.search("x" * 500, page_size=10)
+        assert len(repr(search)) < 100
+        search = client.search("tata", page_size=10)
+        rows = iter(search)
+        next(rows)
+        assert repr(search) == "<SearchPager 'tata': 10 stocks so far, next page 1>"
+        list(rows)
+        assert repr(search) == "<SearchPager 'tata': 25 stocks so far, ended: empty page>"
+
+
+class TestWhereToGoOn:
+    """`page` never steps over a row that the reader does not have."""
+
+    @pytest.mark.parametrize("taken", [0, 1, 9, 10, 11, 20, 24, 25])
+    def test_after_a_loop_that_was_left(self, service: Service, taken: int) -> None:
+        service.choose(pages(ROWS))
+        with td.Client(service.base_url) as client:
+            search = client.search("x", page_size=10)
+            before = [stock.co_code for stock in islice(search, taken)]
+            rest = client.search("x", page_size=10, start_page=search.page)
+            assert sorted({*before, *(stock.co_code for stock in rest)}) == codes(ROWS)
+
+    @kinds
+    @pytest.mark.parametrize(
+        ("most", "page"), [(0, 1), (1, 1), (10, 2), (11, 2), (20, 3), (24, 3), (25, 4), (26, 4)]
+    )
+    def test_after_max_items(self, service: Service, kind: str, most: int, page: int) -> None:
+        service.choose(pages(ROWS))
+        assert replayed_search(service, kind, page_size=10, max_items=most).page == page
+
+    def test_after_a_page_and_after_the_end(self, service: Service) -> None:
+        service.choose(pages(ROWS))
+        with td.Client(service.base_url) as client:
+            search = client.search("x", page_size=10, start_page=2)
+            assert search.page == 2
+            reader = search.pages()
+            next(reader)
+            assert search.page == 3
+            list(reader)
+            assert search.page == 4
+
+
+def replayed_search(service: Service, kind: str, **options: Any) -> Any:
+    """A pager that was read to its end."""
+    made = []
+
+    def read(client: Any) -> Any:
+        made.append(client.search("x", **options))
+        return made[0].all()
+
+    replayed(read, service.base_url, kind)
+    return made[0]
+
+
+@kinds
+@pytest.mark.parametrize(("wanted", "asked"), [(0, 0), (1, 1), (10, 1), (11, 2), (25, 3), (99, 4)])
+def test_first_asks_for_no_page_that_it_does_not_need(
+    service: Service, kind: str, wanted: int, asked: int
+) -> None:
+    service.choose(pages(ROWS))
+
+    def read(client: Any) -> Any:
+        return client.search("x", page_size=10, prefetch=8).first(wanted)
+
+    found = replayed(read, service.base_url, kind)
+    assert codes(found.to_dicts()) == codes(ROWS)[:wanted]
+    assert len(service.requests) <= asked + (wanted > 25)
+    assert set(range(1, asked + 1)) <= set(pages_asked(service))
+
+
+@kinds
+def test_first_heeds_max_items_and_leaves_the_connection_open(service: Service, kind: str) -> None:
+    service.choose(pages(ROWS))
+
+    def read(client: Any) -> Any:
+        return client.search("x", page_size=10, max_items=4).first(7)
+
+    assert len(replayed(read, service.base_url, kind)) == 4
+    with td.Client(service.base_url) as client:
+        for _ in range(3):
+            client.search("x", page_size=10, prefetch=8).first(10)
+    assert len(service.connections) == 2
+
+
+@both
+@pytest.mark.parametrize("most", [0, 1, 10, 11, 25, 40])
+def test_max_items_caps_rows_and_requests(service: Service, read: Read, most: int) -> None:
+    service.choose(pages(ROWS))
+    reading = read(service.base_url, page_size=10, max_items=most, prefetch=8)
+    assert reading.codes == codes(ROWS)[:most]
+    assert reading.pager.stats.ended == ("max_items" if most <= 25 else "empty page")
+    assert len(service.requests) <= (-(-most // 10) if most <= 25 else 5)
+
+
+class TestOnPage:
+    def test_it_sees_each_page_before_the_rows_are_handed_on(self, service: Service) -> None:
+        service.choose(pages(ROWS))
+        seen: list[td.StockList] = []
+        with td.Client(service.base_url) as client:
+            for count, _ in enumerate(client.search("x", page_size=10, on_page=seen.append)):
+                assert len(seen) == count // 10 + 1
+        assert [len(page) for page in seen] == [10, 10, 5]
+        assert seen[0].response is not None
+        assert seen[0].response.status_code == 200
+
+    def test_its_error_ends_the_search_and_its_page_is_not_stepped_over(
+        self, service: Service
+    ) -> None:
+        service.choose(pages(ROWS))
+
+        def refuse_the_second(page: td.StockList) -> None:
+            if page[0].co_code == 110:
+                raise OSError("the disk is full")
+
+        with td.Client(service.base_url) as client:
+            search = client.search("x", page_size=10, on_page=refuse_the_second)
+            with pytest.raises(OSError, match="disk"):
+                list(search)
+            assert search.page == 2
+
+    def test_with_an_async_client_it_may_be_async(self, service: Service) -> None:
+        service.choose(pages(ROWS))
+        seen: list[int] = []
+
+        async def note(page: td.StockList) -> None:
+            seen.append(len(page))
+
+        search = replayed_search(service, "async", page_size=10, on_page=note)
+        assert seen == [10, 10, 5]
+        assert search.stats.items == 25
+
+    def test_it_must_be_callable(self, service: Service) -> None:
+        with pytest.raises(TypeError, match="on_page"):
+            td.Client(service.base_url).search("x", on_page=3)  # type: ignore[arg-type]
+
+
+class TestPageSize:
+    """The default of 100 may be replaced by the service's own 10; a user's choice is not."""
+
+    @both
+    @pytest.mark.parametrize("status", [400, 422])
+    def test_the_default_gives_way(self, service: Service, read: Read, status: int) -> None:
+        service.choose(refusing_limits_above(50, status, pages(ROWS)))
+        reading = read(service.base_url)
+        assert reading.codes == codes(ROWS)
+        assert [dict(request.query)["limit"] for request in service.requests][:2] == ["100", "10"]
+        assert reading.pager.page_size == 10
+
+    @both
+    def test_a_size_that_was_given_does_not(self, service: Service, read: Read) -> None:
+        service.choose(refusing_limits_above(50, 422, pages(ROWS)))
+        reading = read(service.base_url, page_size=100)
+        assert isinstance(reading.error, td.BadRequestError)
+        assert reading.failure.service_message == "limit is too large"
+        assert (reading.failure.page, reading.codes) == (1, [])
+        assert len(service.requests) == 1
+
+    @both
+    def test_nor_does_the_default_on_a_later_page(self, service: Service, read: Read) -> None:
+        service.choose(refusing_limits_above(50, 422, pages(ROWS)))
+        reading = read(service.base_url, start_page=2)
+        assert isinstance(reading.error, td.BadRequestError)
+        assert len(service.requests) == 1
+
+    @both
+    def test_another_refusal_is_an_error(self, service: Service, read: Read) -> None:
+        service.choose(refusing_limits_above(50, 404, pages(ROWS)))
+        assert isinstance(read(service.base_url).error, td.NotFoundError)
+        assert len(service.requests) == 1
+
+    @both
+    def test_a_service_that_refuses_both_sizes(self, service: Service, read: Read) -> None:
+        service.choose(refusing_limits_above(5, 400, pages(ROWS)))
+        assert isinstance(read(service.base_url).error, td.BadRequestError)
+        assert len(service.requests) == 2
+
+
+def test_a_page_of_a_user_s_size_is_what_is_sent(service: Service) -> None:
+    service.choose(pages(ROWS))
+    with td.Client(service.base_url) as client:
+        assert client.search("a&b=c #é", page_size=3, start_page=4).first(1)[0].co_code == 109
+        assert client.search("x", page_size=3).page_size == 3
+    assert service.requests[0].query == [("query", "a&b=c #é"), ("page", "4"), ("limit", "3")]
+
+
+def test_48_pages_of_50_ms_take_well_under_a_third_of_the_time(service: Service) -> None:
+    rows = stocks(48)
+    choice = pages(rows)
+    service.choose(lambda request: delay(0.05, choice(request)))
+    with td.Client(service.base_url) as client:
+        started = time.monotonic()
+        found = client.search("x", page_size=1, prefetch=8).all()
+        elapsed = time.monotonic() - started
+    assert len(found) == 48
+    assert elapsed < 48 * 0.05 / 3
+    assert len(service.connections) <= 8
+
+
+@both
+def test_a_listing_of_two_pages_is_cheap_however_many_may_be_fetched_ahead(
+    service: Service, read: Read
+) -> None:
+    service.choose(pages(ROWS[:15]))
+    assert len(read(service.base_url, page_size=10, prefetch=100).codes) == 15
+    assert len(service.requests) <= 4
+
+
+def test_pages_keep_to_their_own_time_limit(service: Service) -> None:
+    choice = pages(ROWS)
+    service.choose(lambda request: delay(0.15, choice(request)))
+    with td.Client(service.base_url, timeout=20) as client:
+        assert len(client.search("x", page_size=5, prefetch=0, timeout=0.6).all()) == 25
+        with pytest.raises(td.DeadlineError) as caught:
+            client.search("x", page_size=5, timeout=0.05).all()
+    assert caught.value.page == 1
+
+
+def test_pages_of_other_lengths_are_no_end(service: Service) -> None:
+    service.choose(listing(ROWS[:5], ROWS[5:6], ROWS[6:20], ROWS[20:25]))
+    with td.Client(service.base_url) as client:
+        assert codes(client.search("x", page_size=5, prefetch=4).all().to_dicts()) == codes(ROWS)
+
+
+def test_the_last_page_s_response_is_there_and_a_part_has_none(service: Service) -> None:
+    service.choose(listing(ROWS[:5], ROWS[3:8]))
+    with td.Client(service.base_url, account="desk1") as client:
+        whole, part = client.search("x", page_size=5).pages()
+    assert whole.response is not None
+    assert whole.response.account == "desk1"
+    assert (len(part), part.response) == (3, None)
+
+
+def test_a_warning_points_to_the_line_that_reads(service: Service) -> None:
+    service.script(then=json_reply([{"co_code": 1}]))
+    with td.Client(service.base_url) as client:
+        search = client.search("x", page_size=5)
+        ways = {
+            "for": lambda: list(search),
+            "pages": lambda: list(search.pages()),
+            "all": lambda: search.all(),
+            "first": lambda: search.first(1),
+        }
+        for read in ways.values():
+            with pytest.warns(td.DataWarning) as caught:
+                read()
+            assert {warning.filename for warning in caught} == {__file__}

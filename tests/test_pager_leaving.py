@@ -1,0 +1,373 @@
+"""Leaving a search early: by break, by closing, by an error, by cancelling. Nothing goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import aclosing, closing
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from searching import codes, pages_asked
+from service import Behaviour, Request, Service, delay, hold, json_reply, pages, reply, stocks
+
+ROWS = stocks(100)
+QUIET = 0.1  # seconds in which a request that should not be sent would be
+
+
+@pytest.fixture
+def gate(service: Service) -> Iterator[threading.Event]:
+    """Pages 1 and 2 come at once; every later one when the gate is opened."""
+    opened = threading.Event()
+    choice = pages(ROWS)
+
+    def choose(request: Request) -> Behaviour:
+        behaviour = choice(request)
+        return behaviour if int(dict(request.query)["page"]) <= 2 else hold(opened, behaviour)
+
+    service.choose(choose)
+    yield opened
+    opened.set()
+
+
+def in_flight(service: Service) -> None:
+    """Waits until a page behind the two that came is asked for, and is not answered."""
+    service.wait_for_requests(3)
+
+
+class TestSync:
+    @pytest.fixture
+    def client(self, service: Service) -> Iterator[td.Client]:
+        with td.Client(service.base_url) as client:
+            yield client
+
+    def read_two_pages(self, client: td.Client, service: Service) -> Iterator[td.Stock]:
+        rows = iter(client.search("x", page_size=5, prefetch=4))
+        for _ in range(10):
+            next(rows)
+        in_flight(service)
+        return rows
+
+    @pytest.mark.usefixtures("gate")
+    def test_break_closes_what_is_in_flight(self, client: td.Client, service: Service) -> None:
+        for count, _ in enumerate(client.search("x", page_size=5, prefetch=4)):
+            if count == 9:
+                in_flight(service)
+                break
+        service.wait_for_open(0)
+        assert set(pages_asked(service)) <= {1, 2, 3, 4, 5}
+
+    @pytest.mark.usefixtures("gate")
+    def test_so_does_closing_the_generator(self, client: td.Client, service: Service) -> None:
+        with closing(client.search("x", page_size=5, prefetch=4).pages()) as reader:
+            next(reader)
+            next(reader)
+            in_flight(service)
+        service.wait_for_open(0)
+
+    @pytest.mark.usefixtures("gate")
+    def test_so_does_dropping_it(self, client: td.Client, service: Service) -> None:
+        rows = self.read_two_pages(client, service)
+        del rows
+        service.wait_for_open(0)
+
+    @pytest.mark.usefixtures("gate")
+    def test_so_does_an_error_of_the_reader(self, client: td.Client, service: Service) -> None:
+        def read() -> None:
+            for count, _ in enumerate(client.search("x", page_size=5, prefetch=4)):
+                if count == 9:
+                    in_flight(service)
+                    raise ArithmeticError
+
+        with pytest.raises(ArithmeticError):
+            read()
+        service.wait_for_open(0)
+
+    def test_so_does_an_error_of_the_service(self, client: td.Client, service: Service) -> None:
+        never = [hold(threading.Event(), json_reply([]))]
+        service.choose(pages(ROWS, faults={2: [json_reply({})], 3: never, 4: never}))
+        with pytest.raises(td.DecodeError) as caught:
+            client.search("x", page_size=5, prefetch=4).all()
+        assert caught.value.page == 2
+        until = time.monotonic() + 5
+        while service.open_connections > 1 and time.monotonic() < until:
+            time.sleep(0.001)
+        assert service.open_connections <= 1  # one that is idle is kept
+
+    @pytest.mark.usefixtures("gate")
+    def test_so_does_an_error_of_on_page(self, client: td.Client, service: Service) -> None:
+        def refuse(page: td.StockList) -> None:
+            if page[0].co_code == ROWS[5]["co_code"]:
+                raise ArithmeticError
+
+        with pytest.raises(ArithmeticError) as caught:
+            client.search("x", page_size=5, prefetch=4, on_page=refuse).all()
+        service.wait_for_open(0)
+        assert caught.value.__traceback__ is not None  # it keeps the frames, not the connections
+
+    def test_the_client_goes_on_as_before(
+        self, client: td.Client, service: Service, gate: threading.Event
+    ) -> None:
+        rows = self.read_two_pages(client, service)
+        rows.close()  # type: ignore[attr-defined]
+        gate.set()
+        assert codes(client.search("x", page_size=50).all().to_dicts()) == codes(ROWS)
+
+    def test_nothing_more_is_asked_for(
+        self, client: td.Client, service: Service, gate: threading.Event
+    ) -> None:
+        rows = self.read_two_pages(client, service)
+        del rows
+        gate.set()
+        time.sleep(QUIET)
+        assert set(pages_asked(service)) <= {1, 2, 3, 4, 5}
+
+    def test_a_reader_that_waits_can_be_ended_by_closing_the_client(
+        self, client: td.Client, service: Service, gate: threading.Event
+    ) -> None:
+        rows = self.read_two_pages(client, service)
+        threading.Timer(0.05, client.close).start()
+        with pytest.raises(td.ClientClosedError) as caught:
+            next(rows)
+        assert caught.value.page == 3
+        assert codes((caught.value.received or td.StockList()).to_dicts()) == codes(ROWS)[:10]
+        assert not gate.is_set()
+
+    def test_prefetch_bounds_what_a_reader_that_stops_reading_leaves_in_flight(
+        self, client: td.Client, service: Service
+    ) -> None:
+        service.choose(pages(ROWS))
+        reader = client.search("x", page_size=5, prefetch=3).pages()
+        for _ in range(6):
+            next(reader)
+        time.sleep(QUIET)
+        assert max(pages_asked(service)) <= 9
+
+    def test_threads_may_read_one_search_each_for_itself(
+        self, client: td.Client, service: Service
+    ) -> None:
+        service.choose(pages(ROWS))
+        search = client.search("x", page_size=7, prefetch=3)
+        found: list[list[Any]] = []
+        threads = [
+            threading.Thread(target=lambda: found.append([stock.co_code for stock in search]))
+            for _ in range(6)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [codes(ROWS)] * 6
+
+
+def soon(limit: asyncio.Timeout) -> Callable[[td.StockList], None]:
+    """For `on_page`: the time is up soon after page 2."""
+
+    def told(page: td.StockList) -> None:
+        if page[0].co_code == ROWS[5]["co_code"]:
+            limit.reschedule(asyncio.get_running_loop().time() + QUIET / 2)
+
+    return told
+
+
+async def limited(limit: asyncio.Timeout, work: Awaitable[None]) -> None:
+    async with limit:
+        await work
+
+
+def run(main: Any) -> Any:
+    """Runs a coroutine in debug mode."""
+    return asyncio.run(main, debug=True)
+
+
+@pytest.fixture
+def _no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """No future or task is left that nobody looked at: asyncio tells of those in its log."""
+    caplog.set_level(logging.WARNING, logger="asyncio")
+    yield
+    gc.collect()
+    slow = "Executing <"  # debug mode times every step, and the machine may be busy
+    assert [text for text in caplog.messages if slow not in text] == []
+
+
+@pytest.mark.usefixtures("_no_complaints")
+class TestAsync:
+    @pytest.mark.usefixtures("gate")
+    def test_closing_ends_what_is_in_flight(self, service: Service) -> None:
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url) as client:
+                async with aclosing(client.search("x", page_size=5, prefetch=4).pages()) as reader:
+                    await anext(reader)
+                    await anext(reader)
+                    await asyncio.to_thread(in_flight, service)
+                await asyncio.to_thread(service.wait_for_open, 0)
+
+        run(main())
+
+    @pytest.mark.usefixtures("gate")
+    def test_so_does_break(self, service: Service) -> None:
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url) as client:
+                count = 0
+                async for _ in client.search("x", page_size=5, prefetch=4):
+                    count += 1
+                    if count == 10:
+                        await asyncio.to_thread(in_flight, service)
+                        break
+                await asyncio.to_thread(service.wait_for_open, 0)
+                assert set(pages_asked(service)) <= {1, 2, 3, 4, 5}
+
+        run(main())
+
+    @pytest.mark.parametrize("how", ["cancel", "timeout"])
+    def test_so_does_cancelling_and_the_client_goes_on(
+        self, service: Service, gate: threading.Event, how: str
+    ) -> None:
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url) as client:
+                search = client.search("x", page_size=5, prefetch=4)
+                found: list[td.StockList] = []
+
+                async def read() -> None:
+                    async for page in search.pages():
+                        found.append(page)
+
+                if how == "cancel":
+                    task = asyncio.create_task(read())
+                    while search.page < 3:
+                        await asyncio.sleep(0.001)
+                    await asyncio.to_thread(in_flight, service)
+                    task.cancel()
+                    with pytest.raises(asyncio.CancelledError):
+                        await task
+                else:
+                    limit = asyncio.timeout(None)
+                    search = client.search("x", page_size=5, on_page=soon(limit))
+                    with pytest.raises(TimeoutError):
+                        await limited(limit, read())
+                await asyncio.to_thread(service.wait_for_open, 0)
+                assert (len(found), search.page) == (2, 3)
+                gate.set()
+                rest = await client.search("x", page_size=5, start_page=search.page).all()
+                assert codes(rest.to_dicts()) == codes(ROWS)[10:]
+
+        run(main())
+
+    @pytest.mark.usefixtures("gate")
+    @pytest.mark.parametrize("prefetch", [1, 4])
+    def test_aclose_during_a_page(self, service: Service, prefetch: int) -> None:
+        async def main() -> None:
+            client = td.AsyncClient(service.base_url)
+            search = client.search("x", page_size=5, prefetch=prefetch)
+            reading = asyncio.create_task(search.all())
+            while search.page < 3:
+                await asyncio.sleep(0.001)
+            await asyncio.to_thread(in_flight, service)
+            await client.aclose()
+            with pytest.raises(td.ClientClosedError) as caught:
+                await reading
+            assert caught.value.page == search.page == 3
+            received = caught.value.received or td.StockList()
+            assert codes(received.to_dicts()) == codes(ROWS)[:10]
+            await asyncio.to_thread(service.wait_for_open, 0)
+
+        run(main())
+
+    @pytest.mark.parametrize("prefetch", [0, 1, 4])
+    def test_aclose_between_pages_costs_no_page(self, service: Service, prefetch: int) -> None:
+        service.choose(pages(ROWS))
+
+        async def main() -> None:
+            client = td.AsyncClient(service.base_url)
+            search = client.search("x", page_size=5, prefetch=prefetch)
+            found: list[td.StockList] = []
+
+            async def read() -> None:
+                async for page in search.pages():
+                    found.append(page)
+                    if len(found) == 3:
+                        await client.aclose()
+
+            with pytest.raises(td.ClientClosedError) as caught:
+                await read()
+            assert caught.value.page == search.page == len(found) + 1
+            assert caught.value.received == td.concat(found)
+
+        run(main())
+
+    def test_several_searches_at_once_on_one_client(self, service: Service) -> None:
+        choice = pages(ROWS)
+        service.choose(lambda request: delay(0.01, choice(request)))
+
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url) as client:
+                searches = [
+                    client.search(f"q{size}", page_size=size, prefetch=4) for size in (5, 9, 20, 50)
+                ]
+                results = await asyncio.gather(
+                    *(search.all() for search in searches),
+                    client.search("first", page_size=5).first(7),
+                    client.stock(ROWS[3]["nsesymbol"]),
+                )
+            for result in results[:4]:
+                assert codes(result.to_dicts()) == codes(ROWS)
+            assert len(results[4]) == 7
+            assert results[5].co_code == ROWS[3]["co_code"]
+
+        run(main())
+
+    def test_one_search_may_be_read_by_several_tasks_each_for_itself(
+        self, service: Service
+    ) -> None:
+        service.choose(pages(ROWS))
+
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url) as client:
+                search = client.search("x", page_size=9, prefetch=2)
+                for result in await asyncio.gather(*(search.all() for _ in range(5))):
+                    assert codes(result.to_dicts()) == codes(ROWS)
+
+        run(main())
+
+    def test_one_search_may_be_read_on_one_loop_after_another(self, service: Service) -> None:
+        service.choose(pages(ROWS))
+        client = td.AsyncClient(service.base_url)
+        search = client.search("x", page_size=30)
+        for _ in range(2):
+            assert codes(run(search.all()).to_dicts()) == codes(ROWS)
+        run(client.aclose())
+
+    def test_the_loop_stays_free_while_pages_come(self, service: Service) -> None:
+        choice = pages(ROWS[:30])
+        service.choose(lambda request: delay(0.05, choice(request)))
+
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url) as client:
+                reading = asyncio.create_task(client.search("x", page_size=10).all())
+                ticks = 0
+                while not reading.done():
+                    await asyncio.sleep(0.005)
+                    ticks += 1
+                assert len(await reading) == 30
+                assert ticks > 10
+
+        asyncio.run(main())
+
+    def test_an_error_of_on_retry_ends_the_search(self, service: Service) -> None:
+        service.choose(pages(ROWS, faults={2: [reply(503)]}))
+
+        def refuse(retry: td.Retry) -> None:
+            raise ArithmeticError(retry.call)
+
+        async def main() -> None:
+            async with td.AsyncClient(service.base_url, on_retry=refuse) as client:
+                with pytest.raises(ArithmeticError, match="search"):
+                    await client.search("x", page_size=5, prefetch=3).all()
+
+        run(main())
