@@ -1,0 +1,199 @@
+"""Ctrl-C in every phase of a call: within 100 ms, and the client goes on working afterwards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from calls import NOISE, good_book, resolver, run_child
+from service import (
+    Authority,
+    Service,
+    black_hole,
+    hold,
+    pages,
+    retry_after,
+    stall,
+    stall_before_headers,
+    stall_mid_body,
+    stocks,
+)
+
+# Interrupts itself while `work` waits; prints how long the interrupt took to come out.
+INTERRUPT = """
+import os, signal, threading
+url, good_url, ca_file, what = sys.argv[1:]
+sent = []
+
+def interrupt():
+    time.sleep(0.3)
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+class Odd(Exception):
+    pass
+
+def handler(number, frame):
+    raise Odd
+
+def token():
+    time.sleep(20)
+
+options = dict(timeout=60, connect_timeout=60, ca_file=ca_file)
+client = td.Client(url, access_token=token if what == "token" else TOKEN, **options)
+expected = KeyboardInterrupt
+if what == "handler":
+    signal.signal(signal.SIGINT, handler)
+    expected = Odd
+if what == "rate limit":
+    pace = td.RateLimit(0.01)
+    client = td.Client(good_url, access_token=TOKEN, rate_limit=pace, timeout=600)
+    client.trade_book()
+if what == "turn":
+    client = td.Client(url, access_token=token, **options)
+    threading.Thread(target=client.trade_book, daemon=True).start()
+    time.sleep(0.1)
+
+def work():
+    if what == "pages":
+        for stock in client.search("x", page_size=10):
+            pass
+    else:
+        client.trade_book()
+
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    work()
+    print("ended by itself")
+except expected:
+    print(time.monotonic() - sent[0])
+signal.signal(signal.SIGINT, signal.default_int_handler)
+again = td.Client(good_url, access_token=TOKEN)
+print(len(again.trade_book()))
+client.close()
+"""
+
+
+@contextmanager
+def served_phase(phase: str, ca: Authority) -> Iterator[str]:
+    """The URL of something that keeps a call in that phase."""
+    stalls = {
+        "first byte": stall_before_headers(),
+        "handler": stall_before_headers(),
+        "body": stall_mid_body(),
+        "back-off": retry_after("20"),
+    }
+    with ExitStack() as stack:
+        if phase == "DNS":
+            yield "https://api.example.test"
+        elif phase == "connect":
+            yield f"http://127.0.0.1:{stack.enter_context(black_hole())}"
+        elif phase == "TLS":
+            service = Service(tls=ca.good(), on_connect=stall())
+            yield stack.enter_context(service).base_url
+        elif phase == "pages":
+            service = stack.enter_context(Service())
+            service.choose(pages(stocks(30), faults={2: [stall()]}))
+            yield service.base_url
+        else:
+            service = stack.enter_context(Service())
+            service.script(then=stalls.get(phase, good_book()))
+            yield service.base_url
+
+
+@pytest.mark.parametrize(
+    "phase",
+    ["DNS", "connect", "TLS", "first byte", "body", "back-off", "pages", "rate limit", "token",
+     "turn", "handler"],
+)  # fmt: skip
+def test_f105_an_interrupt_comes_out_within_100_ms(
+    phase: str, ca: Authority, service: Service, tmp_path: Path
+) -> None:
+    """F105, F106 (back-off), F107 (a handler that raises another exception)."""
+    service.script(then=good_book())
+    environment = resolver(tmp_path, seconds=4) if phase == "DNS" else {}
+    with served_phase(phase, ca) as url:
+        arguments = (url, service.base_url, str(ca.pem_file), phase)
+        latency, rows = run_child(INTERRUPT, *arguments, environment=environment).splitlines()
+    assert float(latency) < 0.1 + NOISE
+    assert rows == "3"
+
+
+def test_f105_an_interrupted_connection_is_given_up_and_the_client_works_on(
+    service: Service,
+) -> None:
+    service.script(good_book(), stall_mid_body(), then=good_book(5))
+    code = """
+import os, signal, threading
+client = td.Client(sys.argv[1], access_token=TOKEN)
+client.trade_book()
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    client.trade_book()
+except KeyboardInterrupt:
+    print("interrupted")
+print(len(client.trade_book()), client.stats.connections + client.stats.reused)
+"""
+    assert run_child(code, service.base_url).splitlines() == ["interrupted", "5 2"]
+    assert [request.connection for request in service.requests] == [0, 0, 1]
+
+
+def test_f107_a_handler_that_raises_nothing_disturbs_nothing(service: Service) -> None:
+    gate = threading.Event()
+    service.script(hold(gate, good_book()))
+    code = """
+import os, signal, threading
+caught = []
+signal.signal(signal.SIGUSR1, lambda number, frame: caught.append(number))
+def send():
+    for _ in range(20):
+        time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGUSR1)
+threading.Thread(target=send).start()
+print(len(td.Client(sys.argv[1], access_token=TOKEN).trade_book()), len(caught) > 0)
+"""
+    threading.Timer(0.8, gate.set).start()
+    assert run_child(code, service.base_url).strip() == "3 True"
+
+
+def test_f105_asyncio_run_is_interrupted_too(service: Service) -> None:
+    service.script(then=stall())
+    code = """
+import asyncio, os, signal, threading
+async def run():
+    async with td.AsyncClient(sys.argv[1], access_token=TOKEN) as client:
+        await client.trade_book()
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+started = time.monotonic()
+try:
+    asyncio.run(run())
+except KeyboardInterrupt:
+    print(time.monotonic() - started)
+"""
+    assert float(run_child(code, service.base_url)) < 0.4 + NOISE
+
+
+def test_f105_threads_of_their_own_are_not_interrupted(service: Service) -> None:
+    """Only the main thread hears the signal; another thread's call runs to its end."""
+    gate = threading.Event()
+    service.script(then=hold(gate, good_book()))
+    code = """
+import os, signal, threading
+client = td.Client(sys.argv[1], access_token=TOKEN)
+lengths = []
+thread = threading.Thread(target=lambda: lengths.append(len(client.trade_book())))
+thread.start()
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    client.trade_book()
+except KeyboardInterrupt:
+    print("interrupted")
+thread.join()
+print(lengths)
+"""
+    threading.Timer(1.5, gate.set).start()
+    assert run_child(code, service.base_url).splitlines() == ["interrupted", "[3]"]
