@@ -45,8 +45,15 @@ class Row:
             return "MISSED"
         return "aim" if self._reaches(self.aim) and self.reaches_aim else "gate"
 
-    def _reaches(self, bound: float) -> bool:
-        return self.ratio >= bound if self.faster else self.ratio <= bound
+    @property
+    def shown(self) -> str:
+        """The verdict, with a question mark where some rounds passed the gate and others did not."""
+        unsure = self._reaches(self.gate, self.low) != self._reaches(self.gate, self.high)
+        return self.verdict + ("?" if unsure else "")
+
+    def _reaches(self, bound: float, value: float | None = None) -> bool:
+        reached = self.ratio if value is None else value
+        return reached >= bound if self.faster else reached <= bound
 
 
 def judge(goal: Goal, results: dict[str, Result]) -> Row:

@@ -69,7 +69,7 @@ def of_goals(rows: Sequence[Row]) -> list[str]:
                 f"{row.low:.2f} - {row.high:.2f}",
                 f"{row.gate:g}",
                 f"{row.aim:g}",
-                row.verdict,
+                row.shown,
                 row.beside,
             ]
             for row in rows

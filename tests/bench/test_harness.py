@@ -47,6 +47,13 @@ def test_an_aim_that_asks_to_be_past_another_entry_is_not_reached_behind_it() ->
     assert row(goal, [1.0], {"peer": [5.0], "other": [1.1]}).verdict == "aim"
 
 
+def test_rounds_that_disagree_about_the_gate_make_the_verdict_unsure() -> None:
+    goal = Goal("", "", ("peer",), 2, 9)
+    assert row(goal, [1.0, 1.0, 1.0], {"peer": [3.0, 3.0, 2.5]}).shown == "gate"
+    assert row(goal, [1.0, 1.0, 1.0], {"peer": [3.0, 3.0, 1.5]}).shown == "gate?"
+    assert row(goal, [1.0, 1.0, 1.0], {"peer": [1.5, 1.5, 3.0]}).shown == "MISSED?"
+
+
 def test_a_goal_without_our_figure_or_any_peer_is_missed() -> None:
     goal = Goal("", "", ("peer",), 2, 4)
     assert row(goal, [], {"peer": [5.0]}, missing="AttributeError").verdict == "MISSED"
