@@ -143,7 +143,7 @@ void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& colu
   const bool known = column.column < table->schema().width();
   owner->buffers = known ? field_buffers(*table, column, wanted, share)
                          : extra_buffers(*table, column, wanted, share);
-  if (share) owner->table = table;
+  if (owner->buffers.in_table) owner->table = table;
   if (owner->buffers.dictionary) {
     auto values = std::make_unique<ArrayOwner>();
     values->buffers = std::move(*owner->buffers.dictionary);

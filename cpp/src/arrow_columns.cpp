@@ -112,6 +112,7 @@ Block make_block(std::int64_t bytes) {
 
 Buffers shared_values(const Source& source) {
   Buffers buffers;
+  buffers.in_table = true;
   add_validity(buffers, source, true);
   buffers.pointers.push_back(present(source.values));
   return buffers;
@@ -176,7 +177,7 @@ Buffers offset_text(const Source& source) {
     throw Error(ErrorKind::configuration, "a column's text is too long for 32-bit offsets");
   }
   Buffers buffers;
-  add_validity(buffers, source, true);
+  add_validity(buffers, source, false);
   Block offsets = make_block((source.length + 1) * static_cast<std::int64_t>(sizeof(Offset)));
   // Short text is copied as 12 bytes whatever its length: the next text overwrites the rest.
   Block data = make_block(bytes + TextView::inline_capacity);
@@ -202,7 +203,7 @@ Buffers offset_text(const Source& source) {
 
 Buffers category(const Source& source, const Categories& categories) {
   Buffers buffers;
-  add_validity(buffers, source, true);
+  add_validity(buffers, source, false);
   Block codes = make_block(source.length * static_cast<std::int64_t>(sizeof(std::int32_t)));
   // A null's code is never read, but consumers check that it is none below zero.
   std::transform(categories.codes.begin(), categories.codes.end(),

@@ -41,6 +41,7 @@ struct Buffers {
   std::vector<std::int64_t> variadic_sizes;
   std::vector<Block> blocks;
   std::int64_t nulls = 0;
+  bool in_table = false;                // some lie in the table, which must live on
   std::unique_ptr<Buffers> dictionary;  // of a category
   std::int64_t dictionary_length = 0;
 };

@@ -228,6 +228,29 @@ TEST_CASE("text leaves with offsets where that is wanted") {
   }
 }
 
+TEST_CASE("what is copied does not need its table") {
+  for (const TextForm form : {TextForm::small, TextForm::large, TextForm::category}) {
+    auto table = make_table(50);
+    const std::weak_ptr<const Table> watch = table;
+    Array array(table, {.length = 50, .columns = {{label, form}}});
+    table.reset();
+    CHECK(watch.expired());
+    CHECK(array.child(0).null_count == 7);
+    for (std::int64_t row = 0; row < 50; ++row) {
+      CHECK(is_valid(array.child(0), row) == (row % 7 != 6));
+    }
+  }
+}
+
+TEST_CASE("unknown fields leave with offsets too, and without their table") {
+  auto table = make_table(10);
+  Array array(table, {.length = 10, .columns = {{sample.width(), TextForm::small}}});
+  table.reset();
+  CHECK(offset_text<std::int32_t>(array.child(0), 6) == R"({"row": 6, "more": true})");
+  CHECK(is_valid(array.child(0), 5));
+  CHECK(!is_valid(array.child(0), 4));
+}
+
 TEST_CASE("categories are sorted and distinct") {
   const auto table = make_table(50);
   const Categories categories = categories_of(*table, label, 0, 50);

@@ -1,0 +1,122 @@
+"""What a display shows of a book: which rows and columns, and how a value looks."""
+
+from __future__ import annotations
+
+import re
+
+from . import _core
+from ._tables import group
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from .books import Book
+
+# The columns that tell most, by record; all others are counted, not shown.
+KEY_COLUMNS = {
+    "Trade": "exch_trade_time exchange symbol txn_type quantity traded_price trade_value".split(),
+    "Order": "order_date_time exchange symbol txn_type quantity price traded_qty status".split(),
+    "Stock": "nsesymbol bsecode companyname isin mcaptype mcap sectorname".split(),
+}
+NOUNS = {
+    "Trade": ("trade", "trades"),
+    "Order": ("order", "orders"),
+    "Stock": ("stock", "stocks"),
+}
+ENDS = 5  # rows shown at the head and at the tail
+_MOST_DECIMALS = 4  # what exchanges quote in
+
+
+class Shown:
+    """The part of a book that a display shows, its values as text.
+
+    ``names`` are those of the columns shown, ``hidden`` all others; ``right`` says by column
+    whether it holds numbers. ``rows`` has a row's number and its texts; ``None`` stands where
+    ``skipped`` rows are left out.
+    """
+
+    def __init__(self, book: Book[Any]) -> None:
+        kinds = {name: kind for name, kind, _, _ in _core.fields_of(book._record)}
+        self.names = KEY_COLUMNS[book._record]
+        self.hidden = [name for name in (*kinds, *book.extra_fields) if name not in self.names]
+        self.right = [kinds[name] in ("integer", "number") for name in self.names]
+        numbers = list(range(len(book)))
+        self.skipped = max(0, len(book) - 2 * ENDS)
+        if self.skipped == 1:
+            self.skipped = 0  # the line that says so takes as much room
+        if self.skipped:
+            numbers = numbers[:ENDS] + numbers[-ENDS:]
+        records = [book[number] for number in numbers]
+        columns = [_texts(kinds[name], [record[name] for record in records]) for name in self.names]
+        self.rows: list[tuple[int, list[str]] | None] = [
+            (number, list(cells)) for number, *cells in zip(numbers, *columns, strict=True)
+        ]
+        if self.skipped:
+            self.rows.insert(ENDS, None)
+
+
+def heading(book: Book[Any]) -> str:
+    """How many rows the book has, of which account, and when they were received."""
+    one, many = NOUNS[book._record]
+    parts = [f"{group(len(book))} {one if len(book) == 1 else many}"]
+    response = book.response
+    if response is not None and response.account:
+        parts.append(f"account {response.account}")
+    if response is not None and response.received_at is not None:
+        parts.append(f"received {instant(response.received_at)}")
+    if book._table.zone is not None:
+        parts.append(f"times in {getattr(book._table.zone, 'key', book._table.zone)}")
+    return ", ".join(parts)
+
+
+def instant(when: datetime) -> str:
+    """An aware time in UTC, to the second."""
+    from datetime import UTC
+
+    return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def issue_lines(book: Book[Any]) -> list[str]:
+    """A line for each of the book's issues."""
+    return [
+        f"{issue.field}: {issue.problem}, {group(issue.count)} "
+        f"{'value' if issue.count == 1 else 'values'}{' lost' if issue.lost else ''}"
+        f"{f', first {issue.raw}' if issue.raw else ''} (row {issue.row})"
+        for issue in book.issues
+    ]
+
+
+def plain(kind: str, value: Any) -> str:
+    """One value as a display shows it."""
+    return _texts(kind, [value])[0]
+
+
+def _texts(kind: str, values: list[Any]) -> list[str]:
+    """A column's values; its numbers share their decimals: none if all are whole, else 2 to 4."""
+    if kind in ("integer", "number"):
+        decimals = max((_decimals(value) for value in values if value is not None), default=0)
+        return [group(value, decimals) for value in values]
+    return ["" if value is None else printable(str(value)) for value in values]
+
+
+def _decimals(value: float) -> int:
+    if value == int(value):
+        return 0
+    written = f"{value:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2]
+    return max(2, len(written))
+
+
+def printable(text: str) -> str:
+    """Text without control characters and the like, which would change the display around it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def without_account_number(text: str) -> str:
+    """A personal value as a display shows it, also where the book keeps it whole."""
+    if re.fullmatch("[A-Za-z]{5}[0-9]{4}[A-Za-z]", text):
+        return text[:2] + "XXXXXX" + text[-2:]
+    return text if re.fullmatch("..XXXXXX..", text) else "X" * len(text)

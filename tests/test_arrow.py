@@ -1,0 +1,268 @@
+"""The Arrow stream: its types, its values, who takes it, and who keeps what alive."""
+
+from __future__ import annotations
+
+import ctypes
+import datetime as dt
+import gc
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import tradingdata as td
+from oracle import BOOKS, KINDS, UNKNOWN, Sample, body_of, empty, of_kind, sample
+from service import trades
+
+TYPES = {
+    "string": pa.string_view(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "string, timestamp": pa.timestamp("us"),
+    "string, date": pa.date32(),
+}
+PARTS = {
+    "whole": slice(None),
+    "odd start": slice(3, 150),
+    "few": slice(101, 108),
+    "steps": slice(5, 190, 7),
+    "reversed": slice(None, None, -1),
+    "none": slice(50, 50),
+}
+
+
+def check(frame: pa.Table, expected: Sample) -> None:
+    frame.validate(full=True)
+    assert frame.num_rows == len(expected.rows)
+    for name in expected.kinds:
+        assert frame[name].to_pylist() == expected.column(name), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_has_every_field_in_order_and_names_the_record(kind: str) -> None:
+    expected = sample(kind, 3)
+    schema = pa.table(expected.book).schema
+    documented = {name: TYPES[words] for name, words in expected.kinds.items()}
+    assert dict(zip(schema.names, schema.types, strict=True)) == documented
+    assert schema.names == list(documented)
+    assert all(field.nullable for field in schema)
+    assert schema.metadata == {b"tradingdata.record": kind.title().encode()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_never_depends_on_the_data(kind: str) -> None:
+    book = sample(kind, 50).book
+    schemas = [pa.schema(part) for part in (book, book[:0], empty(kind), BOOKS[kind]())]
+    schemas += [pa.table(part).schema for part in (book, book[:0], empty(kind), BOOKS[kind]())]
+    assert all(schema.equals(schemas[0], check_metadata=True) for schema in schemas)
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_are_those_that_json_reads(kind: str, part: str) -> None:
+    expected = sample(kind).part(PARTS[part])
+    check(pa.table(expected.book), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_written_with_escapes_are_those_that_json_reads(kind: str) -> None:
+    expected = sample(kind, ascii_only=True)
+    check(pa.table(expected.book), expected)
+    check(pa.table(expected.book[::3]), expected.part(slice(None, None, 3)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_polars_and_duckdb_see_the_same_values(kind: str) -> None:
+    expected = sample(kind)
+    book = expected.book[7:]
+    frame = pl.DataFrame(book)
+    columns = {name: expected.column(name)[7:] for name in expected.kinds}
+    assert {name: frame[name].to_list() for name in frame.columns} == columns
+    rows = duckdb.sql("select * from book").fetchall()
+    assert rows == list(zip(*columns.values(), strict=True))
+
+
+class Guarded(td.TradeBook):
+    """A book whose rows nobody may touch."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        raise AssertionError("a row was taken")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise AssertionError("the rows were taken one by one")
+
+
+def test_libraries_take_the_stream_and_not_the_rows() -> None:
+    book = Guarded.from_json(body_of("trade", trades(10)))
+    assert pl.DataFrame(book).shape == (10, 40)
+    assert pa.table(book).shape == (10, 40)
+    assert pa.RecordBatchReader.from_stream(book).read_all().num_rows == 10
+    assert duckdb.sql("select count(*) from book").fetchall() == [(10,)]
+    assert len(duckdb.from_arrow(book).fetchall()) == 10
+
+
+def test_a_stream_that_is_asked_for_other_text_gives_it() -> None:
+    expected = sample("stock", 50)
+    for text in (pa.string(), pa.large_string(), pa.string_view()):
+        names = [
+            (name, text if words == "string" else TYPES[words])
+            for name, words in expected.kinds.items()
+        ]
+        frame = pa.RecordBatchReader.from_stream(expected.book, schema=pa.schema(names)).read_all()
+        assert frame.schema.types == [kind for _, kind in names]
+        check(frame, expected)
+
+
+def test_a_request_for_other_columns_changes_nothing() -> None:
+    capsule = pa.schema([("x", pa.string())]).__arrow_c_schema__()
+    book = sample("stock", 5).book
+    stream = book.__arrow_c_stream__(requested_schema=capsule)
+    frame = pa.RecordBatchReader._import_from_c_capsule(stream).read_all()
+    assert frame.schema == pa.table(book).schema
+
+
+def test_a_stream_ends_after_its_batch() -> None:
+    reader = pa.RecordBatchReader.from_stream(sample("trade", 5).book)
+    assert reader.read_next_batch().num_rows == 5
+    with pytest.raises(StopIteration):
+        reader.read_next_batch()
+
+
+def test_capsules_that_nobody_takes_are_freed() -> None:
+    book = sample("trade", 5).book
+    for _ in range(100):
+        book.__arrow_c_stream__()
+        book.__arrow_c_schema__()
+    gc.collect()
+
+
+def test_unknown_fields_leave_as_their_json_text() -> None:
+    expected = sample("order", 60)
+    frame = expected.book.to_arrow(columns=[], extra=True)
+    assert frame.schema.names == [UNKNOWN]
+    texts = frame[UNKNOWN].to_pylist()
+    assert [None if text is None else json.loads(text) for text in texts] == expected.unknown()
+    assert pl.DataFrame(expected.book.to_polars([], extra=True))[UNKNOWN].to_list() == texts
+    assert expected.book[1:3].to_arrow(columns=[], extra=True).num_columns == 0
+
+
+def test_frames_outlive_their_book() -> None:
+    expected = sample("trade", 500)
+    book = expected.book
+    frames = [pa.table(book), pa.table(book[100:]), pa.table(book[:5])]
+    polars_frame = pl.DataFrame(book)
+    column = pa.table(book)["display_name"]
+    del book
+    expected = sample("trade", 500)
+    gc.collect()
+    ballast = [sample("trade", 500, seed) for seed in range(1, 4)]
+    check(frames[0], expected)
+    check(frames[1], expected.part(slice(100, None)))
+    check(frames[2], expected.part(slice(5)))
+    assert polars_frame["display_name"].to_list() == expected.column("display_name")
+    assert column.to_pylist() == expected.column("display_name")
+    assert ballast
+
+
+class MallocInfo(ctypes.Structure):
+    """What glibc's mallinfo2 returns."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    )
+
+
+def allocated() -> int:
+    """Bytes that malloc has given and not got back: unlike resident memory, free holes are out."""
+    try:
+        mallinfo2 = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        pytest.skip("the C library does not tell what is allocated")
+    mallinfo2.restype = MallocInfo
+    info = mallinfo2()
+    return int(info.uordblks + info.hblkhd)
+
+
+SMALL_PARTS = {
+    "arrow of a slice": lambda book: pa.table(book[1000:1010]),
+    "polars of a slice": lambda book: pl.DataFrame(book[1000:1010]),
+    "polars of few columns": lambda book: book.to_polars(["exchange", "quantity"]),
+    "pandas of a slice": lambda book: book[1000:1010].to_pandas(),
+    "text of a slice": lambda book: book[1000:1010].to_arrow(),
+}
+
+
+@pytest.mark.parametrize("part", SMALL_PARTS)
+def test_a_small_part_does_not_keep_a_body_alive(part: str) -> None:
+    body = body_of("trade", trades(4000))
+    warm = SMALL_PARTS[part](td.TradeBook.from_json(body))
+    before = allocated()
+    kept = [SMALL_PARTS[part](td.TradeBook.from_json(body)) for _ in range(10)]
+    grown = allocated() - before
+    assert len(kept) == 10
+    assert len(warm) == len(kept[0])
+    assert grown < 2 * len(body), f"{grown / len(body):.1f} bodies"
+
+
+def test_a_whole_frame_shares_the_memory_of_its_book() -> None:
+    body = body_of("trade", trades(4000))
+    book = td.TradeBook.from_json(body)
+    warm = pa.table(book)
+    before = allocated()
+    kept = [pa.table(book) for _ in range(10)]
+    grown = allocated() - before
+    assert kept[0].equals(warm)
+    assert grown < len(body), f"{grown / len(body):.2f} bodies"
+
+
+@pytest.mark.parametrize(
+    ("zone", "name"),
+    [
+        ("Asia/Kolkata", "Asia/Kolkata"),
+        (dt.timezone(dt.timedelta(hours=5, minutes=30)), "+05:30"),
+        (dt.timezone(-dt.timedelta(hours=3, minutes=30)), "-03:30"),
+        (dt.UTC, "UTC"),
+    ],
+)
+def test_localized_times_leave_as_instants(zone: Any, name: str) -> None:
+    expected = sample("trade", 100)
+    frame = pa.table(expected.book.localize(zone))
+    for column in of_kind(expected, "string, timestamp"):
+        assert frame[column].type == pa.timestamp("us", name)
+        assert frame[column].to_pylist() == [row[column] for row in expected.book.localize(zone)]
+    check(pa.table(expected.book), expected)
+
+
+def test_the_days_when_clocks_change_are_read_as_datetime_reads_them() -> None:
+    times = [
+        f"{day} {hour:02}:{minute:02}:00"
+        for day in ("2025-03-29", "2025-03-30", "2025-10-26", "1900-01-01")
+        for hour in range(24)
+        for minute in (0, 30, 59)
+    ]
+    book = td.TradeBook.from_json(
+        body_of("trade", trades(len(times), exch_trade_time=times.__getitem__))
+    ).localize("Europe/London")
+    leaving = pa.table(book)["exch_trade_time"].cast(pa.int64()).to_pylist()
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    instants = [(row.exch_trade_time.astimezone(dt.UTC) - epoch) for row in book]
+    assert leaving == [round(instant / dt.timedelta(microseconds=1)) for instant in instants]
+
+
+def test_a_zone_without_a_name_is_refused() -> None:
+    class Nameless(dt.tzinfo):
+        def utcoffset(self, when: dt.datetime | None) -> dt.timedelta:
+            return dt.timedelta(hours=1)
+
+    book = sample("trade", 2).book
+    with pytest.raises(ValueError, match="by name"):
+        pa.table(book.localize(Nameless()))
+    with pytest.raises(ValueError, match="whole minutes"):
+        pa.table(book.localize(dt.timezone(dt.timedelta(seconds=1))))

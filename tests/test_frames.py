@@ -1,0 +1,298 @@
+"""Data frames: dtypes that never depend on the data, and values that are those of the answer."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tradingdata as td
+from oracle import (
+    BOOKS,
+    KINDS,
+    UNKNOWN,
+    Sample,
+    body_of,
+    empty,
+    of_kind,
+    read,
+    sample,
+)
+from service import trades
+
+PANDAS = {
+    "string": "str",
+    "integer": "Int64",
+    "number": "float64",
+    "string, timestamp": "datetime64[us]",
+    "string, date": "datetime64[us]",
+}
+POLARS = {
+    "string": pl.String(),
+    "integer": pl.Int64(),
+    "number": pl.Float64(),
+    "string, timestamp": pl.Datetime("us"),
+    "string, date": pl.Date(),
+}
+ARROW = {
+    "string": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "string, timestamp": pa.timestamp("us"),
+    "string, date": pa.date32(),
+}
+
+
+@pytest.fixture(params=["pyarrow", "python"])
+def storage(request: pytest.FixtureRequest) -> Iterator[str]:
+    """How pandas holds text: in pyarrow, and as it does where that is not installed."""
+    with pd.option_context("mode.string_storage", request.param):
+        yield request.param
+
+
+def values(column: pd.Series[Any]) -> list[Any]:
+    """A pandas column as plain values, None where there is none."""
+    plain = [None if pd.isna(value) else value for value in column]
+    return [v.to_pydatetime() if isinstance(v, pd.Timestamp) else v for v in plain]
+
+
+def check(frame: pd.DataFrame, expected: Sample) -> None:
+    assert list(frame.columns) == list(expected.kinds)
+    for name, kind in expected.kinds.items():
+        wanted = expected.column(name)
+        if kind == "string, date":
+            wanted = [day and dt.datetime(day.year, day.month, day.day) for day in wanted]
+        assert values(frame[name]) == wanted, name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pandas_dtypes_are_the_same_for_every_answer(kind: str, storage: str) -> None:
+    expected = sample(kind, 30)
+    documented = {name: PANDAS[words] for name, words in expected.kinds.items()}
+    for book in (expected.book, expected.book[:0], empty(kind), BOOKS[kind]()):
+        frame = book.to_pandas()
+        assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == documented
+        assert frame.index.equals(pd.RangeIndex(len(book)))
+        texts = [frame[name].dtype for name in of_kind(expected, "string")]
+        assert {dtype.storage for dtype in texts} == {storage}
+        assert all(dtype == pd.StringDtype(storage, na_value=np.nan) for dtype in texts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pandas_holds_the_values_that_json_reads(kind: str, storage: str) -> None:
+    expected = sample(kind)
+    check(expected.book.to_pandas(), expected)
+    check(expected.book[11:60].to_pandas(), expected.part(slice(11, 60)))
+    check(expected.book[::-9].to_pandas(), expected.part(slice(None, None, -9)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_polars_and_arrow_hold_the_values_that_json_reads(kind: str) -> None:
+    whole = sample(kind)
+    for expected in (whole, whole.part(slice(11, 60)), whole.part(slice(0, 0))):
+        polars_frame = expected.book.to_polars()
+        arrow_table = expected.book.to_arrow()
+        arrow_table.validate(full=True)
+        for at, (name, words) in enumerate(expected.kinds.items()):
+            assert polars_frame.schema[name] == POLARS[words]
+            assert arrow_table.schema.field(at).type == ARROW[words]
+            assert polars_frame[name].to_list() == expected.column(name)
+            assert arrow_table[name].to_pylist() == expected.column(name)
+
+
+def test_every_library_agrees_with_to_dict() -> None:
+    book = sample("order").book
+    columns = book.to_dict()
+    assert book.to_arrow().to_pydict() == columns
+    assert book.to_polars().to_dict(as_series=False) == columns
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    texts=st.lists(st.none() | st.text(st.characters(codec="utf-8"), max_size=20), max_size=20),
+    cut=st.slices(20),
+)
+def test_any_text_survives(texts: list[str | None], cut: slice) -> None:
+    records = trades(len(texts), symbol=texts.__getitem__)
+    book = read("trade", body_of("trade", records)).book[cut]
+    wanted = texts[cut]
+    assert book.to_polars()["symbol"].to_list() == wanted
+    assert pa.table(book)["symbol"].to_pylist() == wanted
+    assert book.to_arrow()["symbol"].to_pylist() == wanted
+    assert values(book.to_pandas()["symbol"]) == wanted
+    with pd.option_context("mode.string_storage", "python"):
+        assert values(book.to_pandas()["symbol"]) == wanted
+
+
+def test_columns_are_picked_and_ordered() -> None:
+    expected = sample("trade", 20)
+    names = ["quantity", "symbol", "expiry_date"]
+    assert list(expected.book.to_pandas(names).columns) == names
+    assert expected.book.to_polars(names).columns == names
+    assert expected.book.to_arrow(columns=names).column_names == names
+    assert expected.book.to_polars(names)["symbol"].to_list() == expected.column("symbol")
+    assert expected.book.to_pandas([]).shape == (20, 0)
+
+
+def test_unknown_fields_follow_where_they_are_asked_for(storage: str) -> None:
+    expected = sample("stock", 40)
+    book = expected.book
+    frame = book.to_pandas(["isin"], extra=True)
+    assert list(frame.columns) == ["isin", UNKNOWN]
+    assert str(frame[UNKNOWN].dtype) == "str"
+    found = [value and json.loads(value) for value in values(frame[UNKNOWN])]
+    assert found == expected.unknown()
+    assert book.to_polars(["isin"], extra=True)[UNKNOWN].to_list() == values(frame[UNKNOWN])
+    assert UNKNOWN not in book.to_pandas().columns
+    assert UNKNOWN not in book[1:3].to_pandas(extra=True).columns
+
+
+def test_categories_are_sorted_texts(storage: str) -> None:
+    expected = sample("trade", 100)
+    for book, wanted in ((expected.book, expected.column("product_name")), (expected.book[:0], [])):
+        present = sorted({text for text in wanted if text is not None})
+        frame = book.to_pandas(categories=["product_name"])
+        assert str(frame["product_name"].dtype) == "category"
+        assert str(frame["product_name"].cat.categories.dtype) == "str"
+        assert list(frame["product_name"].cat.categories) == present
+        assert values(frame["product_name"]) == wanted
+        column = book.to_polars(categories={"product_name"})["product_name"]
+        assert column.dtype == pl.Categorical
+        assert column.to_list() == wanted
+        coded = book.to_arrow(categories=["product_name"])["product_name"]
+        assert coded.type == pa.dictionary(pa.int32(), pa.string())
+        assert coded.to_pylist() == wanted
+
+
+@pytest.mark.parametrize("frame", ["to_pandas", "to_polars", "to_arrow"])
+def test_what_cannot_be_is_refused(frame: str) -> None:
+    make = getattr(sample("trade", 2).book, frame)
+    with pytest.raises(KeyError, match="Trade has no field 'smybol'"):
+        make(["smybol"])
+    with pytest.raises(KeyError, match="no field"):
+        make(categories=["smybol"])
+    with pytest.raises(TypeError, match="list of names"):
+        make("symbol")
+    with pytest.raises(TypeError, match="list of names"):
+        make(categories="symbol")
+    with pytest.raises(ValueError, match="'symbol' twice"):
+        make(["symbol", "exchange", "symbol"])
+    with pytest.raises(TypeError, match="quantity holds no text"):
+        make(categories=["quantity"])
+
+
+def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:
+    expected = sample("trade", 30)
+    frame = expected.book.to_pandas()
+    frame.loc[0, "quantity"] = 999_999
+    frame.loc[0, "symbol"] = "CHANGED"
+    frame["traded_price"] *= 2
+    frame.loc[:, "exch_trade_time"] = pd.Timestamp("2001-01-01")
+    frame.iloc[0, 17] = 1.0
+    check(expected.book.to_pandas(), expected)
+    assert frame.loc[0, "quantity"] == 999_999
+
+
+def test_localized_books_give_localized_frames(storage: str) -> None:
+    expected = sample("order", 40)
+    book = expected.book.localize("Asia/Kolkata")
+    pandas_frame, polars_frame, arrow = book.to_pandas(), book.to_polars(), book.to_arrow()
+    naive = expected.book.to_pandas()
+    for name in of_kind(expected, "string, timestamp"):
+        rows = [row[name] for row in book]
+        assert str(pandas_frame[name].dtype) == "datetime64[us, Asia/Kolkata]"
+        assert values(pandas_frame[name]) == rows
+        assert pandas_frame[name].equals(naive[name].dt.tz_localize("Asia/Kolkata"))
+        assert polars_frame.schema[name] == pl.Datetime("us", "Asia/Kolkata")
+        assert polars_frame[name].to_list() == rows
+        assert arrow[name].to_pylist() == rows
+    dates = of_kind(expected, "string, date")
+    assert {str(pandas_frame[name].dtype) for name in dates} == {"datetime64[us]"}
+    assert str(book[:0].to_pandas()["order_date_time"].dtype) == "datetime64[us, Asia/Kolkata]"
+
+
+def test_a_fixed_offset_is_a_zone_too(storage: str) -> None:
+    zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
+    book = sample("trade", 10).book.localize(zone)
+    frame = book.to_pandas(["exch_trade_time"])
+    assert values(frame["exch_trade_time"]) == [row.exch_trade_time for row in book]
+
+
+WITHOUT_PYARROW = """
+import json, sys
+sys.modules["pyarrow"] = None
+import warnings
+warnings.simplefilter("error")
+import tradingdata as td
+book = td.TradeBook.from_json(sys.stdin.buffer.read())
+frame = book.to_pandas(extra=True, categories=["exchange"])
+assert "pyarrow.lib" not in sys.modules
+print(json.dumps({
+    "dtypes": [str(dtype) for dtype in frame.dtypes],
+    "values": json.loads(frame.to_json(orient="columns", date_format="iso", date_unit="us")),
+}))
+"""
+
+
+def test_a_frame_is_the_same_where_pyarrow_is_not_installed() -> None:
+    body = body_of("trade", [*sample("trade", 60).rows])
+    run = [sys.executable, "-c", WITHOUT_PYARROW]
+    done = subprocess.run(run, input=body, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    without = json.loads(done.stdout)
+    frame = td.TradeBook.from_json(body).to_pandas(extra=True, categories=["exchange"])
+    assert without["dtypes"] == [str(dtype) for dtype in frame.dtypes]
+    written = frame.to_json(orient="columns", date_format="iso", date_unit="us")
+    assert without["values"] == json.loads(written)
+
+
+@pytest.mark.parametrize(
+    ("frame", "library", "extra"),
+    [
+        ("to_pandas", "pandas", "pandas"),
+        ("to_polars", "polars", "polars"),
+        ("to_arrow", "pyarrow", "arrow"),
+    ],
+)
+def test_a_missing_library_is_named_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, frame: str, library: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=rf"{library}.*pip install 'tradingdata\[{extra}\]'"):
+        getattr(sample("trade", 2).book, frame)()
+
+
+def test_a_library_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pd, "__version__", "2.3.3")
+    with pytest.raises(ImportError, match=r"needs pandas 3 or later and found 2\.3\.3: pip"):
+        sample("trade", 2).book.to_pandas()
+
+
+def test_a_library_that_is_broken_says_so_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    (tmp_path / "polars.py").write_text("import a_module_that_polars_needs\n")
+    monkeypatch.delitem(sys.modules, "polars")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="a_module_that_polars_needs"):
+        sample("trade", 2).book.to_polars()
+
+
+def test_making_a_book_imports_no_frame_library() -> None:
+    code = (
+        "import sys, tradingdata as td; repr(td.TradeBook([td.Trade(quantity=1)])); "
+        "print({'numpy', 'pandas', 'polars', 'pyarrow', 'xlsxwriter'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
