@@ -47,7 +47,7 @@ class Row:
 
     @property
     def shown(self) -> str:
-        """The verdict, with a question mark where some rounds passed the gate and others did not."""
+        """The verdict, with a question mark where the rounds disagree about the gate."""
         unsure = self._reaches(self.gate, self.low) != self._reaches(self.gate, self.high)
         return self.verdict + ("?" if unsure else "")
 
