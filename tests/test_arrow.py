@@ -170,13 +170,15 @@ def test_frames_outlive_their_book() -> None:
     assert ballast
 
 
+MALLOC_COUNTS = (
+    "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+)
+
+
 class MallocInfo(ctypes.Structure):
     """What glibc's mallinfo2 returns."""
 
-    _fields_ = tuple(
-        (name, ctypes.c_size_t)
-        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
-    )
+    _fields_ = tuple((name, ctypes.c_size_t) for name in MALLOC_COUNTS)
 
 
 def allocated() -> int:

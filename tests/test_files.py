@@ -1,0 +1,218 @@
+"""Files: exact, whole or not at all, and harmless in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from openpyxl.utils.escape import unescape
+
+import tradingdata as td
+from oracle import BOOKS, KINDS, UNKNOWN, body_of, of_kind, read, sample
+from service import trades
+
+FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x","y")', "\uff1d1+1")
+
+
+def lines(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+def cell_text(value: Any) -> str:
+    """A value as the file should have it, by Python's own spelling."""
+    return "" if value is None else str(value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_csv_has_the_values_that_json_reads(kind: str) -> None:
+    expected = sample(kind)
+    head, *rows = lines(expected.book.to_csv())
+    assert head == list(expected.kinds)
+    for at, name in enumerate(head):
+        assert [row[at] for row in rows] == [cell_text(value) for value in expected.column(name)]
+
+
+def test_csv_tells_empty_text_from_none() -> None:
+    records = trades(2, symbol=("", None).__getitem__, series="EQ")
+    text = td.TradeBook.from_json(body_of("trade", records)).to_csv(columns=["symbol", "series"])
+    assert text == 'symbol,series\n"",EQ\n,EQ\n'
+
+
+def test_csv_of_an_empty_book_is_its_names() -> None:
+    assert lines(td.OrderBook().to_csv()) == [td.OrderBook().columns]
+
+
+def test_csv_numbers_read_back_to_the_same_value() -> None:
+    numbers = [0.1 + 0.2, 1e15 + 0.5, 1e16, 1e-7, 5e-324, 1.7976931348623157e308, -0.0, 100000.0]
+    records = trades(len(numbers), traded_price=numbers.__getitem__)
+    book = td.TradeBook.from_json(body_of("trade", records))
+    written = book.to_csv(columns=["traded_price"]).splitlines()[1:]
+    assert written == [repr(number) for number in numbers]
+
+
+def test_csv_of_a_part_has_its_columns_its_rows_and_unknown_fields() -> None:
+    expected = sample("trade", 30).part(slice(3, 20, 2))
+    rows = lines(expected.book.to_csv(columns=["quantity", "symbol"], extra=True))
+    assert rows[0] == ["quantity", "symbol", UNKNOWN]
+    assert [row[1] for row in rows[1:]] == [cell_text(v) for v in expected.column("symbol")]
+    assert [json.loads(row[2]) if row[2] else None for row in rows[1:]] == expected.unknown()
+
+
+def test_csv_times_of_a_localized_book_have_their_offset() -> None:
+    book = sample("order", 20).book.localize("Asia/Kolkata")
+    rows = lines(book.to_csv(columns=["order_date_time", "order_no"]))[1:]
+    assert [row[0] for row in rows] == [cell_text(row.order_date_time) for row in book]
+
+
+def test_a_spreadsheet_gets_no_formula_and_whole_order_numbers() -> None:
+    changed = [*FORMULAS, "123456789012345", "0012", "12E45"]
+    kept = ["INFY", "12345678901234", "a=1", "E5", ""]
+    texts = changed + kept
+    records = trades(len(texts), symbol=texts.__getitem__)
+    book = td.TradeBook.from_json(body_of("trade", records))
+    text = book.to_csv(columns=["symbol", "series"], spreadsheet=True)
+    assert text.startswith("\ufeffsymbol,series\r\n")
+    found = [row[0] for row in lines(text)[1:]]
+    assert found == ["'" + value for value in changed] + kept
+    assert [row[0] for row in lines(book.to_csv(columns=["symbol", "series"]))[1:]] == texts
+
+
+def test_negative_numbers_stay_numbers_in_a_spreadsheet() -> None:
+    book = td.TradeBook.from_json(body_of("trade", trades(1, traded_price=-5.5)))
+    assert book.to_csv(columns=["traded_price"], spreadsheet=True).endswith("\r\n-5.5\r\n")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parquet_comes_back_as_it_went(kind: str, tmp_path: Path) -> None:
+    expected = sample(kind)
+    path = tmp_path / "book.parquet"
+    expected.book.to_parquet(path, extra=True, categories=["isin"])
+    assert pq.read_table(path).equals(expected.book.to_arrow(extra=True, categories=["isin"]))
+    frame = pl.read_parquet(path)
+    assert {name: frame[name].to_list() for name in expected.kinds} == expected.book.to_dict()
+
+
+def test_parquet_is_written_by_polars_where_there_is_no_pyarrow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = sample("trade", 40)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "pyarrow", None)
+        expected.book.to_parquet(tmp_path / "book.parquet")
+        patch.setitem(sys.modules, "polars", None)
+        with pytest.raises(ImportError, match=r"pip install 'tradingdata\[arrow\]'"):
+            expected.book.to_parquet(tmp_path / "none.parquet")
+    assert pl.read_parquet(tmp_path / "book.parquet").equals(expected.book.to_polars())
+    assert os.listdir(tmp_path) == ["book.parquet"]
+
+
+def cells(path: Path) -> list[list[Any]]:
+    sheet = openpyxl.load_workbook(path).active
+    return [list(row) for row in sheet.iter_rows()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_workbook_has_the_values_that_json_reads(kind: str, tmp_path: Path) -> None:
+    expected = read(kind, body_of(kind, [*sample(kind, 30).rows]))
+    path = tmp_path / "book.xlsx"
+    expected.book.to_excel(path)
+    head, *rows = cells(path)
+    assert [cell.value for cell in head] == list(expected.kinds)
+    for at, (name, words) in enumerate(expected.kinds.items()):
+        wanted = expected.column(name)
+        if words == "string, date":
+            wanted = [day and dt.datetime(day.year, day.month, day.day) for day in wanted]
+        found = [row[at].value for row in rows]
+        if words == "string":  # a workbook cannot tell empty text from none
+            found = [unescape(value or "") for value in found]
+            wanted = [value or "" for value in wanted]
+            assert all(row[at].data_type in ("s", "inlineStr", "n") for row in rows)
+        assert found == wanted, name
+
+
+def test_a_workbook_runs_no_formula_and_keeps_long_numbers(tmp_path: Path) -> None:
+    texts = [text for text in FORMULAS if text[0] not in "\t\r"] + ["1000000000000000123"]
+    records = trades(len(texts), symbol=texts.__getitem__, quantity=2**60 + 1)
+    td.TradeBook.from_json(body_of("trade", records)).to_excel(
+        tmp_path / "book.xlsx", ["symbol", "quantity"]
+    )
+    for text, row in zip(texts, cells(tmp_path / "book.xlsx")[1:], strict=True):
+        assert (row[0].value, row[0].data_type) == (text, "s")
+        assert (row[1].value, row[1].data_type) == (str(2**60 + 1), "s")
+
+
+def test_a_workbook_shows_the_wall_clock_of_a_localized_book(tmp_path: Path) -> None:
+    expected = sample("trade", 10)
+    expected.book.localize("Asia/Kolkata").to_excel(tmp_path / "x.xlsx", ["exch_trade_time"])
+    found = [row[0].value for row in cells(tmp_path / "x.xlsx")[1:]]
+    assert found == expected.column("exch_trade_time")
+
+
+def test_a_workbook_refuses_what_a_sheet_cannot_hold(tmp_path: Path) -> None:
+    records = trades(2, symbol=("x", "x" * 32_768).__getitem__)
+    book = td.TradeBook.from_json(body_of("trade", records))
+    with pytest.raises(ValueError, match="32,767 characters, and column 0 of row 1 has 32,768"):
+        book.to_excel(tmp_path / "book.xlsx", ["symbol"])
+    with pytest.raises(ValueError, match=r"ends in \.xlsx"):
+        book.to_excel(tmp_path / "book.xls")
+    assert os.listdir(tmp_path) == []
+
+
+WRITERS = {"to_csv": "book.csv", "to_parquet": "book.parquet", "to_excel": "book.xlsx"}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_file_that_is_there_is_only_replaced_when_asked(writer: str, tmp_path: Path) -> None:
+    path = tmp_path / WRITERS[writer]
+    path.write_text("mine")
+    write = getattr(sample("trade", 5).book, writer)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        write(path)
+    assert path.read_text() == "mine"
+    write(str(path), overwrite=True)
+    assert path.read_bytes()[:4] != b"mine"
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_file_that_cannot_be_written_leaves_nothing(writer: str, tmp_path: Path) -> None:
+    write = getattr(sample("trade", 5).book, writer)
+    with pytest.raises(FileNotFoundError):
+        write(tmp_path / "absent" / WRITERS[writer])
+    with pytest.raises(KeyError, match="no field"):
+        write(tmp_path / WRITERS[writer], ["smybol"])
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_book_can_be_written(kind: str, writer: str, tmp_path: Path) -> None:
+    getattr(BOOKS[kind](), writer)(tmp_path / WRITERS[writer])
+    assert os.listdir(tmp_path) == [WRITERS[writer]]
+
+
+def test_a_missing_excel_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    with pytest.raises(ImportError, match=r"xlsxwriter.*pip install 'tradingdata\[excel\]'"):
+        sample("trade", 2).book.to_excel(tmp_path / "book.xlsx")
+    assert os.listdir(tmp_path) == []
+
+
+def test_account_numbers_are_masked_in_every_file(tmp_path: Path) -> None:
+    book = td.TradeBook.from_json(body_of("trade", trades(3, pan_no="ABCPK1234F")))
+    assert "ABCPK1234F" not in book.to_csv(extra=True)
+    book.to_parquet(tmp_path / "book.parquet")
+    assert b"ABCPK1234F" not in (tmp_path / "book.parquet").read_bytes()
+    assert pl.read_parquet(tmp_path / "book.parquet")["pan_no"].to_list() == ["ABXXXXXX4F"] * 3
+    names = of_kind(sample("trade", 1), "string")
+    assert "pan_no" in names
