@@ -32,9 +32,9 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
         return _named(path, "ca_file=")
     if trust_env:
         for variable in _VARIABLES:
-            path = os.environ.get(variable)
-            if path:
-                return _named(path, variable)
+            named = os.environ.get(variable)
+            if named:
+                return _named(named, variable)
     for path in _SYSTEM_FILES:
         if os.path.isfile(path):
             return path

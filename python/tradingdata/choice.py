@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from .books import Book
+    from .files import FileExport
     from .frames import FrameExport
 
     Text = Literal["view", "small", "large"]
@@ -37,7 +38,7 @@ class Choice:
 
     def __init__(
         self,
-        book: Book[Any] | FrameExport,
+        book: Book[Any] | FrameExport | FileExport,
         columns: Sequence[str] | None = None,
         *,
         extra: bool = False,

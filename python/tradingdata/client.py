@@ -326,7 +326,7 @@ class Client:
     def _logged(self, what: str, call: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         started = time.monotonic()
         try:
-            result = self._labelled(call)
+            result: tuple[Any, ...] = self._labelled(call)
         except TradingDataError as error:
             log_end(what, self._account, time.monotonic() - started, error=error)
             raise

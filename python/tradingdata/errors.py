@@ -17,8 +17,8 @@ Each is picklable, says in one line what to do, and carries what is known of the
     |  +- RateLimitError                      429 (.retry_after)
     |  +- ServerError                         5xx
     +- ServiceError                           HTTP 200, and the service says no (.service_message)
-    +- DecodeError                            HTTP 200, and the body is not as documented (.offset, .path)
-    +- PaginationError                        a search that cannot be read to its end (.page, .received)
+    +- DecodeError                            HTTP 200, and the body is not as documented
+    +- PaginationError                        a search that cannot be read to its end
     +- StockNotFoundError (also LookupError)  no stock of that symbol, code or ISIN (.nearest)
 """
 

@@ -25,6 +25,8 @@ class FileExport:
         _start: int
         _stop: int
 
+    if TYPE_CHECKING:
+
         @overload
         def to_csv(
             self,

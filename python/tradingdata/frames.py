@@ -99,4 +99,5 @@ class FrameExport(FileExport):
         """
         pyarrow = require("pyarrow", "arrow", "to_arrow()")
         choice = Choice(self, columns, extra=extra, categories=categories, text="small")
-        return pyarrow.table(choice)  # type: ignore[no-any-return]
+        table: pa.Table = pyarrow.table(choice)
+        return table

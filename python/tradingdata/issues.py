@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     class _IssueFields(NamedTuple):
         field: str
         problem: str
-        count: int
+        count: int  # type: ignore[assignment]  # hides tuple.count
         row: int
         raw: str
         lost: bool

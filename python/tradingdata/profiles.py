@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PROFILES_VARIABLE = "TRADINGDATA_PROFILES"
 
-_OPTIONS = {
+_OPTIONS: dict[str, type | tuple[type, ...]] = {
     "base_url": str,
     "access_token": str,
     "access_token_file": str,

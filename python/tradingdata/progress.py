@@ -7,8 +7,13 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class Bar(Protocol):
-        def update(self, n: int) -> object: ...
-        def close(self) -> object: ...
+        """What a pager tells of its way."""
+
+        def update(self, n: int) -> object:
+            """``n`` more stocks came."""
+
+        def close(self) -> object:
+            """There will be no more."""
 
 
 class _NoBar:
