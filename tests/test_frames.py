@@ -231,13 +231,17 @@ def test_a_fixed_offset_is_a_zone_too(storage: str) -> None:
 
 WITHOUT_PYARROW = """
 import json, sys
-sys.modules["pyarrow"] = None
+class NotInstalled:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pyarrow":
+            raise ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
+sys.meta_path.insert(0, NotInstalled())
 import warnings
 warnings.simplefilter("error")
 import tradingdata as td
 book = td.TradeBook.from_json(sys.stdin.buffer.read())
 frame = book.to_pandas(extra=True, categories=["exchange"])
-assert "pyarrow.lib" not in sys.modules
+assert "pyarrow" not in sys.modules
 print(json.dumps({
     "dtypes": [str(dtype) for dtype in frame.dtypes],
     "values": json.loads(frame.to_json(orient="columns", date_format="iso", date_unit="us")),
