@@ -3,7 +3,7 @@
 
 namespace py = pybind11;
 
-PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
+PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   using namespace tradingdata::python;
   module.doc() = "The C++ core of tradingdata; use the package `tradingdata`.";
   module.attr("__version__") = TRADINGDATA_VERSION;
@@ -18,4 +18,12 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   bind_arrow(module);
   bind_arrays(module);
   bind_csv(module);
+}
+
+// pybind11 would wait for the GIL of the main interpreter, which waits for this import.
+extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return PyInit__core_of_main();
+  PyErr_SetString(PyExc_ImportError,
+                  "tradingdata cannot be used in a subinterpreter: use threads or processes");
+  return nullptr;
 }
