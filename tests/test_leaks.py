@@ -1,0 +1,291 @@
+"""Secrets stay where they are: a canary token and account number, looked for in all there is."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import pickle
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import both, failure, run_child, served
+from service import (
+    Authority,
+    Behaviour,
+    Proxy,
+    Service,
+    book_reply,
+    closed_port,
+    garbage,
+    json_reply,
+    pages,
+    redirect,
+    reply,
+    stall,
+    stocks,
+    trades,
+)
+
+# A slash and a plus, so that escaped and percent-encoded forms differ from the plain one.
+SECRET = "canary/7f3b+91c2=="
+PAN = "ABCPK1234F"
+FORMS = (SECRET, SECRET.replace("/", "\\/"), "canary%2F7f3b%2B91c2%3D%3D", "canary/7f3b")
+
+
+def holds_secret(text: str) -> bool:
+    return any(form in text for form in FORMS)
+
+
+def said(status: int, text: str) -> Behaviour:
+    """An answer whose envelope repeats the token and an account number, as careless services do."""
+    value = {"status": "error", "message": text, "data": [{"pan_no": PAN, "token": SECRET}]}
+    return json_reply(value, status)
+
+
+ECHO = f"Invalid token Bearer {SECRET} of {PAN}, refresh at /login?token={FORMS[2]}"
+BEHAVIOURS: dict[str, Behaviour] = {
+    "400": said(400, ECHO),
+    "401": said(401, ECHO),
+    "503": said(503, ECHO),
+    "refusal inside 200": said(200, ECHO),
+    "HTML": reply(200, f"<html>{ECHO} {FORMS[1]}</html>".encode()),
+    "HTML cut in the token": reply(500, b"x" * 2040 + SECRET.encode() + b"x" * 5000),
+    "no JSON": reply(200, f"{ECHO}".encode()),
+    "cut JSON": reply(200, f'{{"status":"success","data":[{{"pan_no":"{PAN}","a":"{ECHO}'.encode()),
+    "odd key": json_reply({"status": "success", "data": [{f"a{SECRET}": 1, SECRET: 2}, 5]}),
+    "redirect": redirect(302, f"https://evil.test/{SECRET}?token={SECRET}"),
+    "reason phrase": reply(500, reason=f"Bad {SECRET}"),
+    "garbage": garbage(f"{SECRET}\r\n\r\n".encode()),
+    "header": reply(200, headers={"Content-Encoding": f"x-{SECRET}"}),
+    "length": reply(200, headers={"Content-Length": SECRET}),
+    "stall": stall(),
+}
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """All that any logger says."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield stream
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+def everything_of(error: BaseException) -> str:
+    """The error as any tool may show it: with the locals of every frame, and pickled."""
+    shown = traceback.TracebackException.from_exception(error, capture_locals=True)
+    # The lines and locals of this file hold the canary by themselves.
+    shown.stack[:] = [frame for frame in shown.stack if frame.filename not in OWN]
+    pickled = pickle.dumps(error).decode("latin-1")
+    facts = {**vars(error), "args": error.args}
+    return "".join([*shown.format(), pickled, repr(error), str(error), repr(facts)])
+
+
+OWN = {__file__, str(Path(__file__).with_name("calls.py"))}
+
+
+@both
+@pytest.mark.parametrize("name", BEHAVIOURS)
+def test_no_error_shows_the_token_or_an_account_number(
+    call: Callable[..., Any], name: str, log: io.StringIO
+) -> None:
+    retries: list[td.Retry] = []
+    options: dict[str, Any] = {"access_token": SECRET, "account": "desk1", "attempts": 2}
+    with served(then=BEHAVIOURS[name]) as service, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with pytest.raises(td.TradingDataError) as caught:
+            call(service.base_url, timeout=2, on_retry=retries.append, **options)
+    shown = everything_of(caught.value)
+    shown += f"{retries} {[str(warning.message) for warning in warned]} {log.getvalue()}"
+    assert not holds_secret(shown)
+    assert PAN not in shown
+
+
+@pytest.mark.parametrize("where", ["function", "refresh", "token_file"])
+def test_a_token_function_s_token_is_not_shown_either(
+    where: str, tmp_path: Path, log: io.StringIO
+) -> None:
+    file = tmp_path / "token"
+    file.write_text(SECRET)
+    answers = iter([SECRET, SECRET + "2", SECRET + "3"])
+    source = {"function": lambda: SECRET, "refresh": lambda: next(answers)}.get(
+        where, td.token_file(file)
+    )
+    with Service() as service, td.Client(service.base_url, access_token=source) as client:
+        # The service repeats the token of the very request that it refuses.
+        service.choose(
+            lambda request: reply(401, f"Bad {request.header('authorization')}".encode())
+        )
+        with pytest.raises(td.StatusError) as caught:
+            client.trade_book()
+    assert not holds_secret(everything_of(caught.value) + log.getvalue())
+
+
+@pytest.mark.parametrize("token", [SECRET + "\n", "\r" + SECRET, SECRET + "\0", SECRET + "ä"])
+def test_f100_a_refused_token_is_not_echoed(token: str, log: io.StringIO) -> None:
+    for attempt in (
+        lambda: td.Client("https://api.example.test", access_token=token),
+        lambda: td.AsyncClient("https://api.example.test", access_token=token),
+        lambda: setattr(td.Client("https://api.example.test"), "access_token", token),
+        lambda: td.Client("http://127.0.0.1:1", access_token=lambda: token).trade_book(),
+    ):
+        with pytest.raises(td.TradingDataError) as caught:
+            attempt()
+        # Its own frames hold what the caller passed; the error itself must not.
+        assert not holds_secret(f"{caught.value!r} {caught.value} {vars(caught.value)}")
+        assert not holds_secret(pickle.dumps(caught.value).decode("latin-1"))
+    assert not holds_secret(log.getvalue())
+
+
+@pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+def test_no_part_of_a_client_shows_the_token(kind: Any, service: Service) -> None:
+    client = kind(service.base_url, access_token=SECRET, account="desk1")
+    seen: set[int] = set()
+
+    def walk(value: object, depth: int = 0) -> Iterator[str]:
+        if id(value) in seen or depth > 6:
+            return
+        seen.add(id(value))
+        yield repr(value)
+        for name in dir(value):
+            if name.startswith("__") or name == "access_token":
+                continue
+            part = getattr(value, name, None)
+            if type(value).__module__.startswith("tradingdata"):
+                yield from walk(part, depth + 1)
+
+    assert not holds_secret(" ".join(walk(client)))
+
+
+def html_of(book: Any) -> str:
+    """What a notebook shows of a book."""
+    return str(getattr(book, "_repr_html_", book.__repr__)())
+
+
+def test_a_working_day_leaves_no_secret_anywhere(
+    service: Service, log: io.StringIO, tmp_path: Path
+) -> None:
+    """Every display, file, frame and pickle of a book with account numbers, and every log line."""
+    service.script(then=book_reply(trades(3, pan_no=PAN)))
+    with td.Client(service.base_url, access_token=SECRET, account="desk1") as client:
+        book = client.trade_book()
+        shown = [repr(client), str(client.stats), f"{client.__class__}"]
+    book.save(tmp_path / "book")
+    book.to_csv(tmp_path / "book.csv")
+    for thing in (book, book[0], book.issues, book[1:]):
+        shown += [repr(thing), str(thing), pickle.dumps(thing).decode("latin-1")]
+    shown += [repr(book.response), str(book.response.facts()), html_of(book)]
+    shown += [str(book.to_dicts()), str(book.to_dict())]
+    shown += [path.read_bytes().decode("latin-1") for path in tmp_path.iterdir()]
+    text = " ".join([*shown, log.getvalue()])
+    assert not holds_secret(text)
+    assert PAN not in text
+    assert "ABXXXXXX4F" in text
+    assert "trade_book [desk1]: 200 in " in log.getvalue()
+
+
+def test_account_numbers_that_are_kept_are_masked_where_they_are_shown(service: Service) -> None:
+    service.script(book_reply(trades(3, pan_no=PAN)))
+    options: dict[str, Any] = {"access_token": SECRET, "keep_personal_data": True}
+    with td.Client(service.base_url, **options) as client:
+        book = client.trade_book()
+    shown = f"{book!r} {book!s} {book[0]!r} {book.response!r} {html_of(book)}"
+    assert PAN not in shown
+    assert book.to_dicts()[0]["pan_no"] == PAN
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_f62_a_redirect_carries_the_token_nowhere(status: int) -> None:
+    with served(then=book_reply([])) as elsewhere, Service() as service:
+        service.script(then=redirect(status, elsewhere.base_url))
+        failure(service.base_url, access_token=SECRET)
+        assert elsewhere.connections == []
+
+
+def test_f66_a_proxy_sees_no_token_and_its_password_is_not_shown(
+    proxy: Proxy, tls_service: Service, ca: Authority, log: io.StringIO
+) -> None:
+    password = f"http://user:canary%2F7f3b@127.0.0.1:{proxy.port}"
+    proxy.script(then=reply(407))
+    # No name is looked up: a proxy is told the host's name and refuses it.
+    error = failure(
+        "https://api.example.test",
+        access_token=SECRET,
+        ca_file=ca.pem_file,
+        proxy=password,
+        attempts=1,
+    )
+    assert not holds_secret(everything_of(error) + log.getvalue())
+    assert SECRET.encode() not in proxy.seen
+    [request] = proxy.requests
+    assert request.method == "CONNECT"
+    with closed_port() as port:
+        unreachable = f"http://user:canary%2F7f3b@127.0.0.1:{port}"
+        error = failure("https://api.example.test", proxy=unreachable, attempts=1)
+    assert not holds_secret(everything_of(error) + log.getvalue())
+
+
+def test_the_token_is_in_no_argument_and_no_environment_of_the_process(service: Service) -> None:
+    code = """
+client = td.Client(sys.argv[1], access_token="-".join(["canary", "7f3b"]))
+client.trade_book()
+seen = open("/proc/self/cmdline").read() + open("/proc/self/environ").read()
+print(seen.count("-".join(["canary", "7f3b"])))
+"""
+    service.script(book_reply([]))
+    assert run_child(code, service.base_url).strip() == "0"
+
+
+def test_f68_netrc_is_not_read(service: Service, tmp_path: Path) -> None:
+    """F68: ~/.netrc and NETRC may hold a password for the host; nothing of it is sent."""
+    netrc = tmp_path / ".netrc"
+    netrc.write_text("default login user password netrc-canary\n")
+    netrc.chmod(0o600)
+    service.script(json_reply([]), book_reply([]))
+    code = """
+client = td.Client(sys.argv[1], access_token=TOKEN)
+client.search("x").all()
+client.trade_book()
+"""
+    run_child(code, service.base_url, environment={"HOME": str(tmp_path), "NETRC": str(netrc)})
+    search, book = service.requests
+    assert search.header("authorization") is None
+    assert (book.header("authorization") or "").startswith("Bearer ")
+    assert b"netrc" not in search.raw + book.raw
+
+
+def test_the_search_carries_no_token_on_any_page_or_retry(service: Service) -> None:
+    service.choose(pages(stocks(30), faults={2: [reply(503), reply(401)]}))
+    with (
+        td.Client(service.base_url, access_token=SECRET) as client,
+        pytest.raises(td.AuthenticationError),
+    ):
+        client.search("x", page_size=10).all()
+    assert len(service.requests) >= 3
+    assert not any(b"canary" in request.raw for request in service.requests)
+
+
+def test_an_unhandled_error_of_a_task_is_logged_without_the_token(log: io.StringIO) -> None:
+    async def run(url: str) -> None:
+        client = td.AsyncClient(url, access_token=SECRET)
+        task = asyncio.create_task(client.trade_book())
+        await asyncio.wait([task])
+        await client.aclose()
+        del task
+
+    with served(then=said(401, ECHO)) as service:
+        asyncio.run(run(service.base_url))
+    assert "never retrieved" in log.getvalue()
+    assert not holds_secret(log.getvalue())
