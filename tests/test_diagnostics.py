@@ -1,0 +1,112 @@
+"""What a client tells of itself: log lines and the on_retry hook."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, both, failure, good_book, run_child, served
+from service import Service, json_reply, pages, reply, stocks
+
+
+@both
+def test_a_call_is_one_line_and_a_retry_another(
+    call: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "tradingdata")
+    with served(reply(503), good_book()) as service:
+        call(service.base_url, account="desk1")
+    assert [record.name for record in caplog.records] == ["tradingdata"] * 2
+    assert [record.levelname for record in caplog.records] == ["INFO", "DEBUG"]
+    retry, end = (record.getMessage() for record in caplog.records)
+    reason = r"HTTP 503 Service Unavailable; the service failed; try again later"
+    assert re.fullmatch(
+        rf"trade_book \[desk1\]: attempt 1 failed \({reason}\), again in 0\.\d\d s", retry
+    )
+    assert re.fullmatch(r"trade_book \[desk1\]: 200 in \d\.\d{3} s", end)
+
+
+@both
+def test_an_error_is_one_line(call: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "tradingdata")
+    with served(
+        then=json_reply({"status": "no", "message": "Two\nlines", "data": None})
+    ) as service:
+        failure(service.base_url, "order_book", call=call)
+    [line] = (record.getMessage() for record in caplog.records)
+    assert re.fullmatch(
+        r"order_book: ServiceError in \d\.\d{3} s: POST /api/v1/order/book: "
+        r'the service answered with status "no": Two lines',
+        line,
+    )
+
+
+def test_a_search_is_logged_without_its_query(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "tradingdata")
+    service.choose(pages(stocks(3)))
+    with td.Client(service.base_url) as client:
+        client.search("my secret interest").all()
+    assert caplog.records
+    assert "secret" not in caplog.text
+
+
+def test_nothing_is_printed_where_logging_is_not_set_up(service: Service) -> None:
+    service.script(reply(503), good_book())
+    code = """
+import logging
+import contextlib, io
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    td.Client(sys.argv[1], access_token=TOKEN).trade_book()
+print(repr(said.getvalue()), logging.getLogger().handlers)
+"""
+    assert run_child(code, service.base_url).strip() == "'' []"
+
+
+def test_logging_is_not_imported_for_a_call(service: Service) -> None:
+    service.script(good_book())
+    code = """
+td.Client(sys.argv[1], access_token=TOKEN).trade_book()
+print("logging" in sys.modules, "asyncio" in sys.modules)
+"""
+    assert run_child(code, service.base_url).strip() == "False False"
+
+
+@both
+def test_on_retry_is_told_of_each_wait(call: Any) -> None:
+    told: list[td.Retry] = []
+    with served(reply(503), reply(500), good_book()) as service:
+        call(service.base_url, on_retry=told.append, account="desk1")
+    assert [(retry.call, retry.account, retry.attempt) for retry in told] == [
+        ("trade_book", "desk1", 1),
+        ("trade_book", "desk1", 2),
+    ]
+    assert told[0].reason.startswith("HTTP 503")
+    assert 0 <= told[0].delay <= 0.25
+    assert repr(told[0]).startswith("Retry(call='trade_book', account='desk1', attempt=1, reason=")
+
+
+@both
+def test_on_retry_is_told_of_a_search_s_waits(call: Any, service: Service) -> None:
+    told: list[td.Retry] = []
+    service.choose(pages(stocks(3), faults={1: [reply(502)]}))
+    call(service.base_url, "search", "x", on_retry=told.append)
+    assert [(retry.call, retry.attempt) for retry in told] == [("search", 1)]
+
+
+def test_a_hook_may_use_the_client(service: Service) -> None:
+    service.script(reply(503), good_book(5), good_book(3))
+    inner: list[int] = []
+    client = td.Client(
+        service.base_url,
+        access_token=TOKEN,
+        on_retry=lambda retry: inner.append(len(client.trade_book())),
+    )
+    assert len(client.trade_book()) == 3
+    assert inner == [5]

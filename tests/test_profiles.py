@@ -1,0 +1,95 @@
+"""Profiles: a client's options by name, from a file that others cannot read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import good_book
+from service import Service
+
+kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+
+
+@pytest.fixture
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A private, empty file of profiles that is looked at."""
+    file = tmp_path / "profiles.toml"
+    file.touch(mode=0o600)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
+    monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN", raising=False)
+    return file
+
+
+@kinds
+def test_a_profile_gives_the_options(kind: Any, profiles: Path) -> None:
+    profiles.write_text('[desk1]\nbase_url = "https://api.example.test"\naccess_token = "canary"\n')
+    client = kind.from_profile("desk1")
+    name = kind.__name__
+    assert repr(client) == f"<{name} https://api.example.test, account='desk1', with a token>"
+    assert kind.from_profile("desk1", account="mine").account == "mine"
+    other = kind.from_profile("desk1", base_url="https://other.example.test")
+    assert other.base_url == "https://other.example.test"
+
+
+def test_a_token_file_is_named_beside_the_profiles_and_read_when_needed(
+    profiles: Path, service: Service
+) -> None:
+    service.script(then=good_book())
+    profiles.write_text(f'[a]\nbase_url = "{service.base_url}"\naccess_token_file = "a.token"\n')
+    client = td.Client.from_profile("a")
+    (profiles.parent / "a.token").write_text("written-later\n")
+    client.trade_book()
+    assert service.requests[0].header("authorization") == "Bearer written-later"
+
+
+@kinds
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no profile 'desk1'; it has: none"),
+        ("[desk2]\n[desk3]\n", "has no profile 'desk1'; it has: desk2, desk3"),
+        ("desk1 = 5\n", r"'desk1' is no table; write \[desk1\] above its options"),
+        ("[desk1]\ntoken = 'canary'\n", "unknown option 'token'; known are: base_url,"),
+        ("[desk1]\ntimeout = 'canary'\n", "timeout is of the wrong type"),
+        ("[desk1]\naccess_token = 'canary'\naccess_token_file = 'x'\n", "has both access_token"),
+        ("[desk1\n", "is not valid TOML"),
+    ],
+)
+def test_what_is_wrong_in_a_profile_is_told_without_its_values(
+    kind: Any, profiles: Path, text: str, message: str
+) -> None:
+    profiles.write_text(text)
+    with pytest.raises(td.ConfigurationError, match=message) as caught:
+        kind.from_profile("desk1")
+    assert str(profiles) in str(caught.value)
+    assert "canary" not in str(caught.value)
+
+
+def test_a_truth_value_is_no_number(profiles: Path) -> None:
+    profiles.write_text('[desk1]\nbase_url = "https://api.example.test"\nattempts = true\n')
+    with pytest.raises(TypeError, match="attempts is a whole number"):
+        td.Client.from_profile("desk1")
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
+def test_a_file_that_others_can_read_is_refused(profiles: Path, mode: int) -> None:
+    profiles.write_text('[desk1]\nbase_url = "https://api.example.test"\n')
+    profiles.chmod(mode)
+    with pytest.raises(td.ConfigurationError, match=f"chmod 600 {profiles}"):
+        td.Client.from_profile("desk1")
+
+
+def test_no_file_says_where_it_belongs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRADINGDATA_PROFILES", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    expected = f"there is no file of profiles at {tmp_path}/tradingdata/profiles.toml"
+    with pytest.raises(td.ConfigurationError, match=expected):
+        td.Client.from_profile("desk1")
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(td.ConfigurationError, match=f"{tmp_path}/.config/tradingdata/"):
+        td.Client.from_profile("desk1")
