@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -115,7 +116,7 @@ class TestWhereToGoOn:
         service.choose(pages(ROWS))
         with td.Client(service.base_url) as client:
             search = client.search("x", page_size=10)
-            before = [stock.co_code for stock in islice(search, taken)]
+            before: list[Any] = [stock.co_code for stock in islice(search, taken)]
             rest = client.search("x", page_size=10, start_page=search.page)
             assert sorted({*before, *(stock.co_code for stock in rest)}) == codes(ROWS)
 
@@ -333,7 +334,7 @@ def test_a_warning_points_to_the_line_that_reads(service: Service) -> None:
     service.script(then=json_reply([{"co_code": 1}]))
     with td.Client(service.base_url) as client:
         search = client.search("x", page_size=5)
-        ways = {
+        ways: dict[str, Callable[[], object]] = {
             "for": lambda: list(search),
             "pages": lambda: list(search.pages()),
             "all": lambda: search.all(),

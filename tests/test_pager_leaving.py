@@ -7,7 +7,7 @@ import gc
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import aclosing, closing
 from typing import Any
 
@@ -47,8 +47,10 @@ class TestSync:
         with td.Client(service.base_url) as client:
             yield client
 
-    def read_two_pages(self, client: td.Client, service: Service) -> Iterator[td.Stock]:
-        rows = iter(client.search("x", page_size=5, prefetch=4))
+    def read_two_pages(
+        self, client: td.Client, service: Service
+    ) -> Generator[td.Stock, None, None]:
+        rows = client.search("x", page_size=5, prefetch=4).__iter__()
         for _ in range(10):
             next(rows)
         in_flight(service)
@@ -115,7 +117,7 @@ class TestSync:
         self, client: td.Client, service: Service, gate: threading.Event
     ) -> None:
         rows = self.read_two_pages(client, service)
-        rows.close()  # type: ignore[attr-defined]
+        rows.close()
         gate.set()
         assert codes(client.search("x", page_size=50).all().to_dicts()) == codes(ROWS)
 
@@ -310,10 +312,10 @@ class TestAsync:
                 searches = [
                     client.search(f"q{size}", page_size=size, prefetch=4) for size in (5, 9, 20, 50)
                 ]
-                results = await asyncio.gather(
+                results: list[Any] = await asyncio.gather(
                     *(search.all() for search in searches),
                     client.search("first", page_size=5).first(7),
-                    client.stock(ROWS[3]["nsesymbol"]),
+                    client.stock(str(ROWS[3]["nsesymbol"])),
                 )
             for result in results[:4]:
                 assert codes(result.to_dicts()) == codes(ROWS)

@@ -8,7 +8,7 @@ import asyncio
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
@@ -19,6 +19,7 @@ from searching import ENVELOPE, Reading, codes
 from service import (
     Behaviour,
     Choice,
+    Connection,
     Record,
     Request,
     Service,
@@ -259,11 +260,12 @@ class Recorded:
 
         def behave(connection: Any) -> None:
             behaviour: Behaviour = self.choice(request)
-            behaviour(Eavesdropper(connection, self.sent.setdefault(page, [])))
+            kept = self.sent.setdefault(page, [])
+            behaviour(cast("Connection", Eavesdropper(connection, kept)))
 
         return behave
 
-    def rows_before(self, page: int) -> set[int]:
+    def rows_before(self, page: int) -> set[object]:
         return {row["co_code"] for at, rows in self.sent.items() if at < page for row in rows}
 
 

@@ -11,13 +11,13 @@ import pytest
 
 import tradingdata as td
 from searching import ENVELOPE, kinds, pages_asked, refusing_limits_above, replayed
-from service import Record, Service, delay, html_reply, json_reply, pages, reply, stall, stocks
+from service import Service, delay, html_reply, json_reply, pages, reply, stall, stocks
 from tradingdata.lookup import StockLookup
 
-ROWS = stocks(30)
+ROWS: list[dict[str, Any]] = [dict(row) for row in stocks(30)]
 
 
-def stock(**values: Any) -> Record:
+def stock(**values: Any) -> dict[str, Any]:
     return {**ROWS[0], **values}
 
 

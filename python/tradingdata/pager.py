@@ -13,7 +13,7 @@ from .search_pass import SearchPass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncGenerator, Callable, Generator
     from typing import Any
 
     from .aio import AsyncClient
@@ -116,21 +116,21 @@ class SearchPager(_Pager):
     noticed in one pass; ``all(confirm=True)`` makes several.
     """
 
-    def __iter__(self) -> Iterator[Stock]:
+    def __iter__(self) -> Generator[Stock, None, None]:
         run, progress = self._begin(_core.Search)
         for page in self._walk(run, progress):
             behind, progress.page = progress.page, progress.current
             yield from page
             progress.page = behind
 
-    def pages(self) -> Iterator[StockList]:
+    def pages(self) -> Generator[StockList, None, None]:
         """The pages, one after the other, without rows that stood on an earlier one."""
         yield from self._walk(*self._begin(_core.Search))
 
-    def _pages_within(self, budget: float) -> Iterator[StockList]:
+    def _pages_within(self, budget: float) -> Generator[StockList, None, None]:
         yield from self._walk(*self._begin(_core.Search, within=budget))
 
-    def _walk(self, run: Any, progress: SearchPass) -> Iterator[StockList]:
+    def _walk(self, run: Any, progress: SearchPass) -> Generator[StockList, None, None]:
         bar = page_bar(self._shown(), enabled=self._progress)
         try:
             while True:
@@ -182,7 +182,7 @@ class AsyncSearchPager(_Pager):
 
     _client: AsyncClient
 
-    async def __aiter__(self) -> AsyncIterator[Stock]:
+    async def __aiter__(self) -> AsyncGenerator[Stock, None]:
         from contextlib import aclosing
 
         run, progress = self._begin(_core.SearchRun)
