@@ -4,15 +4,26 @@
 #include <bit>
 #include <cstring>
 #include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace tradingdata {
 
 namespace {
 
-// Copies rows into a table that has room for them.
+// Copies rows into a table that has room for them. A book may have very many unknown names, so
+// each name of a source is looked up once, and through a map.
 class Copier {
  public:
   explicit Copier(Table& into) : into_(into) {}
+
+  // What is copied from here on has the unknown names of `from`.
+  void begin(const Table& from) {
+    if (&from == source_) return;
+    source_ = &from;
+    renamed_.assign(from.extra_names.size(), unknown);
+  }
 
   void copy(const Table& from, std::int64_t row, std::int64_t place) {
     const Schema& schema = from.schema();
@@ -44,15 +55,29 @@ class Copier {
   void copy_extra(const Table& from, const Extra& extra, std::int64_t place) {
     const std::string_view json = from.extra_json(extra);
     const auto [buffer, offset] = into_.keep_bytes(json);
-    into_.extras.push_back(
-        Extra{.row = place,
-              .name = into_.extra_name(from.extra_names[static_cast<std::size_t>(extra.name)]),
-              .buffer = buffer,
-              .offset = offset,
-              .size = extra.size});
+    into_.extras.push_back(Extra{.row = place,
+                                 .name = name_in_result(from, extra.name),
+                                 .buffer = buffer,
+                                 .offset = offset,
+                                 .size = extra.size});
   }
 
+  std::int32_t name_in_result(const Table& from, std::int32_t name) {
+    std::int32_t& renamed = renamed_[static_cast<std::size_t>(name)];
+    if (renamed != unknown) return renamed;
+    const std::string& text = from.extra_names[static_cast<std::size_t>(name)];
+    const auto next = static_cast<std::int32_t>(into_.extra_names.size());
+    const auto [place, is_new] = names_.try_emplace(text, next);
+    if (is_new) into_.extra_names.push_back(text);
+    return renamed = place->second;
+  }
+
+  static constexpr std::int32_t unknown = -1;
+
   Table& into_;
+  const Table* source_ = nullptr;
+  std::vector<std::int32_t> renamed_;  // by the source's number of a name
+  std::unordered_map<std::string, std::int32_t> names_;
 };
 
 bool same_cell(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b, int field) {
@@ -106,18 +131,16 @@ bool same_extras(const Table& a, std::int64_t row_a, const Table& b, std::int64_
   const auto [begin_a, end_a] = a.extras_of(row_a);
   const auto [begin_b, end_b] = b.extras_of(row_b);
   if (end_a - begin_a != end_b - begin_b) return false;
-  const auto name = [](const Table& table, std::int64_t i) -> std::string_view {
-    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-    return table.extra_names[static_cast<std::size_t>(extra.name)];
-  };
-  const auto json = [](const Table& table, std::int64_t i) {
-    return table.extra_json(table.extras[static_cast<std::size_t>(i)]);
+  const auto same = [&](std::int64_t i, std::int64_t j) {
+    const Extra& of_a = a.extras[static_cast<std::size_t>(i)];
+    const Extra& of_b = b.extras[static_cast<std::size_t>(j)];
+    return a.extra_names[static_cast<std::size_t>(of_a.name)] ==
+               b.extra_names[static_cast<std::size_t>(of_b.name)] &&
+           a.extra_json(of_a) == b.extra_json(of_b);
   };
   for (std::int64_t i = begin_a; i < end_a; ++i) {
-    bool found = false;
-    for (std::int64_t j = begin_b; j < end_b && !found; ++j) {
-      found = name(a, i) == name(b, j) && json(a, i) == json(b, j);
-    }
+    bool found = same(i, begin_b + (i - begin_a));  // mostly in the same order
+    for (std::int64_t j = begin_b; j < end_b && !found; ++j) found = same(i, j);
     if (!found) return false;
   }
   return true;
@@ -128,8 +151,8 @@ bool same_extras(const Table& a, std::int64_t row_a, const Table& b, std::int64_
 std::shared_ptr<Table> gather(const Table& table, std::span<const std::int64_t> rows) {
   auto result = std::make_shared<Table>(table.schema());
   result->reserve(static_cast<std::int64_t>(rows.size()));
-  result->extra_names = table.extra_names;
   Copier copier(*result);
+  copier.begin(table);
   std::int64_t place = 0;
   for (const std::int64_t row : rows) {
     copier.copy(table, row, place);
@@ -153,6 +176,7 @@ std::shared_ptr<Table> concat(std::span<const Slice> slices) {
   Copier copier(*result);
   std::int64_t place = 0;
   for (const Slice& slice : slices) {
+    copier.begin(*slice.table);
     for (std::int64_t row = slice.start; row < slice.stop; ++row) {
       copier.copy(*slice.table, row, place);
       result->set_rows(++place);

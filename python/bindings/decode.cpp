@@ -2,28 +2,47 @@
 #include "tradingdata/decode.hpp"
 
 #include <string>
+#include <string_view>
 
 #include "bindings.hpp"
+#include "released_gil.hpp"
 #include "rows.hpp"
 
 namespace tradingdata::python {
 
 namespace {
 
+// The caller's bytes, held until they are copied.
+class Bytes {
+ public:
+  explicit Bytes(const py::object& data) {
+    if (PyObject_GetBuffer(data.ptr(), &view_, PyBUF_SIMPLE) != 0) throw py::error_already_set();
+  }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  ~Bytes() { PyBuffer_Release(&view_); }
+
+  std::string_view view() const {
+    return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_;
+};
+
 using Decode = TablePtr (*)(const Schema&, Buffer, const DecodeOptions&);
 
 template <Decode decode>
-py::object decode_bytes(const std::string& record, const py::buffer& data, bool strict,
+py::object decode_bytes(const std::string& record, const py::object& data, bool strict,
                         bool keep_personal_data) {
   const Schema& schema = *row_type_named(record)->schema;
-  const py::buffer_info view = data.request();
+  const Bytes bytes(data);
   const DecodeOptions options{.strict = strict, .keep_personal_data = keep_personal_data};
   TablePtr table;
   {
-    // `view` holds the caller's buffer; the table gets a copy of its own, where it may mask.
-    const py::gil_scoped_release released;
-    const auto bytes = static_cast<std::size_t>(view.size * view.itemsize);
-    table = decode(schema, Buffer({static_cast<const char*>(view.ptr), bytes}), options);
+    // The table gets a copy of its own, where it may mask.
+    const ReleasedGil released;
+    table = decode(schema, Buffer(bytes.view()), options);
   }
   return py::cast(std::make_shared<Columns>(std::move(table)));
 }

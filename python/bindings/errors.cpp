@@ -31,10 +31,19 @@ const char* class_of(ErrorKind kind) {
   return "TradingDataError";
 }
 
+// Every class that the core can raise, by the names in tradingdata.errors.
+py::list error_classes() {
+  py::list names;
+  for (int kind = 0; kind <= static_cast<int>(ErrorKind::pagination); ++kind) {
+    names.append(class_of(static_cast<ErrorKind>(kind)));
+  }
+  return names;
+}
+
 // Text of the wire may be cut anywhere; an error must still be raised with it.
 py::object text_of(std::string_view text) {
-  return py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
-      text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
 }  // namespace
@@ -55,7 +64,8 @@ py::object python_error(const Error& error) {
   return errors.attr(class_of(error.kind))(text_of(error.what()), **details);
 }
 
-void bind_errors(py::module_&) {
+void bind_errors(py::module_& module) {
+  module.def("error_classes", &error_classes);
   py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);

@@ -1,11 +1,14 @@
-// Records made by keyword, and their repr.
+// Records made by keyword or from another record, and their repr.
 #include "rows.hpp"
 
 #include <datetime.h>
 
+#include <array>
 #include <cmath>
+#include <optional>
 #include <string>
 
+#include "tradingdata/select.hpp"
 #include "tradingdata/text.hpp"
 
 namespace tradingdata::python {
@@ -13,24 +16,62 @@ namespace tradingdata::python {
 namespace {
 
 [[noreturn]] void refuse(const Field& field, PyObject* value, const char* wanted) {
-  PyErr_Format(PyExc_TypeError, "%s takes %s or None, not %R", field.name.data(), wanted, value);
+  if (field.personal) {
+    PyErr_Format(PyExc_TypeError, "%s takes %s or None, not %s", field.name.data(), wanted,
+                 Py_TYPE(value)->tp_name);
+  } else {
+    PyErr_Format(PyExc_TypeError, "%s takes %s or None, not %.100R", field.name.data(), wanted,
+                 value);
+  }
   throw py::error_already_set();
 }
 
-std::int64_t integer_of(const Field& field, PyObject* value) {
-  if (!PyLong_Check(value) || PyBool_Check(value)) refuse(field, value, "an int");
-  const long long result = PyLong_AsLongLong(value);
-  if (result == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+[[noreturn]] void refuse_value(const Field& field, PyObject* value, const char* why) {
+  PyErr_Format(PyExc_ValueError, "%s cannot be %.100R: %s", field.name.data(), value, why);
+  throw py::error_already_set();
+}
+
+// NumPy's integers are no ints, but give one.
+bool is_integer(PyObject* value) {
+  return PyIndex_Check(value) && !PyBool_Check(value);
+}
+
+// None where the integer needs more than 64 bits.
+std::optional<std::int64_t> whole_of(PyObject* value) {
+  const py::object whole = py::reinterpret_steal<py::object>(PyNumber_Index(value));
+  if (!whole) throw py::error_already_set();
+  int overflow = 0;
+  const long long result = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow != 0) return std::nullopt;
   return result;
 }
 
+std::int64_t integer_of(const Field& field, PyObject* value) {
+  if (!is_integer(value)) refuse(field, value, "an int");
+  const auto whole = whole_of(value);
+  if (!whole) refuse_value(field, value, "it takes integers of 64 bits");
+  return *whole;
+}
+
+bool is_number(PyObject* value) {
+  const PyNumberMethods* const methods = Py_TYPE(value)->tp_as_number;
+  return !PyBool_Check(value) && !PyUnicode_Check(value) && methods != nullptr &&
+         (methods->nb_float != nullptr || methods->nb_index != nullptr);
+}
+
 double number_of(const Field& field, PyObject* value) {
-  if (PyBool_Check(value) || !(PyFloat_Check(value) || PyLong_Check(value))) {
-    refuse(field, value, "a float");
+  if (!is_number(value)) refuse(field, value, "a float");
+  if (is_integer(value)) {
+    constexpr std::int64_t exact = std::int64_t{1} << 53;
+    const auto whole = whole_of(value);
+    if (!whole || *whole > exact || *whole < -exact) {
+      refuse_value(field, value, "an integer beyond 2**53 would round; pass a float");
+    }
+    return static_cast<double>(*whole);
   }
   const double result = PyFloat_AsDouble(value);
   if (result == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  if (!std::isfinite(result)) refuse(field, value, "a finite float");
+  if (!std::isfinite(result)) refuse_value(field, value, "it takes finite numbers");
   return result;
 }
 
@@ -55,62 +96,95 @@ TextView text_of(Table& table, const Field& field, PyObject* value) {
   return table.keep_text({text, static_cast<std::size_t>(size)});
 }
 
-// The times of one record stand in one zone, or in none.
-void take_zone(const Field& field, PyObject* value, py::object& zone, bool& known) {
-  const py::object its_zone =
-      py::reinterpret_borrow<py::object>(PyDateTime_DATE_GET_TZINFO(value));
-  if (known && !its_zone.equal(zone)) {
-    PyErr_Format(PyExc_ValueError, "%s stands in another time zone than the times before it",
-                 field.name.data());
-    throw py::error_already_set();
+// Whether there is a value now; the zero date is none, as on the wire.
+bool put(Table& table, int index, PyObject* value) {
+  const Field& field = table.schema().fields[static_cast<std::size_t>(index)];
+  const std::int32_t zero_date = days_from_civil({1, 1, 1});
+  Column& column = table.column(index);
+  switch (field.kind) {
+    case Kind::text: *column.as<TextView>() = text_of(table, field, value); break;
+    case Kind::integer: *column.as<std::int64_t>() = integer_of(field, value); break;
+    case Kind::number: *column.as<double>() = number_of(field, value); break;
+    case Kind::timestamp:
+      *column.as<std::int64_t>() = micros_of(field, value);
+      return days_of(value) != zero_date;
+    case Kind::date:
+      if (!PyDate_Check(value) || PyDateTime_Check(value)) refuse(field, value, "a date");
+      *column.as<std::int32_t>() = days_of(value);
+      return days_of(value) != zero_date;
   }
-  zone = its_zone;
-  known = true;
+  return true;
 }
 
-[[noreturn]] void refuse_name(const RowType& type, PyObject* name) {
-  PyErr_Format(PyExc_TypeError, "%s has no field %R", type.type->tp_name, name);
-  throw py::error_already_set();
+// The table of one row to fill: without a value, or a copy of another row.
+std::shared_ptr<Table> begin_table(const RowType& type, const RowObject* base) {
+  if (base != nullptr) return gather(base->columns->table(), std::array{base->row});
+  auto table = std::make_shared<Table>(*type.schema);
+  table->reserve(1);
+  table->masked = false;
+  for (int field = 0; field < type.schema->width(); ++field) table->set_null(field, 0);
+  table->set_rows(1);
+  return table;
+}
+
+// The zone that the times of a record stand in, all in one; without times, that of its base.
+class Zone {
+ public:
+  explicit Zone(py::object base) : base_(std::move(base)) {}
+
+  void take(const Field& field, const py::object& zone) {
+    if (zone_ && !zone_.equal(zone)) {
+      PyErr_Format(PyExc_ValueError, "%s stands in another time zone than the other times",
+                   field.name.data());
+      throw py::error_already_set();
+    }
+    zone_ = zone;
+  }
+  py::object get() const { return zone_ ? zone_ : base_; }
+
+ private:
+  py::object base_;
+  py::object zone_;
+};
+
+// The times that stay keep their zone; those that are given must stand in it.
+Zone zone_of(const RowObject* base, const Table& table, const py::dict& changes) {
+  if (base == nullptr) return Zone(py::none());
+  Zone zone(base->columns->zone());
+  for (int i = 0; i < table.schema().width(); ++i) {
+    const Field& field = table.schema().fields[static_cast<std::size_t>(i)];
+    const bool stays =
+        field.kind == Kind::timestamp && table.valid(i, 0) && !changes.contains(field.name);
+    if (stays) zone.take(field, base->columns->zone());
+  }
+  return zone;
 }
 
 }  // namespace
 
-py::object make_record(RowType& type, PyObject* keywords) {
+py::object make_record(const RowType& type, PyObject* keywords, const RowObject* base) {
   if (PyDateTimeAPI == nullptr) PyDateTime_IMPORT;  // the header keeps one pointer a file
   if (PyDateTimeAPI == nullptr) throw py::error_already_set();
-  auto table = std::make_shared<Table>(*type.schema);
-  table->reserve(1);
-  table->masked = false;
-  py::object zone = py::none();
-  bool zone_known = false;
-  for (int field = 0; field < type.schema->width(); ++field) table->set_null(field, 0);
-  PyObject* key = nullptr;
-  PyObject* value = nullptr;
-  Py_ssize_t position = 0;
-  while (keywords != nullptr && PyDict_Next(keywords, &position, &key, &value) != 0) {
-    const int index = type.names.find_equal(key);
-    if (index < 0) refuse_name(type, key);
-    if (value == Py_None) continue;
+  const py::dict changes =
+      keywords != nullptr ? py::reinterpret_borrow<py::dict>(keywords) : py::dict();
+  auto table = begin_table(type, base);
+  Zone zone = zone_of(base, *table, changes);
+  for (const auto& [key, value] : changes) {
+    const int index = type.names.find_equal(key.ptr());
+    if (index < 0) throw py::type_error(no_field(*type.schema, key).cast<std::string>());
     const Field& field = type.schema->fields[static_cast<std::size_t>(index)];
     Column& column = table->column(index);
-    switch (field.kind) {
-      case Kind::text: *column.as<TextView>() = text_of(*table, field, value); break;
-      case Kind::integer: *column.as<std::int64_t>() = integer_of(field, value); break;
-      case Kind::number: *column.as<double>() = number_of(field, value); break;
-      case Kind::timestamp:
-        *column.as<std::int64_t>() = micros_of(field, value);
-        take_zone(field, value, zone, zone_known);
-        break;
-      case Kind::date:
-        if (!PyDate_Check(value) || PyDateTime_Check(value)) refuse(field, value, "a date");
-        *column.as<std::int32_t>() = days_of(value);
-        break;
-    }
-    *column.validity = ~std::uint64_t{0};
     column.nulls = 0;
+    *column.validity = ~std::uint64_t{0};
+    if (value.is_none() || !put(*table, index, value.ptr())) {
+      table->set_null(index, 0);
+    } else if (field.kind == Kind::timestamp) {
+      zone.take(field, py::reinterpret_borrow<py::object>(PyDateTime_DATE_GET_TZINFO(value.ptr())));
+    } else if (field.personal) {
+      table->masked = false;
+    }
   }
-  table->set_rows(1);
-  const py::object owner = py::cast(std::make_shared<Columns>(std::move(table), std::move(zone)));
+  const py::object owner = py::cast(std::make_shared<Columns>(std::move(table), zone.get()));
   PyObject* const row = make_row(type, owner.ptr(), owner.cast<Columns*>(), 0);
   if (row == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(row);

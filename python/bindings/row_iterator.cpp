@@ -1,13 +1,14 @@
 // Iteration over rows: a row costs one small object.
 #include "rows.hpp"
 
+#include <algorithm>
+
 namespace tradingdata::python {
 
 namespace {
 
 struct RowIterator {
-  PyObject_HEAD
-  PyObject* owner;
+  PyObject_HEAD PyObject* owner;
   Columns* columns;
   const RowType* type;
   std::int64_t next;
@@ -15,7 +16,9 @@ struct RowIterator {
   std::int64_t step;
 };
 
-RowIterator* as_iterator(PyObject* self) { return reinterpret_cast<RowIterator*>(self); }
+RowIterator* as_iterator(PyObject* self) {
+  return reinterpret_cast<RowIterator*>(self);
+}
 
 void dealloc(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
@@ -60,14 +63,20 @@ PyTypeObject* iterator_type() {
 py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_t stop,
                         std::int64_t step) {
   auto* const columns = owner.cast<Columns*>();
+  if (step != 1 && step != -1) throw py::value_error("a step of rows is 1 or -1");
+  const std::int64_t left = std::max<std::int64_t>((stop - start) * step, 0);
+  const std::int64_t rows = columns->table().rows();
+  const std::int64_t last = start + (left - 1) * step;
+  if (left > 0 && (start < 0 || start >= rows || last < 0 || last >= rows)) {
+    throw py::index_error("row out of range");
+  }
   RowIterator* const made = PyObject_New(RowIterator, iterator_type());
   if (made == nullptr) throw py::error_already_set();
   made->owner = owner.inc_ref().ptr();
   made->columns = columns;
   made->type = &row_type(columns->table().schema());
   made->next = start;
-  made->left = step > 0 ? std::max<std::int64_t>(stop - start, 0)
-                        : std::max<std::int64_t>(start - stop, 0);
+  made->left = left;
   made->step = step;
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(made));
 }

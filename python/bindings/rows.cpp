@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "tradingdata/json.hpp"
+#include "extras.hpp"
 #include "tradingdata/records.hpp"
 #include "tradingdata/select.hpp"
 
@@ -14,7 +14,9 @@ namespace {
 
 std::array<RowType, record_schemas.size()> row_types;
 
-RowObject* as_row(PyObject* self) { return reinterpret_cast<RowObject*>(self); }
+RowObject* as_row(PyObject* self) {
+  return reinterpret_cast<RowObject*>(self);
+}
 
 void dealloc(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
@@ -23,11 +25,29 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
+// Says more than "no attribute" where a person may have meant a field; protocols that probe for
+// names with an underscore get their answer without it.
+void explain_missing(PyObject* self, PyObject* name) {
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return;
+  if (!PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) == 0) return;
+  if (PyUnicode_READ_CHAR(name, 0) == '_') return;
+  PyErr_Clear();
+  guarded([&]() -> PyObject* {
+    const py::module_ records = py::module_::import("tradingdata.records");
+    const py::object error = records.attr("no_attribute")(py::handle(self), py::handle(name));
+    PyErr_SetObject(PyExc_AttributeError, error.ptr());
+    return nullptr;
+  });
+}
+
 template <std::size_t Index>
 PyObject* get_attribute(PyObject* self, PyObject* name) {
   const int field = row_types[Index].names.find(name);
-  if (field >= 0) [[likely]] return as_row(self)->columns->cell(field, as_row(self)->row);
-  return PyObject_GenericGetAttr(self, name);
+  if (field >= 0) [[likely]]
+    return as_row(self)->columns->cell(field, as_row(self)->row);
+  PyObject* const value = PyObject_GenericGetAttr(self, name);
+  if (value == nullptr) explain_missing(self, name);
+  return value;
 }
 
 PyObject* get_field(PyObject* self, void* field) {
@@ -53,29 +73,14 @@ PyObject* subscript(PyObject* self, PyObject* key) {
                  Py_TYPE(key)->tp_name);
     return nullptr;
   }
-  const RowType& type = *row_type_of(self);
-  const int field = type.names.find_equal(key);
-  const RowObject* row = as_row(self);
-  if (field >= 0) return row->columns->cell(field, row->row);
   return guarded([&]() -> PyObject* {
-    const Table& table = row->columns->table();
-    const auto wanted = py::handle(key).cast<std::string>();
-    const auto [begin, end] = table.extras_of(row->row);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-      if (table.extra_names[static_cast<std::size_t>(extra.name)] == wanted) {
-        return extra_value(table, extra).release().ptr();
-      }
-    }
-    PyErr_SetObject(PyExc_KeyError, key);
-    return nullptr;
+    const RowObject* const row = as_row(self);
+    const int field = row_type_of(self)->names.find_equal(key);
+    if (field >= 0) return row->columns->cell(field, row->row);
+    py::object value = find_extra(row->columns->table(), row->row, key);
+    if (!value) PyErr_SetObject(PyExc_KeyError, key);
+    return value.release().ptr();
   });
-}
-
-bool same_zone(const RowObject* a, const RowObject* b) {
-  const int same = PyObject_RichCompareBool(a->columns->zone().ptr(), b->columns->zone().ptr(), Py_EQ);
-  if (same < 0) PyErr_Clear();
-  return same == 1;
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int operation) {
@@ -84,8 +89,13 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   }
   const RowObject* a = as_row(self);
   const RowObject* b = as_row(other);
-  const bool same = same_row(a->columns->table(), a->row, b->columns->table(), b->row) &&
-                    same_zone(a, b);
+  bool same = same_row(a->columns->table(), a->row, b->columns->table(), b->row);
+  if (same) {  // equal clock times in different zones are different times
+    const int same_zone =
+        PyObject_RichCompareBool(a->columns->zone().ptr(), b->columns->zone().ptr(), Py_EQ);
+    if (same_zone < 0) return nullptr;
+    same = same_zone != 0;
+  }
   return PyBool_FromLong(same == (operation == Py_EQ));
 }
 
@@ -101,7 +111,7 @@ PyObject* create(PyTypeObject* type, PyObject* positional, PyObject* keywords) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
-    for (RowType& row_type : row_types) {
+    for (const RowType& row_type : row_types) {
       if (row_type.type == type) return make_record(row_type, keywords).release().ptr();
     }
     PyErr_SetString(PyExc_TypeError, "not a record type");
@@ -109,19 +119,44 @@ PyObject* create(PyTypeObject* type, PyObject* positional, PyObject* keywords) {
   });
 }
 
-// Everything but the fields and the slots is written in Python, once for the three types.
-void add_behaviour(py::module_& module, RowType& type, std::size_t index) {
-  static std::array<std::vector<PyGetSetDef>, record_schemas.size()> getters;
-  std::vector<PyGetSetDef>& fields = getters[index];
-  static std::vector<std::string> docs;
-  docs.reserve(256);  // the definitions point into it
-  for (int i = 0; i < type.schema->width(); ++i) {
-    const Field& field = type.schema->fields[static_cast<std::size_t>(i)];
-    docs.push_back(std::string(field.doc) + " (" + std::string(name_of(field.kind)) + " | None)");
-    fields.push_back({field.name.data(), get_field, nullptr, docs.back().c_str(),
-                      reinterpret_cast<void*>(static_cast<std::intptr_t>(i))});
+// What help() and a notebook's tooltip show; the first line is read as the signature.
+std::string doc_of(const Schema& schema) {
+  std::string doc(schema.record);
+  doc += "(*";
+  for (const Field& field : schema.fields) doc += ", " + std::string(field.name) + "=None";
+  doc += ")\n--\n\n";
+  doc += "A record of the Trading Data Service, immutable; its fields are the keywords.\n\n";
+  for (const Field& field : schema.fields) {
+    doc += std::string(field.name) + ": " + std::string(field.doc) + "\n";
   }
-  fields.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
+  return doc;
+}
+
+std::string doc_of(const Field& field) {
+  return std::string(field.doc) + " (" + std::string(name_of(field.kind)) + " | None)";
+}
+
+// Everything but the fields and the slots is written in Python, once for the three types.
+void add_type(py::module_& module, RowType& type, std::size_t index) {
+  // A type points into its definitions for as long as it lives, which is as long as the process.
+  struct Definitions {
+    std::string name;
+    std::string doc;
+    std::vector<std::string> field_docs;
+    std::vector<PyGetSetDef> fields;
+  };
+  static std::array<Definitions, record_schemas.size()> kept;
+  Definitions& definitions = kept[index];
+  definitions.name = "tradingdata." + std::string(type.schema->record);
+  definitions.doc = doc_of(*type.schema);
+  for (const Field& field : type.schema->fields) definitions.field_docs.push_back(doc_of(field));
+  for (int i = 0; i < type.schema->width(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    definitions.fields.push_back({type.schema->fields[at].name.data(), get_field, nullptr,
+                                  definitions.field_docs[at].c_str(),
+                                  reinterpret_cast<void*>(static_cast<std::intptr_t>(i))});
+  }
+  definitions.fields.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
 
   constexpr std::array<getattrofunc, record_schemas.size()> attribute_getters{
       get_attribute<0>, get_attribute<1>, get_attribute<2>};
@@ -134,41 +169,20 @@ void add_behaviour(py::module_& module, RowType& type, std::size_t index) {
       {Py_tp_hash, reinterpret_cast<void*>(hash)},
       {Py_tp_repr, reinterpret_cast<void*>(repr_row)},
       {Py_tp_new, reinterpret_cast<void*>(create)},
-      {Py_tp_getset, fields.data()},
-      {Py_tp_doc, const_cast<char*>("A record of the Trading Data Service; see tradingdata.")},
+      {Py_tp_getset, definitions.fields.data()},
+      {Py_tp_doc, definitions.doc.data()},
       {0, nullptr},
   }};
-  static std::array<std::string, record_schemas.size()> names;
-  names[index] = "tradingdata." + std::string(type.schema->record);
-  PyType_Spec spec{names[index].c_str(), sizeof(RowObject), 0, Py_TPFLAGS_DEFAULT, slots.data()};
+  PyType_Spec spec{definitions.name.c_str(), sizeof(RowObject), 0, Py_TPFLAGS_DEFAULT,
+                   slots.data()};
   PyObject* const made = PyType_FromSpec(&spec);
   if (made == nullptr) throw py::error_already_set();
   type.type = reinterpret_cast<PyTypeObject*>(made);
-  module.add_object(std::string(type.schema->record).c_str(), py::reinterpret_borrow<py::object>(made));
+  module.add_object(std::string(type.schema->record).c_str(),
+                    py::reinterpret_borrow<py::object>(made));
 }
 
 }  // namespace
-
-void NameTable::fill(const Schema& schema) {
-  slots_.assign(1024, {});
-  for (int i = 0; i < schema.width(); ++i) {
-    PyObject* const name = PyUnicode_InternFromString(schema.fields[static_cast<std::size_t>(i)].name.data());
-    if (name == nullptr) throw py::error_already_set();
-    names_.push_back(name);
-    std::size_t slot = slot_of(name);
-    while (slots_[slot].name != nullptr) slot = (slot + 1) & (slots_.size() - 1);
-    slots_[slot] = {name, i};
-  }
-}
-
-int NameTable::find_equal(PyObject* name) const {
-  const int found = find(name);
-  if (found >= 0) return found;
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    if (PyUnicode_Compare(names_[i], name) == 0) return static_cast<int>(i);
-  }
-  return -1;
-}
 
 RowType& row_type(const Schema& schema) {
   for (RowType& type : row_types) {
@@ -200,19 +214,12 @@ PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::
   return reinterpret_cast<PyObject*>(made);
 }
 
-py::object extra_value(const Table& table, const Extra& extra) {
-  const std::string_view json = table.extra_json(extra);
-  const py::object text = py::reinterpret_steal<py::object>(make_text(json));
-  if (!text) throw py::error_already_set();
-  return py::module_::import("json").attr("loads")(text);
-}
-
 void bind_records(py::module_& module) {
   import_datetime();
   for (std::size_t i = 0; i < row_types.size(); ++i) {
     row_types[i].schema = record_schemas[i];
     row_types[i].names.fill(*record_schemas[i]);
-    add_behaviour(module, row_types[i], i);
+    add_type(module, row_types[i], i);
   }
 }
 

@@ -4,9 +4,10 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <vector>
+#include <string_view>
 
 #include "columns.hpp"
+#include "names.hpp"
 
 namespace tradingdata::python {
 
@@ -17,6 +18,8 @@ PyObject* guarded(const Work& work) noexcept {
     return work();
   } catch (py::error_already_set& error) {
     error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {
@@ -26,46 +29,15 @@ PyObject* guarded(const Work& work) noexcept {
 }
 
 struct RowObject {
-  PyObject_HEAD
-  PyObject* owner;   // the _core.Table that keeps the columns alive
+  PyObject_HEAD PyObject* owner;  // the _core.Table that keeps the columns alive
   Columns* columns;
   std::int64_t row;
-};
-
-// Finds a field by its interned name: one multiplication and, nearly always, one comparison.
-class NameTable {
- public:
-  void fill(const Schema& schema);
-  int find(PyObject* name) const {
-    std::size_t slot = slot_of(name);
-    while (slots_[slot].name != nullptr) {
-      if (slots_[slot].name == name) return slots_[slot].field;
-      slot = (slot + 1) & (slots_.size() - 1);
-    }
-    return -1;
-  }
-  // Also finds a name that is equal, but not the interned object.
-  int find_equal(PyObject* name) const;
-  PyObject* name(int field) const { return names_[static_cast<std::size_t>(field)]; }
-
- private:
-  struct Slot {
-    PyObject* name = nullptr;
-    int field = -1;
-  };
-  std::size_t slot_of(PyObject* name) const {
-    const auto address = reinterpret_cast<std::uintptr_t>(name) >> 4;
-    return (address ^ address >> 9) & (slots_.size() - 1);
-  }
-
-  std::vector<Slot> slots_;
-  std::vector<PyObject*> names_;
 };
 
 struct RowType {
   const Schema* schema = nullptr;
   PyTypeObject* type = nullptr;
-  NameTable names;
+  FieldNames names;
 };
 
 // The type of a schema's rows; by name, or nullptr with a Python error set.
@@ -76,15 +48,13 @@ RowType* row_type_of(PyObject* row);  // nullptr, without an error, where it is 
 // A row as a new reference; `owner` is the Python object of `columns`.
 PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::int64_t row);
 
-// A table's unknown field as Python's json reads it.
-py::object extra_value(const Table& table, const Extra& extra);
-
-// A record made by keyword: values in Python's types, checked one by one.
-py::object make_record(RowType& type, PyObject* keywords);
+// A record made by keyword: values in Python's types, checked one by one. With `base`, a copy of
+// that row, unknown fields included, with other values in some fields.
+py::object make_record(const RowType& type, PyObject* keywords, const RowObject* base = nullptr);
 
 PyObject* repr_row(PyObject* self);
 
-// Adds an iterator type over rows; used by Table.
+// An iterator over rows from `start` on, before `stop`, one step (1 or -1) at a time; for Table.
 py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_t stop,
                         std::int64_t step);
 

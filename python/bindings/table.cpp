@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "exports.hpp"
+#include "extras.hpp"
+#include "released_gil.hpp"
 #include "rows.hpp"
 #include "tradingdata/json.hpp"
 #include "tradingdata/records.hpp"
@@ -24,24 +27,22 @@ py::object steal(PyObject* made) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-py::bytes as_bytes(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
-
-void check_range(const Table& table, std::int64_t start, std::int64_t stop) {
-  if (start < 0 || stop < start || stop > table.rows()) throw py::index_error("row out of range");
+py::bytes as_bytes(std::string_view bytes) {
+  return {bytes.data(), bytes.size()};
 }
 
 py::object row_at(const py::object& self, std::int64_t row) {
   auto* const columns = self.cast<Columns*>();
-  check_range(columns->table(), row, row + 1);
+  check_rows(columns->table(), row, row + 1);
   return steal(make_row(row_type(columns->table().schema()), self.ptr(), columns, row));
 }
 
 py::object take(const Columns& self, const std::vector<std::int64_t>& rows) {
-  for (const std::int64_t row : rows) check_range(self.table(), row, row + 1);
+  for (const std::int64_t row : rows) check_rows(self.table(), row, row + 1);
   TablePtr gathered;
   {
     // The table is immutable and held by `self`.
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     gathered = gather(self.table(), rows);
   }
   return wrap(std::move(gathered), self.zone());
@@ -50,7 +51,7 @@ py::object take(const Columns& self, const std::vector<std::int64_t>& rows) {
 // The rows of a range that equal `value`, a record of the same type; for `in`, index and count.
 std::vector<std::int64_t> find(const Columns& self, std::int64_t start, std::int64_t stop,
                                const py::object& value) {
-  check_range(self.table(), start, stop);
+  check_rows(self.table(), start, stop);
   std::vector<std::int64_t> found;
   if (row_type_of(value.ptr()) == nullptr) return found;
   const auto* row = reinterpret_cast<RowObject*>(value.ptr());
@@ -68,7 +69,7 @@ std::vector<std::int64_t> where(Columns& self, const std::string& name, const py
   if (field < 0) throw py::key_error(name);
   std::vector<std::int64_t> found;
   for (const std::int64_t row : candidates) {
-    check_range(self.table(), row, row + 1);
+    check_rows(self.table(), row, row + 1);
     if (values.contains(steal(self.cell(field, row)))) found.push_back(row);
   }
   return found;
@@ -76,8 +77,8 @@ std::vector<std::int64_t> where(Columns& self, const std::string& name, const py
 
 bool equal(const Columns& self, std::int64_t start, std::int64_t stop, const Columns& other,
            std::int64_t other_start) {
-  check_range(self.table(), start, stop);
-  check_range(other.table(), other_start, other_start + (stop - start));
+  check_rows(self.table(), start, stop);
+  check_rows(other.table(), other_start, other_start + (stop - start));
   if (!self.zone().equal(other.zone())) return false;
   for (std::int64_t i = 0; i < stop - start; ++i) {
     if (!same_row(self.table(), start + i, other.table(), other_start + i)) return false;
@@ -98,11 +99,10 @@ py::list issues(const Columns& self) {
 
 std::vector<std::string> extra_names(const Columns& self, std::int64_t start, std::int64_t stop) {
   const Table& table = self.table();
-  check_range(table, start, stop);
+  check_rows(table, start, stop);
   std::vector<char> present(table.extra_names.size());
-  for (auto i = table.extras_of(start).first;
-       i < static_cast<std::int64_t>(table.extras.size()) &&
-       table.extras[static_cast<std::size_t>(i)].row < stop;
+  for (auto i = table.extras_of(start).first; i < static_cast<std::int64_t>(table.extras.size()) &&
+                                              table.extras[static_cast<std::size_t>(i)].row < stop;
        ++i) {
     present[static_cast<std::size_t>(table.extras[static_cast<std::size_t>(i)].name)] = 1;
   }
@@ -113,17 +113,6 @@ std::vector<std::string> extra_names(const Columns& self, std::int64_t start, st
   return names;
 }
 
-py::dict row_extras(const Table& table, std::int64_t row) {
-  py::dict result;
-  const auto [begin, end] = table.extras_of(row);
-  for (std::int64_t i = begin; i < end; ++i) {
-    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-    result[py::str(table.extra_names[static_cast<std::size_t>(extra.name)])] =
-        extra_value(table, extra);
-  }
-  return result;
-}
-
 py::object join(const std::string& record, const py::sequence& parts) {
   if (py::len(parts) == 0) {
     return wrap(std::make_shared<Table>(*row_type_named(record)->schema), py::none());
@@ -131,8 +120,9 @@ py::object join(const std::string& record, const py::sequence& parts) {
   std::vector<Slice> slices;
   py::object zone;
   for (const py::handle& part : parts) {
-    const auto [columns, start, stop] = part.cast<std::tuple<Columns*, std::int64_t, std::int64_t>>();
-    check_range(columns->table(), start, stop);
+    const auto [columns, start, stop] =
+        part.cast<std::tuple<Columns*, std::int64_t, std::int64_t>>();
+    check_rows(columns->table(), start, stop);
     if (!zone) zone = columns->zone();
     if (!zone.equal(columns->zone())) {
       throw py::value_error("books in different time zones cannot be joined; localize them alike");
@@ -145,7 +135,7 @@ py::object join(const std::string& record, const py::sequence& parts) {
   TablePtr joined;
   {
     // The tables are immutable, and `parts` holds them.
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     joined = concat(slices);
   }
   return wrap(std::move(joined), zone);
@@ -170,8 +160,21 @@ py::object from_rows(const std::string& record, const py::iterable& rows) {
 
 py::list fields_of(const std::string& record) {
   py::list result;
-  for (const Field& field : row_type_named(record)->schema->fields) {
-    result.append(py::make_tuple(field.name, name_of(field.kind), field.doc, field.personal));
+  const RowType& type = *row_type_named(record);
+  for (int i = 0; i < type.schema->width(); ++i) {
+    const Field& field = type.schema->fields[static_cast<std::size_t>(i)];
+    const auto name = py::reinterpret_borrow<py::object>(type.names.name(i));
+    result.append(py::make_tuple(name, name_of(field.kind), field.doc, field.personal));
+  }
+  return result;
+}
+
+// The names alone, as the objects that rows find their fields by.
+py::list names_of(const std::string& record) {
+  py::list result;
+  const RowType& type = *row_type_named(record);
+  for (int i = 0; i < type.schema->width(); ++i) {
+    result.append(py::reinterpret_borrow<py::object>(type.names.name(i)));
   }
   return result;
 }
@@ -205,22 +208,42 @@ void bind_table(py::module_& module) {
       .def("equal", &equal, py::arg("start"), py::arg("stop"), py::arg("other"),
            py::arg("other_start"))
       .def("extra_names", &extra_names, py::arg("start"), py::arg("stop"))
-      .def("with_zone", [](const Columns& self, const py::object& zone) {
-             return wrap(self.shared(), zone);
-           }, py::arg("zone"))
-      .def("to_json", [](const Columns& self, std::int64_t start, std::int64_t stop) {
-             check_range(self.table(), start, stop);
-             return as_bytes(rows_as_json(self.table(), start, stop));
-           }, py::arg("start"), py::arg("stop"));
+      .def(
+          "with_zone",
+          [](const Columns& self, const py::object& zone) { return wrap(self.shared(), zone); },
+          py::arg("zone"))
+      .def(
+          "to_json",
+          [](const Columns& self, std::int64_t start, std::int64_t stop) {
+            check_rows(self.table(), start, stop);
+            return as_bytes(rows_as_json(self.table(), start, stop));
+          },
+          py::arg("start"), py::arg("stop"));
   module.def("join", &join, py::arg("record"), py::arg("parts"));
   module.def("from_rows", &from_rows, py::arg("record"), py::arg("rows"));
   module.def("fields_of", &fields_of, py::arg("record"));
-  module.def("row_table", [](const py::object& row) {
-    return py::make_tuple(py::handle(row_of(row)->owner), row_of(row)->row);
-  }, py::arg("row"));
-  module.def("row_extras", [](const py::object& row) {
-    return row_extras(row_of(row)->columns->table(), row_of(row)->row);
-  }, py::arg("row"));
+  module.def("names_of", &names_of, py::arg("record"));
+  module.def(
+      "changed",
+      [](const py::object& row, const py::dict& changes) {
+        const RowObject* const base = row_of(row);
+        return make_record(*row_type_of(row.ptr()), changes.ptr(), base);
+      },
+      py::arg("row"), py::arg("changes"));
+  module.def(
+      "row_table",
+      [](const py::object& row) {
+        return py::make_tuple(py::handle(row_of(row)->owner), row_of(row)->row);
+      },
+      py::arg("row"));
+  module.def(
+      "row_extras",
+      [](const py::object& row) {
+        py::dict extras;
+        add_extras(row_of(row)->columns->table(), row_of(row)->row, extras);
+        return extras;
+      },
+      py::arg("row"));
 }
 
 }  // namespace tradingdata::python

@@ -1,30 +1,26 @@
 // Plain Python values of whole columns and rows: to_dict, to_dicts, and columns for frames.
-#include <pybind11/stl.h>
-
-#include <string>
 #include <vector>
 
 #include "bindings.hpp"
+#include "exports.hpp"
+#include "extras.hpp"
 #include "rows.hpp"
 
 namespace tradingdata::python {
 
 namespace {
 
-std::vector<int> fields_named(const RowType& type, const std::vector<std::string>& names) {
-  std::vector<int> fields;
-  for (const std::string& name : names) {
-    const int field = type.schema->find(name);
-    if (field < 0) {
-      throw py::key_error(std::string(type.schema->record) + " has no field \"" + name + "\"");
-    }
-    fields.push_back(field);
-  }
-  return fields;
+int field_of(const RowType& type, py::handle name) {
+  const int field = PyUnicode_Check(name.ptr()) ? type.names.find_equal(name.ptr()) : -1;
+  if (field >= 0) return field;
+  PyErr_SetObject(PyExc_KeyError, no_field(*type.schema, name).ptr());
+  throw py::error_already_set();
 }
 
-void check_range(const Table& table, std::int64_t start, std::int64_t stop) {
-  if (start < 0 || stop < start || stop > table.rows()) throw py::index_error("row out of range");
+std::vector<int> fields_of(const RowType& type, const py::iterable& names) {
+  std::vector<int> fields;
+  for (const py::handle& name : names) fields.push_back(field_of(type, name));
+  return fields;
 }
 
 py::object column_list(Columns& columns, int field, std::int64_t start, std::int64_t stop) {
@@ -39,29 +35,28 @@ py::object column_list(Columns& columns, int field, std::int64_t start, std::int
   return result;
 }
 
-py::object column(Columns& self, const std::string& name, std::int64_t start, std::int64_t stop) {
-  check_range(self.table(), start, stop);
+py::object column(Columns& self, const py::str& name, std::int64_t start, std::int64_t stop) {
+  check_rows(self.table(), start, stop);
   const RowType& type = row_type(self.table().schema());
-  return column_list(self, fields_named(type, {name}).front(), start, stop);
+  return column_list(self, field_of(type, name), start, stop);
 }
 
-py::dict to_dict(Columns& self, std::int64_t start, std::int64_t stop,
-                 const std::vector<std::string>& names) {
-  check_range(self.table(), start, stop);
+py::dict to_dict(Columns& self, std::int64_t start, std::int64_t stop, const py::iterable& names) {
+  check_rows(self.table(), start, stop);
   const RowType& type = row_type(self.table().schema());
   py::dict result;
-  for (const int field : fields_named(type, names)) {
+  for (const int field : fields_of(type, names)) {
     result[py::handle(type.names.name(field))] = column_list(self, field, start, stop);
   }
   return result;
 }
 
-py::list to_dicts(Columns& self, std::int64_t start, std::int64_t stop,
-                  const std::vector<std::string>& names, bool extra) {
-  check_range(self.table(), start, stop);
+py::list to_dicts(Columns& self, std::int64_t start, std::int64_t stop, const py::iterable& names,
+                  bool extra) {
+  check_rows(self.table(), start, stop);
   const Table& table = self.table();
   const RowType& type = row_type(table.schema());
-  const std::vector<int> fields = fields_named(type, names);
+  const std::vector<int> fields = fields_of(type, names);
   // One dict is kept up to date, row by row, and copied: a value that repeats the row before is
   // left as it is, any other is set in a dict that lies in the cache, and a copy is one block.
   const py::dict current;
@@ -79,13 +74,9 @@ py::list to_dicts(Columns& self, std::int64_t start, std::int64_t stop,
     PyObject* const made = PyDict_Copy(current.ptr());
     if (made == nullptr) throw py::error_already_set();
     PyList_SET_ITEM(result.ptr(), row - start, made);
-    if (!extra) continue;
-    const auto [begin, end] = table.extras_of(row);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Extra& unknown = table.extras[static_cast<std::size_t>(i)];
-      py::reinterpret_borrow<py::dict>(
-          made)[py::str(table.extra_names[static_cast<std::size_t>(unknown.name)])] =
-          extra_value(table, unknown);
+    if (extra) {
+      auto with_extras = py::reinterpret_borrow<py::dict>(made);
+      add_extras(table, row, with_extras);
     }
   }
   return result;

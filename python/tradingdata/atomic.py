@@ -17,11 +17,12 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
     Raises FileExistsError where the file is there and ``overwrite`` is not set. On an error nothing
     is left behind and an older file stays as it was. Only the user may read the file.
     """
-    target = os.fspath(path)
+    target = os.fsdecode(path)
     if not overwrite and os.path.lexists(target):
         raise FileExistsError(f"{target} is there already; pass overwrite=True to replace it")
-    suffix = os.path.splitext(target)[1]  # libraries choose a format by it
-    draft = f"{target}.{os.getpid()}.{os.urandom(4).hex()}{suffix}"
+    folder, name = os.path.split(target)
+    suffix = os.path.splitext(name)[1]  # libraries choose a format by it
+    draft = os.path.join(folder, f".{os.getpid()}.{os.urandom(4).hex()}{suffix}")
     try:
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         yield draft
@@ -30,9 +31,22 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
         if overwrite:
             os.replace(draft, target)
         else:
-            os.link(draft, target)  # unlike a rename, it refuses a file that appeared meanwhile
-            os.unlink(draft)
+            _move_beside(draft, target)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(draft)
         raise
+
+
+def _move_beside(draft: str, target: str) -> None:
+    """Gives the draft its name, but not that of a file which appeared meanwhile."""
+    try:
+        os.link(draft, target)  # refuses a name that is taken, unlike a rename
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(target):
+            raise FileExistsError(f"{target} appeared meanwhile") from None
+        os.rename(draft, target)
+    else:
+        os.unlink(draft)

@@ -8,9 +8,10 @@ from . import _core
 from .conditions import rows_where
 from .display import BookDisplay
 from .frames import FrameExport
-from .issues import Issue, decode_issues, warn_of_lost, whole_book_issues
+from .issues import Issue, decode_issues, warn_of_lost
 from .records import Order, Stock, Trade
 from .response import Response
+from .zones import zone_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,15 +39,27 @@ else:
     Record = None
 
 
+def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
+    if isinstance(data, str):
+        return data.encode()
+    try:
+        view = memoryview(data)
+    except TypeError:
+        kind = type(data).__name__
+        raise TypeError(f"from_json takes an answer as bytes or str, not {kind}") from None
+    return view if view.c_contiguous else bytes(view)
+
+
 class Book(_Of[Record], FrameExport, BookDisplay):
     """An immutable sequence of records of one type, in the order of the answer.
 
-    Made by a client, by ``from_json`` and ``load``, or by hand from records: ``TradeBook([Trade(...)])``.
-    Slices and filters are books too. A row keeps its book's storage alive; so does a slice.
+    Made by a client, by ``from_json`` and ``load``, or by hand: ``TradeBook([Trade(...)])``. Slices
+    and filters are books too. A row keeps its book's storage alive; so does a slice. Books are
+    equal where their rows are, in order; what came with them (``response``, ``issues``) does not
+    count.
     """
 
     __slots__ = ("__weakref__", "_issues", "_response", "_start", "_stop", "_table")
-    __hash__: ClassVar[Any]
 
     _record: ClassVar[str]
     _table: Table
@@ -56,6 +69,7 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     _issues: tuple[Issue, ...] | None
 
     def __new__(cls, records: Iterable[Record] = ()) -> Self:
+        """A book made by hand, of records of its type."""
         return cls._of(_core.from_rows(cls._record, records), issues=())
 
     @classmethod
@@ -94,10 +108,10 @@ class Book(_Of[Record], FrameExport, BookDisplay):
         """Decodes a saved answer of the service, with the decoder that the client uses.
 
         ``strict`` makes any lost or missing value an error; ``keep_personal_data`` keeps account
-        numbers (PAN), which are masked otherwise. Raises DecodeError and ServiceError as a call does.
+        numbers (PAN), which are masked otherwise. Warns with DataWarning of what was lost. Raises
+        DecodeError and ServiceError as a call does, and TypeError for anything but text and bytes.
         """
-        bytes_like = data.encode() if isinstance(data, str) else data
-        table = cls._decode(bytes_like, strict, keep_personal_data)
+        table = cls._decode(_bytes_of(data), strict, keep_personal_data)
         return cls._received(table, Response(table), stacklevel=2)
 
     @classmethod
@@ -117,11 +131,15 @@ class Book(_Of[Record], FrameExport, BookDisplay):
         saved.save(self, path, overwrite=overwrite)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads what ``save`` wrote. Raises ValueError where the file is of another kind or damaged."""
+    def load(cls, path: str | os.PathLike[str], *, keep_personal_data: bool = False) -> Self:
+        """Reads what ``save`` wrote, and proves that it is whole.
+
+        Personal values that the file holds are masked unless ``keep_personal_data``. Raises
+        ValueError where the file is of another kind, of a later version, or damaged.
+        """
         from . import saved
 
-        return saved.load(cls, path)
+        return saved.load(cls, path, keep_personal_data=keep_personal_data)
 
     # -- a sequence --
 
@@ -158,9 +176,13 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     def __contains__(self, record: object) -> bool:
         return bool(self._table.find(self._start, self._stop, record))
 
-    def index(self, record: Record) -> int:
-        """The position of the first row that equals ``record``. Raises ValueError where none does."""
-        found = self._table.find(self._start, self._stop, record)
+    def index(self, record: Record, start: int = 0, stop: int | None = None, /) -> int:
+        """The position of the first row from ``start`` on, before ``stop``, that equals ``record``.
+
+        Raises ValueError where none does.
+        """
+        first, last, _ = slice(start, stop).indices(len(self))
+        found = self._table.find(self._start + first, self._start + max(first, last), record)
         if not found:
             raise ValueError("no row of the book equals that record")
         return found[0] - self._start
@@ -194,11 +216,10 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     # -- parts and unions --
 
     def _part(self, table: Table, start: int = 0, stop: int | None = None) -> Self:
-        issues = decode_issues(self._table) if self._issues is None else self._issues
-        return self._of(table, start, stop, issues=issues)
+        return self._of(table, start, stop, issues=self.issues)
 
     def filter(self, **conditions: Any) -> Self:
-        """The rows whose fields have the given values: ``book.filter(symbol="INFY", exchange={"NSE", "BSE"})``.
+        """The rows whose fields have the given values: ``filter(symbol="INFY", exchange={"NSE"})``.
 
         A set stands for any of its members, ``None`` for no value. Anything more is a data frame's
         work. Raises TypeError for a field that the record does not have and for a value that it
@@ -210,22 +231,33 @@ class Book(_Of[Record], FrameExport, BookDisplay):
         """The same book with its times in a zone, in rows, Arrow and frames alike.
 
         The service states no zone, so times are naive until then; ``"Asia/Kolkata"`` is the
-        exchanges'. ``None`` makes them naive again. The clock times stay as they are.
+        exchanges'. ``None`` makes them naive again. The clock times stay as they are: nothing is
+        converted. Raises ValueError for a name that is no zone, and for times that stand in another
+        zone already.
         """
-        if isinstance(tz, str):
-            from zoneinfo import ZoneInfo
+        from datetime import tzinfo
 
-            tz = ZoneInfo(tz)
-        issues = self._issues
-        table = self._table.with_zone(tz)
-        return self._of(table, self._start, self._stop, response=self._response, issues=issues)
+        zone = zone_named(tz) if isinstance(tz, str) else tz
+        if zone is not None and not isinstance(zone, tzinfo):
+            raise TypeError(f"localize takes a zone's name, a tzinfo or None, not {tz!r}")
+        known = self._table.zone
+        if zone == known:
+            return self
+        if zone is not None and known is not None:
+            raise ValueError(
+                f"the times stand in {known} already: localize(None) first, or convert in a frame"
+            )
+        table = self._table.with_zone(zone)
+        return self._of(
+            table, self._start, self._stop, response=self._response, issues=self._issues
+        )
 
     # -- what came with it --
 
     @property
     def columns(self) -> list[str]:
         """The names of the record's fields, in the service's order."""
-        return [field[0] for field in _core.fields_of(self._record)]
+        return _core.names_of(self._record)
 
     @property
     def extra_fields(self) -> tuple[str, ...]:
@@ -236,13 +268,12 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     def issues(self) -> tuple[Issue, ...]:
         """What did not fit, or is odd, in the answer. Of a part: what did not fit in its answer."""
         if self._issues is None:
-            found = decode_issues(self._table)
-            self._issues = found + whole_book_issues(self._table, self.columns)
+            self._issues = decode_issues(self._table)
         return self._issues
 
     @property
     def response(self) -> Response | None:
-        """The answer that this book is, whole; ``None`` for a part, a union, or a book made by hand."""
+        """The answer that this book is, whole; ``None`` for a part, a union, one made by hand."""
         return self._response
 
     # -- plain Python --
@@ -266,7 +297,7 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     def to_dict(
         self, columns: Sequence[str] | None = None, *, extra: bool = False
     ) -> dict[str, list[Any]]:
-        """A list for each column, by wire name; ``extra=True`` adds the unknown ones, ``None`` where absent.
+        """A list for each column, by wire name; ``extra=True`` adds the unknown ones.
 
         Raises KeyError for a name in ``columns`` that the record does not have.
         """
@@ -319,7 +350,7 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
         raise ValueError("there is nothing to join: pass at least one book")
     kind = type(parts[0])
     for part in parts:
-        if not isinstance(part, Book) or type(part) is not kind:
+        if type(part) is not kind or not issubclass(kind, Book):
             raise TypeError(f"books of one kind can be joined, not {kind.__name__} with {part!r}")
     joined = _core.join(kind._record, [(book._table, book._start, book._stop) for book in parts])
     issues = tuple(issue for book in parts for issue in book.issues)

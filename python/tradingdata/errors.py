@@ -162,7 +162,6 @@ class PaginationError(TradingDataError):
     """
 
 
-
 class StockNotFoundError(TradingDataError, LookupError):
     """No stock has exactly that NSE symbol, BSE code or ISIN.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter, namedtuple
+from collections import namedtuple
 
 from .errors import DataWarning
 
@@ -40,40 +40,9 @@ class Issue(_IssueFields):
     __slots__ = ()
 
 
-# Fields that tell of a mix-up when their values differ, or agree, over a whole book.
-_ONE_FOR_ALL = "client_id"
-_ONE_EACH = "trade_no"
-
-
 def decode_issues(table: Table) -> tuple[Issue, ...]:
-    """What the decoder met."""
+    """What the decoder met, in single values and in the book as a whole."""
     return tuple(Issue(*issue) for issue in table.issues)
-
-
-def whole_book_issues(table: Table, columns: Iterable[str]) -> tuple[Issue, ...]:
-    """What only a look at all rows shows: several clients in a book, a trade told twice."""
-    found = []
-    rows = len(table)
-    if _ONE_FOR_ALL in columns:
-        clients = table.column(_ONE_FOR_ALL, 0, rows)
-        known = [client for client in clients if client is not None]
-        if len(set(known)) > 1:
-            other = next(i for i, client in enumerate(clients) if client not in (None, known[0]))
-            count = len(set(known))
-            found.append(
-                Issue(_ONE_FOR_ALL, "more than one client in a book", count, other, "", False)
-            )
-    if _ONE_EACH in columns:
-        trades = [trade for trade in table.column(_ONE_EACH, 0, rows) if trade]
-        repeated = {trade: times for trade, times in Counter(trades).items() if times > 1}
-        if repeated:
-            trade = next(iter(repeated))
-            row = table.column(_ONE_EACH, 0, rows).index(trade)
-            count = sum(repeated.values()) - len(repeated)
-            found.append(
-                Issue(_ONE_EACH, "the same trade more than once", count, row, f'"{trade}"', False)
-            )
-    return tuple(found)
 
 
 def warn_of_lost(issues: Iterable[Issue], record: str, *, stacklevel: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from datetime import UTC
 
 TYPE_CHECKING = False
@@ -12,8 +13,16 @@ if TYPE_CHECKING:
     from ._core import Table
 
 
+class _Body(namedtuple("_Body", "body masked")):  # what a response needs of a table
+    __slots__ = ()
+
+
+def _restore(content: bytes, masked: bool, facts: dict[str, Any]) -> Response:
+    return Response(_Body(content, masked), **facts)
+
+
 class Response:
-    """One whole answer of the service, as it was kept.
+    """One whole answer of the service, as it was kept; it cannot be changed.
 
     Attributes:
         content: the body, byte for byte; with ``masked``, account numbers in it are masked.
@@ -36,9 +45,17 @@ class Response:
         "status_code",
     )
 
+    if TYPE_CHECKING:
+        _table: Table | _Body
+        status_code: int | None
+        account: str | None
+        attempts: int
+        elapsed: float
+        received_at: datetime | None
+
     def __init__(
         self,
-        table: Table,
+        table: Table | _Body,
         *,
         status_code: int | None = None,
         account: str | None = None,
@@ -46,18 +63,24 @@ class Response:
         elapsed: float = 0.0,
         received_at: datetime | None = None,
     ) -> None:
-        self._table = table
-        self.status_code = status_code
-        self.account = account
-        self.attempts = attempts
-        self.elapsed = elapsed
-        self.received_at = received_at
+        keep = super().__setattr__
+        keep("_table", table)
+        keep("status_code", status_code)
+        keep("account", account)
+        keep("attempts", attempts)
+        keep("elapsed", elapsed)
+        keep("received_at", received_at)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a response cannot be changed ({name!r})")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a response cannot be changed ({name!r})")
 
     @property
     def content(self) -> bytes:
         """The body, byte for byte; with ``masked``, account numbers in it are masked."""
-        body: bytes = self._table.body
-        return body
+        return self._table.body or b""
 
     @property
     def masked(self) -> bool:
@@ -73,14 +96,25 @@ class Response:
         return hashlib.sha256(self.content).hexdigest()
 
     def facts(self) -> dict[str, Any]:
-        """All but the content, as plain values."""
+        """All but the content, by name."""
         return {
             "status_code": self.status_code,
             "account": self.account,
             "attempts": self.attempts,
             "elapsed": self.elapsed,
-            "received_at": self.received_at.isoformat() if self.received_at else None,
+            "received_at": self.received_at,
         }
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.facts() == other.facts() and self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.facts().values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.content, self.masked, self.facts())
 
     def __repr__(self) -> str:
         size = len(self.content)

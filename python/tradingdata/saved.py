@@ -10,10 +10,12 @@ from . import _core
 from .atomic import whole_file
 from .issues import Issue
 from .response import Response
+from .zones import zone_as_text, zone_of_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
+    from datetime import tzinfo
     from typing import Any, TypeVar
 
     from .books import Book
@@ -24,65 +26,80 @@ _FORMAT = "tradingdata book"
 _VERSION = 1
 
 
-def pack(book: Book[Any]) -> tuple[dict[str, Any], bytes, Any]:
+def pack(book: Book[Any]) -> tuple[dict[str, Any], bytes, tzinfo | None]:
     """What a book is made again from: its facts, the body or the rows, and its zone."""
-    whole = book.response is not None
-    facts = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "record": book._record,
-        "content": "answer" if whole else "rows",
-        "masked": book._table.masked,
-    }
+    facts: dict[str, Any] = {"record": book._record, "masked": book._table.masked}
     if book.response is not None:
-        facts["response"] = book.response.facts()
+        facts |= {"content": "answer", "response": book.response.facts()}
         return facts, book.response.content, book._table.zone
-    facts["issues"] = [list(issue) for issue in book.issues]
+    facts |= {"content": "rows", "issues": [list(issue) for issue in book.issues]}
     return facts, book._table.to_json(book._start, book._stop), book._table.zone
 
 
-def unpack(kind: type[AnyBook], facts: dict[str, Any], body: bytes, zone: Any) -> AnyBook:
-    """The book that ``pack`` took apart."""
-    keep = not facts["masked"]
+def unpack(
+    kind: type[AnyBook],
+    facts: dict[str, Any],
+    body: bytes,
+    zone: tzinfo | None,
+    keep_personal_data: bool | None = None,
+) -> AnyBook:
+    """The book that ``pack`` took apart, with personal values as they are unless told otherwise."""
+    keep = not facts["masked"] if keep_personal_data is None else keep_personal_data
     if facts["content"] == "answer":
         table = kind._decode(body, False, keep)
-        response = dict(facts["response"])
-        if response["received_at"] is not None:
-            response["received_at"] = datetime.fromisoformat(response["received_at"])
-        book = kind._of(table, response=Response(table, **response))
+        book = kind._of(table, response=Response(table, **facts["response"]))
     else:
         table = _core.decode_list(kind._record, body, False, keep)
         book = kind._of(table, issues=tuple(Issue(*issue) for issue in facts["issues"]))
-    return book if zone is None else book.localize(zone)
+    return book.localize(zone)
 
 
 def save(book: Book[Any], path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Writes a book to a file, whole or not at all."""
     facts, body, zone = pack(book)
-    facts["zone"] = None if zone is None else getattr(zone, "key", str(zone))
-    facts["sha256"] = hashlib.sha256(body).hexdigest()
+    header = {"format": _FORMAT, "version": _VERSION, **facts, "zone": zone_as_text(zone)}
+    header["sha256"] = hashlib.sha256(body).hexdigest()
+    header["header_sha256"] = _digest(header)
+    line = json.dumps(header, default=datetime.isoformat).encode()
     with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
-        file.write(json.dumps(facts).encode() + b"\n")
+        file.write(line + b"\n")
         file.write(body)
 
 
-def load(kind: type[AnyBook], path: str | os.PathLike[str]) -> AnyBook:
+def load(kind: type[AnyBook], path: str | os.PathLike[str], *, keep_personal_data: bool) -> AnyBook:
     """Reads a book from a file and proves that it is whole."""
     with open(path, "rb") as file:
-        try:
-            facts = json.loads(file.readline())
-            known = facts["format"] == _FORMAT
-        except (ValueError, KeyError, TypeError):
-            known = False
+        header = _header(file.readline())
         body = file.read()
-    if not known:
+    if header is None:
         raise ValueError(
             f"{path} was not written by save(); for a bare answer use {kind.__name__}.from_json"
         )
-    if facts["version"] > _VERSION:
+    if header.get("version") != _VERSION:
         raise ValueError(f"{path} was written by a later version of tradingdata; update it to read")
-    if facts["record"] != kind._record:
-        raise ValueError(f"{path} holds {facts['record']} records, not {kind._record}")
-    if hashlib.sha256(body).hexdigest() != facts["sha256"]:
+    given = header.pop("header_sha256", None)
+    if given != _digest(header) or hashlib.sha256(body).hexdigest() != header["sha256"]:
         raise ValueError(f"{path} is damaged: its content does not match its checksum")
-    return unpack(kind, facts, body, facts["zone"])
+    if header["record"] != kind._record:
+        raise ValueError(f"{path} holds {header['record']} records, not {kind._record}")
+    if header["content"] == "answer":
+        response = header["response"]
+        if response["received_at"] is not None:
+            response["received_at"] = datetime.fromisoformat(response["received_at"])
+    keep = keep_personal_data and not header["masked"]
+    return unpack(kind, header, body, zone_of_text(header["zone"]), keep)
+
+
+def _header(line: bytes) -> dict[str, Any] | None:
+    """The first line of a file, where it is one that save() writes."""
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    ours = isinstance(header, dict) and header.get("format") == _FORMAT
+    return header if ours else None
+
+
+def _digest(header: dict[str, Any]) -> str:
+    text = json.dumps(header, sort_keys=True, default=datetime.isoformat)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,52 @@
+#include "extras.hpp"
+
+#include <string_view>
+
+#include "text_cache.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+py::object as_text(std::string_view text) {
+  PyObject* const made = make_text(text);
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+std::string_view name_of(const Table& table, const Extra& extra) {
+  return table.extra_names[static_cast<std::size_t>(extra.name)];
+}
+
+}  // namespace
+
+py::object extra_value(const Table& table, const Extra& extra) {
+  const py::module_ records = py::module_::import("tradingdata.records");
+  return records.attr("read_extra")(as_text(table.extra_json(extra)));
+}
+
+void add_extras(const Table& table, std::int64_t row, py::dict& into) {
+  const auto [begin, end] = table.extras_of(row);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
+    into[as_text(name_of(table, extra))] = extra_value(table, extra);
+  }
+}
+
+py::object find_extra(const Table& table, std::int64_t row, PyObject* name) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(name, &size);
+  if (text == nullptr) {  // half a surrogate pair, which no name has
+    PyErr_Clear();
+    return {};
+  }
+  const std::string_view wanted(text, static_cast<std::size_t>(size));
+  const auto [begin, end] = table.extras_of(row);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
+    if (name_of(table, extra) == wanted) return extra_value(table, extra);
+  }
+  return {};
+}
+
+}  // namespace tradingdata::python

@@ -1,0 +1,233 @@
+"""Lifetimes: who keeps what alive, and that nothing is kept for ever (F109, F113)."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from service import as_json, envelope, trades
+
+BODY = as_json(envelope([row | {"more": [i]} for i, row in enumerate(trades(200, variety=True))]))
+PLAIN = [dict(row) for row in trades(200, variety=True)]
+
+
+def make() -> td.TradeBook:
+    return td.TradeBook.from_json(BODY)
+
+
+def resident_kilobytes() -> int:
+    status = Path("/proc/self/status")
+    if not status.exists():
+        pytest.skip("no /proc here")
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1])
+
+
+class TestOwnership:
+    def test_a_row_outlives_its_book(self) -> None:
+        book = make()
+        rows, expected = list(book), book.to_dicts(extra=True)
+        del book
+        gc.collect()
+        assert [row._asdict(extra=True) for row in rows] == expected
+
+    def test_a_slice_outlives_its_book(self) -> None:
+        part = make()[50:60]
+        gc.collect()
+        assert list(part) == list(make())[50:60]
+
+    def test_an_iteration_goes_on_after_its_book(self) -> None:
+        book = make()
+        symbols = [row.symbol for row in book]
+        forward, backward = iter(book), reversed(book)
+        del book
+        gc.collect()
+        assert [row.symbol for row in forward] == symbols
+        assert [row.symbol for row in backward] == symbols[::-1]
+        assert next(forward, None) is None
+
+    def test_values_outlive_their_row(self) -> None:
+        values = [getattr(make()[i], name) for i in (0, 1) for name in td.TradeBook().columns]
+        gc.collect()
+        book = make()
+        assert values == [book[i][name] for i in (0, 1) for name in book.columns]
+
+    @pytest.mark.parametrize("order", range(6))
+    def test_any_order_of_deletion_will_do(self, order: int) -> None:
+        book = make()
+        held: list[Any] = [book, book[3], book[4:9], iter(book), book.response, book[::2]]
+        del book
+        for _ in range(len(held)):
+            del held[order % len(held)]
+            gc.collect()
+            assert all(repr(one) for one in held)
+
+    def test_a_book_dies_with_its_last_reference(self) -> None:
+        book = make()
+        gone = weakref.ref(book)
+        del book
+        assert gone() is None
+
+    @pytest.mark.parametrize(
+        "own", [copy.copy, copy.deepcopy, lambda row: row._replace(quantity=1)]
+    )
+    def test_a_copied_row_does_not_keep_the_book(self, own: Callable[[td.Trade], td.Trade]) -> None:
+        before = resident_kilobytes()
+        body = as_json(envelope(trades(5_000)))
+        kept = [own(td.TradeBook.from_json(body)[7]) for _ in range(20)]
+        assert len(kept) == 20
+        assert resident_kilobytes() - before < 20 * len(body) / 1024 / 2
+
+    def test_a_pickled_row_does_not_carry_its_book(self) -> None:
+        assert len(pickle.dumps(make()[0])) < len(BODY) / 100
+        assert len(pickle.dumps(make()[4:6])) < len(BODY) / 50
+
+
+def read_all(book: td.TradeBook) -> None:
+    names = book.columns
+    for row in book:
+        for name in names:
+            getattr(row, name)
+
+
+def fail_often(book: td.TradeBook) -> None:
+    for _ in range(100):
+        for call in (
+            lambda: book[0].quantiti,  # type: ignore[attr-defined]
+            lambda: book[0]["nothing"],
+            lambda: td.Trade(quantity="x"),  # type: ignore[arg-type]
+            lambda: td.Trade(quantiti=1),  # type: ignore[call-arg]
+            lambda: book.filter(quantity="5"),
+            lambda: book.to_dicts(["nothing"]),
+            lambda: td.TradeBook.from_json(b"{"),
+        ):
+            with pytest.raises((AttributeError, KeyError, TypeError, td.DecodeError)):
+                call()
+
+
+WORK: dict[str, Callable[[td.TradeBook], Any]] = {
+    "decoding": lambda _: make(),
+    "reading": read_all,
+    "dicts": lambda book: book.to_dicts(extra=True),
+    "columns": lambda book: book.to_dict(extra=True),
+    "slices": lambda book: [book[i::3] for i in range(9)] and book[3:5],
+    "filters": lambda book: book.filter(symbol={"INFY", "TCS"}),
+    "unions": lambda book: td.concat([book, book]),
+    "pickles": lambda book: pickle.loads(pickle.dumps([book, book[0]])),
+    "zones": lambda book: [row.exch_trade_time for row in book.localize("Asia/Kolkata")],
+    "records by hand": lambda _: td.TradeBook([td.Trade(**row) for row in hand_made(40)]),
+    "changed copies": lambda book: [row._replace(symbol="x" * 20, lot_size=None) for row in book],
+    "hashes": lambda book: (len({*book}), book[3] in book, book.index(book[9])),
+    "errors": fail_often,
+    "issues": lambda _: td.TradeBook.from_json(BODY.replace(b'"quantity":', b'"qty":')).issues,
+}
+
+
+def hand_made(count: int) -> Iterator[dict[str, Any]]:
+    return (row._asdict() for row in make()[:count])
+
+
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+@pytest.mark.parametrize("work", WORK)
+def test_nothing_stays_behind(work: str) -> None:
+    """The count of allocated blocks after many rounds is that after a few."""
+    book = make()
+    for _ in range(5):
+        WORK[work](book)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(30):
+        WORK[work](book)
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 100
+
+
+def test_memory_does_not_grow_over_100_000_rounds() -> None:
+    book = make()
+
+    def rounds(count: int) -> None:
+        for i in range(count):
+            row = book[i % 200]
+            row.symbol, row.exch_trade_time, row.traded_price, row["more"]
+            hash(row)
+            assert row == row
+
+    rounds(10_000)
+    before = resident_kilobytes()
+    rounds(100_000)
+    assert resident_kilobytes() - before < 2_000
+
+
+def test_reference_counts_are_balanced() -> None:
+    book = make()
+    row = book[0]
+    names = ["symbol", "quantity", "exch_trade_time", "expiry_date", "traded_price"]
+    for name in names:
+        value = getattr(row, name)
+        before = sys.getrefcount(value), sys.getrefcount(None), sys.getrefcount(td.Trade)
+        for _ in range(1_000):
+            getattr(row, name)
+            row[name]
+        after = sys.getrefcount(value), sys.getrefcount(None), sys.getrefcount(td.Trade)
+        assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 50
+    rows = [book[i % 200] for i in range(1_000)]
+    assert sys.getrefcount(td.Trade) - before[2] >= 900  # each row holds its type
+    del rows
+    assert abs(sys.getrefcount(td.Trade) - before[2]) < 50
+
+
+def test_text_that_never_repeats_is_not_cached() -> None:
+    body = as_json(envelope(trades(20_000, order_no=str, symbol=lambda i: f"SYMBOL-{i}-LONG")))
+    book = td.TradeBook.from_json(body)
+    before = sys.getallocatedblocks()
+    for row in book:
+        row.order_no, row.symbol  # noqa: B018
+    assert sys.getallocatedblocks() - before < 1_500
+
+
+def test_text_that_repeats_is_one_object() -> None:
+    book = td.TradeBook.from_json(
+        as_json(envelope(trades(300, exchange=lambda i: "NB"[i % 2] + "SE")))
+    )
+    assert len({id(row.exchange) for row in [*book]}) <= 2
+    seen = [row.exchange for row in book]
+    assert len({id(text) for text in seen}) == 2
+
+
+@pytest.mark.parametrize("threads", [8])
+def test_threads_read_one_book(threads: int) -> None:
+    """F103, for books: every thread sees every value."""
+    book = td.TradeBook.from_json(as_json(envelope(trades(1_000, variety=True))))
+    expected = td.TradeBook.from_json(as_json(envelope(trades(1_000, variety=True)))).to_dicts()
+    failures: list[object] = []
+    start = threading.Barrier(threads)
+
+    def read(turn: int) -> None:
+        start.wait()
+        for _ in range(3):
+            rows = [{name: getattr(row, name) for name in book.columns} for row in book]
+            joined = td.concat([book[:turn], book[turn:]])
+            if rows != expected or book.to_dicts() != expected or joined != book:
+                failures.append(turn)
+
+    workers = [threading.Thread(target=read, args=(i * 100,)) for i in range(threads)]
+    old = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    finally:
+        sys.setswitchinterval(old)
+    assert failures == []

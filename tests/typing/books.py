@@ -1,0 +1,64 @@
+"""What type checkers know of books; read by them, never run."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, assert_type
+
+import tradingdata as td
+
+
+def sequences(trades: td.TradeBook, orders: td.OrderBook, stocks: td.StockList) -> None:
+    assert_type(trades[0], td.Trade)
+    assert_type(trades[-5:], td.TradeBook)
+    assert_type(orders[0], td.Order)
+    assert_type(orders[::2], td.OrderBook)
+    assert_type(stocks[0].nsesymbol, str | None)
+    assert_type(len(trades), int)
+    assert_type(iter(trades), Iterator[td.Trade])
+    for trade in trades:
+        assert_type(trade, td.Trade)
+    for order in reversed(orders):
+        assert_type(order, td.Order)
+    assert_type([stock.mcap for stock in stocks], list[float | None])
+    assert_type(trades.index(trades[0]), int)
+    assert_type(trades[0] in trades, bool)
+
+
+def parts_and_unions(trades: td.TradeBook, orders: td.OrderBook) -> None:
+    assert_type(trades.filter(symbol="INFY", exchange={"NSE", "BSE"}), td.TradeBook)
+    assert_type(orders.localize("Asia/Kolkata"), td.OrderBook)
+    assert_type(td.concat([trades, trades]), td.TradeBook)
+    assert_type(td.TradeBook([td.Trade(order_no="1", quantity=5)]), td.TradeBook)
+    td.TradeBook([td.Order()])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+
+
+def made_and_kept(data: bytes, path: Path) -> None:
+    book = td.StockList.from_json(data, strict=True)
+    assert_type(book, td.StockList)
+    book.save(path, overwrite=True)
+    assert_type(td.OrderBook.load(path, keep_personal_data=True), td.OrderBook)
+    pickle.dumps(book)
+
+
+def what_came_with_it(trades: td.TradeBook) -> None:
+    assert_type(trades.issues, tuple[td.Issue, ...])
+    assert_type(trades.issues[0].count, int)
+    assert_type(trades.issues[0].lost, bool)
+    assert_type(trades.extra_fields, tuple[str, ...])
+    assert_type(trades.columns, list[str])
+    assert_type(trades.to_dicts(["symbol"], extra=True), list[dict[str, Any]])
+    assert_type(trades.to_dict(), dict[str, list[Any]])
+    response = trades.response
+    if response is not None:
+        assert_type(response.content, bytes)
+        assert_type(response.status_code, int | None)
+        assert_type(response.sha256, str)
+
+
+def refused(trades: td.TradeBook) -> None:
+    trades[0] = trades[1]  # type: ignore[index]  # pyright: ignore
+    trades["symbol"]  # type: ignore[call-overload]  # pyright: ignore
+    trades.issues = ()  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
