@@ -193,6 +193,15 @@ def test_f58_success_without_data_is_an_empty_book(call: Any, status: str) -> No
 
 
 @both
+def test_f60_a_field_that_nobody_documents_is_kept_and_is_no_error(call: Any) -> None:
+    rows = [{**row, "new_field": {"a": [number]}} for number, row in enumerate(trades(2))]
+    with served(book_reply(rows)) as service:
+        book = call(service.base_url, strict=True)
+    assert list(book.extra_fields) == ["new_field"]
+    assert [trade["new_field"] for trade in book] == [{"a": [0]}, {"a": [1]}]
+
+
+@both
 @pytest.mark.parametrize("content_type", ["text/plain", "text/html", "", "application/xml"])
 def test_f55_the_body_decides_not_its_content_type(call: Any, content_type: str) -> None:
     with served(reply(200, EMPTY_BOOK, headers={"Content-Type": content_type})) as service:
