@@ -31,7 +31,9 @@ class StockLookup:
     def __init__(self, identifier: str, account: str | None) -> None:
         self.wanted = text("identifier", identifier).strip().upper()
         if not self.wanted:
-            raise ConfigurationError("identifier is empty: give a symbol, a BSE code or an ISIN")
+            raise ConfigurationError(
+                "identifier is empty: give an NSE symbol, a BSE code or an ISIN"
+            )
         self._account = account
         self._pages: list[StockList] = []
 
