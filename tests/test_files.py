@@ -43,9 +43,9 @@ def test_csv_has_the_values_that_json_reads(kind: str) -> None:
 
 
 def test_csv_tells_empty_text_from_none() -> None:
-    records = trades(2, symbol=("", None).__getitem__, series="EQ")
-    text = td.TradeBook.from_json(body_of("trade", records)).to_csv(columns=["symbol", "series"])
-    assert text == 'symbol,series\n"",EQ\n,EQ\n'
+    records = trades(2, symbol=("", None).__getitem__, isin="EQ")
+    text = td.TradeBook.from_json(body_of("trade", records)).to_csv(columns=["symbol", "isin"])
+    assert text == 'symbol,isin\n"",EQ\n,EQ\n'
 
 
 def test_csv_of_an_empty_book_is_its_names() -> None:
@@ -70,7 +70,7 @@ def test_csv_of_a_part_has_its_columns_its_rows_and_unknown_fields() -> None:
 
 def test_csv_times_of_a_localized_book_have_their_offset() -> None:
     book = sample("order", 20).book.localize("Asia/Kolkata")
-    rows = lines(book.to_csv(columns=["order_date_time", "order_no"]))[1:]
+    rows = lines(book.to_csv(columns=["order_date_time", "symbol"]))[1:]
     assert [row[0] for row in rows] == [cell_text(row.order_date_time) for row in book]
 
 
@@ -80,11 +80,11 @@ def test_a_spreadsheet_gets_no_formula_and_whole_order_numbers() -> None:
     texts = changed + kept
     records = trades(len(texts), symbol=texts.__getitem__)
     book = td.TradeBook.from_json(body_of("trade", records))
-    text = book.to_csv(columns=["symbol", "series"], spreadsheet=True)
-    assert text.startswith("\ufeffsymbol,series\r\n")
+    text = book.to_csv(columns=["symbol", "isin"], spreadsheet=True)
+    assert text.startswith("\ufeffsymbol,isin\r\n")
     found = [row[0] for row in lines(text)[1:]]
     assert found == ["'" + value for value in changed] + kept
-    assert [row[0] for row in lines(book.to_csv(columns=["symbol", "series"]))[1:]] == texts
+    assert [row[0] for row in lines(book.to_csv(columns=["symbol", "isin"]))[1:]] == texts
 
 
 def test_negative_numbers_stay_numbers_in_a_spreadsheet() -> None:

@@ -137,7 +137,7 @@ def test_any_text_survives(texts: list[str | None], cut: slice) -> None:
 
 def test_columns_are_picked_and_ordered() -> None:
     expected = sample("trade", 20)
-    names = ["quantity", "symbol", "expiry_date"]
+    names = ["quantity", "symbol", "isin"]
     assert list(expected.book.to_pandas(names).columns) == names
     assert expected.book.to_polars(names).columns == names
     assert expected.book.to_arrow(columns=names).column_names == names
