@@ -67,23 +67,22 @@ class SeenTrades {
   std::size_t hash(std::int64_t row) const {
     std::uint64_t sum = seed_;  // differs from run to run: no body can be made to collide
     const auto mix = [&sum](std::uint64_t word) {
-      sum = (sum ^ word) * 0x9E3779B97F4A7C15;
-      sum ^= sum >> 29;
+      sum = std::rotl(sum ^ word, 29) * 0x9E3779B97F4A7C15;
     };
     for (const int field : trade_key) {
       const TextView& view = table_.column(field).as<TextView>()[row];
-      std::uint64_t words[2] = {};
+      std::uint64_t words[2];
       if (view.is_inline()) {
         std::memcpy(words, &view, sizeof words);
         mix(words[0]);
         mix(words[1]);
-      } else {
-        const std::string_view text = table_.text(view);
-        for (std::size_t at = 0; at < text.size(); at += sizeof words[0]) {
-          words[0] = 0;
-          text.substr(at).copy(reinterpret_cast<char*>(words), sizeof words[0]);
-          mix(words[0]);
-        }
+        continue;
+      }
+      const std::string_view text = table_.text(view);
+      for (std::size_t at = 0; at < text.size(); at += sizeof words[0]) {
+        words[0] = 0;
+        text.substr(at).copy(reinterpret_cast<char*>(words), sizeof words[0]);
+        mix(words[0]);
       }
     }
     return static_cast<std::size_t>(sum ^ sum >> 32);

@@ -34,7 +34,7 @@ struct SentNumber {
 }  // namespace
 
 Cells::Cells(const Document& body, Table& table, Notes& notes, bool keep_personal, int depth)
-    : body_(body), table_(table), notes_(notes), depth_(depth) {
+    : body_(body), begin_(body.begin()), table_(table), notes_(notes), depth_(depth) {
   for (const Field& field : table.schema().fields) {
     const int position = static_cast<int>(sinks_.size());
     sinks_.push_back(Sink{.values = nullptr,
@@ -81,8 +81,12 @@ const char* Cells::read_long_number(const char* at, Sink& sink, std::int64_t row
   return scan.end;
 }
 
+const char* Cells::read_out_of_line(const char* at, int field, std::int64_t row) {
+  return read(at, field, row);
+}
+
 const char* Cells::read_slowly(const char* at, int field, std::int64_t row) {
-  if (is_space(*at)) return read(body_.pass_space(at), field, row);
+  if (is_space(*at)) return read_out_of_line(body_.pass_space(at), field, row);
   const Literal literal = read_literal(body_, at, depth_, scratch_);
   const Sink& sink = sinks_[static_cast<std::size_t>(field)];
   switch (sink.kind) {

@@ -27,7 +27,7 @@ class Cells {
 
   // Reads the value at `at` into a cell and returns the place behind it. The value is validated
   // whatever becomes of it.
-  const char* read(const char* at, int field, std::int64_t row) {
+  TRADINGDATA_INLINE const char* read(const char* at, int field, std::int64_t row) {
     Sink& sink = sinks_[static_cast<std::size_t>(field)];
     const char* end = nullptr;
     switch (sink.kind) {
@@ -39,6 +39,8 @@ class Cells {
     }
     return end != nullptr ? end : read_slowly(at, field, row);
   }
+
+  const char* read_out_of_line(const char* at, int field, std::int64_t row);
 
   void missing(int field, std::int64_t row, const char* record_end);
 
@@ -59,36 +61,36 @@ class Cells {
 
   // These return the place behind the value, or nullptr where it is not in the usual form.
 
-  const char* read_text(const char* at, Sink& sink, std::int64_t row) {
+  TRADINGDATA_INLINE const char* read_text(const char* at, Sink& sink, std::int64_t row) {
     if (*at != '"') [[unlikely]]
       return nullptr;
     if (sink.masked) [[unlikely]]
       return read_personal(at, sink, row);
     const char* const from = at + 1;
-    const int length = std::countr_zero(special_in_32(from));  // 32 where there is none
+    const unsigned length = plain_length(from);
     if (from[length] != '"') [[unlikely]]
       return read_long_text(at, sink, row);
-    store_view(reinterpret_cast<TextView*>(sink.values) + row, from, length, body_.offset_of(from));
+    store_view(reinterpret_cast<TextView*>(sink.values) + row, from, length, from - begin_);
     return from + length + 1;
   }
 
-  static const char* read_integer(const char* at, Sink& sink, std::int64_t row) {
+  TRADINGDATA_INLINE static const char* read_integer(const char* at, Sink& sink, std::int64_t row) {
     const ShortNumber number = scan_short_number(at);
     if (number.end == nullptr) return read_long_integer(at, sink, row);
     if (number.decimals != 0) return nullptr;
-    const auto digits = static_cast<std::int64_t>(number.digits);
-    sink.store(row, number.negative ? -digits : digits);
+    sink.store(row, static_cast<std::int64_t>(number.digits));
     return number.end;
   }
 
-  static const char* read_number(const char* at, Sink& sink, std::int64_t row) {
+  TRADINGDATA_INLINE static const char* read_number(const char* at, Sink& sink, std::int64_t row) {
     const ShortNumber number = scan_short_number(at);
     if (number.end == nullptr) return read_long_number(at, sink, row);
     sink.store(row, value_of(number));
     return number.end;
   }
 
-  static const char* read_timestamp(const char* at, Sink& sink, std::int64_t row) {
+  TRADINGDATA_INLINE static const char* read_timestamp(const char* at, Sink& sink,
+                                                       std::int64_t row) {
     if (!sink.memo.read(at) || at[1 + date_length] != ' ' || at[1 + timestamp_length] != '"') {
       return nullptr;
     }
@@ -98,7 +100,7 @@ class Cells {
     return at + timestamp_length + 2;
   }
 
-  const char* read_date(const char* at, Sink& sink, std::int64_t row) {
+  TRADINGDATA_INLINE const char* read_date(const char* at, Sink& sink, std::int64_t row) {
     if (at[1 + date_length] != '"') return nullptr;
     if (is_zero_day(at)) {
       table_.set_null(sink.field, row);
@@ -135,6 +137,7 @@ class Cells {
   void no_value(int field, std::int64_t row, const Literal& literal, Problem problem);
 
   const Document& body_;
+  const char* const begin_;  // of the body
   Table& table_;
   Notes& notes_;
   int depth_;

@@ -10,21 +10,20 @@
 
 namespace tradingdata::detail {
 
-// The value is digits / 10^decimals, negated where `negative`.
+// The value is digits / 10^decimals; what has a sign goes the long way.
 struct ShortNumber {
-  static constexpr int most_digits = 8;  // on either side of the point
+  static constexpr unsigned most_digits = 8;  // on either side of the point
 
   const char* end;  // nullptr: not this form, which says nothing against the number
   std::uint64_t digits;
-  int decimals;
-  bool negative;
+  unsigned decimals;
 };
 
 inline constexpr std::uint64_t powers_of_ten_up_to_8[] = {
     1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
 
 // The value of 1 to 8 digits; what stands behind them does not matter.
-inline std::uint64_t eight_digits(const char* text, int count) {
+TRADINGDATA_INLINE std::uint64_t eight_digits(const char* text, unsigned count) {
   std::uint64_t word;
   std::memcpy(&word, text, sizeof word);
   word = (word ^ 0x3030303030303030) << (64 - 8 * count);  // leading zeros take the missing places
@@ -35,35 +34,33 @@ inline std::uint64_t eight_digits(const char* text, int count) {
   return (high + low) >> 32;
 }
 
-// Reads 32 bytes from `text` on, whatever the number's length.
-inline ShortNumber scan_short_number(const char* text) {
-  constexpr ShortNumber none{nullptr, 0, 0, false};
+// Reads up to 32 bytes from `text` on, whatever the number's length.
+TRADINGDATA_INLINE ShortNumber scan_short_number(const char* text) {
+  constexpr ShortNumber none{nullptr, 0, 0};
   if constexpr (std::endian::native != std::endian::little) return none;
-  const bool negative = *text == '-';
-  const char* const first = text + (negative ? 1 : 0);
-  const std::uint32_t others = other_than_digits(first) | 1u << 16;
-  const int whole = std::countr_zero(others);
-  const bool leading_zero = *first == '0' && whole > 1;
-  if (whole == 0 || whole > ShortNumber::most_digits || leading_zero) return none;
-  ShortNumber number{first + whole, eight_digits(first, whole), 0, negative};
+  const std::uint32_t others = other_than_digits(text);
+  const auto whole = static_cast<unsigned>(std::countr_zero(others));
+  const bool leading_zero = *text == '0' && whole != 1;
+  if (whole - 1 >= ShortNumber::most_digits || leading_zero) return none;  // also where it is 0
+  ShortNumber number{text + whole, eight_digits(text, whole), 0};
   if (*number.end == '.') {
-    const int point_and_decimals = std::countr_zero((others & (others - 1)) | 1u << 17) - whole;
-    number.decimals = point_and_decimals - 1;
-    const bool cut = whole + point_and_decimals >= 16;  // the block may end inside the number
-    if (number.decimals == 0 || number.decimals > ShortNumber::most_digits || cut) return none;
+    const std::uint32_t behind = others & (others - 1);
+    const auto length = static_cast<unsigned>(std::countr_zero(behind));
+    number.decimals = length - whole - 1;
+    // 0 and too many at once; and where the block ends inside the number, there are too many.
+    if (number.decimals - 1 >= ShortNumber::most_digits) return none;
     number.digits = number.digits * powers_of_ten_up_to_8[number.decimals] +
                     eight_digits(number.end + 1, number.decimals);
-    number.end += point_and_decimals;
+    number.end = text + length;
   }
   if ((*number.end | 0x20) == 'e') return none;
   return number;
 }
 
 // Both operands are exact, so the one rounding is the correct one (Clinger).
-inline double value_of(const ShortNumber& number) {
-  const double value = static_cast<double>(number.digits) /
-                       static_cast<double>(powers_of_ten_up_to_8[number.decimals]);
-  return number.negative ? -value : value;
+TRADINGDATA_INLINE double value_of(const ShortNumber& number) {
+  return static_cast<double>(number.digits) /
+         static_cast<double>(powers_of_ten_up_to_8[number.decimals]);
 }
 
 }  // namespace tradingdata::detail

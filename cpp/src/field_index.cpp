@@ -6,19 +6,24 @@
 
 namespace tradingdata::detail {
 
-std::size_t FieldIndex::slot_of(std::string_view name) {
-  std::uint32_t hash = 2166136261u;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return (hash ^ hash >> 15) % slot_count;
-}
-
 FieldIndex::FieldIndex(const Schema& schema) : schema_(&schema) {
   if (schema.width() > FieldSet::capacity) throw std::length_error("a record of too many fields");
-  slots_.fill(-1);
-  for (int i = 0; i < schema.width(); ++i) {
-    std::int16_t& slot = slots_[slot_of(schema.fields[static_cast<std::size_t>(i)].name)];
-    if (slot < 0) slot = static_cast<std::int16_t>(i);
+  constexpr int most_tries = 10'000;
+  for (int tries = 0; !fill(); ++tries) {
+    if (tries == most_tries) throw std::logic_error("the names of a record cannot be told apart");
+    multiplier_ = multiplier_ * 6364136223846793005 | 1;
   }
+}
+
+// Gives each field its slot; false where two share one.
+bool FieldIndex::fill() {
+  slots_.fill(-1);
+  for (int i = 0; i < schema_->width(); ++i) {
+    std::int16_t& slot = slots_[slot_of(schema_->fields[static_cast<std::size_t>(i)].name)];
+    if (slot >= 0) return false;
+    slot = static_cast<std::int16_t>(i);
+  }
+  return true;
 }
 
 const FieldIndex& field_index(const Schema& schema) {

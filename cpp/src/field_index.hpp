@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "tradingdata/schema.hpp"
 
 namespace tradingdata::detail {
 
+// A hash table in which each field has a slot of its own.
 class FieldIndex {
  public:
   explicit FieldIndex(const Schema& schema);
@@ -17,15 +19,27 @@ class FieldIndex {
   int find(std::string_view name) const {
     const int field = slots_[slot_of(name)];
     if (field < 0) return -1;
-    const bool found = schema_->fields[static_cast<std::size_t>(field)].name == name;
-    return found ? field : schema_->find(name);
+    return schema_->fields[static_cast<std::size_t>(field)].name == name ? field : -1;
   }
 
  private:
   static constexpr std::size_t slot_count = 1024;
-  static std::size_t slot_of(std::string_view name);
+
+  bool fill();
+  std::size_t slot_of(std::string_view name) const {
+    std::uint64_t word = name.size();
+    std::size_t i = 0;
+    for (std::uint64_t part; i + sizeof part <= name.size(); i += sizeof part) {
+      std::memcpy(&part, name.data() + i, sizeof part);
+      word = (word ^ part) * multiplier_;
+    }
+    std::uint64_t rest = 0;
+    for (; i < name.size(); ++i) rest = rest << 8 | static_cast<unsigned char>(name[i]);
+    return static_cast<std::size_t>((word ^ rest) * multiplier_ >> 54);
+  }
 
   const Schema* schema_;
+  std::uint64_t multiplier_ = 0x9E3779B97F4A7C15;
   std::array<std::int16_t, slot_count> slots_;
 };
 

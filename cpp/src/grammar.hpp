@@ -73,7 +73,10 @@ class Document {
 
   // Passes any value; `depth` values enclose it.
   const char* pass_value(const char* at, int depth) const {
-    if (*at == '"') return scan_text(at).end + 1;
+    if (*at == '"') {
+      const char* const end = at + 1 + plain_length(at + 1);
+      return *end == '"' ? end + 1 : scan_text(at).end + 1;
+    }
     return *at == '{' || *at == '[' ? pass_nested(at, depth) : pass_scalar(at);
   }
 

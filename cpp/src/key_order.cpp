@@ -8,8 +8,8 @@ namespace tradingdata::detail {
 
 namespace {
 
-std::uint32_t low_bits(int count) {
-  return count >= 32 ? ~0u : (1u << std::max(count, 0)) - 1;
+std::uint32_t low_bits(std::int64_t count) {
+  return count >= 32 ? ~0u : (1u << std::max<std::int64_t>(count, 0)) - 1;
 }
 
 }  // namespace
@@ -19,11 +19,6 @@ KeyOrder::KeyOrder(const Schema& schema, Table& table)
       table_(table),
       of_field_(static_cast<std::size_t>(schema.width()), -1) {}
 
-FieldSet KeyOrder::fields_of(int first, int last) const {
-  const FieldSet& up_to_last = last < size() ? (*this)[last].before : fields_;
-  return up_to_last.without((*this)[first].before);
-}
-
 KeyMeaning KeyOrder::look_up(const char* from, const StringScan& scan) {
   std::string_view name(from, static_cast<std::size_t>(scan.end - from));
   if (scan.escaped) name = scratch_ = unescaped(from, scan.end);
@@ -32,12 +27,12 @@ KeyMeaning KeyOrder::look_up(const char* from, const StringScan& scan) {
   return meaning;
 }
 
-int KeyOrder::behind(const KeyMeaning& meaning, int step) const {
+const Step* KeyOrder::behind(const KeyMeaning& meaning, const Step* step) const {
   const bool known = meaning.field >= 0;
   const std::vector<int>& positions = known ? of_field_ : of_extra_;
   const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
   const int found = place < positions.size() ? positions[place] : -1;
-  return found < 0 ? step : found + 1;
+  return found < 0 ? step : begin() + found + 1;
 }
 
 void KeyOrder::learn(const Document& body, const char* record, int depth) {
@@ -61,8 +56,9 @@ void KeyOrder::add(std::string_view text, const KeyMeaning& meaning) {
   const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
   if (place >= positions.size()) positions.resize(place + 1, -1);
   if (text.size() > Step::longest || positions[place] >= 0) return;
-  positions[place] = size();
-  Step step{.length = static_cast<int>(text.size()), .meaning = meaning, .before = fields_};
+  positions[place] = static_cast<int>(steps_.size());
+  Step step{
+      .length = static_cast<std::int64_t>(text.size()), .meaning = meaning, .before = fields_};
   text.copy(step.text, text.size());
   step.first_half = low_bits(step.length);
   step.second_half = low_bits(step.length - 32);

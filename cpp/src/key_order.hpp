@@ -28,7 +28,7 @@ struct Step {
   char text[longest] = {};
   std::uint32_t first_half = 0;  // a bit for each byte of the text
   std::uint32_t second_half = 0;
-  int length = 0;
+  std::int64_t length = 0;
   KeyMeaning meaning;
   FieldSet before;  // the fields of the steps before this one
 
@@ -42,15 +42,17 @@ class KeyOrder {
  public:
   KeyOrder(const Schema& schema, Table& table);
 
-  int size() const { return static_cast<int>(steps_.size()); }
-  const Step& operator[](int step) const { return steps_[static_cast<std::size_t>(step)]; }
+  const Step* begin() const { return steps_.data(); }
+  const Step* end() const { return steps_.data() + steps_.size(); }
   // The fields of the steps from `first` up to `last`.
-  FieldSet fields_of(int first, int last) const;
+  FieldSet fields_of(const Step* first, const Step* last) const {
+    return (last != end() ? last->before : fields_).without(first->before);
+  }
 
   // The meaning of the key that `scan` found, quoted text from `from` on.
   KeyMeaning look_up(const char* from, const StringScan& scan);
   // The step to expect behind a key that is none of the expected ones; `step` was expected.
-  int behind(const KeyMeaning& meaning, int step) const;
+  const Step* behind(const KeyMeaning& meaning, const Step* step) const;
 
   // Whether a record of so many keys tells more than the one that was learned.
   bool is_wider(std::int64_t keys) const { return keys > keys_ && keys_ < most_keys; }

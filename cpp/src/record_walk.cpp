@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
+std::size_t size_of(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
 }  // namespace
 
 RecordWalk::RecordWalk(const Document& body, Table& table, const DecodeOptions& options,
@@ -55,17 +59,17 @@ const char* RecordWalk::read_record(const char* begin, std::int64_t row) {
   const char* at = begin;
   FieldSet seen;
   std::int64_t keys = 0;
-  int step = 0;
+  const Step* step = order_.begin();
+  const Step* const end = order_.end();
   for (;;) {
     // As long as the keys come in the order that was learned, nothing is looked up.
-    const int first = step;
-    for (; step < order_.size() && order_[step].stands_at(at); ++step) {
-      const Step& expected = order_[step];
-      at += expected.length;
-      at = expected.meaning.field >= 0 ? cells_.read(at, expected.meaning.field, row)
-                                       : read_extra(at, expected.meaning.extra, row);
+    const Step* const first = step;
+    for (; step != end && step->stands_at(at); ++step) {
+      at += step->length;
+      at = step->meaning.field >= 0 ? cells_.read(at, step->meaning.field, row)
+                                    : read_extra(at, step->meaning.extra, row);
     }
-    if (step > first) {
+    if (step != first) {
       const FieldSet run = order_.fields_of(first, step);
       if (seen.meets(run)) [[unlikely]]
         refuse_repeated();
@@ -84,7 +88,8 @@ const char* RecordWalk::read_record(const char* begin, std::int64_t row) {
   return at;
 }
 
-const char* RecordWalk::read_pair(const char* at, std::int64_t row, FieldSet& seen, int& step) {
+const char* RecordWalk::read_pair(const char* at, std::int64_t row, FieldSet& seen,
+                                  const Step*& step) {
   const StringScan scan = body_.scan_text(at);
   const KeyMeaning meaning = order_.look_up(at + 1, scan);
   at = body_.pass_mark(scan.end + 1, ':');
@@ -93,27 +98,29 @@ const char* RecordWalk::read_pair(const char* at, std::int64_t row, FieldSet& se
   if (seen.has(meaning.field)) [[unlikely]]
     refuse_repeated();
   seen.add(meaning.field);
-  return cells_.read(at, meaning.field, row);
+  return cells_.read_out_of_line(at, meaning.field, row);
 }
 
 const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64_t row) {
   at = body_.pass_space(at);
   const char* const end = body_.pass_value(at, depth_);
-  const Extra extra{.row = row,
-                    .name = name,
-                    .buffer = 0,
-                    .offset = static_cast<std::int32_t>(body_.offset_of(at)),
-                    .size = static_cast<std::int32_t>(end - at)};
-  const auto named = static_cast<std::size_t>(name);
+  const std::size_t named = size_of(name);
   if (named >= latest_extra_.size()) latest_extra_.resize(named + 1, none);
   std::size_t& latest = latest_extra_[named];
   if (latest != none && table_.extras[latest].row == row) {
     notes_.note_repeated(name, row, table_.extra_json(table_.extras[latest]));
-    table_.extras[latest] = extra;
   } else {
     latest = table_.extras.size();
-    table_.extras.push_back(extra);
+    table_.extras.emplace_back();
   }
+  // Member by member: a whole one would be put together elsewhere, and read back before it is
+  // there.
+  Extra& extra = table_.extras[latest];
+  extra.row = row;
+  extra.name = name;
+  extra.buffer = 0;
+  extra.offset = static_cast<std::int32_t>(body_.offset_of(at));
+  extra.size = static_cast<std::int32_t>(end - at);
   return end;
 }
 
@@ -142,12 +149,12 @@ void RecordWalk::make_room() {
   constexpr std::int64_t most_bodies = 16;
   constexpr std::int64_t always_granted = 256 << 20;
   const std::int64_t size = body_.end() - body_.begin();
-  const std::int64_t row_size = table_.bytes_for(first_guess) / first_guess;
+  const std::int64_t row_size = table_.bytes_for(1024) / 1024;
   std::int64_t more = first_guess;
   if (rows_ >= first_guess) {
     const std::int64_t left = body_.end() - element_;
     const std::int64_t record = std::max<std::int64_t>((element_ - array_) / rows_, 1);
-    const std::int64_t alike = left / record + left / record / 32 + first_guess;
+    const std::int64_t alike = left / record + left / record / 16 + first_guess;
     more = std::min(alike, std::max(size / row_size, rows_));
   }
   const std::int64_t most = (size * most_bodies + always_granted) / row_size;
@@ -157,6 +164,10 @@ void RecordWalk::make_room() {
   }
   table_.set_rows(rows_);
   table_.reserve(rows_ + more);
+  if (rows_ > 0) {
+    const std::size_t each = (table_.extras.size() + size_of(rows_) - 1) / size_of(rows_);
+    table_.extras.reserve(std::min(each * size_of(rows_ + more), size_of(size)));
+  }
   cells_.bind();
 }
 

@@ -32,7 +32,7 @@ class RecordWalk {
   const char* read_element(const char* at);
   const char* read_record(const char* begin, std::int64_t row);
   // The pair at `at`, whose key was not the expected one.
-  const char* read_pair(const char* at, std::int64_t row, FieldSet& seen, int& step);
+  const char* read_pair(const char* at, std::int64_t row, FieldSet& seen, const Step*& step);
   const char* read_extra(const char* at, std::int32_t name, std::int64_t row);
   void note_missing(const char* record_end, std::int64_t row, const FieldSet& seen);
   void refuse_repeated();

@@ -1,7 +1,7 @@
 // Text fit for an error: what is personal in a body is hidden even where the body was never
 // decoded.
 #include <algorithm>
-#include <array>
+#include <set>
 #include <string>
 
 #include "tradingdata/decode.hpp"
@@ -57,16 +57,27 @@ std::string plainly_spelled(std::string_view body, std::size_t wanted) {
   return plain;
 }
 
+const std::set<std::string_view>& personal_names() {
+  static const std::set<std::string_view> names = [] {
+    std::set<std::string_view> found;
+    for (const Schema* schema : record_schemas) {
+      for (const Field& field : schema->fields) {
+        if (field.personal) found.insert(field.name);
+      }
+    }
+    return found;
+  }();
+  return names;
+}
+
 // The length of a key with its colon where `text` begins with that of a personal field, or 0.
 std::size_t personal_key(std::string_view text) {
-  for (const Schema* schema : record_schemas) {
-    for (const Field& field : schema->fields) {
-      if (!field.personal || text.substr(1, field.name.size()) != field.name) continue;
-      std::size_t at = field.name.size() + 1;
-      if (at >= text.size() || text[at++] != '"') continue;
-      while (at < text.size() && is_blank(text[at])) ++at;
-      if (at < text.size() && text[at] == ':') return at + 1;
-    }
+  for (const std::string_view name : personal_names()) {
+    if (text.substr(1, name.size()) != name) continue;
+    std::size_t at = name.size() + 1;
+    if (at >= text.size() || text[at++] != '"') continue;
+    while (at < text.size() && is_blank(text[at])) ++at;
+    if (at < text.size() && text[at] == ':') return at + 1;
   }
   return 0;
 }
@@ -132,13 +143,6 @@ std::string redacted_head(std::string_view body, std::int64_t limit) {
   }
   if (i < text.size()) head += "...";
   return head;
-}
-
-std::string redacted_line(std::string_view text, std::int64_t limit) {
-  std::string line = redacted_head(text, limit);
-  std::replace_if(
-      line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\t'; }, ' ');
-  return line;
 }
 
 }  // namespace tradingdata

@@ -1,7 +1,7 @@
 #include "tradingdata/text.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 
 #include "simd.hpp"
 
@@ -124,12 +124,9 @@ StringScan scan_string(const char* from) {
     return scan;
   };
   for (;;) {
-    const std::uint32_t special = detail::special_in_16(at);
-    if (special == 0) {
-      at += 16;
-      continue;
-    }
-    at += std::countr_zero(special);
+    const unsigned plain = detail::plain_length(at);
+    at += plain;
+    if (plain == 32) continue;
     if (*at == '"') {
       scan.end = at;
       return scan;
@@ -187,10 +184,15 @@ std::string unescaped(const char* from, const char* to) {
 }
 
 bool is_account_number(const char* text) {
-  const auto plain = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  };
-  return std::all_of(text, text + account_number_length, plain);
+  static constexpr auto plain = [] {
+    std::array<bool, 256> table{};
+    for (unsigned char c = '0'; c <= '9'; ++c) table[c] = true;
+    for (unsigned char c = 'A'; c <= 'Z'; ++c) table[c] = table[c + 0x20] = true;
+    return table;
+  }();
+  bool all = true;
+  for (int i = 0; i < account_number_length; ++i) all &= plain[static_cast<unsigned char>(text[i])];
+  return all;
 }
 
 void hide_account_number(char* text) {

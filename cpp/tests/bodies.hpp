@@ -17,7 +17,7 @@ namespace tradingdata::bodies {
 using Record = std::vector<std::pair<std::string, std::string>>;
 using Random = std::mt19937_64;
 
-inline std::string quoted(std::string_view text) {
+inline std::string in_quotes(std::string_view text) {
   std::string result("\"");
   result += text;
   result += '"';
@@ -63,10 +63,10 @@ inline std::string value_of(const Field& field, int place, Random& random) {
   char text[48];
   switch (field.kind) {
     case Kind::text:
-      if (field.personal) return quoted("ABCDE1234F");
-      if (field.name == "client_id") return quoted("CL0001");           // one in a book
-      if (field.name == "trade_no") return quoted(digits(random, 12));  // no two alike
-      return quoted(text_of(place, random));
+      if (field.personal) return in_quotes("ABCDE1234F");
+      if (field.name == "client_id") return in_quotes("CL0001");           // one in a book
+      if (field.name == "trade_no") return in_quotes(digits(random, 12));  // no two alike
+      return in_quotes(text_of(place, random));
     case Kind::integer: return std::to_string(1 + below(5000));
     case Kind::number:
       std::snprintf(text, sizeof text, "%d.%0*d", below(5000), 1 + below(2), below(10));
@@ -124,7 +124,7 @@ inline std::string json(const Record& record, const Layout& layout = compact) {
   for (std::size_t i = 0; i < record.size(); ++i) {
     if (i > 0) text += ',';
     text += layout.key;
-    text += quoted(record[i].first);
+    text += in_quotes(record[i].first);
     text += ':';
     text += layout.value;
     text += record[i].second;

@@ -144,7 +144,7 @@ TEST_CASE("small records first and large ones later, and the other way round") {
   auto records = bodies::records(trade_schema, 400);
   const std::string expected = contents(*book(bodies::book(records)));
   for (std::size_t i = 0; i < 200; ++i)
-    bodies::value(records[i], "padding") = bodies::quoted(std::string(5000, 'p'));
+    bodies::value(records[i], "padding") = bodies::in_quotes(std::string(5000, 'p'));
   CHECK(book(bodies::book(records))->rows() == 400);
   std::reverse(records.begin(), records.end());
   CHECK(book(bodies::book(records))->rows() == 400);
