@@ -154,7 +154,7 @@ def test_a_search_that_is_cancelled_within_a_page(service: Service) -> None:
     service.choose(pages(stocks(30), faults={2: [stall(), stall()]}))
 
     async def run(client: td.AsyncClient) -> None:
-        got: list[int] = []
+        got: list[int | None] = []
 
         async def read() -> None:
             async for stock in client.search("x", page_size=10):

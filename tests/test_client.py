@@ -131,7 +131,12 @@ class TestClose:
 
     def test_a_closed_client_asks_no_token_function(self) -> None:
         asked: list[None] = []
-        client = td.Client("http://127.0.0.1:1", access_token=lambda: asked.append(None) or "x")
+
+        def token() -> str:
+            asked.append(None)
+            return "x"
+
+        client = td.Client("http://127.0.0.1:1", access_token=token)
         client.close()
         with pytest.raises(td.ClientClosedError):
             client.trade_book()

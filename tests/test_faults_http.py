@@ -14,6 +14,7 @@ from service import (
     EMPTY_BOOK,
     Authority,
     Behaviour,
+    Connection,
     Service,
     book_reply,
     close_after_reply,
@@ -252,6 +253,7 @@ class TestConnections:
             client.trade_book()
             service.wait_for_open(0)
             book = client.trade_book()
+        assert book.response is not None
         assert book.response.attempts == 1
         assert [request.connection for request in service.requests] == [0, 1]
 
@@ -284,7 +286,12 @@ class TestConnections:
     @pytest.mark.parametrize("answer", [h2_goaway(), h2_reset()], ids=["goaway", "reset"])
     def test_f72_frames_of_http_2_are_no_answer(self, service: Service, answer: Any) -> None:
         frames = answer(1)
-        service.script(then=lambda connection: connection.send(frames) or connection.close())
+
+        def send_frames(connection: Connection) -> None:
+            connection.send(frames)
+            connection.close()
+
+        service.script(then=send_frames)
         error = failure(service.base_url, attempts=1)
         assert isinstance(error, td.TransportError)
 
@@ -295,7 +302,9 @@ class TestConnections:
         service.script(close_when_next_request_is_read(good_book(), reset=True), then=good_book())
         with td.Client(service.base_url, access_token=TOKEN) as client:
             client.trade_book()
-            assert client.trade_book().response.attempts <= 2
+            response = client.trade_book().response
+            assert response is not None
+            assert response.attempts <= 2
 
     def test_calls_one_after_the_other_share_a_connection(self, service: Service) -> None:
         service.script(then=good_book())

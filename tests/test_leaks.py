@@ -186,6 +186,7 @@ def test_a_working_day_leaves_no_secret_anywhere(
     book.to_csv(tmp_path / "book.csv")
     for thing in (book, book[0], book.issues, book[1:]):
         shown += [repr(thing), str(thing), pickle.dumps(thing).decode("latin-1")]
+    assert book.response is not None
     shown += [repr(book.response), str(book.response.facts()), html_of(book)]
     shown += [str(book.to_dicts()), str(book.to_dict())]
     shown += [path.read_bytes().decode("latin-1") for path in tmp_path.iterdir()]

@@ -1,11 +1,11 @@
 """The Python client of the Trading Data Service: trade book, order book and stock search.
 
-    import tradingdata as td
+import tradingdata as td
 
-    client = td.Client(base_url, access_token=token)
-    trades = client.trade_book()                  # an immutable sequence of Trade
-    trades.to_pandas()                            # or to_polars(), to_arrow(), to_dicts()
-    for stock in client.search("tata"): ...       # pages are fetched ahead
+client = td.Client(base_url, access_token=token)
+trades = client.trade_book()                  # an immutable sequence of Trade
+trades.to_pandas()                            # or to_polars(), to_arrow(), to_dicts()
+for stock in client.search("tata"): ...       # pages are fetched ahead
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ take no weak references, as no number or text does.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from . import _core
 from ._core import Order as Order
 from ._core import Stock as Stock
@@ -61,8 +63,12 @@ class _DataclassFields:
         return dict(model.__dataclass_fields__)
 
 
+@lru_cache(256)
 def no_field(record: str, name: str) -> str:
-    """What to say of a name that is no field: with the closest one that is."""
+    """What to say of a name that is no field: with the closest one that is.
+
+    The search takes half a millisecond, and libraries probe for the same few names again and again.
+    """
     from difflib import get_close_matches
 
     close = get_close_matches(str(name), _core.names_of(record), n=1)

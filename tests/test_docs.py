@@ -1,0 +1,48 @@
+"""Every Python block of the README and of the documentation runs, page by page, in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tradingdata import sandbox
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(page: Path) -> list[str]:
+    """The page's Python blocks, each under as many empty lines as stand before it on the page.
+
+    So a failure's traceback names the page and the line.
+    """
+    text = page.read_text("utf-8")
+    return ["\n" * text.count("\n", 0, match.start(1)) + match[1] for match in BLOCK.finditer(text)]
+
+
+@pytest.fixture
+def _sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """What a page may take for granted: an account in the environment, a folder to write to."""
+    monkeypatch.chdir(tmp_path)
+    with sandbox.start() as service:
+        monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
+        monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", service.token())
+        yield
+
+
+@pytest.mark.usefixtures("_sandbox")
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_the_code_on_the_page_runs(page: Path) -> None:
+    names: dict[str, object] = {"__name__": page.stem}
+    for block in blocks(page):
+        exec(compile(block, str(page), "exec", dont_inherit=True), names)
+
+
+def test_the_pages_have_code() -> None:
+    assert sum(len(blocks(page)) for page in PAGES) > 10
