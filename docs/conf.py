@@ -13,7 +13,7 @@ author = "The tradingdata authors"
 copyright = "2026, the tradingdata authors"
 version = release = installed_version("tradingdata")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "fields"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "fields"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -22,6 +22,7 @@ nb_execution_mode = "off"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+napoleon_use_ivar = True  # attributes described in a class need no entry of their own
 
 html_theme = "furo"
 html_title = f"tradingdata {release}"

@@ -208,6 +208,6 @@ TEST_CASE("personal text is masked by its shape, and what was masked stays as it
   CHECK(masked("") == "");
   CHECK(masked("ABCDE1234") == "XXXXXXXXX");
   CHECK(masked("ABCDE-1234") == "XXXXXXXXXX");
-  CHECK(masked("\xE0\xA4\x9F\xE2\x82\xB9z") == "XXX");
-  CHECK(masked("XXX") == "XXX");
+  CHECK(masked("\xE0\xA4\x9F\xE2\x82\xB9z") == std::string(3, 'X'));
+  CHECK(masked(std::string(3, 'X')) == std::string(3, 'X'));
 }

@@ -97,7 +97,11 @@ std::shared_ptr<Client> make_client(const std::string& base_url, double timeout,
 }  // namespace
 
 void bind_client(py::module_& module) {
-  py::class_<RateLimit, std::shared_ptr<RateLimit>>(module, "RateLimit", py::is_final())
+  py::class_<RateLimit, std::shared_ptr<RateLimit>>(
+      module, "RateLimit", py::is_final(),
+      "A pace that clients may share: so many requests a second, and a burst that may go at once.\n\n"
+      "Calls wait for their turn inside their deadline. Raises ConfigurationError unless\n"
+      "``per_second`` is above 0 and ``burst`` is 1 or more.")
       .def(py::init<double, int>(), py::arg("per_second"), py::kw_only(), py::arg("burst") = 1)
       .def_property_readonly("per_second", &RateLimit::per_second)
       .def_property_readonly("burst", &RateLimit::burst)

@@ -1,11 +1,13 @@
 """The Python client of the Trading Data Service: trade book, order book and stock search.
 
-import tradingdata as td
+Begin with a client; every other name is what its calls give::
 
-client = td.Client(base_url, access_token=token)
-trades = client.trade_book()                  # an immutable sequence of Trade
-trades.to_pandas()                            # or to_polars(), to_arrow(), to_dicts()
-for stock in client.search("tata"): ...       # pages are fetched ahead
+    import tradingdata as td
+
+    client = td.Client(base_url, access_token=token)
+    trades = client.trade_book()                  # an immutable sequence of Trade
+    trades.to_pandas()                            # or to_polars(), to_arrow(), to_dicts()
+    for stock in client.search("tata"): ...       # pages are fetched ahead
 """
 
 from __future__ import annotations
