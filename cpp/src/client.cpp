@@ -68,7 +68,9 @@ Client::Client(ClientOptions options)
   idle_.reserve(most_idle);
 }
 
-Client::~Client() { close(); }
+Client::~Client() {
+  close();
+}
 
 bool Client::set_token(std::string_view token) {
   auto fresh = std::make_shared<const Secret>(token);
@@ -83,7 +85,9 @@ void Client::clear_token() {
   std::swap(token_, old);
 }
 
-bool Client::has_token() const { return token() != nullptr; }
+bool Client::has_token() const {
+  return token() != nullptr;
+}
 
 std::shared_ptr<const Secret> Client::token() const {
   const std::scoped_lock lock(detail::process_mutex());

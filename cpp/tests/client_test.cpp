@@ -86,7 +86,8 @@ TEST_CASE("the books are POSTed with the token, the search is a GET without it")
   CHECK(desk.last.url == "https://api.example.com/gate/api/v1/order/book");
   client->run(client->search("M&M \xe0\xa4\x9f", 2, 50));
   CHECK(desk.last.method == Method::get);
-  CHECK(desk.last.url == "https://api.example.com/gate/api/v1/stocks?query=M%26M%20%E0%A4%9F&page=2&limit=50");
+  CHECK(desk.last.url ==
+        "https://api.example.com/gate/api/v1/stocks?query=M%26M%20%E0%A4%9F&page=2&limit=50");
   CHECK(desk.last.headers ==
         std::vector<std::string>{"accept: application/json", "Content-Type: application/json"});
   CHECK(desk.last.token == nullptr);
@@ -113,11 +114,13 @@ TEST_CASE("F78 F79 arguments that no request can hold are refused") {
   const auto client = desk.client();
   CHECK(kind_of([&] { client->search("a", 0, 10); }) == ErrorKind::configuration);
   CHECK(kind_of([&] { client->search("a", 1, 0); }) == ErrorKind::configuration);
-  CHECK(kind_of([&] { client->search(std::string_view("a\0b", 3), 1, 10); }) == ErrorKind::configuration);
+  CHECK(kind_of([&] { client->search(std::string_view("a\0b", 3), 1, 10); }) ==
+        ErrorKind::configuration);
   CHECK(kind_of([&] { client->book(trade_schema, -1.0); }) == ErrorKind::configuration);
   CHECK(kind_of([&] { client->book(stock_schema); }) == ErrorKind::configuration);
   for (const auto& spoil : std::initializer_list<std::function<void(ClientOptions&)>>{
-           [](ClientOptions& o) { o.timeout = 0; }, [](ClientOptions& o) { o.connect_timeout = -1; },
+           [](ClientOptions& o) { o.timeout = 0; },
+           [](ClientOptions& o) { o.connect_timeout = -1; },
            [](ClientOptions& o) { o.attempts = 0; }, [](ClientOptions& o) { o.max_body = 0; },
            [](ClientOptions& o) { o.base_url = "http://example.com"; }}) {
     ClientOptions options = desk.options;
@@ -208,7 +211,9 @@ TEST_CASE("a search hands on pages in order and sends the next while the caller 
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     const std::int64_t page = parameter(request.url, "page");
-    return answer(200, stocks(static_cast<int>((page - 1) * 10), page < 4 ? 10 : page == 4 ? 3 : 0));
+    return answer(200, stocks(static_cast<int>((page - 1) * 10), page < 4    ? 10
+                                                                 : page == 4 ? 3
+                                                                             : 0));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 2});
@@ -229,7 +234,8 @@ TEST_CASE("48 pages of 50 ms with prefetch 8 take well under a third of the time
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     const std::int64_t page = parameter(request.url, "page");
-    return answer(200, stocks(static_cast<int>((page - 1) * 10), page <= 48 ? 10 : 0), milliseconds(50));
+    return answer(200, stocks(static_cast<int>((page - 1) * 10), page <= 48 ? 10 : 0),
+                  milliseconds(50));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 8});
@@ -262,7 +268,8 @@ TEST_CASE("F77 an error on page 3 comes after pages 1 and 2, and names its page"
 TEST_CASE("a page size of 100 that page 1 refuses becomes the service's own 10") {
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
-    if (parameter(request.url, "limit") > 10) return answer(422, R"({"message":"limit too large"})");
+    if (parameter(request.url, "limit") > 10)
+      return answer(422, R"({"message":"limit too large"})");
     return answer(200, stocks(0, parameter(request.url, "page") == 1 ? 5 : 0));
   };
   const auto client = desk.client();
@@ -349,7 +356,8 @@ TEST_CASE("without fetch-ahead nothing is sent until the next page is wanted") {
 TEST_CASE("breaking off a search cancels what is in flight and gives its engine back") {
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
-    return answer(200, stocks(static_cast<int>(parameter(request.url, "page") * 10), 10), seconds(1));
+    return answer(200, stocks(static_cast<int>(parameter(request.url, "page") * 10), 10),
+                  seconds(1));
   };
   const auto client = desk.client();
   {

@@ -29,12 +29,14 @@ TEST_CASE("an escaped spelling is no disguise") {
 
 TEST_CASE("the value of a personal field is hidden, whatever it is and wherever it ends") {
   CHECK(redacted_head(R"({"pan_no":"a1","b":"c"})", 100) == R"({"pan_no":"XX","b":"c"})");
-  CHECK(redacted_head(R"({"pan_no":12.5e3})", 100) == R"({"pan_no":XX.)" + std::string(3, 'X') + "}");
+  CHECK(redacted_head(R"({"pan_no":12.5e3})", 100) ==
+        R"({"pan_no":XX.)" + std::string(3, 'X') + "}");
   CHECK(redacted_head(R"({"pan_no":["a,b",{"c":1}],"d":1})", 100) ==
         R"({"pan_no":["X,X",{"X":X}],"d":1})");
   CHECK(redacted_head(R"({"pan_no":"a]},)", 100) == R"({"pan_no":"X]},)");
   CHECK(redacted_head(R"({"pan_no":)", 100) == R"({"pan_no":)");
-  CHECK(redacted_head("{\"pan_no\"\n\t: \"\xE2\x82\xB9\"}", 100) == "{\"pan_no\"\n\t: \"" + std::string(3, 'X') + "\"}");
+  CHECK(redacted_head("{\"pan_no\"\n\t: \"\xE2\x82\xB9\"}", 100) ==
+        "{\"pan_no\"\n\t: \"" + std::string(3, 'X') + "\"}");
   CHECK(redacted_head(R"({"pan_no":")" + std::string(9000, 'p'), 50) ==
         R"({"pan_no":")" + std::string(39, 'X') + "...");
 }

@@ -99,7 +99,8 @@ std::shared_ptr<Client> make_client(const std::string& base_url, double timeout,
 void bind_client(py::module_& module) {
   py::class_<RateLimit, std::shared_ptr<RateLimit>>(
       module, "RateLimit", py::is_final(),
-      "A pace that clients may share: so many requests a second, and a burst that may go at once.\n\n"
+      "A pace that clients may share: so many requests a second, and a burst that may go at "
+      "once.\n\n"
       "Calls wait for their turn inside their deadline. Raises ConfigurationError unless\n"
       "``per_second`` is above 0 and ``burst`` is 1 or more.")
       .def(py::init<double, int>(), py::arg("per_second"), py::kw_only(), py::arg("burst") = 1)
@@ -110,9 +111,9 @@ void bind_client(py::module_& module) {
       });
   py::class_<Client, std::shared_ptr<Client>>(module, "Client", py::is_final())
       .def(py::init(&make_client), py::kw_only(), py::arg("base_url"), py::arg("timeout"),
-           py::arg("connect_timeout"), py::arg("attempts"), py::arg("rate_limit"),
-           py::arg("proxy"), py::arg("trust_env"), py::arg("ca_file"), py::arg("max_body"),
-           py::arg("strict"), py::arg("keep_personal_data"))
+           py::arg("connect_timeout"), py::arg("attempts"), py::arg("rate_limit"), py::arg("proxy"),
+           py::arg("trust_env"), py::arg("ca_file"), py::arg("max_body"), py::arg("strict"),
+           py::arg("keep_personal_data"))
       .def("set_token", &Client::set_token, py::arg("token"))
       .def("clear_token", &Client::clear_token)
       .def_property_readonly("has_token", &Client::has_token)
@@ -124,10 +125,13 @@ void bind_client(py::module_& module) {
       .def("stats", &stats)
       .def("close", &Client::close);
   module.def("transport_version", &transport_version);
-  module.def("end_all_calls", [](double patience) {
-    const ReleasedGil released;
-    end_all_calls(from_seconds(patience));
-  }, py::arg("patience"));
+  module.def(
+      "end_all_calls",
+      [](double patience) {
+        const ReleasedGil released;
+        end_all_calls(from_seconds(patience));
+      },
+      py::arg("patience"));
 }
 
 }  // namespace tradingdata::python

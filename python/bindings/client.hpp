@@ -16,7 +16,8 @@ py::tuple as_python(Fetched fetched);
 // (attempt, reason, delay).
 Waiting waiting_in_python(const py::object& on_retry);
 
-// The error of tradingdata.errors that an exception of the core is; none if it is none of the core's.
+// The error of tradingdata.errors that an exception of the core is; none if it is none of the
+// core's.
 py::object python_error(const Error& error);
 
 }  // namespace tradingdata::python

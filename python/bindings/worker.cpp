@@ -42,24 +42,34 @@ void bind_worker(py::module_& module) {
       .def("result", [](const Outcome& self) { return as_python(fetched(self)); });
   py::class_<Port, std::unique_ptr<Port>>(module, "Worker", py::is_final())
       .def(py::init<std::shared_ptr<Client>>(), py::arg("client"))
-      .def("submit_book", [](Port& self, const std::string& record, std::optional<double> timeout) {
-             return self.submit(self.client->book(*row_type_named(record)->schema, timeout));
-           }, py::arg("record"), py::arg("timeout"))
-      .def("submit_search", [](Port& self, const std::string& query, std::int64_t page,
-                               std::int64_t limit, std::optional<double> timeout) {
-             return self.submit(self.client->search(query, page, limit, timeout));
-           }, py::arg("query"), py::arg("page"), py::arg("limit"), py::arg("timeout"))
-      .def("cancel", [](Port& self, CallId id) { self.worker.cancel(id); }, py::arg("id"))
+      .def(
+          "submit_book",
+          [](Port& self, const std::string& record, std::optional<double> timeout) {
+            return self.submit(self.client->book(*row_type_named(record)->schema, timeout));
+          },
+          py::arg("record"), py::arg("timeout"))
+      .def(
+          "submit_search",
+          [](Port& self, const std::string& query, std::int64_t page, std::int64_t limit,
+             std::optional<double> timeout) {
+            return self.submit(self.client->search(query, page, limit, timeout));
+          },
+          py::arg("query"), py::arg("page"), py::arg("limit"), py::arg("timeout"))
+      .def(
+          "cancel", [](Port& self, CallId id) { self.worker.cancel(id); }, py::arg("id"))
       .def("notification_fd", [](const Port& self) { return self.worker.notification_fd(); })
       .def("take", [](Port& self) { return events_as_python(self.worker.take()); })
-      .def("wait", [](Port& self, double patience) {
-             Events events;
-             {
-               const ReleasedGil released;
-               events = self.worker.wait(from_seconds(patience));
-             }
-             return events_as_python(std::move(events));
-           }, py::arg("patience"))
+      .def(
+          "wait",
+          [](Port& self, double patience) {
+            Events events;
+            {
+              const ReleasedGil released;
+              events = self.worker.wait(from_seconds(patience));
+            }
+            return events_as_python(std::move(events));
+          },
+          py::arg("patience"))
       .def("close", [](Port& self) {
         const ReleasedGil released;
         self.worker.close();

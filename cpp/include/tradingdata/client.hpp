@@ -108,7 +108,7 @@ class Client : public std::enable_shared_from_this<Client> {
   BaseUrl base_url_;
   CurlOptions curl_options_;
   EngineOptions engine_options_;
-  std::shared_ptr<const Secret> token_;  // with `idle_`, guarded by the process mutex
+  std::shared_ptr<const Secret> token_;        // with `idle_`, guarded by the process mutex
   std::vector<std::unique_ptr<Engine>> idle_;  // the last one used is the first one taken
   std::atomic<bool> closed_ = false;
 };

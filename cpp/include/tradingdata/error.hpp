@@ -9,22 +9,22 @@
 namespace tradingdata {
 
 enum class ErrorKind : std::uint8_t {
-  configuration,    // before any request
-  transport,        // no complete answer: the general case
-  connect,          // ... no connection
-  tls,              // ... no trusted connection
-  deadline,         // ... not in time
-  cancelled,        // ... the caller gave up
-  closed,           // ... the client was closed
-  status,           // an HTTP status other than 200
-  bad_request,      // ... 400, 405, 422
-  authentication,   // ... 401, 403
-  not_found,        // ... 404
-  rate_limit,       // ... 429
-  server,           // ... 5xx
-  service,          // HTTP 200, and the service says no
-  decode,           // HTTP 200, and the body is not what the service documents
-  pagination,       // the pages of a search cannot be trusted to be whole
+  configuration,   // before any request
+  transport,       // no complete answer: the general case
+  connect,         // ... no connection
+  tls,             // ... no trusted connection
+  deadline,        // ... not in time
+  cancelled,       // ... the caller gave up
+  closed,          // ... the client was closed
+  status,          // an HTTP status other than 200
+  bad_request,     // ... 400, 405, 422
+  authentication,  // ... 401, 403
+  not_found,       // ... 404
+  rate_limit,      // ... 429
+  server,          // ... 5xx
+  service,         // HTTP 200, and the service says no
+  decode,          // HTTP 200, and the body is not what the service documents
+  pagination,      // the pages of a search cannot be trusted to be whole
 };
 
 class Error : public std::runtime_error {
@@ -34,16 +34,16 @@ class Error : public std::runtime_error {
 
   ErrorKind kind;
   bool retryable = false;
-  bool incomplete = false;              // the body ended inside the document
-  int status_code = 0;                  // 0: there was no answer
-  int attempts = 0;                     // 0: nothing was sent
-  double elapsed = 0;                   // seconds over all attempts
-  std::optional<double> retry_after;    // seconds
-  std::optional<std::int64_t> offset;   // bytes into the body
-  std::optional<std::int64_t> page;     // of a search: the one that failed
-  std::string path;                     // JSON path, e.g. $.data[3].quantity
-  std::string service_message;          // the envelope's message, where there was one
-  std::string body;                     // the head of the answer, redacted and capped
+  bool incomplete = false;             // the body ended inside the document
+  int status_code = 0;                 // 0: there was no answer
+  int attempts = 0;                    // 0: nothing was sent
+  double elapsed = 0;                  // seconds over all attempts
+  std::optional<double> retry_after;   // seconds
+  std::optional<std::int64_t> offset;  // bytes into the body
+  std::optional<std::int64_t> page;    // of a search: the one that failed
+  std::string path;                    // JSON path, e.g. $.data[3].quantity
+  std::string service_message;         // the envelope's message, where there was one
+  std::string body;                    // the head of the answer, redacted and capped
 
   // The same error in other words.
   Error reworded(const std::string& message) const {
