@@ -1,0 +1,134 @@
+"""What comes with a book: issues, warnings, the response, and the body it is read from."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from sample_books import BOOK, trade_book, trade_with
+from service import as_json, envelope, orders, stocks, trades
+
+
+class TestIssues:
+    def test_a_sound_answer_has_none(self) -> None:
+        assert BOOK.issues == ()
+
+    def test_each_field_and_problem_is_told_once(self) -> None:
+        rows = [row | {"quantity": "5"} for row in trades(3)]
+        rows[1]["traded_price"] = "MKT"
+        with pytest.warns(td.DataWarning, match=r"Trade\.traded_price"):
+            book = td.TradeBook.from_json(as_json(envelope(rows)))
+        assert {(i.field, i.count, i.row, i.lost) for i in book.issues} == {
+            ("quantity", 3, 0, False),
+            ("traded_price", 1, 1, True),
+        }
+        assert next(i.raw for i in book.issues if i.lost) == '"MKT"'
+        assert (book[1].quantity, book[1].traded_price) == (5, None)
+
+    def test_several_clients_and_repeated_trades_are_told(self) -> None:
+        clients = trade_book(4, client_id=lambda i: "CL1" if i < 2 else "CL2")
+        assert [(i.field, i.row, i.lost) for i in clients.issues] == [("client_id", 2, False)]
+        rows = trades(4)
+        repeated = td.TradeBook.from_json(as_json(envelope([*rows, rows[2]])))  # F98: kept, told
+        assert len(repeated) == 5
+        assert [(i.field, i.count, i.lost) for i in repeated.issues] == [("trade_no", 1, False)]
+
+    @pytest.mark.parametrize("asked_before", [True, False])
+    def test_a_part_tells_what_did_not_fit_in_its_answer(self, asked_before: bool) -> None:
+        book = trade_book(4, client_id=str, lot_size="1")
+        if asked_before:
+            assert len(book.issues) == 2
+        for part in (book[:1], book[::2], book.filter(symbol="none"), book[:3][:1]):
+            assert [issue.field for issue in part.issues] == ["lot_size", "client_id"]
+            assert part.response is None
+
+    def test_personal_values_are_not_told(self) -> None:
+        with pytest.warns(td.DataWarning):
+            book = trade_with({"pan_no": ["ABCDE1234F"]})
+        assert [(issue.field, issue.raw) for issue in book.issues] == [("pan_no", "")]
+
+
+class TestWarnings:
+    BODY = as_json(envelope([trades(1)[0] | {"traded_price": "MKT", "quantity": [1]}] * 3))
+
+    @pytest.mark.parametrize("kind", ["book", "list"])
+    def test_each_field_that_lost_values_warns_at_the_callers_line(self, kind: str) -> None:
+        row = stocks(1)[0] | {"mcap": "NA"}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if kind == "book":
+                td.TradeBook.from_json(self.BODY)
+            else:
+                td.StockList.from_json(as_json([row]))
+        texts = sorted(str(warning.message).split(":")[0] for warning in caught)
+        assert texts == (
+            ["Trade.quantity", "Trade.traded_price"] if kind == "book" else ["Stock.mcap"]
+        )
+        assert {warning.filename for warning in caught} == {__file__}
+        assert {warning.category for warning in caught} == {td.DataWarning}
+
+    def test_the_text_is_constant_so_that_a_loop_warns_once(self) -> None:
+        other = as_json(envelope([trades(1)[0] | {"traded_price": "-", "quantity": {}}] * 2))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            for body in [self.BODY, other] * 5:
+                td.TradeBook.from_json(body)
+        assert len(caught) == 2
+
+    def test_strict_raises_instead(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(td.DecodeError, match="strict"):
+                td.TradeBook.from_json(self.BODY, strict=True)
+
+    def test_a_lossless_conversion_does_not_warn(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            trade_with({"quantity": "5"})
+
+
+class TestFromJson:
+    BODY = as_json(envelope(trades(3)))
+
+    @pytest.mark.parametrize("form", [bytes, bytearray, memoryview, bytes.decode])
+    def test_bytes_and_text_are_taken(self, form: Any) -> None:
+        book = td.TradeBook.from_json(form(self.BODY))
+        assert book == trade_book(3)
+        assert book.response is not None
+        assert book.response.content == self.BODY.replace(b"ABCPK1000F", b"ABXXXXXX0F")
+
+    def test_the_callers_bytes_are_not_masked_in_place(self) -> None:
+        mine = bytearray(self.BODY)
+        td.TradeBook.from_json(mine)
+        assert mine == self.BODY
+
+    def test_a_view_with_gaps_is_read_as_its_bytes(self) -> None:
+        spread = bytes(byte for pair in zip(self.BODY, self.BODY, strict=True) for byte in pair)
+        assert td.TradeBook.from_json(memoryview(spread)[::2]) == trade_book(3)
+
+    @pytest.mark.parametrize("odd", [None, 5, {"data": []}, ["x"], trades(1)])
+    def test_anything_else_is_refused(self, odd: Any) -> None:
+        with pytest.raises(TypeError, match="from_json takes an answer as bytes or str"):
+            td.TradeBook.from_json(odd)
+
+    def test_a_book_of_another_record_is_all_missing_fields(self) -> None:
+        with pytest.warns(td.DataWarning):
+            book = td.StockList.from_json(as_json(orders(1)))
+        assert book.extra_fields
+
+
+class TestResponse:
+    def test_a_body_from_a_file_came_not_over_http(self) -> None:
+        response = BOOK.response
+        assert response is not None
+        assert (response.status_code, response.attempts, response.received_at) == (None, 0, None)
+        assert "offline" in repr(response)
+
+    def test_it_cannot_be_changed(self) -> None:
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            BOOK.response.account = "x"  # type: ignore[union-attr]
+        with pytest.raises(AttributeError):
+            del BOOK.response.account  # type: ignore[union-attr]
