@@ -28,7 +28,8 @@ UNFINISHED = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b")
 def files(*folders: str) -> list[Path]:
     """The files of some top-level folders that are not hidden, made or cached."""
     found = (path for folder in folders for path in sorted((ROOT / folder).rglob("*")))
-    return [path for path in found if path.is_file() and "__pycache__" not in path.parts]
+    made = re.compile(r"__pycache__|\.\w+_cache")
+    return [path for path in found if path.is_file() and not any(map(made.match, path.parts))]
 
 
 def code(*folders: str) -> list[Path]:

@@ -40,8 +40,13 @@ def _sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 )
 def test_the_code_on_the_page_runs(page: Path) -> None:
     names: dict[str, object] = {"__name__": page.stem}
-    for block in blocks(page):
-        exec(compile(block, str(page), "exec", dont_inherit=True), names)
+    try:
+        for block in blocks(page):
+            exec(compile(block, str(page), "exec", dont_inherit=True), names)
+    finally:
+        for value in names.values():
+            if isinstance(value, sandbox.Service):
+                value.stop()
 
 
 def test_the_pages_have_code() -> None:
