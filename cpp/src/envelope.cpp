@@ -79,8 +79,8 @@ Envelope read_envelope(const Document& body, const char*& at, RecordWalk* record
 
 void throw_service_error(const Envelope& envelope) {
   constexpr std::int64_t most_shown = 500;
-  const std::string said = redacted_head(envelope.message_text, most_shown);
-  const std::string status = redacted_head(envelope.status_text, most_shown);
+  const std::string said = redacted_line(envelope.message_text, most_shown);
+  const std::string status = redacted_line(envelope.status_text, most_shown);
   Error error(ErrorKind::service, "the service answered with status \"" + status + "\"" +
                                       (said.empty() ? " and no message" : ": " + said));
   error.service_message = said;

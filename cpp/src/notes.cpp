@@ -65,7 +65,7 @@ void Notes::refuse(const char* place, std::string_view problem, const std::strin
 
 std::string Notes::path_of(std::int64_t element, std::string_view name) const {
   std::string path = where_ + "[" + std::to_string(element) + "]";
-  if (!name.empty()) path += "." + redacted_head(name, most_of_a_name);
+  if (!name.empty()) path += "." + redacted_line(name, most_of_a_name);
   return path;
 }
 

@@ -145,4 +145,11 @@ std::string redacted_head(std::string_view body, std::int64_t limit) {
   return head;
 }
 
+std::string redacted_line(std::string_view text, std::int64_t limit) {
+  std::string line = redacted_head(text, limit);
+  std::replace_if(
+      line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\t'; }, ' ');
+  return line;
+}
+
 }  // namespace tradingdata

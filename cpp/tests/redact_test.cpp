@@ -8,6 +8,8 @@ using tradingdata::redacted_head;
 
 TEST_CASE("text is shown as it is, capped, with an account number masked") {
   CHECK(redacted_head("", 10) == "");
+  CHECK(redacted_head("two\nlines", 10) == "two\nlines");
+  CHECK(tradingdata::redacted_line("two\nlines\tof\r3", 20) == "two lines of 3");
   CHECK(redacted_head("plain {\"a\": [1]}", 100) == "plain {\"a\": [1]}");
   CHECK(redacted_head("0123456789", 10) == "0123456789");
   CHECK(redacted_head("0123456789a", 10) == "0123456789...");

@@ -32,4 +32,7 @@ std::string service_message(std::string_view body);
 // Text fit for an error: personal account numbers masked, control characters shown, capped.
 std::string redacted_head(std::string_view body, std::int64_t limit);
 
+// The same for a message, which is one line: what the service says must not begin a line of a log.
+std::string redacted_line(std::string_view text, std::int64_t limit);
+
 }  // namespace tradingdata
