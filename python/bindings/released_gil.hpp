@@ -16,11 +16,16 @@ class ReleasedGil {
   ReleasedGil(const ReleasedGil&) = delete;
   ReleasedGil& operator=(const ReleasedGil&) = delete;
 
-  // While the interpreter ends, taking the GIL ends this thread by unwinding it: a thread that
-  // knows waits for the process to end instead, and one that is caught may unwind through here.
-  ~ReleasedGil() noexcept(false) {
-    while (is_finalizing()) std::this_thread::sleep_for(std::chrono::hours(1));
-    PyEval_RestoreThread(state_);
+  // While the interpreter ends, taking the GIL ends this thread by unwinding it: through a cleanup
+  // that an exception is already running, and so into std::terminate. The thread waits for the end
+  // of the process instead, whether it knows before it asks or is told while it waits for the GIL.
+  ~ReleasedGil() {
+    if (is_finalizing()) park();
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      park();  // within the handler: an unwinding thread must not leave it
+    }
   }
 
   static bool is_finalizing() {
@@ -32,6 +37,10 @@ class ReleasedGil {
   }
 
  private:
+  [[noreturn]] static void park() {
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+
   PyThreadState* state_;
 };
 
