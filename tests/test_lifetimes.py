@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def read_all(book: td.TradeBook) -> None:
 
 
 def fail_often(book: td.TradeBook) -> None:
-    for _ in range(100):
+    for _ in range(10):
         for call in (
             lambda: book[0].quantiti,  # type: ignore[attr-defined]
             lambda: book[0]["nothing"],
@@ -111,10 +112,11 @@ def fail_often(book: td.TradeBook) -> None:
             lambda: book.to_dicts(["nothing"]),
             lambda: td.TradeBook.from_json(b"{"),
         ):
-            with pytest.raises((AttributeError, KeyError, TypeError, td.DecodeError)):
-                call()
+            with suppress(AttributeError, KeyError, TypeError, td.DecodeError):
+                raise AssertionError(f"no error, but {call()!r}")
 
 
+ROUNDS = 30
 WORK: dict[str, Callable[[td.TradeBook], Any]] = {
     "decoding": lambda _: make(),
     "reading": read_all,
@@ -140,16 +142,17 @@ def hand_made(count: int) -> Iterator[dict[str, Any]]:
 @pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
 @pytest.mark.parametrize("work", WORK)
 def test_nothing_stays_behind(work: str) -> None:
-    """The count of allocated blocks after many rounds is that after a few."""
+    """A leak of one block a round shows in every spell; what warms up shows in the first ones."""
     book = make()
-    for _ in range(5):
-        WORK[work](book)
-    gc.collect()
-    before = sys.getallocatedblocks()
-    for _ in range(30):
-        WORK[work](book)
-    gc.collect()
-    assert sys.getallocatedblocks() - before < 100
+    grown = []
+    for _ in range(6):
+        gc.collect()
+        before = sys.getallocatedblocks()
+        for _ in range(ROUNDS):
+            WORK[work](book)
+        gc.collect()
+        grown.append(sys.getallocatedblocks() - before)
+    assert min(grown) < ROUNDS / 2, grown
 
 
 def test_memory_does_not_grow_over_100_000_rounds() -> None:

@@ -48,7 +48,8 @@ const char* begin_walk(const Document& body) {
     body.fail(at, "it is UTF-16 or UTF-32, not UTF-8");
   }
   if (*at == '<') {
-    body.fail(at, "it is a web page, as a login or a proxy sends (check base_url and the network),");
+    body.fail(at,
+              "it is a web page, as a login or a proxy sends (check base_url and the network),");
   }
   return at;
 }
