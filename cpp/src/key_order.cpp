@@ -32,7 +32,9 @@ const Step* KeyOrder::behind(const KeyMeaning& meaning, const Step* step) const 
   const std::vector<int>& positions = known ? of_field_ : of_extra_;
   const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
   const int found = place < positions.size() ? positions[place] : -1;
-  return found < 0 ? step : begin() + found + 1;
+  if (found >= 0) return begin() + found + 1;
+  // The first step has the record's brace in it, which must not pass for a comma further on.
+  return step == begin() && step != end() ? step + 1 : step;
 }
 
 void KeyOrder::learn(const Document& body, const char* record, int depth) {
