@@ -31,7 +31,8 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.outcome = outcome
         self.stopping = threading.Event()
         self._lock = threading.Lock()
-        self._open: dict[socket.socket, threading.Thread] = {}
+        self._open: set[socket.socket] = set()
+        self._answering: set[threading.Thread] = set()
         super().__init__(("127.0.0.1", port), Connection)
         self._waker, self._woken = socket.socketpair()
         self._thread = threading.Thread(
@@ -52,12 +53,12 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self._woken.close()
         self.server_close()
         with self._lock:
-            still_open = dict(self._open)
+            still_open, threads = list(self._open), list(self._answering)
         for connection in still_open:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         until = time.monotonic() + _JOIN_SECONDS
-        for thread in still_open.values():
+        for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -69,13 +70,16 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             daemon=True,
         )
         with self._lock:
-            self._open[request] = thread
-        thread.start()
+            # A thread outlives its connection by a moment, so it is forgotten only when dead.
+            self._answering = {known for known in self._answering if known.is_alive()}
+            self._open.add(request)
+            thread.start()
+            self._answering.add(thread)
 
     def shutdown_request(self, request: Any) -> None:
         """Ends a connection and forgets it."""
         with self._lock:
-            self._open.pop(request, None)
+            self._open.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
