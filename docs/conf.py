@@ -22,7 +22,13 @@ nb_execution_mode = "off"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+# A parameter a line where a signature does not fit one, and types by their short names.
+python_maximum_signature_line_length = 76
+python_use_unqualified_type_names = True
 napoleon_use_ivar = True  # attributes described in a class need no entry of their own
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
+pygments_dark_style = "github-dark"
 html_title = f"tradingdata {release}"

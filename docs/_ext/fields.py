@@ -9,15 +9,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 from tradingdata import _core
 
-# How each kind shows in Python and in a pandas frame.
-SHOWN = {
-    "text": ("str", "str"),
-    "integer": ("int", "Int64"),
-    "number": ("float", "float64"),
-    "timestamp": ("datetime", "datetime64[us]"),
-    "date": ("date", "datetime64[us]"),
-}
-HEADINGS = ["field", "kind", "Python", "pandas", "meaning"]
+HEADINGS = ["field", "kind", "meaning"]
 
 
 class RecordFields(SphinxDirective):
@@ -27,16 +19,13 @@ class RecordFields(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         group = nodes.tgroup(cols=len(HEADINGS))
-        group += [nodes.colspec(colwidth=width) for width in (20, 10, 10, 15, 45)]
+        group += [nodes.colspec(colwidth=width) for width in (25, 12, 63)]
         head = nodes.thead()
         head += row(nodes.Text(heading) for heading in HEADINGS)
         body = nodes.tbody()
         for name, kind, doc, personal in _core.fields_of(self.arguments[0]):
-            python, pandas = SHOWN[kind]
             note = " (personal: masked)" if personal else ""
-            codes = [nodes.literal(text=name), nodes.Text(kind)]
-            codes += [nodes.literal(text=python), nodes.literal(text=pandas)]
-            body += row([*codes, nodes.Text(doc + note)])
+            body += row([nodes.literal(text=name), nodes.Text(kind), nodes.Text(doc + note)])
         group += [head, body]
         table = nodes.table()
         table += group
