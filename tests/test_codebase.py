@@ -122,6 +122,12 @@ def test_the_core_knows_nothing_of_python(path: Path) -> None:
     assert not [name for name in includes(path) if name == "Python.h" or "pybind11" in name]
 
 
+@pytest.mark.parametrize("path", code("python/bindings"), ids=relative)
+def test_the_gil_is_released_in_the_one_way_that_survives_the_end(path: Path) -> None:
+    """F108: pybind11's own guard lets a thread unwind into an abort while the interpreter ends."""
+    assert "gil_scoped_release" not in path.read_text("utf-8"), "use ReleasedGil"
+
+
 @pytest.mark.parametrize("path", code("cpp", "python"), ids=relative)
 def test_only_the_transport_knows_libcurl(path: Path) -> None:
     """Its two halves: the multi handle in curl.cpp, a transfer's options in curl_easy.cpp."""

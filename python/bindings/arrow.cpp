@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "columns.hpp"
 #include "exports.hpp"
+#include "released_gil.hpp"
 #include "wall_clock.hpp"
 
 namespace tradingdata::python {
@@ -99,7 +100,7 @@ py::object arrow_stream(const Columns& self, std::int64_t start, std::int64_t st
     export_stream(self.shared(), wanted, *stream);
   } else {
     // The table is immutable and held by `self`; without a zone nothing calls Python.
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     export_stream(self.shared(), wanted, *stream);
   }
   return capsule_of(std::move(stream), stream_name);

@@ -53,11 +53,6 @@ py::tuple book(Client& self, const std::string& record, std::optional<double> ti
   return run(self, self.book(*row_type_named(record)->schema, timeout), on_retry);
 }
 
-py::tuple search(Client& self, const std::string& query, std::int64_t page, std::int64_t limit,
-                 std::optional<double> timeout, const py::object& on_retry) {
-  return run(self, self.search(query, page, limit, timeout), on_retry);
-}
-
 py::dict stats(const Client& self) {
   const Stats& counted = self.stats();
   py::dict result;
@@ -120,8 +115,6 @@ void bind_client(py::module_& module) {
       .def_property_readonly("closed", &Client::closed)
       .def_property_readonly("base_url", [](const Client& self) { return self.options().base_url; })
       .def("book", &book, py::arg("record"), py::arg("timeout"), py::arg("on_retry"))
-      .def("search", &search, py::arg("query"), py::arg("page"), py::arg("limit"),
-           py::arg("timeout"), py::arg("on_retry"))
       .def("stats", &stats)
       .def("close", &Client::close);
   module.def("transport_version", &transport_version);

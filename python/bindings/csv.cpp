@@ -7,6 +7,7 @@
 #include "bindings.hpp"
 #include "columns.hpp"
 #include "exports.hpp"
+#include "released_gil.hpp"
 #include "wall_clock.hpp"
 
 namespace tradingdata::python {
@@ -31,7 +32,7 @@ py::bytes to_csv(const Columns& self, std::int64_t start, std::int64_t stop, con
     csv = rows_as_csv(table, options);
   } else {
     // The table is immutable and held by `self`; without a zone nothing calls Python.
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     csv = rows_as_csv(table, options);
   }
   return {csv};

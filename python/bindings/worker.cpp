@@ -49,13 +49,6 @@ void bind_worker(py::module_& module) {
           },
           py::arg("record"), py::arg("timeout"))
       .def(
-          "submit_search",
-          [](Port& self, const std::string& query, std::int64_t page, std::int64_t limit,
-             std::optional<double> timeout) {
-            return self.submit(self.client->search(query, page, limit, timeout));
-          },
-          py::arg("query"), py::arg("page"), py::arg("limit"), py::arg("timeout"))
-      .def(
           "cancel", [](Port& self, CallId id) { self.worker.cancel(id); }, py::arg("id"))
       .def("notification_fd", [](const Port& self) { return self.worker.notification_fd(); })
       .def("take", [](Port& self) { return events_as_python(self.worker.take()); })

@@ -209,13 +209,12 @@ class AsyncClient:
         check_open(self._core)
         generation = await self._labelled(self._tokens.ready(deadline))
         try:
-            table, *facts = await self._call(record, submit)
+            answer = await self._call(record, submit)
         except REFUSALS:
             if not await self._labelled(self._tokens.refresh(generation, deadline)):
                 raise
-            table, *facts = await self._call(record, submit)
-        response = response_of(table, *facts, account=self._account)
-        return kind._received(table, response, stacklevel=3)
+            answer = await self._call(record, submit)
+        return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
 
     def _port(self) -> LoopPort:
         return self._ports.of(asyncio.get_running_loop())

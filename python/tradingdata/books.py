@@ -93,8 +93,8 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     @classmethod
     def _received(cls, table: Table, response: Response, *, stacklevel: int) -> Self:
         """A book of a whole answer; warns of what was lost in it."""
-        issues = decode_issues(table)
-        warn_of_lost(issues, cls._record, stacklevel=stacklevel + 1)
+        if table.issues:
+            warn_of_lost(decode_issues(table), cls._record, stacklevel=stacklevel + 1)
         return cls._of(table, response=response)
 
     @classmethod

@@ -291,54 +291,38 @@ class Client:
     # -- how a call is made --
 
     def _book(self, kind: type[Book], timeout: float | None) -> Book:
-        def call(left: float | None) -> tuple[Any, ...]:
-            return self._core.book(kind._record, left, self._retry_hook(kind._record))
-
-        table, *facts = self._authorized(kind._record, call, timeout)
-        response = response_of(table, *facts, account=self._account)
-        return kind._received(table, response, stacklevel=3)
-
-    def _authorized(
-        self,
-        what: str,
-        call: Callable[[float | None], tuple[Any, ...]],
-        timeout: float | None,
-    ) -> tuple[Any, ...]:
-        """Runs a call, and once more where it is refused and there is another token."""
+        what = kind._record
         budget = self._timeout if timeout is None else seconds("timeout", timeout)
         deadline = time.monotonic() + budget
-
-        def attempt() -> tuple[Any, ...]:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise late()
-            return call(left)
-
-        check_open(self._core)
-        generation = self._labelled(lambda: self._tokens.ready(deadline))
+        refused = False
         try:
-            return self._logged(what, attempt)
-        except REFUSALS:
-            if not self._labelled(lambda: self._tokens.refresh(generation, deadline)):
-                raise
-        return self._logged(what, attempt)
-
-    def _logged(self, what: str, call: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        started = time.monotonic()
-        try:
-            result: tuple[Any, ...] = self._labelled(call)
-        except TradingDataError as error:
-            log_end(what, self._account, time.monotonic() - started, error=error)
-            raise
-        log_end(what, self._account, time.monotonic() - started, status=result[1])
-        return result
-
-    def _labelled(self, work: Callable[[], Any]) -> Any:
-        try:
-            return work()
+            check_open(self._core)
+            generation = self._tokens.ready(deadline)
+            try:
+                answer = self._answer(what, deadline)
+            except REFUSALS:
+                if not self._tokens.refresh(generation, deadline):
+                    raise
+                refused = True
+            if refused:
+                answer = self._answer(what, deadline)
         except TradingDataError as error:
             error.account = self._account
             raise
+        return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
+
+    def _answer(self, what: str, deadline: float) -> tuple[Any, ...]:
+        """One call with the token of the moment, and its line in the log."""
+        started = time.monotonic()
+        try:
+            if started >= deadline:
+                raise late()
+            answer = self._core.book(what, deadline - started, self._retry_hook(what))
+        except TradingDataError as error:
+            log_end(what, self._account, time.monotonic() - started, error=error)
+            raise
+        log_end(what, self._account, time.monotonic() - started, status=answer[1])
+        return answer
 
     def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
         return log_retry(what, self._account, self._on_retry)

@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ._core import Table
+    from ._core import Table, _Fetched
+
+    # Table, status, attempts, elapsed, received at: microseconds since 1970 as the core has it
+    _Facts = tuple["Table | _Body", int | None, int, float, int | datetime | None]
 
 
 class _Body(namedtuple("_Body", "body masked")):  # what a response needs of a table
@@ -35,23 +38,11 @@ class Response:
         masked: whether personal values in ``content`` are masked.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_table",
-        "account",
-        "attempts",
-        "elapsed",
-        "received_at",
-        "status_code",
-    )
+    __slots__ = ("__weakref__", "_facts", "account")
 
     if TYPE_CHECKING:
-        _table: Table | _Body
-        status_code: int | None
+        _facts: _Facts
         account: str | None
-        attempts: int
-        elapsed: float
-        received_at: datetime | None
 
     def __init__(
         self,
@@ -63,13 +54,8 @@ class Response:
         elapsed: float = 0.0,
         received_at: datetime | None = None,
     ) -> None:
-        keep = super().__setattr__
-        keep("_table", table)
-        keep("status_code", status_code)
-        keep("account", account)
-        keep("attempts", attempts)
-        keep("elapsed", elapsed)
-        keep("received_at", received_at)
+        _set_facts(self, (table, status_code, attempts, elapsed, received_at))
+        _set_account(self, account)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a response cannot be changed ({name!r})")
@@ -80,13 +66,38 @@ class Response:
     @property
     def content(self) -> bytes:
         """The body, byte for byte; with ``masked``, account numbers in it are masked."""
-        return self._table.body or b""
+        return self._facts[0].body or b""
 
     @property
     def masked(self) -> bool:
         """Whether personal values in ``content`` are masked."""
-        masked: bool = self._table.masked
+        masked: bool = self._facts[0].masked
         return masked
+
+    @property
+    def status_code(self) -> int | None:
+        """The HTTP status; ``None`` for a body that did not come over HTTP."""
+        return self._facts[1]
+
+    @property
+    def attempts(self) -> int:
+        """Requests that were sent for it; 0 for a body that did not come over HTTP."""
+        return self._facts[2]
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds from the call to the end of the answer."""
+        return self._facts[3]
+
+    @property
+    def received_at(self) -> datetime | None:
+        """When it had arrived, in UTC (aware), or ``None`` where that is not known."""
+        when = self._facts[4]
+        if not isinstance(when, int):
+            return when
+        from datetime import datetime, timedelta
+
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=when)
 
     @property
     def sha256(self) -> str:
@@ -123,24 +134,14 @@ class Response:
         return f"<Response {status}{account} {size:,} bytes, {self.attempts} attempts>"
 
 
-def response_of(
-    table: Table,
-    status_code: int,
-    attempts: int,
-    elapsed: float,
-    received_at: int,
-    *,
-    account: str | None,
-) -> Response:
-    """The facts as the core gives them, with ``received_at`` in microseconds since 1970, UTC."""
-    from datetime import datetime, timedelta
+# A response refuses assignment, so its slots are filled through their descriptors.
+_set_facts = Response.__dict__["_facts"].__set__
+_set_account = Response.__dict__["account"].__set__
 
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    return Response(
-        table,
-        status_code=status_code,
-        account=account,
-        attempts=attempts,
-        elapsed=elapsed,
-        received_at=epoch + timedelta(microseconds=received_at),
-    )
+
+def response_of(answer: _Fetched, account: str | None) -> Response:
+    """The facts as the core gives them; nothing is made of them before it is read."""
+    response = object.__new__(Response)
+    _set_facts(response, answer)
+    _set_account(response, account)
+    return response

@@ -98,11 +98,11 @@ class SearchPass:
     def page_of(self, found: tuple[Any, ...]) -> StockList:
         """The page as the core found it, without the rows that it says came before."""
         self._state = self._run.state()
-        table, status, attempts, elapsed, received_at, number, rows, _ = found
+        table, status, _, elapsed, _, number, rows, _ = found
         self.page = self.current = number
         account = self._client.account
         log_end("Stock", account, elapsed, status=status)
-        response = response_of(table, status, attempts, elapsed, received_at, account=account)
+        response = response_of(found[:5], account)
         page = StockList._received(table, response, stacklevel=_levels_of_ours())
         if len(rows) != len(page):
             page = page._part(table.take(rows))
