@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +27,10 @@ def blocks(page: Path) -> list[str]:
     return ["\n" * text.count("\n", 0, match.start(1)) + match[1] for match in BLOCK.finditer(text)]
 
 
+def relative(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
 @pytest.fixture
 def _sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """What a page may take for granted: an account in the environment, a folder to write to."""
@@ -35,9 +42,7 @@ def _sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_sandbox")
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT))
-)
+@pytest.mark.parametrize("page", list(filter(blocks, PAGES)), ids=relative)
 def test_the_code_on_the_page_runs(page: Path) -> None:
     names: dict[str, object] = {"__name__": page.stem}
     try:
@@ -47,6 +52,23 @@ def test_the_code_on_the_page_runs(page: Path) -> None:
         for value in names.values():
             if isinstance(value, sandbox.Service):
                 value.stop()
+
+
+def of_pytest(page: Path) -> bool:
+    return any("\ndef test_" in block for block in blocks(page))
+
+
+@pytest.mark.parametrize("page", list(filter(of_pytest, PAGES)), ids=relative)
+def test_the_tests_on_the_page_pass(page: Path, tmp_path: Path) -> None:
+    """As a reader runs them: under pytest, with the page's own fixtures."""
+    (tmp_path / "test_page.py").write_text("".join(blocks(page)), "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they take seconds
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^[1-9]\d* passed", done.stdout, re.MULTILINE), done.stdout
 
 
 def test_the_pages_have_code() -> None:
