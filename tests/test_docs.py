@@ -42,7 +42,7 @@ def _sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_sandbox")
-@pytest.mark.parametrize("page", list(filter(blocks, PAGES)), ids=relative)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=relative)
 def test_the_code_on_the_page_runs(page: Path) -> None:
     names: dict[str, object] = {"__name__": page.stem}
     try:
@@ -58,7 +58,7 @@ def of_pytest(page: Path) -> bool:
     return any("\ndef test_" in block for block in blocks(page))
 
 
-@pytest.mark.parametrize("page", list(filter(of_pytest, PAGES)), ids=relative)
+@pytest.mark.parametrize("page", [page for page in PAGES if of_pytest(page)], ids=relative)
 def test_the_tests_on_the_page_pass(page: Path, tmp_path: Path) -> None:
     """As a reader runs them: under pytest, with the page's own fixtures."""
     (tmp_path / "test_page.py").write_text("".join(blocks(page)), "utf-8")
