@@ -73,6 +73,11 @@ def load_profile(name: str) -> dict[str, Any]:
     return options
 
 
+def profile_names() -> list[str]:
+    """The names of the profiles, in their file's order. Raises ConfigurationError."""
+    return list(_read(profiles_path()))
+
+
 def _read(path: str) -> dict[str, Any]:
     import tomllib
 

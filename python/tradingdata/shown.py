@@ -9,15 +9,16 @@ from ._tables import group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from typing import Any
 
     from .books import Book
 
-# The columns that tell most, by record; all others are counted, not shown.
+# The columns that tell most, by record, the first ones more; all others are counted, not shown.
 KEY_COLUMNS = {
-    "Trade": "exch_trade_time exchange symbol txn_type quantity traded_price trade_value".split(),
-    "Order": "order_date_time exchange symbol txn_type quantity price traded_qty status".split(),
+    "Trade": "exch_trade_time symbol txn_type quantity traded_price trade_value exchange".split(),
+    "Order": "order_date_time symbol txn_type quantity price status traded_qty exchange".split(),
     "Stock": "nsesymbol bsecode companyname isin mcaptype mcap sectorname".split(),
 }
 NOUNS = {
@@ -32,35 +33,54 @@ _MOST_DECIMALS = 4  # what exchanges quote in
 class Shown:
     """The part of a book that a display shows, its values as text.
 
-    ``names`` are those of the columns shown, ``hidden`` all others; ``right`` says by column
-    whether it holds numbers. ``rows`` has a row's number and its texts; ``None`` stands where
-    ``skipped`` rows are left out.
+    ``names`` are those of the columns shown, the key columns unless given, ``hidden`` all others;
+    ``right`` says by column whether it holds numbers. ``rows`` has a row's number and its texts;
+    ``None`` stands where ``skipped`` rows are left out, between ``ends`` of them at either end.
     """
 
-    def __init__(self, book: Book[Any]) -> None:
-        kinds = {name: kind for name, kind, _, _ in _core.fields_of(book._record)}
-        self.names = KEY_COLUMNS[book._record]
+    def __init__(
+        self, book: Book[Any], names: Sequence[str] | None = None, *, ends: int = ENDS
+    ) -> None:
+        fields = _core.fields_of(book._record)
+        kinds = {name: kind for name, kind, _, _ in fields}
+        personal = {name for name, _, _, secret in fields if secret}
+        self.names = list(KEY_COLUMNS[book._record] if names is None else names)
         self.hidden = [name for name in (*kinds, *book.extra_fields) if name not in self.names]
-        self.right = [kinds[name] in ("integer", "number") for name in self.names]
+        self.right = [kinds.get(name) in ("integer", "number") for name in self.names]
         numbers = list(range(len(book)))
-        self.skipped = max(0, len(book) - 2 * ENDS)
+        self.skipped = max(0, len(book) - 2 * ends)
         if self.skipped == 1:
             self.skipped = 0  # the line that says so takes as much room
         if self.skipped:
-            numbers = numbers[:ENDS] + numbers[-ENDS:]
+            numbers = numbers[:ends] + numbers[len(book) - ends :]
         records = [book[number] for number in numbers]
-        columns = [_texts(kinds[name], [record[name] for record in records]) for name in self.names]
+        columns = [
+            _texts(kinds.get(name, "text"), [_value(record, name) for record in records])
+            for name in self.names
+        ]
+        for at, name in enumerate(self.names):
+            if name in personal:
+                columns[at] = [text and without_account_number(text) for text in columns[at]]
         self.rows: list[tuple[int, list[str]] | None] = [
             (number, list(cells)) for number, *cells in zip(numbers, *columns, strict=True)
         ]
         if self.skipped:
-            self.rows.insert(ENDS, None)
+            self.rows.insert(ends, None)
 
 
-def heading(book: Book[Any]) -> str:
-    """How many rows the book has, of which account, and when they were received."""
+def _value(record: Any, name: str) -> Any:
+    """A field of a row; an unknown field need not stand in every one."""
+    try:
+        return record[name]
+    except KeyError:
+        return None
+
+
+def heading(book: Book[Any], day: str = "") -> str:
+    """How many rows the book has, of which day and account, and when they were received."""
     one, many = NOUNS[book._record]
-    parts = [f"{group(len(book))} {one if len(book) == 1 else many}"]
+    of_day = f" of {day}" if day else ""
+    parts = [f"{group(len(book))} {one if len(book) == 1 else many}{of_day}"]
     response = book.response
     if response is not None and response.account:
         parts.append(f"account {response.account}")

@@ -15,19 +15,29 @@ from . import DEFAULT_DAY, Service, start
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the sandbox until Ctrl-C or SIGTERM; returns the exit code."""
     options = _parser().parse_args(arguments)
-    accounts = options.accounts
     try:
-        service = start(
-            seed=options.seed,
-            day=options.day,
-            speed=options.speed,
-            accounts=int(accounts) if accounts.isdigit() else accounts.split(","),
-            orders=options.orders,
-            port=options.port,
-        )
+        serve(**vars(options))
     except (OSError, OverflowError, ValueError) as error:
         print(f"tradingdata.sandbox: {error}", file=sys.stderr)
         return 2
+    return 0
+
+
+def serve(
+    *, port: int, seed: int, day: str | None, speed: float | None, accounts: str, orders: int
+) -> None:
+    """Runs the sandbox until Ctrl-C or SIGTERM. ``accounts`` is a number, or labels with commas.
+
+    Raises what ``sandbox.start`` raises.
+    """
+    service = start(
+        seed=seed,
+        day=day,
+        speed=speed,
+        accounts=int(accounts) if accounts.isdigit() else accounts.split(","),
+        orders=orders,
+        port=port,
+    )
     # SIGINT too, since a shell starts what it puts in the background with SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
@@ -39,7 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 time.sleep(0.5)
     except KeyboardInterrupt:
         print("\nstopped", flush=True)
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,0 +1,27 @@
+"""The command line `tradingdata`: one command a file in `commands`, the extra `[cli]` for the rest.
+
+Importing this package imports neither typer nor rich: `main` does.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command that the arguments name (the process's own if None); the exit code."""
+    import sys
+
+    from tradingdata.libraries import require
+
+    try:
+        for library in ("typer", "rich"):
+            require(library, "cli", "the command line")
+    except ImportError as missing:
+        print(f"tradingdata: {missing}", file=sys.stderr)
+        return 3  # Code.CONFIGURATION: its module is fine to import, but this says why it is here
+    from .run import run
+
+    return run(sys.argv[1:] if arguments is None else list(arguments))

@@ -1,0 +1,32 @@
+"""What an error says to do, in the words of the command line rather than of Python."""
+
+from __future__ import annotations
+
+import re
+
+_WORDS = (
+    (
+        r"assign a new one to client\.access_token",
+        "set TRADINGDATA_ACCESS_TOKEN (or the profile's token) to a new one",
+    ),
+    (r", or pass rate_limit=", ""),
+    (r"pass access_token=, set TRADINGDATA_ACCESS_TOKEN,? or assign client\.access_token",
+     "set TRADINGDATA_ACCESS_TOKEN or use --profile NAME"),
+    (r"; go on with start_page=(\d+), page_size=(\d+)",
+     r"; go on with --start-page \1 --page-size \2"),
+    (r"\btimeout=", "--timeout"),
+    (r"\bca_file=", "SSL_CERT_FILE or a profile's ca_file"),
+    (r"\bmax_body=", "a profile's max_body"),
+    (r"\bproxy=(\"\")?", "a profile's proxy"),
+    (r"\bpage_size\b", "--page-size"),
+    (r"\bstart_page\b", "--start-page"),
+    (r"\bbase_url's\b", "the address's"),
+    (r"\bbase_url\b", "the address (TRADINGDATA_BASE_URL or a profile's base_url)"),
+)  # fmt: skip
+
+
+def for_a_terminal(message: str) -> str:
+    """The message with options and variables where it names arguments of Python."""
+    for python, here in _WORDS:
+        message = re.sub(python, here, message)
+    return message

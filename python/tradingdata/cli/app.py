@@ -1,0 +1,75 @@
+"""The commands as one program."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from tradingdata._core import __version__
+
+from .codes import MEANINGS
+from .commands import check, demo, orders, sandbox, search, stock, trades, versions
+from .groups import spread
+
+_SUMMARY = "Trade book, order book and stock search of the Trading Data Service."
+_SETUP = (
+    "The address and the token come from TRADINGDATA_BASE_URL and TRADINGDATA_ACCESS_TOKEN, or "
+    "from a profile (--profile NAME); a token is never an argument."
+)
+_EXAMPLES = """
+tradingdata demo
+tradingdata check
+tradingdata trades --where symbol=INFY -o infy.csv
+"""
+
+
+def make_command() -> Any:
+    """The program as a command that can be run; rich shows its help on a terminal only."""
+    styled = sys.stdout.isatty()
+    app = typer.Typer(
+        name="tradingdata",
+        rich_markup_mode="rich" if styled else None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        epilog=_listed("Examples", _EXAMPLES.split("\n"), styled)
+        + "\n\n"
+        + _listed("Exit codes", [f"{code:>3}  {text}" for code, text in MEANINGS.items()], styled),
+    )
+    app.callback(help=f"{_SUMMARY}\n\n{_SETUP}")(_main)
+    for module, function in (
+        (demo, demo.demo),
+        (check, check.check),
+        (trades, trades.trades),
+        (orders, orders.orders),
+        (search, search.search),
+        (stock, stock.stock),
+        (sandbox, sandbox.sandbox),
+        (versions, versions.versions),
+    ):
+        examples = module.EXAMPLES.split("\n")
+        app.command(epilog=_listed("Examples", examples, styled))(spread(function))
+    return typer.main.get_command(app)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"tradingdata {__version__}")
+        raise typer.Exit
+
+
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    pass
+
+
+def _listed(title: str, lines: list[str], styled: bool) -> str:
+    """Lines that the help shows as they are: a backspace keeps click from filling them into one."""
+    kept = [f"  {line}" for line in lines if line]
+    if styled:
+        return "\n".join([f"[bold]{title}[/bold]", *kept])
+    return "\n".join(["\b", f"{title}:", *kept])

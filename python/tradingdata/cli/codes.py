@@ -1,0 +1,74 @@
+"""Exit codes: one for each kind of error, so that a script can tell them apart."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from tradingdata.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    DecodeError,
+    PaginationError,
+    ServiceError,
+    StatusError,
+    StockNotFoundError,
+    TransportError,
+)
+
+
+class UsageError(Exception):
+    """Options or arguments that do not fit; the message says what does."""
+
+
+class Code(IntEnum):
+    """What the command line exits with."""
+
+    OK = 0
+    BUG = 1
+    USAGE = 2
+    CONFIGURATION = 3
+    AUTHENTICATION = 4
+    TRANSPORT = 5
+    SERVICE = 6
+    DATA = 7
+    NOT_FOUND = 8
+    FILE = 9
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+MEANINGS = {
+    Code.OK: "it worked; a book may still be empty",
+    Code.BUG: "an error that tradingdata did not foresee: --debug shows it",
+    Code.USAGE: "a command, option or argument that does not exist or does not fit",
+    Code.CONFIGURATION: "no address, no token, a profile that cannot be used, a missing library",
+    Code.AUTHENTICATION: "the service refused the token",
+    Code.TRANSPORT: "no complete answer: no connection, no trust, not in time",
+    Code.SERVICE: "the service answered with an error",
+    Code.DATA: "an answer that is not what the service documents",
+    Code.NOT_FOUND: "no stock of that symbol, code or ISIN",
+    Code.FILE: "a file that is there already, or cannot be read or written",
+    Code.INTERRUPTED: "Ctrl-C",
+    Code.BROKEN_PIPE: "whoever read the output stopped reading, as head does",
+}
+
+# The first that fits counts.
+_CODES: tuple[tuple[type[BaseException], Code], ...] = (
+    (UsageError, Code.USAGE),
+    (ConfigurationError, Code.CONFIGURATION),
+    (AuthenticationError, Code.AUTHENTICATION),
+    (TransportError, Code.TRANSPORT),
+    (StatusError, Code.SERVICE),
+    (ServiceError, Code.SERVICE),
+    (DecodeError, Code.DATA),
+    (PaginationError, Code.DATA),
+    (StockNotFoundError, Code.NOT_FOUND),
+    (ImportError, Code.CONFIGURATION),
+    (OSError, Code.FILE),
+    (KeyboardInterrupt, Code.INTERRUPTED),
+)
+
+
+def code_of(error: BaseException) -> Code:
+    """The exit code of an error."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), Code.BUG)

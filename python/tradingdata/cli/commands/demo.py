@@ -1,0 +1,17 @@
+"""`tradingdata demo`: the three calls against a simulated service."""
+
+from __future__ import annotations
+
+import sys
+
+from tradingdata.cli.options import Debug
+from tradingdata.demo import show
+
+EXAMPLES = """
+tradingdata demo
+"""
+
+
+def demo(debug: Debug = False) -> None:
+    """Show the three calls on a simulated trading day. It needs no account."""
+    show(sys.stdout)

@@ -1,0 +1,24 @@
+"""`tradingdata orders`: the order book."""
+
+from __future__ import annotations
+
+from tradingdata.cli.connect import connect, received
+from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
+from tradingdata.cli.output import Destination
+
+EXAMPLES = """
+tradingdata orders
+tradingdata orders --where status=Pending
+tradingdata orders --columns order_no,symbol,status,reason_description --rows 0
+tradingdata orders -o orders.xlsx --force
+"""
+
+
+def orders(
+    connection: Connection, columns: Columns, only: Filter, output: Output, care: Care
+) -> None:
+    """Show the orders of the current day, or write them to a file."""
+    destination = Destination("Order", output, columns, only)
+    with connect(connection, care) as client:
+        book = received(client.order_book)
+    destination.take(book)

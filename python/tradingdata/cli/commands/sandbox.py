@@ -1,0 +1,55 @@
+"""`tradingdata sandbox`: the simulated service, in the foreground."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tradingdata.cli.codes import UsageError
+from tradingdata.cli.options import Debug
+from tradingdata.sandbox import DEFAULT_DAY
+from tradingdata.sandbox.__main__ import serve
+
+EXAMPLES = """
+tradingdata sandbox
+tradingdata sandbox --speed 60
+tradingdata sandbox --accounts desk1,desk2 --port 0
+"""
+
+Port = Annotated[int, typer.Option(metavar="N", help="0 takes a free one.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Another seed, another day's business.")]
+Day = Annotated[
+    str | None,
+    typer.Option(metavar="DATE", help=f"The trading day; {DEFAULT_DAY} unless given."),
+]
+Speed = Annotated[
+    float | None,
+    typer.Option(
+        metavar="N",
+        help="Market seconds a second, from 09:15; without it the day stands at its end.",
+    ),
+]
+Accounts = Annotated[
+    str, typer.Option(metavar="N|A,B,...", help="How many, or labels with commas between.")
+]
+Orders = Annotated[int, typer.Option(metavar="N", help="Orders of an account in the day.")]
+
+
+def sandbox(
+    port: Port = 8765,
+    seed: Seed = 0,
+    day: Day = None,
+    speed: Speed = None,
+    accounts: Accounts = "1",
+    orders: Orders = 200,
+    debug: Debug = False,
+) -> None:
+    """Serve a simulated service on this machine until Ctrl-C. Paste its two export lines."""
+    try:
+        serve(port=port, seed=seed, day=day, speed=speed, accounts=accounts, orders=orders)
+    except (OverflowError, ValueError) as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"--port {port}: {reason}; --port 0 takes a free one") from None

@@ -1,0 +1,50 @@
+"""`tradingdata search`: stocks by name, symbol or code."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tradingdata.cli.connect import connect, received
+from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
+from tradingdata.cli.output import Destination
+
+EXAMPLES = """
+tradingdata search tata
+tradingdata search bank --max 20
+tradingdata search bank --where "mcaptype=Large Cap" -o banks.csv
+"""
+
+Query = Annotated[
+    str, typer.Argument(metavar="QUERY", help="Company name, NSE symbol or BSE code.")
+]
+Most = Annotated[
+    int | None, typer.Option("--max", min=1, metavar="N", help="Stocks at most; all unless given.")
+]
+PageSize = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Stocks that the service is asked for at a time."),
+]
+StartPage = Annotated[
+    int, typer.Option(min=1, metavar="N", help="The page to begin with: to go on after an error.")
+]
+
+
+def search(
+    query: Query,
+    connection: Connection,
+    columns: Columns,
+    only: Filter,
+    output: Output,
+    care: Care,
+    most: Most = None,
+    page_size: PageSize = None,
+    start_page: StartPage = 1,
+) -> None:
+    """Search the stocks of NSE and BSE, to the last page. It needs no token."""
+    destination = Destination("Stock", output, columns, only)
+    with connect(connection, care, token=False) as client:
+        found = client.search(query, max_items=most, page_size=page_size, start_page=start_page)
+        book = received(found.all)
+    destination.take(book)

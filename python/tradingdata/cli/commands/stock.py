@@ -1,0 +1,30 @@
+"""`tradingdata stock`: one stock, field by field."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tradingdata.books import StockList
+from tradingdata.cli.connect import connect
+from tradingdata.cli.options import Columns, Connection, Output
+from tradingdata.cli.output import Destination
+
+EXAMPLES = """
+tradingdata stock RELIANCE
+tradingdata stock 500325
+tradingdata stock INE002A01018 --format json
+"""
+
+Identifier = Annotated[
+    str, typer.Argument(metavar="SYMBOL", help="Exact NSE symbol, BSE code or ISIN.")
+]
+
+
+def stock(identifier: Identifier, connection: Connection, columns: Columns, output: Output) -> None:
+    """Show the one stock that a symbol, a code or an ISIN names. It needs no token."""
+    destination = Destination("Stock", output, columns)
+    with connect(connection, token=False) as client:
+        found = client.stock(identifier)
+    destination.take_one(StockList([found]))

@@ -1,0 +1,24 @@
+"""`tradingdata trades`: the trade book."""
+
+from __future__ import annotations
+
+from tradingdata.cli.connect import connect, received
+from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
+from tradingdata.cli.output import Destination
+
+EXAMPLES = """
+tradingdata trades
+tradingdata trades --where symbol=INFY,TCS --columns exch_trade_time,symbol,traded_price
+tradingdata trades -o trades.parquet
+tradingdata trades --format csv | head
+"""
+
+
+def trades(
+    connection: Connection, columns: Columns, only: Filter, output: Output, care: Care
+) -> None:
+    """Show the account's executed trades, or write them to a file."""
+    destination = Destination("Trade", output, columns, only)
+    with connect(connection, care) as client:
+        book = received(client.trade_book)
+    destination.take(book)

@@ -1,0 +1,39 @@
+"""What a shell completes: columns, filters and profiles, without a call to the service."""
+
+from __future__ import annotations
+
+import typer
+
+from tradingdata import _core
+
+_RECORDS = {"trades": "Trade", "orders": "Order", "search": "Stock", "stock": "Stock"}
+
+
+def record_of(command: str | None) -> str:
+    """The record that a command shows."""
+    return _RECORDS.get(command or "", "Trade")
+
+
+def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Column names behind the last comma, without those that stand before it."""
+    before, comma, last = incomplete.rpartition(",")
+    taken = before.split(",")
+    names = [name for name in _core.names_of(record_of(ctx.info_name)) if name not in taken]
+    return [before + comma + name for name in names if name.startswith(last)]
+
+
+def complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Column names with the sign that a value goes behind."""
+    names = _core.names_of(record_of(ctx.info_name))
+    return [f"{name}=" for name in names if name.startswith(incomplete)]
+
+
+def complete_profiles(incomplete: str) -> list[str]:
+    """Names of the profiles that can be read."""
+    from tradingdata.errors import ConfigurationError
+    from tradingdata.profiles import profile_names
+
+    try:
+        return [name for name in profile_names() if name.startswith(incomplete)]
+    except (ConfigurationError, OSError):
+        return []

@@ -1,0 +1,75 @@
+"""The client that a command's options make, and its books with what did not fit in them told."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tradingdata.client import ACCESS_TOKEN_VARIABLE, BASE_URL_VARIABLE, Client
+from tradingdata.errors import ConfigurationError, DataWarning
+from tradingdata.profiles import load_profile
+
+from .options import Care, Connection
+from .terminal import remark, watched
+
+if TYPE_CHECKING:
+    from tradingdata.books import OrderBook, StockList, TradeBook
+    from tradingdata.call_log import Retry
+
+    Book = TypeVar("Book", TradeBook, OrderBook, StockList)
+
+
+def connect(connection: Connection, care: Care | None = None, *, token: bool = True) -> Client:
+    """A client of the profile or, without one, of the environment.
+
+    Raises ConfigurationError where that gives no address, or no token and one is needed.
+    """
+    options = client_options(connection)
+    if care is not None:
+        options["strict"] = care.strict
+        options["keep_personal_data"] = care.keep_personal_data
+    if "base_url" not in options and not os.environ.get(BASE_URL_VARIABLE):
+        raise ConfigurationError(
+            f"no address of the service: set {BASE_URL_VARIABLE} or use --profile NAME; "
+            "to try things without an account: tradingdata sandbox"
+        )
+    client = Client(**options)
+    if token:
+        token_source(connection, client)
+    return client
+
+
+def client_options(connection: Connection) -> dict[str, Any]:
+    """The options of the client that a command's options ask for."""
+    options = {} if connection.profile is None else load_profile(connection.profile)
+    if connection.timeout is not None:
+        options["timeout"] = connection.timeout
+    return {**options, "on_retry": _tell_retry}
+
+
+def token_source(connection: Connection, client: Client) -> str:
+    """Where the client has its token from. Raises ConfigurationError where it has none."""
+    if not client._tokens.known:
+        raise ConfigurationError(
+            f"no access token: set {ACCESS_TOKEN_VARIABLE} or use --profile NAME"
+        )
+    if connection.profile is not None and "access_token" in load_profile(connection.profile):
+        return f"the profile {connection.profile}"
+    return ACCESS_TOKEN_VARIABLE
+
+
+def received(call: Callable[[], Book]) -> Book:
+    """What the call gives; values that were lost are told later, with the book's issues."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return call()
+
+
+def _tell_retry(retry: Retry) -> None:
+    if watched():
+        remark(
+            f"{retry.call}: attempt {retry.attempt} failed ({retry.reason}), "
+            f"again in {retry.delay:.1f} s"
+        )

@@ -1,0 +1,133 @@
+"""The options that commands share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .completion import complete_columns, complete_filters, complete_profiles
+
+
+class Format(StrEnum):
+    """How a book is written."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    NDJSON = "ndjson"
+    PARQUET = "parquet"
+    XLSX = "xlsx"
+
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """Which account, and how long to wait for it."""
+
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            "-p",
+            metavar="NAME",
+            help="Address and token from a profile, not from the environment.",
+            autocompletion=complete_profiles,
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Time for a call with all its retries (30 unless given)."
+        ),
+    ] = None
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Which columns."""
+
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            "-c",
+            metavar="A,B,...",
+            help="These columns, in this order; 'all' for all. A file holds all unless given.",
+            autocompletion=complete_columns,
+        ),
+    ] = None
+    extra: Annotated[
+        bool, typer.Option("--extra", help="Also fields that the service does not document.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Which rows."""
+
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            "-w",
+            metavar="NAME=VALUE",
+            help="Only rows with this value, or one of several with commas between; NAME= for "
+            "rows without a value. Of several --where, all must hold.",
+            autocompletion=complete_filters,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where it goes and how it is written."""
+
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="table, csv, json, ndjson, parquet or xlsx; by default as the name of -o "
+            "ends, else table.",
+        ),
+    ] = None
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write to a file, never over one that is there; - is standard output.",
+        ),
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of -o.")] = False
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Rows that a table on a terminal shows at most; 0 for all. A screenful "
+            "unless given.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Care:
+    """How values are taken."""
+
+    strict: Annotated[
+        bool, typer.Option("--strict", help="A value that is lost or missing is an error.")
+    ] = False
+    keep_personal_data: Annotated[
+        bool,
+        typer.Option("--keep-personal-data", help="Files keep account numbers (PAN) unmasked."),
+    ] = False

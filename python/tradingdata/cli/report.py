@@ -1,0 +1,93 @@
+"""The report of `tradingdata check`: a line a step, written as soon as it is known."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from tradingdata.errors import TradingDataError
+
+from .advice import for_a_terminal
+from .codes import Code, code_of
+from .terminal import screen
+
+_STYLES = {"ok": "green", "warn": "yellow", "FAIL": "bold red", "skip": "dim"}
+
+
+class Stop(Exception):
+    """A step failed that the others need."""
+
+
+class Report:
+    """The steps in order, and the exit code that they come to."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._left = list(names)
+        self._width = max(map(len, names))
+        self._console = screen()
+        self._name = ""
+        self._counts = dict.fromkeys(_STYLES, 0)
+        self._code = Code.OK
+
+    @contextmanager
+    def step(self, name: str, advice: str = "", *, go_on: bool = False) -> Iterator[None]:
+        """A step; where it raises, its line says why and what to do.
+
+        Raises Stop then, unless the steps behind it can do without it (``go_on``).
+        """
+        self._name = name
+        try:
+            yield
+        except (TradingDataError, OSError) as error:
+            why = for_a_terminal(" ".join(str(error).split()))
+            if not isinstance(error, TradingDataError):
+                why = f"{error.strerror or error}: {advice}"
+            self._line("FAIL", name, why)
+            code = code_of(error) if isinstance(error, TradingDataError) else Code.TRANSPORT
+            self._code = self._code or code
+            if not go_on:
+                raise Stop from None
+
+    def ok(self, text: str) -> None:
+        """The step is in order."""
+        self._line("ok", self._name, text)
+
+    def warn(self, text: str) -> None:
+        """The step is not in order, and calls may work all the same."""
+        self._line("warn", self._name, text)
+
+    def skip(self, name: str, why: str) -> None:
+        """The step does not apply."""
+        self._line("skip", name, why)
+
+    def skip_rest(self) -> None:
+        """The steps behind one that failed are not tried."""
+        for name in list(self._left):
+            self.skip(name, "not tried")
+
+    def end(self) -> Code:
+        """Says what it comes to; returns the exit code of the first step that failed."""
+        failed, warned = self._counts["FAIL"], self._counts["warn"]
+        if failed:
+            self._write(f"{failed} failed", "bold red")
+        else:
+            note = f", {warned} to look at" if warned else ""
+            self._write(f"ready{note}", "yellow" if warned else "bold green")
+        return self._code
+
+    def _line(self, state: str, name: str, text: str) -> None:
+        self._counts[state] += 1
+        self._left.remove(name)
+        self._write(f"{state:<4}  {name:<{self._width}}  {text}", _STYLES[state], len(state))
+
+    def _write(self, text: str, style: str, styled: int | None = None) -> None:
+        if self._console is None:
+            print(text, flush=True)
+            return
+        from rich.text import Text
+
+        line = Text(text)
+        line.stylize(style, 0, styled)
+        self._console.print(line, soft_wrap=True)
+        sys.stdout.flush()

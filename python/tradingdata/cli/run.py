@@ -1,0 +1,94 @@
+"""One run of the command line: arguments in, an exit code out, and never a traceback."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+
+import typer
+
+from tradingdata.errors import TradingDataError
+
+from .advice import for_a_terminal
+from .app import make_command
+from .codes import Code, code_of
+from .terminal import problem
+
+PROGRAM = "tradingdata"
+_SECRET_OPTION = re.compile(
+    r"--?(access[-_]?)?(token|bearer|password|secret|api[-_]?key)(=.*)?", re.I
+)
+_LONG_WORD = re.compile(r"[\w.~+/-]{16,}")
+_NO_TOKENS_HERE = (
+    "a token is never taken from the command line, where other users and the shell's history see "
+    "it: set TRADINGDATA_ACCESS_TOKEN, or use a profile (--profile NAME)"
+)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command; returns the exit code that `codes` documents."""
+    try:
+        if any(map(_SECRET_OPTION.fullmatch, arguments)):
+            problem(_NO_TOKENS_HERE)
+            return Code.USAGE
+        result = make_command().main(
+            args=list(arguments) or ["--help"], prog_name=PROGRAM, standalone_mode=False
+        )
+        sys.stdout.flush()
+        return result if isinstance(result, int) else Code.OK
+    except (KeyboardInterrupt, typer.Abort):
+        return Code.INTERRUPTED
+    except SystemExit as end:  # completion, and where typer itself met a broken pipe
+        if isinstance(end.__context__, BrokenPipeError):
+            return _pipe_closed()
+        return end.code if isinstance(end.code, int) else Code.OK
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.EPIPE:
+            return _pipe_closed()
+        if "--debug" in arguments:
+            traceback.print_exc()
+        return _told(error, arguments)
+
+
+def _told(error: Exception, arguments: Sequence[str]) -> int:
+    """Says what went wrong; typer's own errors are told by what they can do."""
+    if hasattr(error, "format_message"):
+        message = _without_long_words(error.format_message(), arguments)
+        problem(f"{message[:1].lower()}{message[1:].rstrip('.')}; see {_help_command(error)}")
+        return Code.USAGE
+    code = code_of(error)
+    if code is Code.BUG:
+        problem(f"{type(error).__name__}: {error} (unforeseen: --debug shows where)")
+    elif isinstance(error, TradingDataError):
+        label = "" if error.account is None else f"[{error.account}] "
+        notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        problem(label + for_a_terminal(f"{error}{notes}"))
+    else:
+        problem(_without_long_words(str(error), arguments) if code is Code.USAGE else str(error))
+    return code
+
+
+def _help_command(error: object) -> str:
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path if context is not None else PROGRAM} --help"
+
+
+def _without_long_words(message: str, arguments: Sequence[str]) -> str:
+    """A usage error without what may be a token that stands in a wrong place."""
+    for argument in arguments:
+        for word in _LONG_WORD.findall(argument):
+            if not re.fullmatch("[a-z_-]+", word):  # a name, however it is spelt
+                message = message.replace(word, "…")
+    return message
+
+
+def _pipe_closed() -> int:
+    """Lets the interpreter's last flush go nowhere: nobody reads."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return Code.BROKEN_PIPE

@@ -1,0 +1,53 @@
+"""Where text goes: data to standard output, remarks and errors to standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, BinaryIO
+
+from tradingdata.shown import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def screen() -> Console | None:
+    """The terminal that standard output is, or None where it is a pipe or a file."""
+    if not sys.stdout.isatty():
+        return None
+    from rich.console import Console
+
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+
+
+def remark(text: str, style: str = "dim") -> None:
+    """Writes a line to standard error, which a pipe or `-o` does not take along."""
+    _to_stderr(text, style)
+
+
+def problem(text: str) -> None:
+    """Writes an error: one line, red on a terminal, that says what to do."""
+    _to_stderr("error: " + " ".join(text.split()), "red")
+
+
+def watched() -> bool:
+    """Whether somebody may be reading standard error as it comes."""
+    return sys.stderr.isatty()
+
+
+def binary_output() -> BinaryIO:
+    """Standard output for bytes, with all text before them written."""
+    sys.stdout.flush()
+    return sys.stdout.buffer
+
+
+def _to_stderr(text: str, style: str) -> None:
+    line = printable(text)
+    if not watched():
+        print(line, file=sys.stderr)
+        return
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True).print(
+        line, style=style
+    )

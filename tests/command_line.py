@@ -1,0 +1,90 @@
+"""Running `tradingdata` for its tests: in this process, in one of its own, and on a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from tradingdata.cli import main
+from tradingdata.sandbox import Service
+
+PROGRAM = [sys.executable, "-c", "import sys; from tradingdata.cli import main; sys.exit(main())"]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run came to."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+
+Run = Callable[..., Ran]
+
+
+def account(service: Service) -> dict[str, str]:
+    """The environment that `tradingdata sandbox` says to paste."""
+    return {
+        "TRADINGDATA_BASE_URL": service.base_url,
+        "TRADINGDATA_ACCESS_TOKEN": service.token(),
+    }
+
+
+def run_here(capture: pytest.CaptureFixture[bytes]) -> Run:
+    """Runs commands in this process, which costs no start; standard output is no terminal."""
+
+    def run(*arguments: object) -> Ran:
+        capture.readouterr()
+        code = main([str(argument) for argument in arguments])
+        out, err = capture.readouterr()
+        return Ran(code, out, err.decode())
+
+    return run
+
+
+def start(
+    *arguments: str, env: dict[str, str], terminal: int | None = None
+) -> subprocess.Popen[bytes]:
+    """A command in a process of its own, its output in pipes or on a terminal."""
+    return subprocess.Popen(
+        [*PROGRAM, *arguments],
+        env={**os.environ, **env},
+        stdin=terminal,
+        stdout=subprocess.PIPE if terminal is None else terminal,
+        stderr=subprocess.PIPE if terminal is None else terminal,
+    )
+
+
+def on_terminal(*arguments: str, env: dict[str, str], width: int, height: int = 30) -> str:
+    """What a terminal of that size gets to show, with its control sequences."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+    child = start(*arguments, env={"TERM": "xterm-256color", **env}, terminal=theirs)
+    os.close(theirs)
+    shown = b""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        if select.select([ours], [], [], 0.2)[0]:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+    os.close(ours)
+    child.wait(timeout=10)
+    return shown.decode().replace("\r\n", "\n")
