@@ -23,7 +23,7 @@ nb_execution_mode = "off"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # A parameter a line where a signature does not fit one, and types by their short names.
-python_maximum_signature_line_length = 76
+python_maximum_signature_line_length = 100
 python_use_unqualified_type_names = True
 napoleon_use_ivar = True  # attributes described in a class need no entry of their own
 

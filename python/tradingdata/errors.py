@@ -16,7 +16,7 @@ Each is picklable, says in one line what to do, and carries what is known of the
     |  +- NotFoundError                       404
     |  +- RateLimitError                      429 (.retry_after)
     |  +- ServerError                         5xx
-    +- ServiceError                           HTTP 200, and the service says no (.service_message)
+    +- ServiceError                           HTTP 200, and it says no (.service_message)
     +- DecodeError                            HTTP 200, and the body is not as documented
     +- PaginationError                        a search that cannot be read to its end
     +- StockNotFoundError (also LookupError)  no stock of that symbol, code or ISIN (.nearest)
