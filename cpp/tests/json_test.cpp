@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tradingdata/decode.hpp"
 #include "tradingdata/records.hpp"
@@ -59,4 +62,32 @@ TEST_CASE("a range of rows is an array of them") {
   CHECK(rows_as_json(*table, 1, 1) == "[]");
   CHECK(rows_as_json(*table, 1, 2) == "[" + row_as_json(*table, 1) + "]");
   CHECK(decoded(rows_as_json(*table, 1, 3))->rows() == 2);
+}
+
+TEST_CASE("a whole answer gives its records as they were sent") {
+  const TablePtr list = decoded(R"( [ {"traded_price" : "NA", "x": [1, {}]} , {} ])");
+  CHECK(sent_records(*list) ==
+        std::vector<std::string_view>{R"({"traded_price" : "NA", "x": [1, {}]})", "{}"});
+  const TablePtr book = decode_book(
+      trade_schema,
+      Buffer("\xEF\xBB\xBF{\"message\":\"data\", \"d\\u0061ta\":[{\"symbol\":\"]}\"}, {}],"
+             "\"status\":\"success\", \"more\": [{}]}"),
+      {});
+  CHECK(sent_records(*book) == std::vector<std::string_view>{R"({"symbol":"]}"})", "{}"});
+  CHECK(sent_records(*decode_book(trade_schema,
+                                  Buffer(R"({"status":"success","message":"Success","data":null})"),
+                                  {}))
+            .empty());
+}
+
+TEST_CASE("a sent record holds a personal value as the body does: masked") {
+  const std::string json = R"([{"pan_no":"ABCDE1234F"}])";
+  CHECK(sent_records(*decode_list(trade_schema, Buffer(json), {}))[0] ==
+        R"({"pan_no":"ABXXXXXX4F"})");
+  CHECK(sent_records(*decoded(json))[0] == R"({"pan_no":"ABCDE1234F"})");
+}
+
+TEST_CASE("a part of an answer has no records as sent") {
+  CHECK_THROWS_AS(sent_records(*gather(*decoded("[{}]"), std::vector<std::int64_t>{0})),
+                  std::logic_error);
 }

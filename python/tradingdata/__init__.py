@@ -17,6 +17,7 @@ from .books import OrderBook, StockList, TradeBook, concat
 from .call_log import Retry
 from .client import Client
 from .errors import (
+    ArchiveError,
     AuthenticationError,
     BadRequestError,
     CallCancelledError,
@@ -47,6 +48,8 @@ from .tokens import token_file
 from .versions import show_versions
 
 __all__ = [
+    "Archive",
+    "ArchiveError",
     "AsyncClient",
     "AsyncSearchPager",
     "AuthenticationError",
@@ -94,9 +97,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import sandbox
     from .aio import AsyncClient
+    from .archive import Archive
 
-# Imported when first used: asyncio and a simulated service are not needed by every script.
-_LAZY = {"AsyncClient": "aio", "sandbox": "sandbox"}
+# Imported when first used: asyncio, SQLite and a simulated service are not needed by every script.
+_LAZY = {"Archive": "archive", "AsyncClient": "aio", "sandbox": "sandbox"}
 
 
 def __getattr__(name: str) -> object:

@@ -20,6 +20,7 @@ Each is picklable, says in one line what to do, and carries what is known of the
     +- DecodeError                            HTTP 200, and the body is not as documented
     +- PaginationError                        a search that cannot be read to its end
     +- StockNotFoundError (also LookupError)  no stock of that symbol, code or ISIN (.nearest)
+    +- ArchiveError                           an archive's file cannot be used (.file, .book)
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
-    from .books import StockList
+    from .books import OrderBook, StockList, TradeBook
 
 
 class TradingDataError(Exception):
@@ -170,6 +172,24 @@ class StockNotFoundError(TradingDataError, LookupError):
     """
 
     nearest: Sequence[str] = ()
+
+
+class ArchiveError(TradingDataError):
+    """The file of an archive cannot be used as asked; what it held before is as it was.
+
+    ``retryable`` says that another program held it: later it may be free.
+
+    Attributes:
+        file: the path of the archive.
+        book: an answer of the service that could not be kept, to be saved elsewhere, or ``None``.
+    """
+
+    def __init__(
+        self, message: str = "", *, file: str = "", retryable: bool = False, **details: Any
+    ) -> None:
+        super().__init__(message, retryable=retryable, **details)
+        self.file = file
+        self.book: TradeBook | OrderBook | None = None
 
 
 class DataWarning(UserWarning):

@@ -1,8 +1,11 @@
-// Rows back into the service's JSON: what a part of a book is saved and pickled as.
+// Rows back into the service's JSON: what a part of a book is saved and pickled as, and what an
+// archive keeps of each record.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tradingdata/table.hpp"
 
@@ -13,5 +16,9 @@ std::string row_as_json(const Table& table, std::int64_t row);
 
 // A run of rows as a JSON array, which decode_list reads back to equal rows.
 std::string rows_as_json(const Table& table, std::int64_t start, std::int64_t stop);
+
+// The records of a table that is one whole answer, each as it stands in the kept body: also values
+// that the columns could not take. They point into the body.
+std::vector<std::string_view> sent_records(const Table& table);
 
 }  // namespace tradingdata

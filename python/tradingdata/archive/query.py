@@ -1,0 +1,93 @@
+"""SQL over an archive, for reading only."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArchiveError
+from ..libraries import require
+from . import database
+from .views import define_views
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+    import polars as pl
+
+_STEPS = 10_000  # of SQLite's machine between two looks for Ctrl-C: below a millisecond
+
+
+class QueryResult(list[tuple[Any, ...]]):
+    """The rows of a query, as tuples, with the names of their columns.
+
+    Attributes:
+        columns: the names, in order.
+    """
+
+    def __init__(self, rows: Iterable[tuple[Any, ...]] = (), columns: Iterable[str] = ()) -> None:
+        super().__init__(rows)
+        self.columns = list(columns)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """A dict for each row, by column."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas data frame of the rows. Raises ImportError without pandas."""
+        pandas = require("pandas", "pandas", "to_pandas()", major=3)
+        return pandas.DataFrame(list(self), columns=self.columns)  # type: ignore[no-any-return]
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars data frame of the rows. Raises ImportError without polars."""
+        polars = require("polars", "polars", "to_polars()")
+        frame: pl.DataFrame = polars.DataFrame(
+            list(self), schema=self.columns, orient="row", infer_schema_length=None
+        )
+        return frame
+
+
+class _Interruptible:
+    """Lets Python's signal handlers run while SQLite works; what they raise ends the query."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.raised: BaseException | None = None
+        connection.set_progress_handler(self._look, _STEPS)
+
+    def _look(self) -> int:
+        try:
+            return self._nothing()
+        except BaseException as error:
+            self.raised = error
+            return 1
+
+    @staticmethod
+    def _nothing() -> int:
+        return 0  # a call is where the interpreter looks for signals
+
+
+def run(
+    path: str, query: str, parameters: Sequence[Any] | Mapping[str, Any], *, personal: bool
+) -> QueryResult:
+    """The result of one statement, on one state of the archive."""
+    with database.reading(path) as connection:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.text_factory = lambda text: text.decode(errors="replace")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA query_only = OFF")
+        define_views(connection, temporary=True, personal=personal)
+        connection.execute("PRAGMA query_only = ON")
+        interruptible = _Interruptible(connection)
+        try:
+            cursor = connection.execute(query, parameters)
+            names = [column[0] for column in cursor.description or ()]
+            return QueryResult(cursor.fetchall(), names)
+        except sqlite3.Error as error:
+            if interruptible.raised is not None:
+                raise interruptible.raised from None
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
+                raise ArchiveError(
+                    "sql() only reads: what is in an archive stays as it was sent", file=path
+                ) from error
+            raise

@@ -1,0 +1,133 @@
+"""The views ``trades`` and ``orders``: a row for each record, a typed column for each field.
+
+They read a value as the decoder does, by SQLite's own means, so that any program that opens the
+file has them: a number sent as text is a number, a zero date is no value, nor is what does not fit.
+Times are text of one form, which compares well and which SQLite's date functions take.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _core
+
+if TYPE_CHECKING:
+    import sqlite3
+
+RECORDS = {"trades": "Trade", "orders": "Order"}
+"""The books of an archive, each with the type of its records."""
+
+_EXACT = 2**53  # a whole number beyond it would round in a float
+_GREATEST = "1.7976931348623157e308"
+_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
+_CLOCK = "[0-9][0-9]:[0-5][0-9]:[0-5][0-9]"
+
+
+def define_views(
+    connection: sqlite3.Connection, *, temporary: bool = False, personal: bool = False
+) -> None:
+    """Makes the views anew, where they are not what this version would make.
+
+    ``temporary`` ones are seen by this connection only, and go before those of the file;
+    ``personal`` shows personal values as they were kept, which are masked otherwise.
+    """
+    schema = "temp.sqlite_master" if temporary else "sqlite_master"
+    found = dict(connection.execute(f"SELECT name, sql FROM {schema} WHERE type = 'view'"))
+    for name, record in RECORDS.items():
+        columns = ["r.account AS account", "r.day AS day", "s.seen_at AS seen_at"]
+        hidden = {}
+        for field, kind, _, is_personal in _core.fields_of(record):
+            column = _column(field, kind)
+            if is_personal and not personal:
+                column = hidden[field] = _masked(column)
+            columns.append(f"{column} AS {field}")
+        columns.append(f"{_whole(hidden)} AS json")
+        query = (
+            f"SELECT {', '.join(columns)} FROM records r JOIN states s ON s.id = r.state "
+            f"WHERE r.book = '{name}'"
+        )
+        if found.get(name, "").endswith(f"AS {query}"):
+            continue
+        if name in found:
+            connection.execute(f"DROP VIEW {'temp' if temporary else 'main'}.{name}")
+        connection.execute(f"CREATE {'TEMP ' if temporary else ''}VIEW {name} AS {query}")
+
+
+def _column(name: str, kind: str) -> str:
+    """The SQL of a field's value in ``s.json``."""
+    value = f"json_extract(s.json, '$.{name}')"
+    sent = f"json_type(s.json, '$.{name}')"
+    if kind == "text":
+        # A number keeps the digits that it was sent with.
+        digits = f"s.json -> '$.{name}'"
+        return (
+            f"CASE {sent} WHEN 'text' THEN {value} "
+            f"WHEN 'integer' THEN {digits} WHEN 'real' THEN {digits} END"
+        )
+    if kind in ("timestamp", "date"):
+        time = _timestamp(value) if kind == "timestamp" else _date(value)
+        return f"CASE {sent} WHEN 'text' THEN {time} END"
+    number = _number if kind == "number" else _integer
+    text = f"trim({value}, ' ')"
+    of_text = number(f"json_type({text})", f"json_extract({text}, '$')")
+    return (
+        f"CASE {sent} WHEN 'text' THEN CASE WHEN json_valid({text}) THEN {of_text} END "
+        f"ELSE {number(sent, value)} END"
+    )
+
+
+def _number(sent: str, value: str) -> str:
+    return (
+        f"CASE {sent} WHEN 'real' "
+        f"THEN CASE WHEN {value} BETWEEN -{_GREATEST} AND {_GREATEST} THEN {value} END "
+        f"WHEN 'integer' "
+        f"THEN CASE WHEN {value} BETWEEN -{_EXACT} AND {_EXACT} THEN CAST({value} AS REAL) END END"
+    )
+
+
+def _integer(sent: str, value: str) -> str:
+    return (
+        f"CASE {sent} WHEN 'integer' THEN CASE typeof({value}) WHEN 'integer' THEN {value} END "
+        f"WHEN 'real' THEN CASE WHEN {value} BETWEEN -{_EXACT} AND {_EXACT} "
+        f"AND {value} = CAST({value} AS INTEGER) THEN CAST({value} AS INTEGER) END END"
+    )
+
+
+def _is_day(value: str) -> str:
+    """Whether the text begins with a day of the calendar behind the zero date."""
+    day = f"substr({value}, 1, 10)"
+    return f"{value} >= '0001-01-02' AND date(julianday({day})) = {day}"
+
+
+def _timestamp(value: str) -> str:
+    return (
+        f"CASE WHEN {value} GLOB '{_DAY}[ T]{_CLOCK}*' AND {_is_day(value)} "
+        f"AND substr({value}, 12, 2) < '24' AND (length({value}) = 19 OR "
+        f"substr({value}, 20) GLOB '.[0-9]*' AND substr({value}, 21) NOT GLOB '*[^0-9]*') "
+        f"THEN substr({value}, 1, 10) || ' ' || substr({value}, 12) END"
+    )
+
+
+def _date(value: str) -> str:
+    return (
+        f"CASE WHEN {value} GLOB '{_DAY}*' AND {_is_day(value)} "
+        f"AND substr({value}, 11) IN ('', ' 00:00:00', 'T00:00:00') "
+        f"THEN substr({value}, 1, 10) END"
+    )
+
+
+def _masked(column: str) -> str:
+    """A personal text as it is masked everywhere: ABXXXXXX4F, anything of another shape all X."""
+    return (
+        f"CASE WHEN {column} GLOB '{'[0-9A-Za-z]' * 10}' "
+        f"THEN substr({column}, 1, 2) || 'XXXXXX' || substr({column}, 9) "
+        f"WHEN {column} <> '' THEN printf('%.*c', length({column}), 'X') ELSE {column} END"
+    )
+
+
+def _whole(hidden: dict[str, str]) -> str:
+    """The record as it was sent, with personal values masked where the file holds them."""
+    if not hidden:
+        return "s.json"
+    pairs = ", ".join(f"'$.{name}', {column}" for name, column in hidden.items())
+    return f"json_replace(s.json, {pairs})"
