@@ -38,23 +38,23 @@ def answer(
     return kind._of(table, response=response)
 
 
-def trade(number: str = "1", day: dt.date = DAY, **values: object) -> dict[str, Any]:
+def trade(number: str = "1", day: dt.date = DAY, **values: Any) -> dict[str, Any]:
     """A trade as it is sent, with the values given."""
     return trades(1)[0] | {"trade_no": number, "exch_trade_time": f"{day} 10:00:00"} | values
 
 
-def order(number: str = "1", day: dt.date = DAY, **values: object) -> dict[str, Any]:
+def order(number: str = "1", day: dt.date = DAY, **values: Any) -> dict[str, Any]:
     """An order as it is sent, with the values given."""
     return orders(1)[0] | {"order_no": number, "order_date_time": f"{day} 10:00:00"} | values
 
 
 def trade_answer(*records: object, at: str | None = "15:45", **options: Any) -> td.TradeBook:
-    book: td.TradeBook = answer(td.TradeBook, records, at and clock(at), **options)
+    book: td.TradeBook = answer(td.TradeBook, records, clock(at) if at else None, **options)
     return book
 
 
 def order_answer(*records: object, at: str | None = "15:45", **options: Any) -> td.OrderBook:
-    book: td.OrderBook = answer(td.OrderBook, records, at and clock(at), **options)
+    book: td.OrderBook = answer(td.OrderBook, records, clock(at) if at else None, **options)
     return book
 
 

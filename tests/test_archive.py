@@ -12,13 +12,11 @@ import pytest
 import tradingdata as td
 from archiving import (
     DAY,
-    DAYS,
     answer,
     archive_with,
     clock,
     content,
     counts,
-    order,
     order_answer,
     trade,
     trade_answer,
@@ -61,14 +59,14 @@ def test_an_asynchronous_client_has_a_call_of_its_own(tmp_path: Path) -> None:
 
         async def run() -> int:
             async with service.async_client() as client:
-                with pytest.raises(TypeError, match="await archive.fetch_async"):
+                with pytest.raises(TypeError, match=r"await archive\.fetch_async"):
                     archive.fetch(client)  # type: ignore[arg-type]
                 done = await archive.fetch_async(client)
                 assert archive.trades() == await client.trade_book()
                 return done.trades.new
 
         assert asyncio.run(run()) == len(archive.trades()) > 0
-        with service.client() as client, pytest.raises(TypeError, match="archive.fetch()"):
+        with service.client() as client, pytest.raises(TypeError, match=r"archive\.fetch\(\)"):
             asyncio.run(archive.fetch_async(client))  # type: ignore[arg-type]
 
 
@@ -79,79 +77,6 @@ def test_a_replayed_answer_changes_nothing(tmp_path: Path) -> None:
     entry = archive.add(book)
     assert content(archive) == before
     assert entry == archive.fetches()[0]
-
-
-def test_a_trade_that_comes_twice_in_an_answer_is_kept_twice(tmp_path: Path) -> None:
-    """F98"""
-    twice = trade_answer(trade(quantity=1), trade(quantity=1), trade(quantity=2))
-    archive = archive_with(tmp_path, twice)
-    assert [row.quantity for row in archive.trades()] == [1, 1, 2]
-    archive.add(trade_answer(trade(quantity=1), trade(quantity=1), trade(quantity=2), at="16:00"))
-    assert archive.trades() == twice
-
-
-@pytest.mark.parametrize("name", ["order_no", "leg_no", "exchange", "segment", "client_id"])
-def test_every_part_of_an_orders_key_tells_it_from_others(tmp_path: Path, name: str) -> None:
-    other = 9.0 if name == "leg_no" else "other"
-    archive = archive_with(tmp_path, order_answer(order(), order(**{name: other})))
-    assert archive.fetches()[0].new == 2
-    assert archive.add(order_answer(order(**{name: None}), at="16:00")).new == 1
-    assert {row[name] for row in archive.orders()} == {order()[name], other, None}
-
-
-def test_the_same_number_on_another_day_is_another_record(tmp_path: Path) -> None:
-    books = [trade_answer(*(trade(day=day, quantity=day.day) for day in DAYS))]
-    archive = archive_with(tmp_path, *books)
-    assert [row.quantity for row in archive.trades()] == [16, 17, 18, 19, 20]
-    assert [row.quantity for row in archive.trades(DAYS[1], DAYS[3])] == [17, 18, 19]
-    assert [row.quantity for row in archive.trades(end="2026-11-17")] == [16, 17]
-    assert [row.quantity for row in archive.trades(str(DAYS[2]))] == [18]
-    assert archive.fetches()[0].days == tuple(DAYS)
-
-
-def test_days_that_end_before_they_start_are_refused(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path)
-    with pytest.raises(ValueError, match="end"):
-        archive.trades("2026-11-20", "2026-11-19")
-    with pytest.raises(ValueError, match="'2026-11-20', not '20.11.2026'"):
-        archive.trades("20.11.2026")
-    with pytest.raises(TypeError, match="a date or text"):
-        archive.trades(clock("10:00"))
-
-
-def test_accounts_stay_apart(tmp_path: Path) -> None:
-    books = [trade_answer(trade(quantity=n), account=f"desk{n}") for n in (1, 2)]
-    archive = archive_with(tmp_path, *books)
-    assert archive.accounts == ("desk1", "desk2")
-    assert [row.quantity for row in archive.trades()] == [1, 2]
-    assert [row.quantity for row in archive.trades(account="desk2")] == [2]
-
-
-def test_a_book_of_an_unknown_account_is_not_filed_beside_labelled_ones(tmp_path: Path) -> None:
-    labelled = trade_answer(trade(), account="desk1")
-    archive = archive_with(tmp_path, labelled)
-    with pytest.raises(ValueError, match=r"labelled accounts \(desk1\): pass account="):
-        archive.add(labelled[:])
-    assert archive.add(labelled[:], account="desk1").new == 0
-    assert archive.add(labelled[:], account="").new == 1
-    assert archive.accounts == (None, "desk1")
-    assert len(archive.trades(account="")) == 1
-
-
-def test_a_row_without_a_time_belongs_to_the_day_it_was_received(tmp_path: Path) -> None:
-    """F96"""
-    lost = {"exch_trade_time": "", "order_date_time": None}
-    book = trade_answer(trade(**lost), at="00:15")
-    archive = archive_with(tmp_path, book)
-    assert len(archive.trades(DAY)) == 1
-    utc = td.Archive(tmp_path / "utc.sqlite", tz="UTC")
-    utc.add(book)
-    assert len(utc.trades("2026-11-19")) == 1
-
-
-def test_a_trade_without_a_trade_time_is_filed_by_its_orders(tmp_path: Path) -> None:
-    row = trade(exch_trade_time=None, order_date_time="2026-11-18 10:00:00")
-    assert len(archive_with(tmp_path, trade_answer(row)).trades("2026-11-18")) == 1
 
 
 def test_values_that_were_lost_are_kept_as_they_were_sent(tmp_path: Path) -> None:
@@ -224,7 +149,7 @@ def test_personal_data_that_is_kept_is_shown_to_who_asks_for_it(tmp_path: Path) 
 def test_only_books_of_trades_and_orders_are_kept(tmp_path: Path) -> None:
     archive = archive_with(tmp_path)
     with pytest.raises(TypeError, match="a TradeBook or an OrderBook, not StockList"):
-        archive.add(td.StockList())  # type: ignore[type-var]
+        archive.add(td.StockList())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="aware"):
         archive.add(td.TradeBook(), at=clock("10:00").replace(tzinfo=None))
 
