@@ -15,6 +15,9 @@ from tradingdata import sandbox
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?:\]\(|(?:src|srcset)=\")([^)\"#]+)")
+WIDEST = 90  # columns that a page shows without a scroll bar
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -54,6 +57,29 @@ def test_the_code_on_the_page_runs(page: Path) -> None:
                 value.stop()
 
 
+def commands(page: Path) -> list[str]:
+    """The package's own commands in the page's shell blocks."""
+    lines = [
+        line for block in SHELL.findall(page.read_text("utf-8")) for line in block.splitlines()
+    ]
+    return [line for line in lines if re.match(r"(tradingdata|python -m tradingdata) ", line)]
+
+
+@pytest.mark.usefixtures("_sandbox")
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=relative)
+def test_the_commands_on_the_page_run(page: Path) -> None:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    script = "\n".join(["set -e", *commands(page)])
+    done = subprocess.run(
+        ["bash", "-c", script],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def of_pytest(page: Path) -> bool:
     return any("\ndef test_" in block for block in blocks(page))
 
@@ -69,6 +95,21 @@ def test_the_tests_on_the_page_pass(page: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout
     assert re.search(r"^[1-9]\d* passed", done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=relative)
+def test_the_code_on_the_page_fits_it(page: Path) -> None:
+    assert [
+        line for block in blocks(page) for line in block.splitlines() if len(line) > WIDEST
+    ] == []
+
+
+def test_the_links_of_the_readme_lead_somewhere() -> None:
+    """Those of the other pages are Sphinx's to follow."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    inside = [link for link in LINK.findall(text) if not link.startswith("http")]
+    assert len(inside) > 10
+    assert [link for link in inside if not (ROOT / link).exists()] == []
 
 
 def test_the_pages_have_code() -> None:
