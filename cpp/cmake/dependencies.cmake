@@ -1,4 +1,15 @@
 # The system's libraries that the core stands on; a missing one is named the way its user installs it.
+set(TRADINGDATA_STATIC_CURL "$ENV{TRADINGDATA_STATIC_CURL}" CACHE STRING
+  "For wheels: the folder that .ci/static-curl made; its libcurl is linked in, with TLS and zlib")
+if(TRADINGDATA_STATIC_CURL)
+  get_filename_component(TRADINGDATA_STATIC_CURL "${TRADINGDATA_STATIC_CURL}" ABSOLUTE
+    BASE_DIR "${CMAKE_SOURCE_DIR}")
+  include("${TRADINGDATA_STATIC_CURL}/static.cmake")
+  set(CURL_DIR "${TRADINGDATA_STATIC_CURL}/lib/cmake/CURL")
+  set(OPENSSL_USE_STATIC_LIBS ${TRADINGDATA_STATIC_OPENSSL})
+  set(ZLIB_USE_STATIC_LIBS ${TRADINGDATA_STATIC_ZLIB})
+endif()
+
 find_package(Threads REQUIRED)
 find_package(CURL 7.76)
 find_package(ZLIB)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "curl_easy.hpp"
+#include "inflate.hpp"
 #include "process.hpp"
 #include "tradingdata/http.hpp"
 
@@ -254,8 +255,9 @@ std::unique_ptr<Transport> make_curl_transport(const CurlOptions& options) {
 
 std::string transport_version() {
   const curl_version_info_data& version = initialised_curl();
-  return std::string("libcurl/") + version.version + " " +
-         (version.ssl_version == nullptr ? "" : version.ssl_version);
+  const char* const tls = version.ssl_version == nullptr ? "" : version.ssl_version;
+  return std::string("libcurl/") + version.version + " " + tls + " zlib/" +
+         detail::inflate_version();
 }
 
 }  // namespace tradingdata

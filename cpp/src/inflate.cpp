@@ -60,4 +60,8 @@ InflateResult Inflater::feed(std::string_view chunk, Buffer& out, std::int64_t l
   return InflateResult::good;
 }
 
+const char* inflate_version() {
+  return zlibVersion();
+}
+
 }  // namespace tradingdata::detail

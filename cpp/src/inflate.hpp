@@ -12,6 +12,9 @@ struct z_stream_s;
 
 namespace tradingdata::detail {
 
+// Of the zlib in use.
+const char* inflate_version();
+
 enum class InflateResult : std::uint8_t { good, too_large, not_gzip, corrupt };
 
 class Inflater {

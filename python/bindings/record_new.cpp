@@ -162,9 +162,13 @@ Zone zone_of(const RowObject* base, const Table& table, const py::dict& changes)
 
 }  // namespace
 
-py::object make_record(const RowType& type, PyObject* keywords, const RowObject* base) {
-  if (PyDateTimeAPI == nullptr) PyDateTime_IMPORT;  // the header keeps one pointer a file
+// The header of the C API keeps one pointer a file.
+void import_datetime_for_records() {
+  PyDateTime_IMPORT;
   if (PyDateTimeAPI == nullptr) throw py::error_already_set();
+}
+
+py::object make_record(const RowType& type, PyObject* keywords, const RowObject* base) {
   const py::dict changes =
       keywords != nullptr ? py::reinterpret_borrow<py::dict>(keywords) : py::dict();
   auto table = begin_table(type, base);

@@ -27,8 +27,7 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* next_row(PyObject* self) {
-  RowIterator* const iterator = as_iterator(self);
+PyObject* advance(RowIterator* iterator) {
   if (iterator->left == 0) return nullptr;
   PyObject* const row =
       make_row(*iterator->type, iterator->owner, iterator->columns, iterator->next);
@@ -38,11 +37,33 @@ PyObject* next_row(PyObject* self) {
   return row;
 }
 
-PyObject* length_hint(PyObject* self, PyObject*) {
-  return PyLong_FromLongLong(as_iterator(self)->left);
+// One iterator may be shared by threads; without a GIL two could both take the last row.
+template <typename Work>
+PyObject* alone(PyObject* self, const Work& work) {
+  PyObject* result = nullptr;
+#ifdef Py_GIL_DISABLED
+  Py_BEGIN_CRITICAL_SECTION(self);
+  result = work(as_iterator(self));
+  Py_END_CRITICAL_SECTION();
+#else
+  result = work(as_iterator(self));
+#endif
+  return result;
 }
 
-PyTypeObject* iterator_type() {
+PyObject* next_row(PyObject* self) {
+  return alone(self, advance);
+}
+
+PyObject* length_hint(PyObject* self, PyObject*) {
+  return alone(self, [](RowIterator* iterator) { return PyLong_FromLongLong(iterator->left); });
+}
+
+PyTypeObject* iterator_type = nullptr;
+
+}  // namespace
+
+void make_iterator_type() {
   static PyMethodDef methods[] = {{"__length_hint__", length_hint, METH_NOARGS, nullptr}, {}};
   static PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
@@ -53,12 +74,10 @@ PyTypeObject* iterator_type() {
   };
   static PyType_Spec spec{"tradingdata._core.RowIterator", sizeof(RowIterator), 0,
                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  static PyObject* const type = PyType_FromSpec(&spec);
+  PyObject* const type = PyType_FromSpec(&spec);
   if (type == nullptr) throw py::error_already_set();
-  return reinterpret_cast<PyTypeObject*>(type);
+  iterator_type = reinterpret_cast<PyTypeObject*>(type);
 }
-
-}  // namespace
 
 py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_t stop,
                         std::int64_t step) {
@@ -70,7 +89,7 @@ py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_
   if (left > 0 && (start < 0 || start >= rows || last < 0 || last >= rows)) {
     throw py::index_error("row out of range");
   }
-  RowIterator* const made = PyObject_New(RowIterator, iterator_type());
+  RowIterator* const made = PyObject_New(RowIterator, iterator_type);
   if (made == nullptr) throw py::error_already_set();
   made->owner = owner.inc_ref().ptr();
   made->columns = columns;

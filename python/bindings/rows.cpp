@@ -216,6 +216,8 @@ PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::
 
 void bind_records(py::module_& module) {
   import_datetime();
+  import_datetime_for_records();
+  make_iterator_type();
   for (std::size_t i = 0; i < row_types.size(); ++i) {
     row_types[i].schema = record_schemas[i];
     row_types[i].names.fill(*record_schemas[i]);

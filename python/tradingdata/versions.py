@@ -10,7 +10,11 @@ _OPTIONAL = ("pandas", "polars", "pyarrow", "duckdb", "dask", "tqdm", "typer", "
 
 
 def versions() -> dict[str, str]:
-    """Versions by name: this package, Python, the platform, libcurl, and the optional libraries."""
+    """Versions by name: this package, Python, the platform, libraries.
+
+    Of the libraries, those of the extension come first: the ones that a wheel brings along stand
+    under these names in its bill of materials too.
+    """
     import platform
     from importlib import metadata
 
@@ -20,7 +24,8 @@ def versions() -> dict[str, str]:
         "tradingdata": _core.__version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": platform.platform(),
-        "libcurl": _core.transport_version(),
+        **dict(part.strip("()").partition("/")[::2] for part in _core.transport_version().split()),
+        "pybind11": _core.pybind11_version,
     }
     for name in _OPTIONAL:
         try:

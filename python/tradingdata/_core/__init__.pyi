@@ -9,6 +9,7 @@ from .records import Stock as Stock
 from .records import Trade as Trade
 
 __version__: str
+pybind11_version: str
 
 _Record = Trade | Order | Stock
 _Data = bytes | bytearray | memoryview
