@@ -51,9 +51,7 @@ def test_a_variable_names_the_roots_where_the_system_has_none(
     tls_service: Service, ca: Authority
 ) -> None:
     tls_service.script(then=good_book())
-    answer = call_in_room(
-        tls_service.base_url, "none", ca.pem_file, SSL_CERT_FILE=str(ca.pem_file)
-    )
+    answer = call_in_room(tls_service.base_url, "none", ca.pem_file, SSL_CERT_FILE=str(ca.pem_file))
     assert answer == "3 trades"
 
 
