@@ -13,7 +13,7 @@ author = "The tradingdata authors"
 copyright = "2026, the tradingdata authors"
 version = release = installed_version("tradingdata")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "fields"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "fields", "shown_signatures"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -21,6 +21,8 @@ myst_heading_anchors = 3
 nb_execution_mode = "off"
 
 autodoc_member_order = "bysource"
+autodoc_type_aliases = {"Record": "Record", "AnyBook": "AnyBook"}
+default_role = "code"  # what single backquotes mean in a docstring
 autodoc_typehints = "signature"
 # A parameter a line where a signature does not fit one, and types by their short names.
 python_maximum_signature_line_length = 100

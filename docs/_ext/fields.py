@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -32,7 +34,7 @@ class RecordFields(SphinxDirective):
         return [table]
 
 
-def row(cells) -> nodes.row:
+def row(cells: Iterable[nodes.Node]) -> nodes.row:
     made = nodes.row()
     for cell in cells:
         entry = nodes.entry()

@@ -150,7 +150,7 @@ class AsyncClient:
 
     @property
     def access_token(self) -> str:
-        """Write-only: ``client.access_token = new`` takes effect with the next call."""
+        """Can be assigned, never read; ``client.access_token = new`` counts from the next call."""
         raise AttributeError("access_token can be assigned, not read: tokens are never shown")
 
     @access_token.setter
@@ -159,7 +159,7 @@ class AsyncClient:
 
     @property
     def stats(self) -> ClientStats:
-        """What the client has done so far: calls, attempts, connections, bytes."""
+        """What the client has done so far, in calls, attempts, connections and bytes."""
         return ClientStats(**self._core.stats())
 
     @property

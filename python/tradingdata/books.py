@@ -266,7 +266,7 @@ class Book(_Of[Record], FrameExport, BookDisplay):
 
     @property
     def issues(self) -> tuple[Issue, ...]:
-        """What did not fit, or is odd, in the answer. Of a part: what did not fit in its answer."""
+        """What did not fit, or is odd, in the answer; a part has those of its whole answer."""
         if self._issues is None:
             self._issues = decode_issues(self._table)
         return self._issues

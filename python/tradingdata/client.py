@@ -93,16 +93,19 @@ class Client:
         connect_timeout: seconds that one attempt may take to connect.
         attempts: requests that a call may send before its error is raised.
         rate_limit: a ``RateLimit``, which several clients may share.
-        proxy: URL of an HTTP proxy, ``""`` for none; ``None`` asks the environment.
+        proxy: URL of an HTTP or SOCKS proxy, ``""`` for none; ``None`` asks the environment. It is
+            never used for loopback.
         trust_env: whether the environment's proxies and CA files count.
-        ca_file: a PEM file of the roots to trust; see the documentation for the order of places.
-        max_body: bytes of an unpacked answer above which it is refused.
+        ca_file: a PEM file of the roots to trust; else ``SSL_CERT_FILE``, ``CURL_CA_BUNDLE``,
+            ``REQUESTS_CA_BUNDLE``, the system's, certifi's.
+        max_body: bytes of an unpacked answer above which it is refused; 256 MiB.
         strict: whether a value that is lost or missing is an error instead of a warning.
         keep_personal_data: whether account numbers (PAN) are kept; they are masked otherwise.
         on_retry: called with a ``Retry`` before each wait for another attempt.
 
-    A client may be used by many threads. ``with`` closes it, and need not be used. It cannot be
-    copied or pickled, since a copy would carry the token along.
+    A client may be used by many threads, and on both sides of a fork. ``with`` closes it, and need
+    not be used. It cannot be copied or pickled, since a copy would carry the token along. Raises
+    ConfigurationError for options that cannot work, and TypeError for those of another type.
     """
 
     def __init__(
@@ -157,18 +160,20 @@ class Client:
     # -- the service --
 
     def trade_book(self, *, timeout: float | None = None) -> TradeBook:
-        """The account's executed trades (service: "Trade book").
+        """The account's executed trades (service: "Trade book"), in the service's order.
 
-        ``timeout`` in seconds replaces the client's for this call. Raises a TradingDataError of the
-        kind that says what happened; an empty book means that the service said there are none.
+        ``timeout`` in seconds replaces the client's for this call. Warns with DataWarning of values
+        that were lost. Raises ConfigurationError without a token, AuthenticationError where it is
+        refused, and else the TradingDataError that says what happened: no failure looks like an
+        empty book, so an empty one means that the service said there are no trades.
         """
         return self._book(TradeBook, timeout)
 
     def order_book(self, *, timeout: float | None = None) -> OrderBook:
-        """The orders of the current day (service: "Order book").
+        """The orders of the current day (service: "Order book"), in the service's order.
 
-        ``timeout`` in seconds replaces the client's for this call. Raises a TradingDataError of the
-        kind that says what happened; an empty book means that the service said there are none.
+        The service clears them after the session. Arguments, warnings and errors are those of
+        ``trade_book``.
         """
         return self._book(OrderBook, timeout)
 
@@ -187,7 +192,9 @@ class Client:
         """Stocks by name, NSE symbol or BSE code (service: "Search stock"); no token goes along.
 
         Nothing is asked until the result is read: it is an iterable of ``Stock``, with ``pages()``,
-        ``first(n)`` and ``all()``.
+        ``first(n)`` and ``all()``. Raises ConfigurationError at once for what cannot be asked, and
+        while it is read the TradingDataError of the page that failed, with ``page`` and
+        ``received`` on it.
 
         Args:
             query: company name, NSE symbol or BSE code.
@@ -247,7 +254,7 @@ class Client:
 
     @property
     def access_token(self) -> str:
-        """Write-only: ``client.access_token = new`` takes effect with the next call."""
+        """Can be assigned, never read; ``client.access_token = new`` counts from the next call."""
         raise AttributeError("access_token can be assigned, not read: tokens are never shown")
 
     @access_token.setter
@@ -256,7 +263,7 @@ class Client:
 
     @property
     def stats(self) -> ClientStats:
-        """What the client has done so far: calls, attempts, connections, bytes."""
+        """What the client has done so far, in calls, attempts, connections and bytes."""
         return ClientStats(**self._core.stats())
 
     @property

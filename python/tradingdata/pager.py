@@ -80,7 +80,7 @@ class _Pager:
 
     @property
     def page(self) -> int:
-        """The first page that was not handed on whole: ``start_page=`` of a search that goes on."""
+        """The first page that was not handed on whole, to go on from with ``start_page=``."""
         return self._pass.page
 
     @property

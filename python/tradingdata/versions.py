@@ -36,7 +36,11 @@ def versions() -> dict[str, str]:
 
 
 def show_versions(file: TextIO | None = None) -> None:
-    """Prints ``versions()``, a line each, to ``file`` or standard output."""
+    """Prints what a report of a problem needs, to ``file`` or standard output.
+
+    A line each: the versions of this package, Python, the platform, libcurl and the optional
+    libraries. It holds nothing of your account.
+    """
     found = versions()
     width = max(map(len, found))
     for name, version in found.items():

@@ -39,7 +39,7 @@ from .service import Service
 __all__ = ["DEFAULT_DAY", "FAULTS", "Clock", "Request", "RequestLog", "Service", "start"]
 
 DEFAULT_DAY = date(2026, 11, 20)
-"""The day when none is asked for: fixed, so that results repeat."""
+"""The day when none is asked for. It is fixed, so that results repeat."""
 
 
 def start(

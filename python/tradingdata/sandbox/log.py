@@ -54,7 +54,7 @@ class RequestLog(Sequence[Request]):
 
     @property
     def counts(self) -> Counter[str]:
-        """How many requests came since the start: "trade_book", "order_book", "search", "other"."""
+        """How many requests came since the start, by endpoint; "other" counts unknown paths."""
         with self._lock:
             return self._counts.copy()
 

@@ -1,0 +1,68 @@
+"""What of a signature and a docstring a reader needs: no more than what he would write.
+
+Errors and what calls return are never made by hand, so their constructors are left out. A record
+takes its fields as keywords, which stand in tables of their own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
+from sphinx.util.typing import ExtensionMetadata
+
+from tradingdata.records import RECORD_TYPES
+
+MADE_BY_CALLS = {
+    "tradingdata.AsyncSearchPager",
+    "tradingdata.ClientStats",
+    "tradingdata.Issue",
+    "tradingdata.Response",
+    "tradingdata.Retry",
+    "tradingdata.SearchPager",
+    "tradingdata.SearchStats",
+    "tradingdata.sandbox.Clock",
+    "tradingdata.sandbox.Request",
+    "tradingdata.sandbox.RequestLog",
+    "tradingdata.sandbox.Service",
+}
+
+
+def shorten(
+    app: Sphinx,
+    what: str,
+    name: str,
+    value: Any,
+    options: Any,
+    signature: str | None,
+    returned: str | None,
+) -> tuple[str, str | None] | None:
+    """Replaces a signature; None leaves it as it is."""
+    if not signature:
+        return None
+    if value in RECORD_TYPES:
+        return "(**fields)", None
+    if what == "exception" or name in MADE_BY_CALLS:
+        return "", None
+    if what == "class" and issubclass(value, tuple):
+        return "", None
+    return None
+
+
+def without_fields(
+    app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]
+) -> None:
+    """Leaves the fields of a record to their table."""
+    if inspect.isclass(value) and value in RECORD_TYPES:
+        del lines[1:]
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.connect("autodoc-process-signature", shorten)
+    app.connect("autodoc-process-docstring", without_fields)
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
