@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tradingdata/arrow.hpp"
+#include "tradingdata/block.hpp"
 #include "tradingdata/category.hpp"
 
 namespace tradingdata::detail {

@@ -1,42 +1,12 @@
 #include "tradingdata/buffer.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <utility>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+#include "tradingdata/block.hpp"
 
 namespace tradingdata {
-
-namespace {
-
-// Below this the C library's own heap wins: its pages are warm from one call to the next.
-constexpr std::int64_t huge_from = 32 << 20;
-constexpr std::size_t huge_page = 2 << 20;
-constexpr std::size_t alignment = 64;
-
-}  // namespace
-
-void* allocate_block(std::int64_t bytes) {
-  const bool huge = bytes >= huge_from;
-  const std::size_t align = huge ? huge_page : alignment;
-  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
-  const std::size_t rounded = (wanted + align - 1) / align * align;
-  void* block = std::aligned_alloc(align, rounded);
-  if (block == nullptr) throw std::bad_alloc();
-#ifdef __linux__
-  if (huge) madvise(block, rounded, MADV_HUGEPAGE);  // advice only: a refusal costs nothing
-#endif
-  return block;
-}
-
-void free_block(void* block) {
-  std::free(block);
-}
 
 Buffer::Buffer(std::string_view content) {
   append(content);

@@ -67,7 +67,7 @@ class Cells {
     if (sink.masked) [[unlikely]]
       return read_personal(at, sink, row);
     const char* const from = at + 1;
-    const unsigned length = plain_length(from);
+    const std::size_t length = plain_length(from);
     if (from[length] != '"') [[unlikely]]
       return read_long_text(at, sink, row);
     store_view(reinterpret_cast<TextView*>(sink.values) + row, from, length, from - begin_);

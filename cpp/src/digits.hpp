@@ -19,8 +19,9 @@ struct ShortNumber {
   unsigned decimals;
 };
 
-inline constexpr std::uint64_t powers_of_ten_up_to_8[] = {
-    1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+inline constexpr std::uint64_t short_powers[] = {1,       10,        100,        1'000,      10'000,
+                                                 100'000, 1'000'000, 10'000'000, 100'000'000};
+inline constexpr double short_powers_as_doubles[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
 
 // The value of 1 to 8 digits; what stands behind them does not matter.
 TRADINGDATA_INLINE std::uint64_t eight_digits(const char* text, unsigned count) {
@@ -42,14 +43,16 @@ TRADINGDATA_INLINE ShortNumber scan_short_number(const char* text) {
   const auto whole = static_cast<unsigned>(std::countr_zero(others));
   const bool leading_zero = *text == '0' && whole != 1;
   if (whole - 1 >= ShortNumber::most_digits || leading_zero) return none;  // also where it is 0
-  ShortNumber number{text + whole, eight_digits(text, whole), 0};
+  ShortNumber number{text + whole, 0, 0};
+  // One digit is what most columns have that never change, so this is seldom a wrong guess.
+  number.digits = whole == 1 ? static_cast<std::uint64_t>(*text - '0') : eight_digits(text, whole);
   if (*number.end == '.') {
     const std::uint32_t behind = others & (others - 1);
     const auto length = static_cast<unsigned>(std::countr_zero(behind));
     number.decimals = length - whole - 1;
     // 0 and too many at once; and where the block ends inside the number, there are too many.
     if (number.decimals - 1 >= ShortNumber::most_digits) return none;
-    number.digits = number.digits * powers_of_ten_up_to_8[number.decimals] +
+    number.digits = number.digits * short_powers[number.decimals] +
                     eight_digits(number.end + 1, number.decimals);
     number.end = text + length;
   }
@@ -59,8 +62,8 @@ TRADINGDATA_INLINE ShortNumber scan_short_number(const char* text) {
 
 // Both operands are exact, so the one rounding is the correct one (Clinger).
 TRADINGDATA_INLINE double value_of(const ShortNumber& number) {
-  return static_cast<double>(number.digits) /
-         static_cast<double>(powers_of_ten_up_to_8[number.decimals]);
+  return static_cast<double>(static_cast<std::int64_t>(number.digits)) /
+         short_powers_as_doubles[number.decimals];
 }
 
 }  // namespace tradingdata::detail

@@ -1,6 +1,7 @@
 // The order in which the records of a body have their keys, learned from one of them. What stands
 // between two values (space, comma, key and colon) is then expected as a whole, and compared before
-// anything is looked up.
+// anything is looked up. A thread's next body of such records begins with what the last one taught:
+// services do not change their mind, and a small body is half read before it has taught anything.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct KeyMeaning {
 struct Step {
   static constexpr int longest = 64;
 
-  char text[longest] = {};
+  alignas(16) char text[longest] = {};
   std::uint32_t first_half = 0;  // a bit for each byte of the text
   std::uint32_t second_half = 0;
   std::int64_t length = 0;
@@ -38,15 +39,26 @@ struct Step {
   }
 };
 
+// What was learned from a record.
+struct Order {
+  std::vector<Step> steps;
+  FieldSet fields;            // of all steps
+  std::vector<int> of_field;  // the step of each field, or -1
+  std::vector<int> of_extra;
+};
+
 class KeyOrder {
  public:
   KeyOrder(const Schema& schema, Table& table);
+  ~KeyOrder();
+  KeyOrder(const KeyOrder&) = delete;
+  KeyOrder& operator=(const KeyOrder&) = delete;
 
-  const Step* begin() const { return steps_.data(); }
-  const Step* end() const { return steps_.data() + steps_.size(); }
+  const Step* begin() const { return order_.steps.data(); }
+  const Step* end() const { return order_.steps.data() + order_.steps.size(); }
   // The fields of the steps from `first` up to `last`.
   FieldSet fields_of(const Step* first, const Step* last) const {
-    return (last != end() ? last->before : fields_).without(first->before);
+    return (last != end() ? last->before : order_.fields).without(first->before);
   }
 
   // The meaning of the key that `scan` found, quoted text from `from` on.
@@ -54,8 +66,9 @@ class KeyOrder {
   // The step to expect behind a key that is none of the expected ones; `step` was expected.
   const Step* behind(const KeyMeaning& meaning, const Step* step) const;
 
-  // Whether a record of so many keys tells more than the one that was learned.
+  // Whether a record of so many keys tells more than those before it in this body.
   bool is_wider(std::int64_t keys) const { return keys > keys_ && keys_ < most_keys; }
+  void widen(std::int64_t keys) { keys_ = keys; }
   // Learns from a record, which is known to be sound.
   void learn(const Document& body, const char* record, int depth);
 
@@ -66,11 +79,9 @@ class KeyOrder {
 
   const FieldIndex& index_;
   Table& table_;
-  std::vector<Step> steps_;
-  FieldSet fields_;            // of all steps
-  std::vector<int> of_field_;  // the step of each field, or -1
-  std::vector<int> of_extra_;
-  std::int64_t keys_ = -1;  // of the record that was learned
+  Order& remembered_;
+  Order order_;
+  std::int64_t keys_ = -1;  // of the widest record
   std::string scratch_;
 };
 

@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t most_raw = 64;          // bytes of a value shown in an issue
 constexpr std::int64_t most_of_a_name = 100;  // bytes of an unknown name shown in a path
 
-// Cut to the cap, never inside a character.
+}  // namespace
+
 std::string capped(std::string_view raw) {
   if (raw.size() <= most_raw) return std::string(raw);
   std::size_t size = most_raw;
@@ -17,19 +18,16 @@ std::string capped(std::string_view raw) {
   return std::string(raw.substr(0, size)) + "...";
 }
 
-}  // namespace
-
 Notes::Notes(const Document& body, Table& table, bool strict, std::string_view where)
-    : body_(body),
-      table_(table),
-      strict_(strict),
-      where_(where),
-      of_field_(static_cast<std::size_t>(table.schema().width() * problem_count), -1) {}
+    : body_(body), table_(table), strict_(strict), where_(where) {}
 
 void Notes::note(int field, Problem problem, std::int64_t row, const char* place,
                  std::string_view raw) {
   const Field& noted = table_.schema().fields[static_cast<std::size_t>(field)];
   const int index = field * problem_count + static_cast<int>(problem);
+  if (of_field_.empty()) {  // most books have nothing to note
+    of_field_.resize(table_.schema().fields.size() * static_cast<std::size_t>(problem_count), -1);
+  }
   count(of_field_, static_cast<std::size_t>(index), noted.name, problem, row,
         noted.personal ? std::string_view() : raw);
   refuse_if_strict(noted.name, problem, row, place);

@@ -14,6 +14,9 @@
 
 namespace tradingdata::detail {
 
+// A value as an issue shows it: never long, and never cut inside a character.
+std::string capped(std::string_view raw);
+
 class Notes {
  public:
   // `where` is the JSON path of the array: records stand at where[0], where[1], ...

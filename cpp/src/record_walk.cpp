@@ -16,6 +16,13 @@ std::size_t size_of(std::int64_t count) {
   return static_cast<std::size_t>(count);
 }
 
+// Of one that has all of the fields: their names, and for each two quotes, a colon and a comma.
+std::int64_t least_size_of_record(const Schema& schema) {
+  std::size_t size = 0;
+  for (const Field& field : schema.fields) size += field.name.size() + 4;
+  return static_cast<std::int64_t>(size);
+}
+
 }  // namespace
 
 RecordWalk::RecordWalk(const Document& body, Table& table, const DecodeOptions& options,
@@ -58,34 +65,45 @@ const char* RecordWalk::read_element(const char* at) {
 const char* RecordWalk::read_record(const char* begin, std::int64_t row) {
   const char* at = begin;
   FieldSet seen;
-  std::int64_t keys = 0;
+  std::int64_t expected = 0;    // keys that came in order
+  std::int64_t unexpected = 0;  // and those that had to be looked up
   const Step* step = order_.begin();
-  const Step* const end = order_.end();
   for (;;) {
-    // As long as the keys come in the order that was learned, nothing is looked up.
     const Step* const first = step;
-    for (; step != end && step->stands_at(at); ++step) {
-      at += step->length;
-      at = step->meaning.field >= 0 ? cells_.read(at, step->meaning.field, row)
-                                    : read_extra(at, step->meaning.extra, row);
-    }
+    const Reached reached = read_expected({at, step}, row);
+    at = reached.at;
+    step = reached.step;
     if (step != first) {
       const FieldSet run = order_.fields_of(first, step);
       if (seen.meets(run)) [[unlikely]]
         refuse_repeated();
       seen.add(run);
-      keys += step - first;
+      expected += step - first;
     }
     const bool more = at == begin ? body_.pass_opening(at, '}') : body_.pass_separator(at, '}');
     if (!more) break;
     at = read_pair(at, row, seen, step);
-    ++keys;
+    ++unexpected;
   }
   if (seen != all_) [[unlikely]]
     note_missing(at, row, seen);
-  if (order_.is_wider(keys)) [[unlikely]]
-    order_.learn(body_, begin, depth_);
+  if (order_.is_wider(expected + unexpected)) [[unlikely]] {
+    order_.widen(expected + unexpected);
+    if (unexpected > 0) order_.learn(body_, begin, depth_);
+  }
   return at;
+}
+
+RecordWalk::Reached RecordWalk::read_expected(Reached from, std::int64_t row) {
+  const char* at = from.at;
+  const Step* step = from.step;
+  const Step* const end = order_.end();
+  for (; step != end && step->stands_at(at); ++step) {
+    at += step->length;
+    at = step->meaning.field >= 0 ? cells_.read(at, step->meaning.field, row)
+                                  : read_extra(at, step->meaning.extra, row);
+  }
+  return {at, step};
 }
 
 const char* RecordWalk::read_pair(const char* at, std::int64_t row, FieldSet& seen,
@@ -145,16 +163,16 @@ void RecordWalk::refuse_repeated() {
 // Room for as many records as the rest of the body holds, if they are like those before; but never
 // at once for much more than such a body can hold, since the first ones may be of another kind.
 void RecordWalk::make_room() {
-  constexpr std::int64_t first_guess = 16;
+  constexpr std::int64_t most_at_first = 256;
   constexpr std::int64_t most_bodies = 16;
   constexpr std::int64_t always_granted = 256 << 20;
   const std::int64_t size = body_.end() - body_.begin();
+  const std::int64_t left = body_.end() - element_;
   const std::int64_t row_size = table_.bytes_for(1024) / 1024;
-  std::int64_t more = first_guess;
-  if (rows_ >= first_guess) {
-    const std::int64_t left = body_.end() - element_;
+  std::int64_t more = std::min(left / least_size_of_record(table_.schema()) + 1, most_at_first);
+  if (rows_ > 0) {
     const std::int64_t record = std::max<std::int64_t>((element_ - array_) / rows_, 1);
-    const std::int64_t alike = left / record + left / record / 16 + first_guess;
+    const std::int64_t alike = left / record + left / record / 16 + 16;
     more = std::min(alike, std::max(size / row_size, rows_));
   }
   const std::int64_t most = (size * most_bodies + always_granted) / row_size;

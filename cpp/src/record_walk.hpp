@@ -31,6 +31,13 @@ class RecordWalk {
  private:
   const char* read_element(const char* at);
   const char* read_record(const char* begin, std::int64_t row);
+  // Reads pairs as long as their keys come in the order that was learned: nothing is looked up. The
+  // inner loop; by itself, so that what it works with stays in registers.
+  struct Reached {
+    const char* at;
+    const Step* step;  // the one to expect there
+  };
+  TRADINGDATA_NOINLINE Reached read_expected(Reached from, std::int64_t row);
   // The pair at `at`, whose key was not the expected one.
   const char* read_pair(const char* at, std::int64_t row, FieldSet& seen, const Step*& step);
   const char* read_extra(const char* at, std::int32_t name, std::int64_t row);

@@ -2,7 +2,9 @@
 // these may read behind the text: a body has 64 bytes of padding for it.
 #pragma once
 
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -17,8 +19,10 @@
 // For the few functions that the inner loop is made of: a call would cost as much as they do.
 #if defined(__GNUC__)
 #define TRADINGDATA_INLINE inline __attribute__((always_inline))
+#define TRADINGDATA_NOINLINE __attribute__((noinline))
 #else
 #define TRADINGDATA_INLINE inline
+#define TRADINGDATA_NOINLINE
 #endif
 
 namespace tradingdata::detail {
@@ -45,11 +49,12 @@ std::uint32_t mask_of(const char* text, Test test) {
 inline std::uint32_t special_in_16(const char* text) {
 #ifdef TRADINGDATA_SSE2
   const __m128i block = load_block(text);
-  const __m128i quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
   const __m128i backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
-  // Signed and saturating, so that non-ASCII stays negative and controls become so.
-  const __m128i outside = _mm_subs_epi8(block, _mm_set1_epi8(0x20));
-  return mask_of(_mm_or_si128(_mm_or_si128(quote, backslash), outside));
+  // With this bit turned the quote stands just above the controls, and " !" above the quote.
+  const __m128i turned = _mm_xor_si128(block, _mm_set1_epi8(0x02));
+  // Signed and saturating, so that non-ASCII stays negative; controls and the quote become so.
+  const __m128i outside = _mm_subs_epi8(turned, _mm_set1_epi8(0x21));
+  return mask_of(_mm_or_si128(backslash, outside));
 #else
   return mask_of(text, [](unsigned char byte) {
     return byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x80;
@@ -58,10 +63,10 @@ inline std::uint32_t special_in_16(const char* text) {
 }
 
 // How many bytes of plain text there are, up to 32.
-TRADINGDATA_INLINE unsigned plain_length(const char* text) {
+TRADINGDATA_INLINE std::size_t plain_length(const char* text) {
   std::uint32_t special = special_in_16(text);
   if (special == 0) special = special_in_16(text + 16) << 16;
-  return static_cast<unsigned>(std::countr_zero(special));
+  return static_cast<std::size_t>(std::countr_zero(special));
 }
 
 // A bit for each of 16 bytes that is no digit.
@@ -88,25 +93,29 @@ inline bool same_bytes(const char* text, const char* expected, std::uint32_t mas
 
 // A view of at most 32 bytes of text, which lie at `offset` in buffer 0. Both forms are made
 // without a branch: lengths vary from cell to cell, and a wrong guess costs more than the work.
-inline void store_view(TextView* out, const char* text, unsigned size, std::int64_t offset) {
+inline void store_view(TextView* out, const char* text, std::size_t size, std::int64_t offset) {
 #ifdef TRADINGDATA_SSE2
-  struct Kept {
-    alignas(16) unsigned char bytes[33][16];
+  struct Shape {
+    alignas(16) unsigned char kept[16]{};  // which characters stand in the view itself
+    std::uint64_t placed = 0;              // all bits where it has the offset too
   };
-  static constexpr Kept kept = [] {
-    Kept table{};
-    for (unsigned length = 0; length <= 32; ++length) {
-      const unsigned count = length <= TextView::inline_capacity ? length : 4;  // the prefix
-      for (unsigned i = 0; i < count; ++i) table.bytes[length][i] = 0xFF;
+  static constexpr auto shapes = [] {
+    std::array<Shape, 33> table{};
+    for (std::size_t length = 0; length < table.size(); ++length) {
+      const bool placed = length > TextView::inline_capacity;
+      const std::size_t count = placed ? sizeof(TextView::Place::prefix) : length;
+      for (std::size_t i = 0; i < count; ++i) table[length].kept[i] = 0xFF;
+      table[length].placed = placed ? ~std::uint64_t{0} : 0;
     }
     return table;
   }();
-  const auto* const mask = reinterpret_cast<const __m128i*>(kept.bytes[size]);
-  const __m128i characters = _mm_and_si128(load_block(text), _mm_load_si128(mask));
-  const std::int64_t place = size > TextView::inline_capacity ? offset << 32 : 0;
+  const Shape& shape = shapes[size];
+  const auto* const kept = reinterpret_cast<const __m128i*>(shape.kept);
+  const __m128i characters = _mm_and_si128(load_block(text), _mm_load_si128(kept));
+  const std::uint64_t place = static_cast<std::uint64_t>(offset) << 32 & shape.placed;
+  const __m128i tail = _mm_slli_si128(_mm_cvtsi64_si128(static_cast<std::int64_t>(place)), 8);
   const __m128i head =
       _mm_or_si128(_mm_slli_si128(characters, 4), _mm_cvtsi32_si128(static_cast<int>(size)));
-  const __m128i tail = _mm_set_epi64x(place, 0);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_or_si128(head, tail));
 #else
   const std::string_view view(text, size);

@@ -4,13 +4,17 @@
 #include <cstring>
 #include <limits>
 
+#include "tradingdata/block.hpp"
+
 namespace tradingdata {
 
 namespace {
 
 constexpr std::int64_t line = 64;
-// Columns whose starts differ by a multiple of a page would share a few cache sets; shift each.
-constexpr std::int64_t stagger = 3 * line;
+// Large columns whose starts differ by a multiple of a page would share a few cache sets.
+std::int64_t stagger(std::int64_t rows) {
+  return rows < 256 ? 0 : 3 * line;
+}
 constexpr std::int64_t greatest_buffer = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t rounded(std::int64_t bytes) {
@@ -34,7 +38,7 @@ Table::~Table() {
 std::int64_t Table::bytes_for(std::int64_t rows) const {
   std::int64_t bytes = 0;
   for (const Field& field : schema_->fields) {
-    bytes += rounded(rows * width_of(field.kind)) + bitmap_bytes(rows) + stagger;
+    bytes += rounded(rows * width_of(field.kind)) + bitmap_bytes(rows) + stagger(rows);
   }
   return bytes;
 }
@@ -50,7 +54,7 @@ void Table::reserve(std::int64_t rows) {
     at += rounded(rows * width);
     grown.validity = reinterpret_cast<std::uint64_t*>(at);
     std::memset(at, 0xFF, static_cast<std::size_t>(bitmap_bytes(rows)));
-    at += bitmap_bytes(rows) + stagger;
+    at += bitmap_bytes(rows) + stagger(rows);
     if (rows_ > 0) {
       std::memcpy(grown.values, filled.values, static_cast<std::size_t>(rows_ * width));
       std::memcpy(grown.validity, filled.validity, static_cast<std::size_t>((rows_ + 63) / 64 * 8));

@@ -124,7 +124,7 @@ StringScan scan_string(const char* from) {
     return scan;
   };
   for (;;) {
-    const unsigned plain = detail::plain_length(at);
+    const std::size_t plain = detail::plain_length(at);
     at += plain;
     if (plain == 32) continue;
     if (*at == '"') {

@@ -1,6 +1,8 @@
 // Keys in any order, spelling and layout: the same table.
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "bodies.hpp"
 #include "decoding.hpp"
 
@@ -207,4 +209,43 @@ TEST_CASE("a brace is no comma, though the first key of a record is learned with
     }
   }
   CHECK(book_failure(bodies::envelope(R"([{"a":1,"b":2},{"x":null{"a":1}])")).path == "$.data[1]");
+}
+
+TEST_CASE("what a thread has learned from one body changes nothing of the next") {
+  auto records = bodies::records(trade_schema, 3);
+  auto reversed = records;
+  for (auto& record : reversed) std::reverse(record.begin(), record.end());
+  auto fewer = records;
+  for (auto& record : fewer) record.erase(record.begin() + 4, record.begin() + 9);
+  auto unknown = records;
+  for (auto& record : unknown) record.insert(record.begin() + 2, {"unknown", "[]"});
+  auto twice = records;
+  twice[0].push_back(twice[0][0]);
+  const std::string bodies_sent[] = {
+      bodies::book(records),          bodies::book(records, bodies::indented),
+      bodies::book(reversed),         bodies::book(fewer),
+      bodies::book(unknown),          bodies::book(twice),
+      bodies::book({{}, records[0]}), bodies::book(records).substr(0, 1500),
+  };
+  const auto outcome = [](const std::string& body) {
+    try {
+      return contents(*book(body));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  const auto on_new_thread = [&](const std::vector<std::string>& in_turn) {
+    std::string last;
+    std::thread([&] {
+      for (const std::string& body : in_turn) last = outcome(body);
+    }).join();
+    return last;
+  };
+  for (const std::string& body : bodies_sent) {
+    const std::string expected = on_new_thread({body});
+    for (const std::string& before : bodies_sent) {
+      CHECK(on_new_thread({before, body}) == expected);
+      CHECK(on_new_thread({before, before, body, body}) == expected);
+    }
+  }
 }

@@ -39,7 +39,8 @@ def main() -> int:
     if rows:
         show(*report.of_goals(rows))
     if options.markdown:
-        options.markdown.write_text("\n".join(lines), encoding="utf-8")
+        page = [*report.head_of_page(sys.argv[1:]), *lines]
+        options.markdown.write_text("\n".join(page).rstrip() + "\n", encoding="utf-8")
     missed = [row.what for row in rows if row.verdict == "MISSED"]
     if options.gate and missed:
         print(f"{len(missed)} of {len(rows)} gates missed:", "; ".join(missed), file=sys.stderr)

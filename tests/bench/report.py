@@ -77,6 +77,17 @@ def of_goals(rows: Sequence[Row]) -> list[str]:
     )
 
 
+def head_of_page(arguments: Sequence[str]) -> list[str]:
+    """What stands above the tables where they are kept as a page of the documentation."""
+    return [
+        "# Figures, as measured",
+        "",
+        f"Written by `python tests/bench {' '.join(arguments)}`, and not by hand. What the columns "
+        "mean, and where the time goes, is in [how fast it is](performance.md).",
+        "",
+    ]
+
+
 def of_machine() -> list[str]:
     """What the figures were taken on, and a warning where it was not idle."""
     load = os.getloadavg()[0]

@@ -38,8 +38,4 @@ class Buffer {
   std::int64_t capacity_ = 0;
 };
 
-// 64-byte aligned memory, not zeroed; asks for huge pages where the block is large enough to gain.
-void* allocate_block(std::int64_t bytes);
-void free_block(void* block);
-
 }  // namespace tradingdata
