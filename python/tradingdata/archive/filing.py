@@ -81,6 +81,7 @@ class _Filing:
         self._entry = entry
         self._number = number
         self._record = BOOKS[entry.book]._record
+        self._is_newest = log.is_newest(connection, entry)
         self._next_record = self._next_id("records")
         self._next_state = self._next_id("states")
         self._new_records: list[tuple[object, ...]] = []
@@ -126,9 +127,10 @@ class _Filing:
     def _see_again(self, row: Row, record: int, newest: State) -> bool:
         """Notes what the row adds to its record's history; says whether it adds a state."""
         at = self._entry.at
-        if at >= newest.seen_at and newest.seen_at:
-            if same_content(self._record, newest.json, row.json):
-                return False
+        dated = at >= newest.seen_at > ""
+        if dated and same_content(self._record, newest.json, row.json):
+            return False
+        if dated and self._is_newest:
             self._newest.append((self._add_state(record, at, row.json), record))
             return True
         states = [

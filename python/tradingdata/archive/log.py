@@ -121,6 +121,16 @@ def next_answer(connection: sqlite3.Connection, entry: Entry, day: str) -> NextA
     return between
 
 
+def is_newest(connection: sqlite3.Connection, entry: Entry) -> bool:
+    """Whether no answer of the entry's book and account was received after it."""
+    (later,) = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM fetches WHERE book = ? AND account = ? AND at > ?"
+        " AND sha256 IS NOT NULL)",
+        (entry.book, entry.account, entry.at),
+    ).fetchone()
+    return not later
+
+
 def answer_at(connection: sqlite3.Connection, entry: Entry, at: str) -> int:
     """The number of the answer of the entry's book and account that was received then."""
     row = connection.execute(
