@@ -17,7 +17,7 @@ import time
 import tradingdata as td
 from archiving import clock, trade, trade_answer
 
-ANSWERS = 6
+ANSWERS = 3
 NEW_ROWS = 3
 
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError
-from .schema import MIGRATIONS, migrate, version_of, zone_name
+from . import schema
 from .views import define_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_READ_PATIENCE = 5.0  # seconds; readers wait only while the last connection of others closes
+_OPEN_PATIENCE = 5.0  # seconds; to open waits only while the last connection of others closes
 _RETRY_AFTER = 0.02  # seconds between two tries to write; in Python, so that Ctrl-C is heard
 _creating = threading.Lock()
 
@@ -35,7 +35,7 @@ def reading(path: str) -> Iterator[sqlite3.Connection]:
     Raises ArchiveError where there is no archive that this version knows.
     """
     with _explained(path), closing(_open_to_read(path)) as connection:
-        if version_of(connection, path) < len(MIGRATIONS):
+        if schema.version_of(connection, path) < len(schema.MIGRATIONS):
             raise ArchiveError(
                 f"{path} was written by an earlier version of tradingdata and cannot be read "
                 "before it is written to once: open it where it is writable",
@@ -53,11 +53,10 @@ def writing(path: str, timeout: float) -> Iterator[sqlite3.Connection]:
     Raises ArchiveError where another program writes for longer than ``timeout`` seconds, and where
     the file cannot be written. After an error the file is as it was.
     """
-    with _explained(path), closing(_connect(path, "rw", 0.0)) as connection:
-        connection.execute("PRAGMA synchronous = FULL")
+    with _explained(path), closing(_open_to_write(path)) as connection:
         _patiently(connection, "BEGIN IMMEDIATE", timeout)
         try:
-            if version_of(connection, path) == len(MIGRATIONS):
+            if schema.version_of(connection, path) == len(schema.MIGRATIONS):
                 define_views(connection)
             yield connection
             connection.execute("COMMIT")
@@ -69,14 +68,17 @@ def writing(path: str, timeout: float) -> Iterator[sqlite3.Connection]:
 
 def check_writable(path: str) -> None:
     """Raises ArchiveError where the file cannot be written; that another writes does not count."""
-    with _explained(path), closing(_connect(path, "rw", 0.0)) as connection:
+    with _explained(path), closing(_open_to_write(path)) as connection:
         try:
             connection.execute("BEGIN IMMEDIATE")
+            # A file that cannot be written gives the lock, where its folder can be written.
+            connection.execute(f"PRAGMA user_version = {len(schema.MIGRATIONS)}")
         except sqlite3.OperationalError as error:
             if _code(error) != sqlite3.SQLITE_BUSY:
                 raise
-        else:
-            connection.execute("ROLLBACK")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
 
 
 def prepare(path: str, zone: str, timeout: float, *, create: bool) -> None:
@@ -95,11 +97,11 @@ def prepare(path: str, zone: str, timeout: float, *, create: bool) -> None:
             _make_file(path)
     with _explained(path):
         with closing(_open_to_read(path)) as connection:
-            version = version_of(connection, path)
-        if version < len(MIGRATIONS):
+            version = schema.version_of(connection, path)
+        if version < len(schema.MIGRATIONS):
             _upgrade(path, zone, timeout)
     with reading(path) as connection:
-        known = zone_name(connection)
+        known = schema.zone_name(connection)
     if known != zone:
         raise ArchiveError(
             f"{path} tells days by the clock of {known}: open it with tz={known!r}", file=path
@@ -116,8 +118,7 @@ def _make_file(path: str) -> None:
 
 
 def _upgrade(path: str, zone: str, timeout: float) -> None:
-    with closing(_connect(path, "rw", 0.0)) as connection:
-        connection.execute("PRAGMA synchronous = FULL")
+    with closing(_open_to_write(path)) as connection:
         mode = _patiently(connection, "PRAGMA journal_mode = WAL", timeout)
         if mode != "wal":
             raise ArchiveError(
@@ -127,7 +128,7 @@ def _upgrade(path: str, zone: str, timeout: float) -> None:
             )
         _patiently(connection, "BEGIN IMMEDIATE", timeout)
         try:
-            migrate(connection, path, zone)
+            schema.migrate(connection, path, zone)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -137,12 +138,26 @@ def _upgrade(path: str, zone: str, timeout: float) -> None:
 
 def _connect(path: str, mode: str, patience: float) -> sqlite3.Connection:
     uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=patience)
+    return sqlite3.connect(
+        uri, uri=True, isolation_level=None, timeout=patience, check_same_thread=False
+    )
+
+
+def _open_to_write(path: str) -> sqlite3.Connection:
+    """A connection whose commits are on the disk; from here on it waits for nobody by itself."""
+    connection = _connect(path, "rw", _OPEN_PATIENCE)
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA busy_timeout = 0")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _open_to_read(path: str) -> sqlite3.Connection:
     """A connection to read with; also of a file in a folder where nothing can be written."""
-    connection = _connect(path, "rw", _READ_PATIENCE)
+    connection = _connect(path, "rw", _OPEN_PATIENCE)
     try:
         connection.execute("PRAGMA user_version").fetchone()
     except sqlite3.OperationalError as error:
@@ -153,7 +168,7 @@ def _open_to_read(path: str) -> sqlite3.Connection:
         # Without a log beside it, and nobody who could write, the file alone is the archive.
         if not os.path.exists(path) or os.path.exists(f"{path}-wal"):
             raise
-        return _connect(path, "ro&immutable=1", _READ_PATIENCE)
+        return _connect(path, "ro&immutable=1", _OPEN_PATIENCE)
     except BaseException:
         connection.close()
         raise

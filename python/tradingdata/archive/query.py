@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArchiveError
@@ -11,12 +13,12 @@ from . import database
 from .views import define_views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
     import polars as pl
 
-_STEPS = 10_000  # of SQLite's machine between two looks for Ctrl-C: below a millisecond
+_RETRY_AFTER = 0.01  # seconds
 
 
 class QueryResult(list[tuple[Any, ...]]):
@@ -48,23 +50,19 @@ class QueryResult(list[tuple[Any, ...]]):
         return frame
 
 
-class _Interruptible:
-    """Lets Python's signal handlers run while SQLite works; what they raise ends the query."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.raised: BaseException | None = None
-        connection.set_progress_handler(self._look, _STEPS)
-
-    def _look(self) -> int:
+def _interruptibly(connection: sqlite3.Connection, work: Callable[[], QueryResult]) -> QueryResult:
+    """Runs work of SQLite's so that Ctrl-C ends it, or whatever else a signal handler raises."""
+    if threading.current_thread() is not threading.main_thread():
+        return work()  # no other thread hears signals
+    with ThreadPoolExecutor(1, "tradingdata-sql") as pool:
+        running = pool.submit(work)
         try:
-            return self._nothing()
-        except BaseException as error:
-            self.raised = error
-            return 1
-
-    @staticmethod
-    def _nothing() -> int:
-        return 0  # a call is where the interpreter looks for signals
+            return running.result()
+        except BaseException:
+            while not running.done():
+                connection.interrupt()  # of no effect until the statement runs
+                wait([running], _RETRY_AFTER)
+            raise
 
 
 def run(
@@ -78,14 +76,15 @@ def run(
         connection.execute("PRAGMA query_only = OFF")
         define_views(connection, temporary=True, personal=personal)
         connection.execute("PRAGMA query_only = ON")
-        interruptible = _Interruptible(connection)
-        try:
+
+        def work() -> QueryResult:
             cursor = connection.execute(query, parameters)
             names = [column[0] for column in cursor.description or ()]
             return QueryResult(cursor.fetchall(), names)
+
+        try:
+            return _interruptibly(connection, work)
         except sqlite3.Error as error:
-            if interruptible.raised is not None:
-                raise interruptible.raised from None
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
                 raise ArchiveError(
                     "sql() only reads: what is in an archive stays as it was sent", file=path

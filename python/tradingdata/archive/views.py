@@ -39,7 +39,7 @@ def define_views(
         for field, kind, _, is_personal in _core.fields_of(record):
             column = _column(field, kind)
             if is_personal and not personal:
-                column = hidden[field] = _masked(column)
+                column = hidden[field] = _masked(field)
             columns.append(f"{column} AS {field}")
         columns.append(f"{_whole(hidden)} AS json")
         query = (
@@ -116,12 +116,16 @@ def _date(value: str) -> str:
     )
 
 
-def _masked(column: str) -> str:
+def _masked(name: str) -> str:
     """A personal text as it is masked everywhere: ABXXXXXX4F, anything of another shape all X."""
+    value = f"json_extract(s.json, '$.{name}')"
+    digits = f"s.json -> '$.{name}'"
+    number = f"CASE WHEN length({digits}) > 2 THEN printf('%.*c', length({digits}) - 2, 'X') END"
     return (
-        f"CASE WHEN {column} GLOB '{'[0-9A-Za-z]' * 10}' "
-        f"THEN substr({column}, 1, 2) || 'XXXXXX' || substr({column}, 9) "
-        f"WHEN {column} <> '' THEN printf('%.*c', length({column}), 'X') ELSE {column} END"
+        f"CASE json_type(s.json, '$.{name}') WHEN 'integer' THEN {number} WHEN 'real' THEN {number}"
+        f" WHEN 'text' THEN CASE WHEN {value} GLOB '{'[0-9A-Za-z]' * 10}' "
+        f"THEN substr({value}, 1, 2) || 'XXXXXX' || substr({value}, 9) "
+        f"WHEN {value} <> '' THEN printf('%.*c', length({value}), 'X') ELSE {value} END END"
     )
 
 
