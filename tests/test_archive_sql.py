@@ -40,7 +40,7 @@ ODD: list[Any] = [
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
-DIGITS = st.from_regex(r"-?[0-9]{1,12}(\.[0-9]{1,6})?(e[0-9])?", fullmatch=True)
+DIGITS = st.from_regex(r"-?[0-9]{1,12}(\.[0-9]{1,6})?(e[0-3])?", fullmatch=True)
 VALUES = st.one_of(
     st.none(),
     TEXTS,
