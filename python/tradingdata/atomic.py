@@ -11,8 +11,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str]:
+def whole_file(
+    path: str | os.PathLike[str], *, overwrite: bool, drafts: str | None = None
+) -> Iterator[str]:
     """Gives a path to write to; on success the file is flushed to disk and takes its name.
+
+    The path lies beside the file, or in the folder ``drafts`` of the same file system.
 
     Raises FileExistsError where the file is there and ``overwrite`` is not set. On an error nothing
     is left behind and an older file stays as it was. Only the user may read the file.
@@ -22,7 +26,8 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
         raise FileExistsError(f"{target} is there already; pass overwrite=True to replace it")
     folder, name = os.path.split(target)
     suffix = os.path.splitext(name)[1]  # libraries choose a format by it
-    draft = os.path.join(folder, f".{os.getpid()}.{os.urandom(4).hex()}{suffix}")
+    draft = f".{os.getpid()}.{os.urandom(4).hex()}{suffix}"
+    draft = os.path.join(folder if drafts is None else drafts, draft)
     try:
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         yield draft
@@ -32,10 +37,21 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
             os.replace(draft, target)
         else:
             _move_beside(draft, target)
+        _flush_names(folder or ".")
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(draft)
         raise
+
+
+def _flush_names(folder: str) -> None:
+    """A file is on the disk under its name only when its folder is."""
+    if os.name == "posix":
+        place = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)
 
 
 def _move_beside(draft: str, target: str) -> None:

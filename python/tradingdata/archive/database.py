@@ -93,8 +93,7 @@ def prepare(path: str, zone: str, timeout: float, *, create: bool) -> None:
                 f"there is no archive at {path}; Archive(path) makes one, unless create=False",
                 file=path,
             )
-        with _explained(path):
-            _make_file(path)
+        _make_file(path)
     with _explained(path):
         with closing(_open_to_read(path)) as connection:
             version = schema.version_of(connection, path)
@@ -115,6 +114,10 @@ def _make_file(path: str) -> None:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             return
+        except OSError as error:
+            raise ArchiveError(
+                f"{path} cannot be made: {error.strerror}; check its folder", file=path
+            ) from error
 
 
 def _upgrade(path: str, zone: str, timeout: float) -> None:
@@ -221,8 +224,4 @@ def _explained(path: str) -> Iterator[None]:
             raise
         raise ArchiveError(
             f"{path} {_ADVICE[code]} ({error})", file=path, retryable=code == sqlite3.SQLITE_BUSY
-        ) from error
-    except OSError as error:
-        raise ArchiveError(
-            f"{path} cannot be used: {error.strerror}; check its folder", file=path
         ) from error
