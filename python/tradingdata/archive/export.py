@@ -31,7 +31,7 @@ def export(connection: sqlite3.Connection, folder: str, days: Days, *, keep: boo
             os.makedirs(place, exist_ok=True)
             path = os.path.join(place, f"{name}.parquet")
             table = _table_of(connection, name, day, keep=keep)
-            # Not beside its place: some tools take every file of a table's folders, hidden ones too.
+            # Not beside its place: some tools take every file of a folder, hidden ones too.
             with whole_file(path, overwrite=True, drafts=folder) as draft:
                 parquet.write_table(table, draft, compression="zstd")
             paths.append(path)
