@@ -86,7 +86,12 @@ __all__ = [
     "TradingDataError",
     "TransportError",
     "__version__",
+    "analysis",
     "concat",
+    "execution_quality",
+    "positions",
+    "realised_pnl",
+    "reconcile",
     "sandbox",
     "show_versions",
     "token_file",
@@ -95,12 +100,22 @@ __all__ = [
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import sandbox
+    from . import analysis, sandbox
     from .aio import AsyncClient
+    from .analysis import execution_quality, positions, realised_pnl, reconcile
     from .archive import Archive
 
 # Imported when first used: asyncio, SQLite and a simulated service are not needed by every script.
-_LAZY = {"Archive": "archive", "AsyncClient": "aio", "sandbox": "sandbox"}
+_LAZY = {
+    "Archive": "archive",
+    "AsyncClient": "aio",
+    "analysis": "analysis",
+    "execution_quality": "analysis",
+    "positions": "analysis",
+    "realised_pnl": "analysis",
+    "reconcile": "analysis",
+    "sandbox": "sandbox",
+}
 
 
 def __getattr__(name: str) -> object:

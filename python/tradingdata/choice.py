@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     Text = Literal["view", "small", "large"]
 
 
-def _names(argument: str, names: Collection[str]) -> list[str]:
+def checked_names(argument: str, names: Collection[str]) -> list[str]:
+    """The names as a list. Raises TypeError for a text, ValueError for a name that comes twice."""
     if isinstance(names, str):
         raise TypeError(f"{argument}= takes a list of names, not the text {names!r}")
     chosen = list(names)
@@ -47,8 +48,8 @@ class Choice:
     ) -> None:
         table = book._table
         known = {name: kind for name, kind, _, _ in _core.fields_of(table.record)}
-        chosen = list(known) if columns is None else _names("columns", columns)
-        coded = _names("categories", categories)
+        chosen = list(known) if columns is None else checked_names("columns", columns)
+        coded = checked_names("categories", categories)
         for name in (*chosen, *coded):
             if name not in known:
                 raise KeyError(f"{table.record} has no field {name!r}")

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .shown import Shown
+
 _WIDE_TEXT = 28  # characters of a text in a terminal
 _MOST_ISSUES = 5
 
@@ -29,17 +31,12 @@ class BookDisplay:
 def book_text(book: Any) -> str:
     """A book for a terminal: what it is, its head and tail, and what did not fit."""
     from ._tables import group
-    from .shown import Shown, heading, issue_lines
+    from .shown import heading, issue_lines, shown_book
 
     title = f"{type(book).__name__}: {heading(book)}"
     if not len(book):
         return title
-    shown = Shown(book)
-    rows = [_cells(row, shown.skipped, len(shown.names)) for row in shown.rows]
-    names = _that_fit(shown.names, rows)
-    lines = [title, _table(names, [row[: len(names)] for row in rows], shown.right)]
-    hidden = len(shown.names) - len(names) + len(shown.hidden)
-    lines.append(f"  +{hidden} more columns")
+    lines = [title, *shown_lines(shown_book(book))]
     issues = issue_lines(book)
     if issues:
         lines.append(f"  {group(len(issues))} {'issue' if len(issues) == 1 else 'issues'}:")
@@ -47,6 +44,17 @@ def book_text(book: Any) -> str:
         if len(issues) > _MOST_ISSUES:
             lines.append(f"    +{len(issues) - _MOST_ISSUES} more in .issues")
     return "\n".join(lines)
+
+
+def shown_lines(shown: Shown) -> list[str]:
+    """A table for a terminal, as wide as that is, and how many columns it leaves out."""
+    rows = [_cells(row, shown.skipped, len(shown.names)) for row in shown.rows]
+    names = _that_fit(shown.names, rows)
+    lines = [_table(names, [row[: len(names)] for row in rows], shown.right)]
+    hidden = len(shown.names) - len(names) + len(shown.hidden)
+    if hidden:
+        lines.append(f"  +{hidden} more {'column' if hidden == 1 else 'columns'}")
+    return lines
 
 
 def _cells(row: tuple[int, list[str]] | None, skipped: int, width: int) -> list[str]:

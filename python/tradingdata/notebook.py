@@ -1,4 +1,7 @@
-"""Books and records as HTML. Colours come from the page, so that light and dark both read well."""
+"""Books, records and results as HTML.
+
+Colours come from the page, so that light and dark both read well.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,15 @@ from html import escape
 
 from . import _core
 from ._tables import group
-from .shown import NOUNS, Shown, heading, issue_lines, plain, without_account_number
+from .shown import (
+    NOUNS,
+    Shown,
+    heading,
+    issue_lines,
+    plain,
+    shown_book,
+    without_account_number,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +49,8 @@ def _value(text: str, right: bool) -> str:
     return _cell("td", text, "n" if right else "", title=text if len(text) > _LONG else "")
 
 
-def _box(title: str, table: str, below: str = "") -> str:
+def box(title: str, table: str, below: str = "") -> str:
+    """A display as a notebook takes it: a title, a table and what stands below it."""
     return f'{_STYLE}<div class="td-book"><div>{title}</div>{table}{below}</div>'
 
 
@@ -55,16 +67,21 @@ def book_html(book: Any) -> str:
     """A book for a notebook: its head and tail, key columns first, and what did not fit."""
     title = f"<b>{type(book).__name__}</b>: {escape(heading(book))}"
     if not len(book):
-        return _box(title, "")
-    shown = Shown(book)
+        return box(title, "")
+    return box(title, shown_html(shown_book(book)), _issues(book))
+
+
+def shown_html(shown: Shown) -> str:
+    """A table for a notebook, its rows numbered; hidden columns are named in a hint."""
     names = "".join(
         _cell("th", name, "n" if right else "")
         for name, right in zip(shown.names, shown.right, strict=True)
     )
-    more = _cell("th", f"+{len(shown.hidden)} more", "q", title=", ".join(shown.hidden))
+    hidden = f"+{len(shown.hidden)} more" if shown.hidden else ""
+    more = _cell("th", hidden, "q", title=", ".join(shown.hidden))
     head = f"<thead><tr><th></th>{names}{more}</tr></thead>"
     body = "".join(_row(shown, row) for row in shown.rows)
-    return _box(title, f"<table>{head}<tbody>{body}</tbody></table>", _issues(book))
+    return f"<table>{head}<tbody>{body}</tbody></table>"
 
 
 def _issues(book: Any) -> str:
@@ -91,4 +108,4 @@ def record_html(record: Any) -> str:
         rows.append(unknown + _value(plain("text", value), right=False))
     title = f"<b>{record_name}</b>: one {NOUNS[record_name][0]}, {len(rows)} fields set"
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return _box(title, f"<table><tbody>{body}</tbody></table>")
+    return box(title, f"<table><tbody>{body}</tbody></table>")

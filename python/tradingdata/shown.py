@@ -1,4 +1,4 @@
-"""What a display shows of a book: which rows and columns, and how a value looks."""
+"""What a display shows of a book or a result: which rows and columns, and how a value looks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._tables import group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -31,41 +31,60 @@ _MOST_DECIMALS = 4  # what exchanges quote in
 
 
 class Shown:
-    """The part of a book that a display shows, its values as text.
+    """The part of a table that a display shows, its values as text.
 
-    ``names`` are those of the columns shown, the key columns unless given, ``hidden`` all others;
-    ``right`` says by column whether it holds numbers. ``rows`` has a row's number and its texts;
-    ``None`` stands where ``skipped`` rows are left out, between ``ends`` of them at either end.
+    ``kinds`` has the kind of each column shown, by name, and ``values`` gives a column's values at
+    some rows. ``names`` are the columns shown, ``hidden`` all others; ``right`` says by column
+    whether it holds numbers. ``rows`` has a row's number and its texts; ``None`` stands where
+    ``skipped`` rows are left out, between ``ends`` of them at either end.
     """
 
     def __init__(
-        self, book: Book[Any], names: Sequence[str] | None = None, *, ends: int = ENDS
+        self,
+        kinds: dict[str, str],
+        length: int,
+        values: Callable[[str, list[int]], list[Any]],
+        hidden: Sequence[str] = (),
+        *,
+        ends: int = ENDS,
     ) -> None:
-        fields = _core.fields_of(book._record)
-        kinds = {name: kind for name, kind, _, _ in fields}
-        personal = {name for name, _, _, secret in fields if secret}
-        self.names = list(KEY_COLUMNS[book._record] if names is None else names)
-        self.hidden = [name for name in (*kinds, *book.extra_fields) if name not in self.names]
-        self.right = [kinds.get(name) in ("integer", "number") for name in self.names]
-        numbers = list(range(len(book)))
-        self.skipped = max(0, len(book) - 2 * ends)
+        self.names = list(kinds)
+        self.hidden = list(hidden)
+        self.right = [kind in ("integer", "number") for kind in kinds.values()]
+        numbers = list(range(length))
+        self.skipped = max(0, length - 2 * ends)
         if self.skipped == 1:
             self.skipped = 0  # the line that says so takes as much room
         if self.skipped:
-            numbers = numbers[:ends] + numbers[len(book) - ends :]
-        records = [book[number] for number in numbers]
-        columns = [
-            _texts(kinds.get(name, "text"), [_value(record, name) for record in records])
-            for name in self.names
-        ]
-        for at, name in enumerate(self.names):
-            if name in personal:
-                columns[at] = [text and without_account_number(text) for text in columns[at]]
+            numbers = numbers[:ends] + numbers[length - ends :]
+        columns = [_texts(kind, values(name, numbers)) for name, kind in kinds.items()]
         self.rows: list[tuple[int, list[str]] | None] = [
             (number, list(cells)) for number, *cells in zip(numbers, *columns, strict=True)
         ]
         if self.skipped:
             self.rows.insert(ends, None)
+
+
+def shown_book(book: Book[Any], names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
+    """The part of a book that a display shows: its key columns, unless others are named."""
+    fields = _core.fields_of(book._record)
+    kinds = {name: kind for name, kind, _, _ in fields}
+    personal = {name for name, _, _, secret in fields if secret}
+    chosen = KEY_COLUMNS[book._record] if names is None else names
+
+    def values(name: str, numbers: list[int]) -> list[Any]:
+        found = [_value(book[number], name) for number in numbers]
+        if name in personal:
+            return [value and without_account_number(value) for value in found]
+        return found
+
+    return Shown(
+        {name: kinds.get(name, "text") for name in chosen},
+        len(book),
+        values,
+        [name for name in (*kinds, *book.extra_fields) if name not in chosen],
+        ends=ends,
+    )
 
 
 def _value(record: Any, name: str) -> Any:

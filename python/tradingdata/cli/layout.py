@@ -14,6 +14,7 @@ from tradingdata.shown import (
     heading,
     issue_lines,
     plain,
+    shown_book,
     without_account_number,
 )
 
@@ -29,7 +30,7 @@ _WIDE_SCREEN = 120
 
 def plain_book(book: Book[Any], names: Sequence[str] | None) -> str:
     """The table as text: every row, and no cell cut."""
-    shown = Shown(book, names, ends=len(book))
+    shown = shown_book(book, names, ends=len(book))
     rows = [row[1] for row in shown.rows if row is not None]
     right = "".join("r" if number else "l" for number in shown.right)
     return plain_table(shown.names, rows, right=right) + "\n"
@@ -47,7 +48,7 @@ def print_book(
     if not len(book):
         console.print(heading(book), style="bold")
         return
-    shown = Shown(book, names, ends=_ends(len(book), console.height, rows))
+    shown = shown_book(book, names, ends=_ends(len(book), console.height, rows))
     day = _one_day(book, shown)
     console.print(heading(book, day), style="bold", soft_wrap=True)
     cells = [row if row is None else _cells(row[1], console.width) for row in shown.rows]

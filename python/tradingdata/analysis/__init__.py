@@ -1,0 +1,34 @@
+"""Calculations on books, each with a result that becomes a frame.
+
+Their results are tables: ``Positions``, ``RealisedPnl`` with ``Matches`` and ``Lots``,
+``Reconciliation`` and ``ExecutionQuality``.
+"""
+
+from __future__ import annotations
+
+from .lots import Lot, Lots
+from .pnl import Match, Matches, Realised, RealisedPnl, realised_pnl
+from .position import Position, Positions, positions
+from .quality import ExecutionQuality, OrderExecution, execution_quality
+from .reconciliation import OrderCheck, Reconciliation, reconcile
+from .results import ResultTable
+
+__all__ = [
+    "ExecutionQuality",
+    "Lot",
+    "Lots",
+    "Match",
+    "Matches",
+    "OrderCheck",
+    "OrderExecution",
+    "Position",
+    "Positions",
+    "Realised",
+    "RealisedPnl",
+    "Reconciliation",
+    "ResultTable",
+    "execution_quality",
+    "positions",
+    "realised_pnl",
+    "reconcile",
+]

@@ -1,0 +1,77 @@
+"""Lots from before the trades at hand, as a caller gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .fills import KEY
+from .lots import Lot, Lots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Opening = Lots | Iterable[Lot | Mapping[str, Any]]
+
+_FIELDS = tuple(field.name for field in fields(Lot))
+_NEEDED = (*KEY, "quantity", "value")
+
+
+class OpeningLot(NamedTuple):
+    """A lot that was there before: its key, its facts, and its value as it was given."""
+
+    key: tuple[str, ...]
+    names: tuple[str | None, str | None]
+    time: Any
+    trade_no: str | None
+    quantity: int
+    value: float
+
+
+def read_opening(opening: Opening | None) -> list[OpeningLot]:
+    """The lots in the order given. Raises TypeError and ValueError for what is no lot."""
+    if opening is None:
+        return []
+    if isinstance(opening, (str, bytes, Mapping)) or not hasattr(opening, "__iter__"):
+        raise TypeError(_WANTED.format(type(opening).__name__))
+    return [_read(at, lot) for at, lot in enumerate(opening)]
+
+
+_WANTED = (
+    "opening takes lots: the open_lots of an earlier result, or a dict each (of a data frame, "
+    "frame.to_dict('records')), not {}"
+)
+
+
+def _read(at: int, lot: object) -> OpeningLot:
+    if isinstance(lot, Lot):
+        given: Mapping[str, Any] = {name: getattr(lot, name) for name in _FIELDS}
+    elif isinstance(lot, Mapping):
+        given = lot
+    else:
+        raise TypeError(_WANTED.format(f"{type(lot).__name__} (lot {at})"))
+    for name in given:
+        if name not in _FIELDS:
+            raise ValueError(f"lot {at} has {name!r}; a lot has {', '.join(_FIELDS)}")
+    # A data frame writes nothing as NaN or NaT, which equal nothing.
+    given = {name: value for name, value in given.items() if value == value}
+    for name in _NEEDED:
+        if given.get(name) is None:
+            raise ValueError(f"lot {at} has no {name}; it needs {', '.join(_NEEDED)}")
+    for name in KEY:
+        if not isinstance(given[name], str):
+            raise TypeError(f"lot {at}: {name} is text, not {given[name]!r}")
+    quantity, value = given["quantity"], float(given["value"])
+    if quantity != int(quantity) or quantity < 1:
+        raise ValueError(f"lot {at}: quantity is a whole number from 1 on, not {quantity!r}")
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"lot {at}: value is a finite number, not {value!r}")
+    return OpeningLot(
+        tuple(given[name] for name in KEY),
+        (given.get("symbol"), given.get("display_name")),
+        given.get("time"),
+        given.get("trade_no"),
+        int(quantity),
+        value,
+    )

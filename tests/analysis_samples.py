@@ -1,0 +1,81 @@
+"""Trades and orders made by hand for the tests of calculations, and strategies of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from hypothesis import strategies as st
+
+import tradingdata as td
+
+DAY = dt.date(2026, 11, 20)
+OPENING_BELL = dt.datetime(2026, 11, 20, 9, 15)
+KEY = {"client_id": "C1", "exchange": "NSE", "segment": "E", "product": "C"}
+
+
+def at(second: int, day: int = 0) -> dt.datetime:
+    return OPENING_BELL + dt.timedelta(days=day, seconds=second)
+
+
+def trade(
+    number: int, side: str, quantity: int | None, value: float | None, second: int = 0, **more: Any
+) -> td.Trade:
+    """A trade of account C1 in security 10, unless `more` says otherwise."""
+    facts = KEY | {
+        "security_id": "10",
+        "symbol": "INFY",
+        "txn_type": side,
+        "quantity": quantity,
+        "order_no": f"O{number}",
+        "order_date_time": at(second),
+    }
+    of_a_trade = {"trade_no": str(number), "trade_value": value, "exch_trade_time": at(second)}
+    return td.Trade(**{**facts, **of_a_trade, **more})
+
+
+def order(number: int, filled: float | None, average: float | None, **more: Any) -> td.Order:
+    """The order that `trade` of the same number belongs to."""
+    facts = KEY | {
+        "symbol": "INFY",
+        "txn_type": "B",
+        "order_no": f"O{number}",
+        "order_date_time": at(0),
+        "quantity": filled,
+    }
+    return td.Order(**{**facts, "traded_qty": filled, "avg_traded_price": average, **more})
+
+
+def book(*trades: td.Trade) -> td.TradeBook:
+    return td.TradeBook(trades)
+
+
+def paise(amount: float) -> int:
+    """An amount as whole paise; it must be some."""
+    units = round(amount * 100)
+    assert units / 100 == amount
+    return units
+
+
+@st.composite
+def trades(draw: st.DrawFn, *, whole_prices: bool = False, most: int = 30) -> list[td.Trade]:
+    """Trades of two securities and two products, at times with many ties.
+
+    With `whole_prices` every share has a price in whole paise; otherwise values divide by no rule.
+    """
+    made = []
+    for number in range(1, draw(st.integers(0, most)) + 1):
+        quantity = draw(st.integers(1, 40))
+        units = draw(st.integers(0, 10**6))
+        made.append(
+            trade(
+                number,
+                draw(st.sampled_from("BS")),
+                quantity,
+                (units * quantity if whole_prices else units) / 100,
+                draw(st.integers(0, 8)),
+                security_id=draw(st.sampled_from(["10", "11"])),
+                product=draw(st.sampled_from(["C", "I"])),
+            )
+        )
+    return made

@@ -1,0 +1,83 @@
+"""Execution quality: how fast, how far and at what price orders were filled."""
+
+from __future__ import annotations
+
+import pytest
+
+import tradingdata as td
+from analysis_samples import at, book, order, trade
+from tradingdata import sandbox
+
+
+def ordered(number: int, quantity: float, price: float | None, **more: object) -> td.Order:
+    return order(number, None, None, quantity=quantity, price=price, exch_order_time=at(2), **more)
+
+
+def test_latencies_ratio_and_price_of_an_order_in_parts() -> None:
+    (row,) = td.execution_quality(
+        td.OrderBook([ordered(1, 20, 100.05)]),
+        book(
+            trade(1, "B", 4, 400.0, exch_trade_time=at(9)),
+            trade(1, "B", 6, 599.4, exch_trade_time=at(5), trade_no="2"),
+        ),
+    )
+    assert (row.quantity, row.filled, row.fill_ratio, row.fills) == (20, 10, 0.5, 2)
+    assert (row.entered, row.first_fill, row.last_fill) == (at(0), at(5), at(9))
+    assert (row.to_exchange, row.to_first_fill, row.to_last_fill) == (2.0, 3.0, 7.0)
+    assert (row.price, row.average, row.better_by) == (100.05, 99.94, 0.11)
+
+
+@pytest.mark.parametrize(("side", "better"), [("B", -0.5), ("S", 0.5), ("X", None)])
+def test_better_is_cheaper_to_buy_and_dearer_to_sell(side: str, better: float | None) -> None:
+    (row,) = td.execution_quality(
+        td.OrderBook([ordered(1, 10, 100.0, txn_type=side)]), book(trade(1, side, 10, 1005.0))
+    )
+    assert row.better_by == better
+
+
+@pytest.mark.parametrize("price", [0.0, None])
+def test_an_order_without_a_price_has_none_to_be_compared_with(price: float | None) -> None:
+    (row,) = td.execution_quality(
+        td.OrderBook([ordered(1, 10, price)]), book(trade(1, "B", 10, 1000.0))
+    )
+    assert (row.price, row.average, row.better_by) == (None, 100.0, None)
+
+
+def test_an_order_without_a_fill() -> None:
+    (row,) = td.execution_quality(td.OrderBook([ordered(1, 10, 100.0)]), book())
+    assert (row.filled, row.fill_ratio, row.fills) == (0, 0.0, 0)
+    assert (row.first_fill, row.to_first_fill, row.average, row.better_by) == (None,) * 4
+    assert row.to_exchange == 2.0
+
+
+def test_legs_are_one_order_and_have_a_price_only_if_they_share_it() -> None:
+    legs = [ordered(1, 10, 100.0, leg_no=1), ordered(1, 5, 100.0, leg_no=2)]
+    (row,) = td.execution_quality(td.OrderBook(legs), book(trade(1, "B", 15, 1500.0)))
+    assert (row.quantity, row.fill_ratio, row.price) == (15.0, 1.0, 100.0)
+    (row,) = td.execution_quality(td.OrderBook([legs[0], ordered(1, 5, 99.0)]), book())
+    assert row.price is None
+
+
+def test_what_is_not_known_is_none() -> None:
+    (row,) = td.execution_quality(
+        td.OrderBook([ordered(1, 10, 100.0)._replace(quantity=None, order_date_time=None)]),
+        book(trade(1, "B", 5, 500.0, order_date_time=None, exch_trade_time=None)),
+    )
+    assert (row.quantity, row.fill_ratio, row.entered, row.to_exchange) == (None,) * 4
+    assert (row.filled, row.first_fill) == (5, None)
+
+
+def test_a_lost_quantity_is_an_error() -> None:
+    with pytest.raises(ValueError, match="quantity is missing in row 0"):
+        td.execution_quality(td.OrderBook([ordered(1, 10, 1.0)]), book(trade(1, "B", None, 5.0)))
+
+
+def test_the_sandbox_has_latencies_and_no_fill_beyond_its_limit() -> None:
+    with sandbox.start() as service, service.client() as client:
+        found = td.execution_quality(client.order_book(), client.trade_book()).to_pandas()
+    assert len(found) == 200
+    assert found["to_exchange"].between(0, 2).all()
+    assert found["fill_ratio"].between(0, 1).all()
+    assert (found["to_last_fill"].dropna() >= found["to_first_fill"].dropna()).all()
+    assert (found["better_by"].dropna() >= 0).all()
+    assert found["better_by"].notna().sum() > 20

@@ -1,0 +1,167 @@
+"""Reconciliation: what the order book and the trade book say of each order, side by side."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tradingdata as td
+from analysis_samples import DAY, at, book, order, trade
+from tradingdata import sandbox
+
+
+def findings(result: td.analysis.Reconciliation) -> dict[str | None, str]:
+    return {row.order_no: row.finding for row in result}
+
+
+def test_each_finding() -> None:
+    orders = td.OrderBook(
+        [
+            order(1, 10, 100.0),
+            order(2, 10, 100.0),
+            order(3, 10, 100.0),
+            order(4, 10, 100.0),
+            order(5, 0, None),
+            order(6, None, 100.0),
+            order(7, 5, None),
+        ]
+    )
+    trades = book(
+        trade(1, "B", 4, 400.0),
+        trade(1, "B", 6, 600.0, trade_no="1b"),
+        trade(2, "B", 9, 900.0),
+        trade(3, "B", 10, 1000.2),
+        trade(6, "B", 5, 500.0),
+        trade(7, "B", 5, 500.0),
+        trade(8, "B", 5, 500.0),
+    )
+    result = td.reconcile(orders, trades)
+    assert findings(result) == {
+        "O1": "agrees",
+        "O2": "quantity differs",
+        "O3": "price differs",
+        "O4": "no trades",
+        "O5": "agrees",
+        "O6": "value missing",
+        "O7": "value missing",
+        "O8": "no order",
+    }
+    assert not result.agrees
+    assert findings(result.differences).keys() == {"O2", "O3", "O4", "O6", "O7", "O8"}
+    assert "8 orders, 2 agree, 1 no order, 1 no trades" in repr(result)
+    first, second, last = result[0], result[1], result[-1]
+    assert (first.day, first.legs, first.fills, first.symbol) == (DAY, 1, 2, "INFY")
+    assert (second.orders_quantity, second.trades_quantity) == (10.0, 9)
+    assert (second.orders_average, second.trades_average) == (100.0, 100.0)
+    assert (second.orders_value, second.trades_value) == (1000.0, 900.0)
+    assert (last.orders_quantity, last.orders_average, last.orders_value) == (None, None, None)
+
+
+def test_legs_are_summed() -> None:
+    legs = [order(1, 4, 100.0, leg_no=1), order(1, 6, 110.0, leg_no=2), order(1, 0, None, leg_no=3)]
+    (row,) = td.reconcile(td.OrderBook(legs), book(trade(1, "B", 10, 1060.0)))
+    assert (row.finding, row.legs, row.orders_quantity) == ("agrees", 3, 10.0)
+    assert (row.orders_value, row.orders_average) == (1060.0, 106.0)
+
+
+@pytest.mark.parametrize(("value", "finding"), [(1000.1, "agrees"), (1000.11, "price differs")])
+def test_the_tolerance_holds_to_the_paisa(value: float, finding: str) -> None:
+    """Ten shares at a hundredth of a rupee each; in floats, 1000.1 - 1000 is more than 0.1."""
+    (row,) = td.reconcile(td.OrderBook([order(1, 10, 100.0)]), book(trade(1, "B", 10, value)))
+    assert row.finding == finding
+
+
+def test_the_tolerance_can_be_chosen() -> None:
+    books = td.OrderBook([order(1, 10, 100.0)]), book(trade(1, "B", 10, 1000.1))
+    assert not td.reconcile(*books, tolerance=0).agrees
+    assert td.reconcile(*books, tolerance=1).agrees
+    for wrong in (-1, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="tolerance is a finite number of 0 or more"):
+            td.reconcile(*books, tolerance=wrong)
+    with pytest.raises(TypeError, match="tolerance is a number, not '1'"):
+        td.reconcile(*books, tolerance="1")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "lost", [{"quantity": None}, {"trade_value": None}], ids=["quantity", "value"]
+)
+def test_a_missing_value_is_told_and_no_zero(lost: dict[str, None]) -> None:
+    trades = book(trade(1, "B", 4, 400.0), trade(1, "B", 6, 600.0, trade_no="2")._replace(**lost))
+    (row,) = td.reconcile(td.OrderBook([order(1, 10, 100.0)]), trades)
+    assert row.finding == "value missing"
+    assert row.trades_average is None
+
+
+def test_a_quantity_that_differs_says_so_though_a_price_is_missing() -> None:
+    (row,) = td.reconcile(td.OrderBook([order(1, 10, None)]), book(trade(1, "B", 4, 400.0)))
+    assert row.finding == "quantity differs"
+
+
+def test_trades_of_other_days_are_counted_apart() -> None:
+    trades = book(
+        trade(1, "B", 10, 1000.0),
+        trade(1, "B", 7, 700.0, order_date_time=at(0, day=-1)),
+        trade(2, "B", 7, 700.0, order_date_time=at(0, day=-1)),
+    )
+    result = td.reconcile(td.OrderBook([order(1, 10, 100.0)]), trades)
+    assert (result.agrees, len(result), result.other_days) == (True, 1, 2)
+    assert "2 trades of other days left out" in repr(result)
+    assert result.differences.other_days == 2
+
+
+def test_days_of_an_order_number_that_comes_again_are_compared_apart() -> None:
+    orders = td.OrderBook([order(1, 10, 100.0), order(1, 7, 100.0, order_date_time=at(0, day=-1))])
+    trades = book(trade(1, "B", 10, 1000.0), trade(1, "B", 7, 700.0, order_date_time=at(0, day=-1)))
+    assert td.reconcile(orders, trades).agrees
+
+
+def test_a_trade_that_does_not_tell_its_day_is_compared() -> None:
+    result = td.reconcile(
+        td.OrderBook([order(1, 10, 100.0)]), book(trade(2, "B", 1, 1.0, order_date_time=None))
+    )
+    assert findings(result) == {"O1": "no trades", "O2": "no order"}
+
+
+def test_an_empty_order_book_has_no_day() -> None:
+    """The service clears the orders after the session; its trades may still be there."""
+    result = td.reconcile(td.OrderBook(), book(trade(1, "B", 10, 1000.0)))
+    assert (len(result), result.other_days) == (0, 1)
+    assert "0 orders, 1 trades of other days left out" in repr(result)
+
+
+def test_accounts_and_exchanges_stay_apart() -> None:
+    orders = td.OrderBook([order(1, 10, 100.0), order(1, 7, 100.0, client_id="C2")])
+    trades = book(
+        trade(1, "B", 10, 1000.0),
+        trade(1, "B", 7, 700.0, client_id="C2"),
+        trade(1, "B", 3, 300.0, exchange="BSE"),
+    )
+    result = td.reconcile(orders, trades)
+    assert [row.finding for row in result] == ["agrees", "agrees", "no order"]
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 10**6)), min_size=1, max_size=8))
+def test_an_order_agrees_with_its_fills_however_they_fall(fills: list[tuple[int, int]]) -> None:
+    quantity = sum(count for count, _ in fills)
+    value = sum(count * price for count, price in fills)
+    average = round(value / quantity / 100, 4)
+    trades = [
+        trade(1, "B", count, count * price / 100, trade_no=str(number))
+        for number, (count, price) in enumerate(fills)
+    ]
+    (row,) = td.reconcile(td.OrderBook([order(1, quantity, average)]), td.TradeBook(trades))
+    assert row.finding == "agrees"
+    assert (row.trades_quantity, row.trades_value) == (quantity, value / 100)
+
+
+def test_the_sandbox_agrees_with_itself_at_any_time() -> None:
+    with sandbox.start(speed=0) as service, service.client() as client:
+        for moment in ("09:15", "10:30", "15:30"):
+            service.advance_to(moment)
+            assert td.reconcile(client.order_book(), client.trade_book()).agrees
+
+
+def test_books_in_the_wrong_order_are_refused() -> None:
+    with pytest.raises(TypeError, match="orders takes a book of type OrderBook, not TradeBook"):
+        td.reconcile(book(), td.OrderBook())  # type: ignore[arg-type]
