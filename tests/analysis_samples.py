@@ -11,7 +11,24 @@ import tradingdata as td
 
 DAY = dt.date(2026, 11, 20)
 OPENING_BELL = dt.datetime(2026, 11, 20, 9, 15)
-KEY = {"client_id": "C1", "exchange": "NSE", "segment": "E", "product": "C"}
+ORDER = td.Order(
+    client_id="C1",
+    exchange="NSE",
+    segment="E",
+    product="C",
+    symbol="INFY",
+    txn_type="B",
+    order_date_time=OPENING_BELL,
+)
+TRADE = td.Trade(
+    client_id="C1",
+    exchange="NSE",
+    segment="E",
+    product="C",
+    symbol="INFY",
+    security_id="10",
+    order_date_time=OPENING_BELL,
+)
 
 
 def at(second: int, day: int = 0) -> dt.datetime:
@@ -22,28 +39,15 @@ def trade(
     number: int, side: str, quantity: int | None, value: float | None, second: int = 0, **more: Any
 ) -> td.Trade:
     """A trade of account C1 in security 10, unless `more` says otherwise."""
-    facts = KEY | {
-        "security_id": "10",
-        "symbol": "INFY",
-        "txn_type": side,
-        "quantity": quantity,
-        "order_no": f"O{number}",
-        "order_date_time": at(second),
-    }
-    of_a_trade = {"trade_no": str(number), "trade_value": value, "exch_trade_time": at(second)}
-    return td.Trade(**{**facts, **of_a_trade, **more})
+    facts: dict[str, Any] = {"trade_no": str(number), "order_no": f"O{number}"} | more
+    made = TRADE._replace(txn_type=side, quantity=quantity, trade_value=value)
+    return made._replace(**{"exch_trade_time": at(second), **facts})
 
 
 def order(number: int, filled: float | None, average: float | None, **more: Any) -> td.Order:
     """The order that `trade` of the same number belongs to."""
-    facts = KEY | {
-        "symbol": "INFY",
-        "txn_type": "B",
-        "order_no": f"O{number}",
-        "order_date_time": at(0),
-        "quantity": filled,
-    }
-    return td.Order(**{**facts, "traded_qty": filled, "avg_traded_price": average, **more})
+    made = ORDER._replace(quantity=filled, traded_qty=filled, avg_traded_price=average)
+    return made._replace(**{"order_no": f"O{number}", **more})
 
 
 def book(*trades: td.Trade) -> td.TradeBook:

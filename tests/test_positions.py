@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from analysis_samples import book, paise, trade, trades
+from tradingdata.analysis.keys import KEY
 
 
 def test_both_sides_their_averages_and_the_net() -> None:
@@ -30,8 +31,7 @@ def test_one_side_alone_has_no_average_on_the_other() -> None:
 
 
 def test_what_differs_in_any_part_of_the_key_is_a_position_of_its_own() -> None:
-    parts = ("client_id", "exchange", "segment", "security_id", "product")
-    made = [trade(number, "B", 1, 1.0, **{part: "X"}) for number, part in enumerate(parts, 1)]
+    made = [trade(number, "B", 1, 1.0)._replace(**{part: "X"}) for number, part in enumerate(KEY)]
     found = td.positions(book(trade(9, "B", 1, 1.0), *made))
     assert [row.buy_quantity for row in found] == [1] * 6
 
@@ -74,7 +74,7 @@ def test_odd_floats_add_up_exactly_too(values: tuple[float, float]) -> None:
     assert row.buy_value == float(sum(Fraction(repr(value)) for value in values))
 
 
-NEEDED = "client_id exchange segment security_id product txn_type quantity trade_value".split()
+NEEDED = (*KEY, "txn_type", "quantity", "trade_value")
 
 
 @pytest.mark.parametrize("name", NEEDED)

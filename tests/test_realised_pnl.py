@@ -5,16 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections import deque
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import KEY, at, book, paise, trade, trades
+from analysis_samples import TRADE, at, book, paise, trade, trades
 from tradingdata.analysis import Lot
+from tradingdata.analysis.keys import KEY
 
-LOT = {**KEY, "security_id": "10", "quantity": 10, "value": 900.0}
+LOT: dict[str, Any] = {name: TRADE[name] for name in KEY} | {"quantity": 10, "value": 900.0}
 
 
 def matches(result: td.analysis.RealisedPnl) -> list[tuple[str | None, str | None, int, float]]:
@@ -89,8 +91,9 @@ def test_an_opening_that_is_not_touched_stays_open() -> None:
 def test_a_day_goes_on_with_the_open_lots_of_the_day_before() -> None:
     monday = td.realised_pnl(book(trade(1, "B", 10, 1000.0), trade(2, "B", 10, 1100.0, 1)))
     tuesday = book(trade(3, "S", 12, 1440.0, 86400))
-    through_frame = monday.open_lots.to_pandas().to_dict("records")
-    for opening in (monday.open_lots, list(monday.open_lots), through_frame):
+    through_frame: list[Any] = monday.open_lots.to_pandas().to_dict("records")
+    openings: list[Any] = [monday.open_lots, list(monday.open_lots), through_frame]
+    for opening in openings:
         result = td.realised_pnl(tuesday, opening)
         assert matches(result) == [("1", "3", 10, 200.0), ("2", "3", 2, 20.0)]
         assert result.matches[0].buy_time == at(0)
@@ -160,8 +163,8 @@ def test_quantity_and_cash_are_conserved(
         found[side] += row.quantity or 0
         found[side + 2] += paise(row.trade_value or 0)
     assert totals(result) == {key: tuple(values) for key, values in expected.items()}
-    for row in result:
-        assert paise(row.realised) == paise(row.proceeds) - paise(row.cost)
+    for earned in result:
+        assert paise(earned.realised) == paise(earned.proceeds) - paise(earned.cost)
     parts = list(result.matches)
     assert sum(paise(part.realised) for part in parts) == paise(result.realised)
     assert sum(part.quantity for part in parts) == sum(row.matched_quantity for row in result)

@@ -102,7 +102,9 @@ def test_it_takes_the_arrow_stream() -> None:
 
     result = FULL.matches
     assert pl.DataFrame(result)["realised"].to_list() == [83.75]
-    assert duckdb.sql("select sum(realised) from result").fetchall() == [(83.75,)]
+    total = duckdb.sql("select sum(realised) from result")
+    assert total is not None
+    assert total.fetchall() == [(83.75,)]
 
 
 def test_a_terminal_shows_what_tells_most() -> None:

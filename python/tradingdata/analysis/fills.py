@@ -1,8 +1,4 @@
-"""The trades of a book as calculations need them: whose, of what, which side, how many, how much.
-
-A key is account (``client_id``), exchange, segment, security and product. The symbol is no part of
-it: all expiries and strikes of an underlying share one.
-"""
+"""Trades as calculations need them: whose, of what, which side, how many, and for how much."""
 
 from __future__ import annotations
 
@@ -18,32 +14,29 @@ from .columns import (
     require_sides,
     require_values,
 )
+from .keys import KEY, Key, Names, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..books import TradeBook
 
-KEY = ("client_id", "exchange", "segment", "security_id", "product")
-# What a display can do without: the display name tells more, where a symbol has many expiries.
-ASIDES = (KEY[0], *KEY[2:4], "symbol")
-
 
 class Fills(NamedTuple):
     """Columns of trades that all have a key, a side, a quantity of 1 or more, and a value.
 
     ``values`` are whole numbers of 10**-``decimals``. ``names`` has a symbol and a display name for
-    each key, as the last trade of it tells them.
+    each key.
     """
 
-    keys: list[tuple[str, ...]]
+    keys: list[Key]
     bought: list[bool]
     quantities: list[int]
     values: list[int]
     decimals: int
     times: list[Any]
     trade_nos: list[str | None]
-    names: dict[tuple[str, ...], tuple[str | None, str | None]]
+    names: dict[Key, Names]
 
 
 def read_fills(
@@ -69,9 +62,7 @@ def read_fills(
     require_sides(trades, sides, buy, sell)
     require_quantities(trades, quantities)
     keys = list(zip(*key, strict=True))
-    trade_nos, order_nos, symbols, names = read(
-        trades, "trade_no", "order_no", "symbol", "display_name"
-    )
+    trade_nos, order_nos = read(trades, "trade_no", "order_no")
     days = [time and time.date() for time in times]
     rows = zip(keys, trade_nos, order_nos, sides, days, strict=True)
     # A trade without a number cannot be known again.
@@ -85,5 +76,5 @@ def read_fills(
         decimals=decimals,
         times=times,
         trade_nos=trade_nos,
-        names=dict(zip(keys, zip(symbols, names, strict=True), strict=True)),
+        names=names_of(trades, keys),
     )

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from .amounts import part_of
-from .fills import ASIDES
+from .keys import ASIDES
 from .results import ResultTable
 
 

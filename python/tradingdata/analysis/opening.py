@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .fills import KEY
+from .keys import KEY, Key, Names
 from .lots import Lot, Lots
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ _NEEDED = (*KEY, "quantity", "value")
 class OpeningLot(NamedTuple):
     """A lot that was there before: its key, its facts, and its value as it was given."""
 
-    key: tuple[str, ...]
-    names: tuple[str | None, str | None]
+    key: Key
+    names: Names
     time: Any
     trade_no: str | None
     quantity: int

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .amounts import in_units
-from .fills import ASIDES, Fills, read_fills
+from .fills import Fills, read_fills
+from .keys import ASIDES, Key
 from .lots import Lots, Part, Queue, Remainder
 from .opening import OpeningLot, read_opening
 from .results import ResultTable
@@ -15,8 +16,6 @@ from .results import ResultTable
 if TYPE_CHECKING:
     from ..books import TradeBook
     from .opening import Opening
-
-    Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .fills import ASIDES, read_fills
+from .fills import read_fills
+from .keys import ASIDES, Key
 from .results import ResultTable
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def positions(trades: TradeBook, *, buy: str = "B", sell: str = "S") -> Position
     """
     fills = read_fills(trades, buy, sell)
     scale = 10**fills.decimals
-    sums: dict[tuple[str, ...], list[int]] = {}
+    sums: dict[Key, list[int]] = {}
     for key, bought, quantity, value in zip(
         fills.keys, fills.bought, fills.quantities, fills.values, strict=True
     ):
