@@ -20,6 +20,7 @@ from .errors import (
     ArchiveError,
     AuthenticationError,
     BadRequestError,
+    BooksDisagreeError,
     CallCancelledError,
     ClientClosedError,
     ConfigurationError,
@@ -54,6 +55,8 @@ __all__ = [
     "AsyncSearchPager",
     "AuthenticationError",
     "BadRequestError",
+    "Books",
+    "BooksDisagreeError",
     "CallCancelledError",
     "Client",
     "ClientClosedError",
@@ -104,11 +107,13 @@ if TYPE_CHECKING:
     from .aio import AsyncClient
     from .analysis import execution_quality, positions, realised_pnl, reconcile
     from .archive import Archive
+    from .together import Books
 
 # Imported when first used: asyncio, SQLite and a simulated service are not needed by every script.
 _LAZY = {
     "Archive": "archive",
     "AsyncClient": "aio",
+    "Books": "together",
     "analysis": "analysis",
     "execution_quality": "analysis",
     "positions": "analysis",

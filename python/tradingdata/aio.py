@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .call_log import Retry
     from .records import Stock
+    from .together import Books
 
     Book = TypeVar("Book", TradeBook, OrderBook)
     AnyToken = str | Callable[[], str] | Callable[[], Awaitable[str]]
@@ -97,6 +98,17 @@ class AsyncClient:
     async def order_book(self, *, timeout: float | None = None) -> OrderBook:
         """The orders of the current day; see ``Client.order_book``."""
         return await self._book(OrderBook, timeout)
+
+    async def books(self, *, timeout: float | None = None) -> Books:
+        """Orders and trades that belong together; see ``Client.books``."""
+        from .together import Together
+
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        asking = Together(budget, self._account)
+        for step in asking:
+            await asyncio.sleep(step.wait)
+            asking.take(await self._book(step.kind, step.time_left))
+        return asking.books
 
     def search(
         self,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .call_log import Retry
     from .records import Stock
+    from .together import Books
 
     Book = TypeVar("Book", TradeBook, OrderBook)
 
@@ -176,6 +177,28 @@ class Client:
         ``trade_book``.
         """
         return self._book(OrderBook, timeout)
+
+    def books(self, *, timeout: float | None = None) -> Books:
+        """Orders and trades that belong together: ``orders, trades = client.books()``.
+
+        Trades and orders are asked for, and whichever is behind again, after pauses of 0.1 to 1
+        seconds, 6 times at the most, until they agree: for every order of the order book's days,
+        ``traded_qty`` summed over its legs is the ``quantity`` summed over its trades. Prices are
+        for ``reconcile`` to compare. Trades of orders of other days do not count; so none does
+        where the order book is empty, as the service leaves it after the session.
+
+        ``timeout`` in seconds, the client's unless given, is for all of it. Raises what
+        ``trade_book`` raises, and BooksDisagreeError, with both books and the orders on which they
+        differ, where they do not come to agree.
+        """
+        from .together import Together
+
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        asking = Together(budget, self._account)
+        for step in asking:
+            time.sleep(step.wait)
+            asking.take(self._book(step.kind, step.time_left))
+        return asking.books
 
     def search(
         self,

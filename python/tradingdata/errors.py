@@ -17,6 +17,7 @@ Each is picklable, says in one line what to do, and carries what is known of the
     |  +- RateLimitError                      429 (.retry_after)
     |  +- ServerError                         5xx
     +- ServiceError                           HTTP 200, and it says no (.service_message)
+    +- BooksDisagreeError                     orders and trades do not belong together (.books)
     +- DecodeError                            HTTP 200, and the body is not as documented
     +- PaginationError                        a search that cannot be read to its end
     +- StockNotFoundError (also LookupError)  no stock of that symbol, code or ISIN (.nearest)
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from .analysis import Reconciliation
     from .books import OrderBook, StockList, TradeBook
+    from .together import Books
 
 
 class TradingDataError(Exception):
@@ -144,6 +147,18 @@ class ServiceError(TradingDataError):
     Attributes:
         service_message: the envelope's message.
     """
+
+
+class BooksDisagreeError(TradingDataError):
+    """``books()`` asked again, and the orders and the trades still did not agree.
+
+    Attributes:
+        books: the last of both, ``(orders, trades)``.
+        differences: the orders on which they disagree, as ``reconcile`` tells them.
+    """
+
+    books: Books | None = None
+    differences: Reconciliation | None = None
 
 
 class DecodeError(TradingDataError):

@@ -22,6 +22,14 @@ def results(orders: td.OrderBook, trades: td.TradeBook) -> None:
     assert_type(td.execution_quality(orders, trades)[0].to_exchange, float | None)
 
 
+async def together(client: td.Client, waiting: td.AsyncClient) -> None:
+    orders, trades = client.books(timeout=5)
+    assert_type(orders, td.OrderBook)
+    assert_type(trades, td.TradeBook)
+    assert_type(await waiting.books(), td.Books)
+    td.reconcile(*client.books())
+
+
 def profit(trades: td.TradeBook) -> None:
     pnl = td.realised_pnl(trades)
     assert_type(pnl, td.analysis.RealisedPnl)

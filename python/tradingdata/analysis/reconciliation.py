@@ -87,10 +87,13 @@ class Reconciliation(ResultTable[OrderCheck]):
     @property
     def differences(self) -> Reconciliation:
         """The rows that do not agree."""
-        rows = zip(*self._columns.values(), strict=True)
         findings = self._columns["finding"]
-        kept = [row for row, finding in zip(rows, findings, strict=True) if finding != AGREES]
-        return _made(kept, self.other_days)
+        return self.part([row for row, finding in enumerate(findings) if finding != AGREES])
+
+    def part(self, rows: Sequence[int]) -> Reconciliation:
+        """Some of the rows, by their numbers."""
+        columns = self._columns.values()
+        return _made([tuple(values[row] for values in columns) for row in rows], self.other_days)
 
     def _heading(self) -> str:
         from .._tables import group
