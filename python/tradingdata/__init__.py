@@ -49,6 +49,7 @@ from .tokens import token_file
 from .versions import show_versions
 
 __all__ = [
+    "AccountBooks",
     "Archive",
     "ArchiveError",
     "AsyncClient",
@@ -91,19 +92,23 @@ __all__ = [
     "__version__",
     "analysis",
     "concat",
+    "dask",
     "execution_quality",
+    "order_books",
     "positions",
     "realised_pnl",
     "reconcile",
     "sandbox",
     "show_versions",
     "token_file",
+    "trade_books",
 ]
 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import analysis, sandbox
+    from . import analysis, dask, sandbox
+    from .accounts import AccountBooks, order_books, trade_books
     from .aio import AsyncClient
     from .analysis import execution_quality, positions, realised_pnl, reconcile
     from .archive import Archive
@@ -111,15 +116,19 @@ if TYPE_CHECKING:
 
 # Imported when first used: asyncio, SQLite and a simulated service are not needed by every script.
 _LAZY = {
+    "AccountBooks": "accounts",
     "Archive": "archive",
     "AsyncClient": "aio",
     "Books": "together",
     "analysis": "analysis",
+    "dask": "dask",
     "execution_quality": "analysis",
+    "order_books": "accounts",
     "positions": "analysis",
     "realised_pnl": "analysis",
     "reconcile": "analysis",
     "sandbox": "sandbox",
+    "trade_books": "accounts",
 }
 
 

@@ -10,6 +10,7 @@ from .tokens import token_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 PROFILES_VARIABLE = "TRADINGDATA_PROFILES"
@@ -54,14 +55,7 @@ def load_profile(name: str) -> dict[str, Any]:
     profile = profiles[name]
     if not isinstance(profile, dict):
         raise ConfigurationError(f"{path}: {name!r} is no table; write [{name}] above its options")
-    for option, value in profile.items():
-        if option not in _OPTIONS:
-            known = ", ".join(_OPTIONS)
-            raise ConfigurationError(
-                f"{path}: profile {name!r} has an unknown option {option!r}; known are: {known}"
-            )
-        if not isinstance(value, _OPTIONS[option]):
-            raise ConfigurationError(f"{path}: profile {name!r}: {option} is of the wrong type")
+    check_options(f"{path}: profile {name!r}", profile)
     options = {"account": name, **profile}
     secret = options.pop("access_token_file", None)
     if secret is not None:
@@ -71,6 +65,18 @@ def load_profile(name: str) -> dict[str, Any]:
             )
         options["access_token"] = token_file(os.path.join(os.path.dirname(path), secret))
     return options
+
+
+def check_options(where: str, options: Mapping[str, Any]) -> None:
+    """Raises ConfigurationError for an option that profiles do not have, or of the wrong type."""
+    for option, value in options.items():
+        if option not in _OPTIONS:
+            known = ", ".join(_OPTIONS)
+            raise ConfigurationError(
+                f"{where} has an unknown option {option!r}; known are: {known}"
+            )
+        if not isinstance(value, _OPTIONS[option]):
+            raise ConfigurationError(f"{where}: {option} is of the wrong type")
 
 
 def profile_names() -> list[str]:

@@ -1,0 +1,205 @@
+"""The books of many accounts: books and errors by account, and one frame of one schema."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import within
+from tradingdata import sandbox
+
+LABELS = ("desk1", "desk2", "desk3")
+
+
+@pytest.fixture
+def service() -> Iterator[sandbox.Service]:
+    with sandbox.start(accounts=LABELS, orders=12) as running:
+        yield running
+
+
+def arguments(service: sandbox.Service) -> dict[str, dict[str, Any]]:
+    return {
+        label: {"base_url": service.base_url, "access_token": service.token(label)}
+        for label in service.accounts
+    }
+
+
+def profiles(
+    service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, ...]:
+    file = tmp_path / "profiles.toml"
+    tables = (
+        f'[{label}]\nbase_url = "{service.base_url}"\naccess_token = "{service.token(label)}"\n'
+        for label in service.accounts
+    )
+    file.write_text("".join(tables))
+    file.chmod(0o600)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
+    return service.accounts
+
+
+def test_a_mapping_of_arguments_a_list_of_profiles_and_clients_are_the_same(
+    service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = profiles(service, tmp_path, monkeypatch)
+    by_arguments = td.trade_books(arguments(service))
+    expected = {label: service.client(label).trade_book() for label in names}
+    assert by_arguments.books == expected
+    assert list(by_arguments.books) == list(names)
+    assert by_arguments.errors == {}
+    assert td.trade_books(names).books == expected
+    assert (
+        td.trade_books({f"of {name}": name for name in names}).books["of desk2"]
+        == (expected["desk2"])
+    )
+    clients = {name: service.client(name) for name in names}
+    assert td.trade_books(clients).books == expected
+    assert not any(client.closed for client in clients.values())
+    response = by_arguments.books["desk2"].response
+    assert response is not None
+    assert response.account == "desk2"
+
+
+def test_order_books_too(service: sandbox.Service) -> None:
+    found = td.order_books(arguments(service))
+    assert {label: len(book) for label, book in found.books.items()} == dict.fromkeys(LABELS, 12)
+    assert list(found.to_pandas())[:2] == ["account", "client_id"]
+
+
+def test_one_frame_has_the_account_first(service: sandbox.Service) -> None:
+    found = td.trade_books(arguments(service))
+    whole = td.concat(list(found.books.values()))
+    labels = [label for label, book in found.books.items() for _ in book]
+    pandas, polars, arrow = found.to_pandas(), found.to_polars(), found.to_arrow()
+    assert pandas.columns.tolist() == polars.columns == arrow.column_names
+    assert polars.columns == ["account", *whole.columns]
+    assert pandas["account"].tolist() == polars["account"].to_list() == labels
+    assert arrow["account"].to_pylist() == found.to_dict()["account"] == labels
+    assert pandas.drop(columns="account").equals(whole.to_pandas())
+    assert found.to_dicts()[3] == {"account": labels[3], **whole.to_dicts()[3]}
+    picked = found.to_polars(["account", "symbol"])
+    assert picked.columns == ["account", "symbol"]
+    assert found.to_pandas(["symbol"]).columns.tolist() == ["account", "symbol"]
+
+
+def test_the_account_may_be_a_category(service: sandbox.Service) -> None:
+    found = td.trade_books(dict(reversed(arguments(service).items())))
+    coded = ("account", "symbol")
+    frame = found.to_pandas(categories=coded)
+    assert frame["account"].cat.categories.tolist() == list(LABELS)
+    assert frame["account"].astype(str).tolist() == found.to_dict()["account"]
+    assert str(found.to_polars(categories=coded)["account"].dtype) == "Categorical"
+    assert found.to_arrow(categories=coded)["account"].to_pylist() == found.to_dict()["account"]
+
+
+def test_a_bad_account_is_visible_and_stops_no_other(service: sandbox.Service) -> None:
+    accounts = arguments(service)
+    accounts["desk2"]["access_token"] = "expired"
+    with pytest.warns(td.DataWarning, match=r"^1 account failed: desk2 \(Authentication") as told:
+        found = td.trade_books(accounts)
+    assert told[0].filename == __file__
+    assert list(found.books) == ["desk1", "desk3"]
+    assert found.to_pandas()["account"].unique().tolist() == ["desk1", "desk3"]
+    assert isinstance(found.errors["desk2"], td.AuthenticationError)
+    assert found.errors["desk2"].account == "desk2"
+    assert "1 account failed: desk2" in repr(found)
+    with pytest.raises(td.AuthenticationError):
+        found.raise_errors()
+
+
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+def test_the_schema_is_the_same_when_all_failed_or_nobody_traded(
+    service: sandbox.Service,
+) -> None:
+    full = td.trade_books(arguments(service))
+    failed = td.trade_books(
+        {label: {**given, "access_token": "x"} for label, given in arguments(service).items()}
+    )
+    service.advance_to("09:00")
+    empty, none = td.trade_books(arguments(service)), td.trade_books([])
+    assert (len(failed.errors), len(empty.books)) == (3, 3)
+    for found in (failed, empty, none):
+        assert found.to_pandas().dtypes.equals(full.to_pandas().dtypes)
+        assert found.to_polars().schema == full.to_polars().schema
+        assert found.to_arrow().schema == full.to_arrow().schema
+        assert (len(found.to_pandas()), found.to_dicts()) == (0, [])
+    with pytest.raises(ExceptionGroup, match="3 accounts failed: desk1") as caught:
+        failed.raise_errors()
+    assert len(caught.value.exceptions) == 3
+    empty.raise_errors()
+
+
+@pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
+def test_the_token_of_the_environment_serves_no_several_accounts(
+    service: sandbox.Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would show the books of one account under the labels of all."""
+    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", service.token())
+    without = {label: {"base_url": service.base_url} for label in LABELS}
+    found = td.trade_books(without)
+    assert found.books == {}
+    assert "no access token of its own" in str(found.errors["desk1"])
+    assert len(td.trade_books({"desk1": without["desk1"]}).books) == 1
+
+
+def test_what_is_no_account_is_refused(service: sandbox.Service) -> None:
+    with pytest.raises(TypeError, match=r"use \['desk1'\]"):
+        td.trade_books("desk1")
+    with pytest.raises(ValueError, match="names a profile twice"):
+        td.trade_books(["desk1", "desk1"])
+    with pytest.raises(TypeError, match="label is a text of its own, not 5"):
+        td.trade_books([5])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"'desk1' is to be the name of a profile, .* not int"):
+        td.trade_books({"desk1": 5})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tokn'"):
+        td.trade_books({"desk1": {"base_url": service.base_url, "tokn": "x"}})
+    with pytest.raises(td.ConfigurationError, match="concurrency"):
+        td.trade_books([], concurrency=0)
+
+
+def test_no_more_are_asked_at_once_than_told() -> None:
+    lock, at_once, most = threading.Lock(), 0, 0
+    gate = threading.Event()
+
+    def token() -> str:
+        nonlocal at_once, most
+        with lock:
+            at_once += 1
+            most = max(most, at_once)
+        gate.wait(0.02)
+        with lock:
+            at_once -= 1
+        raise LookupError("no token")
+
+    accounts = {
+        f"desk{n}": {"base_url": "http://127.0.0.1:9", "access_token": token} for n in range(12)
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        found = td.trade_books(accounts, concurrency=3)
+    assert (len(found.errors), most) == (12, 3)
+
+
+def test_an_interrupt_ends_the_calls_of_all_others(service: sandbox.Service) -> None:
+    service.fail_next("stall", seconds=60, account="desk2", times=None)
+
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    accounts = arguments(service)
+    accounts["desk1"]["access_token"] = interrupted
+    with within(5), pytest.raises(KeyboardInterrupt):
+        td.trade_books(accounts)
+
+
+def test_timeout_is_for_each_account(service: sandbox.Service) -> None:
+    service.fail_next("stall", seconds=60, account="desk2", times=None)
+    with within(5), pytest.warns(td.DataWarning):
+        found = td.trade_books(arguments(service), timeout=0.5)
+    assert isinstance(found.errors["desk2"], td.DeadlineError)
