@@ -1,12 +1,13 @@
 #include "tradingdata/select.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "row_values.hpp"
 
 namespace tradingdata {
 
@@ -80,53 +81,6 @@ class Copier {
   std::unordered_map<std::string, std::int32_t> names_;
 };
 
-bool same_cell(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b, int field) {
-  const bool valid = a.valid(field, row_a);
-  if (valid != b.valid(field, row_b)) return false;
-  if (!valid) return true;
-  const Kind kind = a.schema().fields[static_cast<std::size_t>(field)].kind;
-  switch (kind) {
-    case Kind::text: return a.text(field, row_a) == b.text(field, row_b);
-    case Kind::number:
-      return a.column(field).as<double>()[row_a] == b.column(field).as<double>()[row_b];
-    default: {
-      const std::int64_t width = width_of(kind);
-      return std::memcmp(a.column(field).values + row_a * width,
-                         b.column(field).values + row_b * width,
-                         static_cast<std::size_t>(width)) == 0;
-    }
-  }
-}
-
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
-  hash = (hash ^ value) * 0x9E3779B97F4A7C15;
-  return hash ^ hash >> 32;
-}
-
-std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t hash = text.size();
-  while (!text.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t count = text.copy(reinterpret_cast<char*>(&word), sizeof word);
-    hash = mixed(hash, word);
-    text.remove_prefix(count);
-  }
-  return hash;
-}
-
-std::uint64_t hash_cell(const Table& table, int field, std::int64_t row) {
-  const Column& column = table.column(field);
-  switch (table.schema().fields[static_cast<std::size_t>(field)].kind) {
-    case Kind::text: return hash_text(table.text(field, row));
-    case Kind::number: {
-      const double value = column.as<double>()[row];
-      return std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value);  // -0 equals 0
-    }
-    case Kind::date: return static_cast<std::uint64_t>(column.as<std::int32_t>()[row]);
-    default: return static_cast<std::uint64_t>(column.as<std::int64_t>()[row]);
-  }
-}
-
 bool same_extras(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
   const auto [begin_a, end_a] = a.extras_of(row_a);
   const auto [begin_b, end_b] = b.extras_of(row_b);
@@ -188,7 +142,7 @@ std::shared_ptr<Table> concat(std::span<const Slice> slices) {
 bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
   if (&a.schema() != &b.schema()) return false;
   for (int field = 0; field < a.schema().width(); ++field) {
-    if (!same_cell(a, row_a, b, row_b, field)) return false;
+    if (!detail::same_value(a, row_a, b, row_b, field)) return false;
   }
   return same_extras(a, row_a, b, row_b);
 }
@@ -196,7 +150,7 @@ bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t r
 std::uint64_t hash_row(const Table& table, std::int64_t row) {
   std::uint64_t hash = static_cast<std::uint64_t>(table.schema().width());
   for (int field = 0; field < table.schema().width(); ++field) {
-    hash = mixed(hash, table.valid(field, row) ? hash_cell(table, field, row) : 0x5851F42D);
+    hash = detail::mixed(hash, detail::hash_value(table, field, row));
   }
   return hash;  // unknown fields are left to equality
 }

@@ -71,6 +71,8 @@ __all__ = [
     "NotFoundError",
     "Order",
     "OrderBook",
+    "OrderChange",
+    "OrderUpdate",
     "PaginationError",
     "RateLimit",
     "RateLimitError",
@@ -87,6 +89,7 @@ __all__ = [
     "TLSError",
     "Trade",
     "TradeBook",
+    "TradeUpdate",
     "TradingDataError",
     "TransportError",
     "__version__",
@@ -112,6 +115,7 @@ if TYPE_CHECKING:
     from .aio import AsyncClient
     from .analysis import execution_quality, positions, realised_pnl, reconcile
     from .archive import Archive
+    from .changes import OrderChange, OrderUpdate, TradeUpdate
     from .together import Books
 
 # Imported when first used: asyncio, SQLite and a simulated service are not needed by every script.
@@ -120,6 +124,9 @@ _LAZY = {
     "Archive": "archive",
     "AsyncClient": "aio",
     "Books": "together",
+    "OrderChange": "changes",
+    "OrderUpdate": "changes",
+    "TradeUpdate": "changes",
     "analysis": "analysis",
     "dask": "dask",
     "execution_quality": "analysis",

@@ -10,7 +10,7 @@ import weakref
 
 from . import _core
 from .async_tokens import AsyncTokenSource
-from .books import OrderBook, StockList, TradeBook
+from .books import UNCOUNTED, OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
 from .checks import hook, seconds, text
 from .client import check_open, make_core, token_or_environment
@@ -23,11 +23,12 @@ from .tokens import REFUSALS, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
     from types import TracebackType
     from typing import Any, Self, TypeVar
 
     from .call_log import Retry
+    from .changes import OrderUpdate, TradeUpdate
     from .records import Stock
     from .together import Books
 
@@ -148,6 +149,37 @@ class AsyncClient:
                     return found
         raise lookup.not_found()
 
+    # -- the books as they change --
+
+    def watch_orders(
+        self,
+        interval: float = 5.0,
+        *,
+        ignore: Iterable[str] = UNCOUNTED,
+        previous: OrderBook | None = None,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[OrderUpdate, None]:
+        """Order updates for ``async for``, one a poll; see ``Client.watch_orders``."""
+        from .watch import watch_async
+        from .watch_state import OrderState
+
+        poll = self._poll(OrderBook, timeout)
+        return watch_async(poll, OrderState(ignore, previous), seconds("interval", interval))
+
+    def watch_trades(
+        self,
+        interval: float = 5.0,
+        *,
+        previous: TradeBook | None = None,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[TradeUpdate, None]:
+        """Each fill once, for ``async for``; see ``Client.watch_trades``."""
+        from .watch import watch_async
+        from .watch_state import TradeState
+
+        poll = self._poll(TradeBook, timeout)
+        return watch_async(poll, TradeState(previous), seconds("interval", interval))
+
     # -- the client itself --
 
     @property
@@ -206,7 +238,9 @@ class AsyncClient:
 
     # -- how a call is made --
 
-    async def _book(self, kind: type[Book], timeout: float | None) -> Book:
+    async def _book(
+        self, kind: type[Book], timeout: float | None, last: _core.LastAnswer | None = None
+    ) -> Book:
         record = kind._record
         clock = asyncio.get_running_loop().time
         budget = self._timeout if timeout is None else seconds("timeout", timeout)
@@ -216,7 +250,7 @@ class AsyncClient:
             left = deadline - clock()
             if left <= 0:
                 raise late()
-            return self._port().worker.submit_book(record, left)
+            return self._port().worker.submit_book(record, left, last)
 
         check_open(self._core)
         generation = await self._labelled(self._tokens.ready(deadline))
@@ -227,6 +261,13 @@ class AsyncClient:
                 raise
             answer = await self._call(record, submit)
         return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
+
+    def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Awaitable[Book]]:
+        """The same call again and again: an answer that equals the one before is not decoded."""
+        from functools import partial
+
+        within = None if timeout is None else seconds("timeout", timeout)
+        return partial(self._book, kind, within, _core.LastAnswer())
 
     def _port(self) -> LoopPort:
         return self._ports.of(asyncio.get_running_loop())

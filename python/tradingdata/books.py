@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
     from ._core import Table
+    from .changes import OrderChange
 
     Record = TypeVar("Record", bound=Trade | Order | Stock)
 
@@ -37,6 +38,10 @@ else:
             return cls
 
     Record = None
+
+
+# They tick with the market and from answer to answer, while the order stays as it is.
+UNCOUNTED = ("row_no", "ref_ltp")
 
 
 def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
@@ -321,6 +326,24 @@ class OrderBook(Book[Order]):
 
     __slots__ = ()
     _record = "Order"
+
+    def diff(
+        self, previous: OrderBook, *, ignore: Iterable[str] = UNCOUNTED
+    ) -> tuple[OrderChange, ...]:
+        """What happened since ``previous``: which orders are new, changed (and in what), or gone.
+
+        Orders are matched by exchange, segment, ``order_no`` and ``leg_no``, equal keys by their
+        occurrence. Values count, unknown fields as they were sent among them; time stamps never do,
+        nor do the fields that ``ignore`` names. The changes come in the order of this book, what is
+        gone behind; their records own their storage. Raises TypeError for anything but an order
+        book.
+        """
+        from .changes import OrderChange, names, order_diff
+
+        if not isinstance(previous, OrderBook):
+            raise TypeError(f"diff takes an OrderBook, not {type(previous).__name__}")
+        diff = order_diff(self, previous, names(ignore))
+        return tuple(map(OrderChange._make, diff.changes()))
 
 
 class StockList(Book[Stock]):

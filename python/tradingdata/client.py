@@ -7,7 +7,7 @@ import os
 import time
 
 from . import _core
-from .books import OrderBook, StockList, TradeBook
+from .books import UNCOUNTED, OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
 from .certificates import find_ca_file
 from .checks import count, flag, hook, seconds, text
@@ -23,11 +23,12 @@ from .tokens import REFUSALS, TokenSource, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Iterable
     from types import TracebackType
     from typing import Any, Self, TypeVar
 
     from .call_log import Retry
+    from .changes import OrderUpdate, TradeUpdate
     from .records import Stock
     from .together import Books
 
@@ -263,6 +264,61 @@ class Client:
                 return found
         raise lookup.not_found()
 
+    # -- the books as they change --
+
+    def watch_orders(
+        self,
+        interval: float = 5.0,
+        *,
+        ignore: Iterable[str] = UNCOUNTED,
+        previous: OrderBook | None = None,
+        timeout: float | None = None,
+    ) -> Generator[OrderUpdate, None, None]:
+        """Polls the order book, and gives an ``OrderUpdate`` for each poll, for as long as it runs.
+
+        Level triggered: the orders after each good poll are those of its answer, and no change is
+        told twice. A failure that may pass is an update with ``missed``; any other raises. An order
+        whose ``last_updated_time`` goes back is held as it was known, until three answers in a row
+        say so. The first answer's orders are all new. An answer that is byte for byte the one
+        before is not decoded again.
+
+        Args:
+            interval: seconds from poll to poll, on a steady clock. Polls never overlap: ticks that
+                pass while one is under way, or while the loop's body works, are left out. After a
+                429 the next one waits for as long as the service asks, or for twice as long as
+                before, up to a minute.
+            ignore: fields that do not count as a change; time stamps never do.
+            previous: the orders that were known; what is the same in the first answer is not told.
+            timeout: seconds that one poll may take, with all its attempts; replaces the client's.
+
+        Between polls, Ctrl-C comes out at once. Nothing is left when the loop is left.
+        """
+        from .watch import watch
+        from .watch_state import OrderState
+
+        poll = self._poll(OrderBook, timeout)
+        return watch(poll, OrderState(ignore, previous), seconds("interval", interval))
+
+    def watch_trades(
+        self,
+        interval: float = 5.0,
+        *,
+        previous: TradeBook | None = None,
+        timeout: float | None = None,
+    ) -> Generator[TradeUpdate, None, None]:
+        """Polls the trade book, and gives a ``TradeUpdate`` for each poll, each fill once.
+
+        A fill is known by its day, exchange, segment, ``trade_no`` and ``order_no``: numbers of two
+        exchanges or days may collide, and both sides of a trade with oneself have one number. Rows
+        without a number are told as often as an answer holds them. ``previous`` holds fills that
+        were told before; the rest is as in ``watch_orders``.
+        """
+        from .watch import watch
+        from .watch_state import TradeState
+
+        poll = self._poll(TradeBook, timeout)
+        return watch(poll, TradeState(previous), seconds("interval", interval))
+
     # -- the client itself --
 
     @property
@@ -320,7 +376,9 @@ class Client:
 
     # -- how a call is made --
 
-    def _book(self, kind: type[Book], timeout: float | None) -> Book:
+    def _book(
+        self, kind: type[Book], timeout: float | None, last: _core.LastAnswer | None = None
+    ) -> Book:
         what = kind._record
         budget = self._timeout if timeout is None else seconds("timeout", timeout)
         deadline = time.monotonic() + budget
@@ -329,30 +387,37 @@ class Client:
             check_open(self._core)
             generation = self._tokens.ready(deadline)
             try:
-                answer = self._answer(what, deadline)
+                answer = self._answer(what, deadline, last)
             except REFUSALS:
                 if not self._tokens.refresh(generation, deadline):
                     raise
                 refused = True
             if refused:
-                answer = self._answer(what, deadline)
+                answer = self._answer(what, deadline, last)
         except TradingDataError as error:
             error.account = self._account
             raise
         return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
 
-    def _answer(self, what: str, deadline: float) -> tuple[Any, ...]:
+    def _answer(self, what: str, deadline: float, last: _core.LastAnswer | None) -> tuple[Any, ...]:
         """One call with the token of the moment, and its line in the log."""
         started = time.monotonic()
         try:
             if started >= deadline:
                 raise late()
-            answer = self._core.book(what, deadline - started, self._retry_hook(what))
+            answer = self._core.book(what, deadline - started, self._retry_hook(what), last)
         except TradingDataError as error:
             log_end(what, self._account, time.monotonic() - started, error=error)
             raise
         log_end(what, self._account, time.monotonic() - started, status=answer[1])
         return answer
+
+    def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Book]:
+        """The same call again and again: an answer that equals the one before is not decoded."""
+        from functools import partial
+
+        within = None if timeout is None else seconds("timeout", timeout)
+        return partial(self._book, kind, within, _core.LastAnswer())
 
     def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
         return log_retry(what, self._account, self._on_retry)

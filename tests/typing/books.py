@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 
 import tradingdata as td
 
@@ -56,6 +57,37 @@ def what_came_with_it(trades: td.TradeBook) -> None:
         assert_type(response.content, bytes)
         assert_type(response.status_code, int | None)
         assert_type(response.sha256, str)
+
+
+def changes(orders: td.OrderBook, client: td.Client) -> None:
+    for change in orders.diff(orders[:5], ignore=["row_no"]):
+        assert_type(change, td.OrderChange)
+        assert_type(change.kind, Literal["new", "changed", "gone"])
+        assert_type(change.order, td.Order)
+        assert_type(change.previous, td.Order | None)
+        assert_type(change.fields, tuple[str, ...])
+    orders.diff(client.trade_book())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def watched(client: td.Client, known: td.OrderBook) -> None:
+    for update in client.watch_orders(0.5, previous=known, ignore=(), timeout=3):
+        assert_type(update, td.OrderUpdate)
+        assert_type(update.orders, td.OrderBook)
+        assert_type(update.changes, tuple[td.OrderChange, ...])
+        assert_type(update.missed, td.TradingDataError | None)
+        assert_type(update.at, datetime)
+        assert_type(update.rollover, bool)
+    for fills in client.watch_trades(interval=0.5):
+        assert_type(fills, td.TradeUpdate)
+        assert_type(fills.trades, td.TradeBook)
+        assert_type(fills.fills, tuple[td.Trade, ...])
+
+
+async def watched_async(client: td.AsyncClient) -> None:
+    async for update in client.watch_orders():
+        assert_type(update, td.OrderUpdate)
+    async for fills in client.watch_trades():
+        assert_type(fills, td.TradeUpdate)
 
 
 def refused(trades: td.TradeBook) -> None:

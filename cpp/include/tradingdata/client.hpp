@@ -13,6 +13,7 @@
 
 #include "tradingdata/decode.hpp"
 #include "tradingdata/engine.hpp"
+#include "tradingdata/last_answer.hpp"
 #include "tradingdata/proxy.hpp"
 #include "tradingdata/schema.hpp"
 #include "tradingdata/url.hpp"
@@ -76,7 +77,9 @@ class Client : public std::enable_shared_from_this<Client> {
 
   // One call each, to be run here or on any engine of this client; `timeout` in seconds. They throw
   // Error: `configuration` (no token, bad arguments), `closed`.
-  Call book(const Schema& schema, std::optional<double> timeout = {}) const;
+  // With `last`, an answer that equals the one before is not decoded again.
+  Call book(const Schema& schema, std::optional<double> timeout = {},
+            std::shared_ptr<LastAnswer> last = {}) const;
   Call search(std::string_view query, std::int64_t page, std::int64_t limit,
               std::optional<double> timeout = {}) const;
 

@@ -1,0 +1,141 @@
+// _core.OrderDiff: what happened between two books of orders, as rows that own their storage.
+#include "tradingdata/diff.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "exports.hpp"
+#include "released_gil.hpp"
+#include "rows.hpp"
+#include "tradingdata/records.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+using ColumnsPtr = std::shared_ptr<Columns>;
+
+// Rows of two tables, copied into one: who keeps a change keeps its neighbours, and no book.
+class Copies {
+ public:
+  Copies(const Columns& orders, const Columns& previous) : orders_(orders), previous_(previous) {}
+
+  void add(const Table& table, std::int64_t row) { slices_.push_back({&table, row, row + 1}); }
+
+  void make() {
+    TablePtr table;
+    {
+      // The tables are immutable, and the diff holds them.
+      const ReleasedGil released;
+      table = concat(slices_);
+    }
+    slices_.clear();
+    next_ = 0;
+    as_orders_ = py::cast(std::make_shared<Columns>(table, orders_.zone()));
+    const bool alike = previous_.zone().equal(orders_.zone());
+    as_previous_ =
+        alike ? as_orders_ : py::cast(std::make_shared<Columns>(table, previous_.zone()));
+  }
+
+  py::object next_order() { return next(as_orders_); }
+  py::object next_previous() { return next(as_previous_); }
+
+ private:
+  py::object next(const py::object& owner) {
+    static const RowType& type = row_type(order_schema);
+    PyObject* const made = make_row(type, owner.ptr(), owner.cast<Columns*>(), next_++);
+    if (made == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(made);
+  }
+
+  const Columns& orders_;
+  const Columns& previous_;
+  std::vector<Slice> slices_;
+  std::int64_t next_ = 0;
+  py::object as_orders_;
+  py::object as_previous_;
+};
+
+class Diff {
+ public:
+  Diff(ColumnsPtr orders, std::int64_t start, std::int64_t stop, ColumnsPtr previous,
+       std::int64_t previous_start, std::int64_t previous_stop,
+       const std::vector<std::string>& ignore)
+      : orders_(std::move(orders)), previous_(std::move(previous)) {
+    check_rows(orders_->table(), start, stop);
+    check_rows(previous_->table(), previous_start, previous_stop);
+    // The tables are immutable, and held by this object.
+    const ReleasedGil released;
+    found_ = diff_orders({&orders_->table(), start, stop},
+                         {&previous_->table(), previous_start, previous_stop}, ignore);
+  }
+
+  py::list older() const {
+    py::list result;
+    for (const OlderOrder& order : found_.older) {
+      result.append(py::make_tuple(order.row, order.previous, order.occurrence));
+    }
+    return result;
+  }
+
+  // (kind, order, previous, fields) each, but for those of the rows in `without`.
+  py::list changes(const py::frozenset& without) const {
+    std::vector<const OrderChange*> wanted;
+    for (const OrderChange& change : found_.changes) {
+      if (without.empty() || !without.contains(change.row)) wanted.push_back(&change);
+    }
+    py::list result;
+    Copies copies(*orders_, *previous_);
+    for (std::size_t done = 0; done < wanted.size(); done += together) {
+      const auto part = std::span(wanted).subspan(done, std::min(together, wanted.size() - done));
+      for (const OrderChange* change : part) {
+        if (change->row >= 0) copies.add(orders_->table(), change->row);
+        if (change->previous >= 0) copies.add(previous_->table(), change->previous);
+      }
+      copies.make();
+      for (const OrderChange* change : part) result.append(as_python(*change, copies));
+    }
+    return result;
+  }
+
+ private:
+  // So many changes share their storage: few enough to be kept for the sake of one of them.
+  static constexpr std::size_t together = 16;
+
+  static py::tuple as_python(const OrderChange& change, Copies& copies) {
+    const std::string_view kind = name_of(change.kind);
+    if (change.kind == ChangeKind::gone) {
+      const py::object last = copies.next_previous();
+      return py::make_tuple(kind, last, last, py::tuple());
+    }
+    const py::object order = copies.next_order();
+    const py::object previous =
+        change.previous >= 0 ? copies.next_previous() : py::object(py::none());
+    py::tuple fields(change.fields.size());
+    for (std::size_t i = 0; i < change.fields.size(); ++i) fields[i] = py::str(change.fields[i]);
+    return py::make_tuple(kind, order, previous, fields);
+  }
+
+  ColumnsPtr orders_;
+  ColumnsPtr previous_;
+  OrderDiff found_;
+};
+
+}  // namespace
+
+void bind_diff(py::module_& module) {
+  py::class_<Diff>(module, "OrderDiff", py::is_final())
+      .def(py::init<ColumnsPtr, std::int64_t, std::int64_t, ColumnsPtr, std::int64_t, std::int64_t,
+                    const std::vector<std::string>&>(),
+           py::arg("table"), py::arg("start"), py::arg("stop"), py::arg("previous"),
+           py::arg("previous_start"), py::arg("previous_stop"), py::arg("ignore"))
+      .def_property_readonly("older", &Diff::older)
+      .def("changes", &Diff::changes, py::arg("without") = py::frozenset(py::tuple()));
+}
+
+}  // namespace tradingdata::python

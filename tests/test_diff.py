@@ -1,0 +1,192 @@
+"""``orders.diff(previous)``: what is new, changed and gone, in books of every making."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import warnings
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tradingdata as td
+from service import as_json, envelope, orders
+from tradingdata import _core
+
+Record = dict[str, Any]
+
+
+def book(records: list[Record], **options: Any) -> td.OrderBook:
+    return td.OrderBook.from_json(as_json(envelope(records)), **options)
+
+
+def told(changes: tuple[td.OrderChange, ...]) -> list[tuple[str, str | None, tuple[str, ...]]]:
+    return [(change.kind, change.order.order_no, change.fields) for change in changes]
+
+
+def day(count: int = 5, **overrides: Any) -> list[Record]:
+    return orders(count, order_no=str, **overrides)
+
+
+def test_orders_are_new_changed_and_gone() -> None:
+    before = day()
+    after = [before[4], {**before[1], "status": "Success", "price": 7.5}, before[0], *day(7)[5:6]]
+    changes = book(after).diff(book(before))
+    assert told(changes) == [
+        ("changed", "1", ("status", "price")),
+        ("new", "5", ()),
+        ("gone", "2", ()),
+        ("gone", "3", ()),
+    ]
+    changed, new, gone, _ = changes
+    assert (changed.order, changed.previous) == (book(after)[1], book(before)[1])
+    assert (new.order, new.previous) == (book(after)[3], None)
+    assert gone.order is gone.previous
+    assert gone.order == book(before)[2]
+
+
+def test_books_of_the_same_content_have_no_diff() -> None:
+    before, after = day(), day(row_no=lambda i: i + 40, ref_ltp=99.5)
+    for record in after:
+        record["last_updated_time"] = "2026-11-20 15:29:59"
+    assert book(after).diff(book(before)) == ()
+    assert told(book(after).diff(book(before), ignore=["ref_ltp"]))[0][2] == ("row_no",)
+    assert book([]).diff(book([])) == td.OrderBook().diff(td.OrderBook()) == ()
+
+
+def test_every_field_but_the_time_stamps_counts() -> None:
+    (before,) = day(1)
+    other: dict[str, Any] = {"text": "other", "number": -5.5, "date": "2031-01-01"}
+    key = {"exchange", "segment", "order_no", "leg_no"}
+    for name, kind, _, _ in _core.fields_of("Order"):
+        if name in key:
+            continue
+        value = other.get(kind, "2031-01-01 10:00:00")
+        found = book([{**before, name: value}]).diff(book([before]), ignore=())
+        assert [change.fields for change in found] == ([] if kind == "timestamp" else [(name,)])
+
+
+def test_unknown_fields_count_and_can_be_ignored() -> None:
+    before = day(2)
+    after = [{**before[0], "mood": "good"}, before[1]]
+    (change,) = book(after).diff(book(before))
+    assert change.fields == ("mood",)
+    assert change.order["mood"] == "good"
+    assert repr(change) == (
+        f"<OrderChange changed 0 {change.order.symbol} {change.order.txn_type} "
+        "(mood: None -> 'good')>"
+    )
+    assert book(after).diff(book(before), ignore=("row_no", "mood")) == ()
+    assert book(before).diff(book(after))[0].fields == ("mood",)
+
+
+def test_books_of_every_making_are_compared_alike() -> None:
+    before, after = day(6, mkt_type="NL"), day(6, mkt_type="NL")
+    after[3]["status"] = "a status of some length"
+    first, second = book(before), book(after)
+    wanted = [("changed", "3", ("status",))]
+    gathered = second.filter(mkt_type="NL")
+    for now in (second, second[:], gathered, second[::-1], td.OrderBook(list(second))):
+        for previous in (first, td.concat([first[4:], first[:4]]), td.OrderBook(list(first))):
+            assert told(now.diff(previous)) == wanted
+    assert told(second[2:4].diff(first[2:4])) == wanted
+    assert told(pickle.loads(pickle.dumps(second)).diff(first)) == wanted
+
+
+def test_zones_do_not_count_and_the_records_keep_theirs() -> None:
+    before, after = day(2), day(2)
+    after[0]["status"] = "Other"
+    (change,) = book(after).localize("Asia/Kolkata").diff(book(before))
+    assert change.order == book(after).localize("Asia/Kolkata")[0]
+    assert change.previous == book(before)[0]
+    assert book(before).localize("Asia/Kolkata").diff(book(before)) == ()
+
+
+def test_a_masked_book_is_compared_with_one_that_is_not() -> None:
+    records = day(3, pan_no="ABCDE1234F")
+    assert book(records).diff(book(records, keep_personal_data=True)) == ()
+
+
+def test_the_records_of_a_diff_own_their_storage() -> None:
+    records = day(2000)
+    now, before = book([{**record, "price": 1e6} for record in records]), book(records)
+    change = now.diff(before)[1234]
+    assert change.previous is not None
+    wanted = (now[1234], before[1234])
+    for record in (change.order, change.previous):
+        table, _ = _core.row_table(record)
+        assert len(table) <= 32
+        assert table.body is None
+    del now, before
+    gc.collect()
+    assert (change.order, change.previous) == wanted
+    assert pickle.loads(pickle.dumps(change)) == change
+
+
+def test_what_is_no_order_book_is_refused() -> None:
+    now = book(day(1))
+    with pytest.raises(TypeError, match="diff takes an OrderBook, not TradeBook"):
+        now.diff(td.TradeBook())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="names of fields, not the text 'row_no'"):
+        now.diff(now, ignore="row_no")
+    with pytest.raises(TypeError, match="names of fields, not 5"):
+        now.diff(now, ignore=[5])  # type: ignore[list-item]
+
+
+KEYS = ("exchange", "segment", "order_no", "leg_no")
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "exchange": st.sampled_from(["NSE", "BSE", None]),
+            "segment": st.just("E"),
+            "order_no": st.sampled_from(["1", "2", "a number of some length"]),
+            "leg_no": st.sampled_from([0, 1, None]),
+            "status": st.sampled_from(["Pending", "Success", None]),
+            "price": st.sampled_from([1, 2.5, None]),
+        },
+        optional={"mood": st.sampled_from([1, "x"])},
+    ),
+    max_size=12,
+)
+
+
+def expected(now: list[Record], before: list[Record]) -> list[tuple[str, Record, set[str]]]:
+    """The same by dictionaries."""
+
+    def keyed(rows: list[Record]) -> dict[tuple[Any, ...], Record]:
+        seen: dict[tuple[Any, ...], int] = {}
+        result = {}
+        for row in rows:
+            key = tuple(row[name] for name in KEYS)
+            seen[key] = seen.get(key, 0) + 1
+            result[*key, seen[key]] = row
+        return result
+
+    known, changes = keyed(before), []
+    for key, row in keyed(now).items():
+        if key not in known:
+            changes.append(("new", row, set[str]()))
+            continue
+        previous = known.pop(key)
+        missing = object()
+        differing = {
+            name for name in row | previous if row.get(name, missing) != previous.get(name, missing)
+        }
+        if differing:
+            changes.append(("changed", row, differing))
+    return changes + [("gone", row, set()) for row in known.values()]
+
+
+@given(ROWS, ROWS)
+def test_a_diff_is_what_dictionaries_give(now: list[Record], before: list[Record]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        changes = book(now).diff(book(before))
+    wanted = expected(now, before)
+    assert [(change.kind, set(change.fields)) for change in changes] == [
+        (kind, fields) for kind, _, fields in wanted
+    ]
+    for change, (_, row, _) in zip(changes, wanted, strict=True):
+        assert {name: change.order[name] for name in row} == row
