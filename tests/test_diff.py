@@ -16,6 +16,9 @@ from service import as_json, envelope, orders
 from tradingdata import _core
 
 Record = dict[str, Any]
+TIMES = [name for name, kind, _, _ in _core.fields_of("Order") if kind == "timestamp"]
+(PERSONAL,) = (name for name, _, _, personal in _core.fields_of("Order") if personal)
+KEY = ("exchange", "segment", "order_no", "leg_no")
 
 
 def book(records: list[Record], **options: Any) -> td.OrderBook:
@@ -50,7 +53,7 @@ def test_orders_are_new_changed_and_gone() -> None:
 def test_books_of_the_same_content_have_no_diff() -> None:
     before, after = day(), day(row_no=lambda i: i + 40, ref_ltp=99.5)
     for record in after:
-        record["last_updated_time"] = "2026-11-20 15:29:59"
+        record |= dict.fromkeys(TIMES, "2026-11-20 15:29:59")
     assert book(after).diff(book(before)) == ()
     assert told(book(after).diff(book(before), ignore=["ref_ltp"]))[0][2] == ("row_no",)
     assert book([]).diff(book([])) == td.OrderBook().diff(td.OrderBook()) == ()
@@ -59,9 +62,8 @@ def test_books_of_the_same_content_have_no_diff() -> None:
 def test_every_field_but_the_time_stamps_counts() -> None:
     (before,) = day(1)
     other: dict[str, Any] = {"text": "other", "number": -5.5, "date": "2031-01-01"}
-    key = {"exchange", "segment", "order_no", "leg_no"}
     for name, kind, _, _ in _core.fields_of("Order"):
-        if name in key:
+        if name in KEY:
             continue
         value = other.get(kind, "2031-01-01 10:00:00")
         found = book([{**before, name: value}]).diff(book([before]), ignore=())
@@ -74,20 +76,18 @@ def test_unknown_fields_count_and_can_be_ignored() -> None:
     (change,) = book(after).diff(book(before))
     assert change.fields == ("mood",)
     assert change.order["mood"] == "good"
-    assert repr(change) == (
-        f"<OrderChange changed 0 {change.order.symbol} {change.order.txn_type} "
-        "(mood: None -> 'good')>"
-    )
+    assert repr(change).startswith(f"<OrderChange changed 0 {change.order.symbol} ")
+    assert repr(change).endswith(" (mood: None -> 'good')>")
     assert book(after).diff(book(before), ignore=("row_no", "mood")) == ()
     assert book(before).diff(book(after))[0].fields == ("mood",)
 
 
 def test_books_of_every_making_are_compared_alike() -> None:
-    before, after = day(6, mkt_type="NL"), day(6, mkt_type="NL")
+    before, after = day(6, status="Pending"), day(6, status="Pending")
     after[3]["status"] = "a status of some length"
     first, second = book(before), book(after)
     wanted = [("changed", "3", ("status",))]
-    gathered = second.filter(mkt_type="NL")
+    gathered = second.filter(status={"Pending", "a status of some length"})
     for now in (second, second[:], gathered, second[::-1], td.OrderBook(list(second))):
         for previous in (first, td.concat([first[4:], first[:4]]), td.OrderBook(list(first))):
             assert told(now.diff(previous)) == wanted
@@ -105,7 +105,7 @@ def test_zones_do_not_count_and_the_records_keep_theirs() -> None:
 
 
 def test_a_masked_book_is_compared_with_one_that_is_not() -> None:
-    records = day(3, pan_no="ABCDE1234F")
+    records = day(3, **{PERSONAL: "ABCDE1234F"})
     assert book(records).diff(book(records, keep_personal_data=True)) == ()
 
 
@@ -135,7 +135,6 @@ def test_what_is_no_order_book_is_refused() -> None:
         now.diff(now, ignore=[5])  # type: ignore[list-item]
 
 
-KEYS = ("exchange", "segment", "order_no", "leg_no")
 ROWS = st.lists(
     st.fixed_dictionaries(
         {
@@ -159,7 +158,7 @@ def expected(now: list[Record], before: list[Record]) -> list[tuple[str, Record,
         seen: dict[tuple[Any, ...], int] = {}
         result = {}
         for row in rows:
-            key = tuple(row[name] for name in KEYS)
+            key = tuple(row[name] for name in KEY)
             seen[key] = seen.get(key, 0) + 1
             result[*key, seen[key]] = row
         return result

@@ -13,7 +13,7 @@ from .async_tokens import AsyncTokenSource
 from .books import UNCOUNTED, OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
 from .checks import hook, seconds, text
-from .client import check_open, make_core, token_or_environment
+from .client_options import check_open, make_core, token_or_environment
 from .errors import ClientClosedError, TradingDataError
 from .loop_port import LoopPort, LoopPorts
 from .pager import AsyncSearchPager

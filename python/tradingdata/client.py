@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import atexit
-import os
 import time
 
 from . import _core
 from .books import UNCOUNTED, OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
-from .certificates import find_ca_file
-from .checks import count, flag, hook, seconds, text
-from .errors import (
-    ClientClosedError,
-    ConfigurationError,
-    TradingDataError,
-)
+from .checks import hook, seconds, text
+from .client_options import check_open, make_core, token_or_environment
+from .errors import TradingDataError
 from .pager import SearchPager
 from .response import response_of
 from .stats import ClientStats
@@ -23,6 +18,7 @@ from .tokens import REFUSALS, TokenSource, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Generator, Iterable
     from types import TracebackType
     from typing import Any, Self, TypeVar
@@ -34,51 +30,8 @@ if TYPE_CHECKING:
 
     Book = TypeVar("Book", TradeBook, OrderBook)
 
-BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
-ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
-MOST_ATTEMPTS = 2**31 - 1
-
 # Threads that wait for an answer must not hold up the end of the process, nor be cut off in C++.
 atexit.register(_core.end_all_calls, 2.0)
-
-
-def make_core(
-    base_url: str | None,
-    *,
-    timeout: float,
-    connect_timeout: float,
-    attempts: int,
-    rate_limit: _core.RateLimit | None,
-    proxy: str | None,
-    trust_env: bool,
-    ca_file: str | os.PathLike[str] | None,
-    max_body: int,
-    strict: bool,
-    keep_personal_data: bool,
-) -> _core.Client:
-    """The core's client, of the options that both clients take."""
-    url = os.environ.get(BASE_URL_VARIABLE, "") if base_url is None else base_url
-    if not text("base_url", url):
-        raise ConfigurationError(
-            f"no base URL: pass it as the first argument or set {BASE_URL_VARIABLE}; "
-            "to try things without an account: python -m tradingdata demo"
-        )
-    if rate_limit is not None and not isinstance(rate_limit, _core.RateLimit):
-        raise TypeError(f"rate_limit is a tradingdata.RateLimit, not {rate_limit!r}")
-    secure = not url.lower().startswith("http:")
-    return _core.Client(
-        base_url=url,
-        timeout=seconds("timeout", timeout),
-        connect_timeout=seconds("connect_timeout", connect_timeout),
-        attempts=min(count("attempts", attempts), MOST_ATTEMPTS),
-        rate_limit=rate_limit,
-        proxy=None if proxy is None else text("proxy", proxy),
-        trust_env=flag("trust_env", trust_env),
-        ca_file=find_ca_file(ca_file, trust_env=trust_env) if secure else "",
-        max_body=count("max_body", max_body),
-        strict=flag("strict", strict),
-        keep_personal_data=flag("keep_personal_data", keep_personal_data),
-    )
 
 
 class Client:
@@ -421,14 +374,3 @@ class Client:
 
     def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
         return log_retry(what, self._account, self._on_retry)
-
-
-def token_or_environment(token: Any) -> Any:
-    """The token that was given, or the environment's; an empty variable is none."""
-    return (os.environ.get(ACCESS_TOKEN_VARIABLE) or None) if token is None else token
-
-
-def check_open(core: _core.Client) -> None:
-    """Raises before anything else is asked for: a token function need not run for nothing."""
-    if core.closed:
-        raise ClientClosedError("the client is closed: make a new one")

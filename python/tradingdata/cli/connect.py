@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tradingdata.client import ACCESS_TOKEN_VARIABLE, BASE_URL_VARIABLE, Client
+from tradingdata.client import Client
+from tradingdata.client_options import ACCESS_TOKEN_VARIABLE, BASE_URL_VARIABLE
 from tradingdata.errors import ConfigurationError, DataWarning
 from tradingdata.profiles import load_profile
 
