@@ -1,0 +1,99 @@
+"""Each fill once, whatever the answers do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tradingdata as td
+from tradingdata import _core
+from watching import Record, some_trades, trade_book, trade_updates
+
+TRADED, ORDERED = (
+    name for wanted in ("exch_trade", "order_date") for name, *_ in _core.fields_of("Trade")
+    if name.startswith(wanted)
+)  # fmt: skip
+
+
+def numbers(update: td.TradeUpdate) -> list[str | None]:
+    return [fill.trade_no for fill in update.fills]
+
+
+def test_each_fill_is_told_once() -> None:
+    all_of_them = some_trades(5)
+    error = td.ServerError("down", retryable=True)
+    updates = list(
+        trade_updates(all_of_them[:2], all_of_them[:2], error, all_of_them[1:4], all_of_them)
+    )
+    assert [numbers(update) for update in updates] == [["0", "1"], [], [], ["2", "3"], ["4"]]
+    assert [len(update.trades) for update in updates] == [2, 2, 2, 3, 5]
+    assert updates[2].missed is error
+    assert updates[4].fills == (trade_book(all_of_them)[4],)
+    assert repr(updates[4]).endswith("Z, 5 trades, 1 fills>")
+
+
+def test_a_fill_that_an_answer_repeats_or_forgets_is_told_once() -> None:
+    first, second = some_trades(2)
+    updates = list(trade_updates([first, first], [second], [], [second, first]))
+    assert [numbers(update) for update in updates] == [["0"], ["1"], [], []]
+
+
+@pytest.mark.parametrize("name", ["exchange", "segment", "order_no"])
+def test_fills_of_one_number_are_told_apart(name: str) -> None:
+    """Two exchanges count alike; both sides of a trade with oneself bear one number."""
+    (trade,) = some_trades(1)
+    _, update = trade_updates([trade], [trade, {**trade, name: "other"}])
+    assert [fill[name] for fill in update.fills] == ["other"]
+
+
+def test_a_number_that_comes_again_on_another_day_is_another_fill() -> None:
+    (trade,) = some_trades(1, **{TRADED: "2026-01-06 10:00:00"})
+    later = {**trade, TRADED: "2026-01-07 10:00:00"}
+    updates = list(trade_updates([trade], [later], [trade, later]))
+    assert [len(update.fills) for update in updates] == [1, 1, 0]
+    assert [update.rollover for update in updates] == [False, True, False]
+    without = [{**trade, TRADED: "", ORDERED: f"2026-01-0{day} 10:00:00"} for day in (6, 7)]
+    assert [len(update.fills) for update in trade_updates(without, without)] == [2, 0]
+
+
+def test_rows_without_a_number_are_told_as_often_as_they_stand_in_an_answer() -> None:
+    unnumbered = {**some_trades(1)[0], "trade_no": ""}
+    updates = list(trade_updates([unnumbered] * 2, [unnumbered], [unnumbered] * 3))
+    assert [len(update.fills) for update in updates] == [2, 0, 1]
+
+
+def test_fills_that_were_known_are_not_told_again() -> None:
+    known = trade_book(some_trades(2))
+    (update,) = trade_updates(some_trades(3), previous=known)
+    assert numbers(update) == ["2"]
+    with pytest.raises(TypeError, match="previous= takes a TradeBook, not OrderBook"):
+        trade_updates(previous=td.OrderBook())
+
+
+def test_a_miss_before_the_first_answer_is_no_empty_book() -> None:
+    (missed,) = trade_updates(td.DeadlineError("late", retryable=True))
+    with pytest.raises(td.DeadlineError, match="late"):
+        len(missed.trades)
+
+
+def test_the_fills_own_their_storage() -> None:
+    (update,) = trade_updates(some_trades(500))
+    assert len(update.fills) == 500
+    assert max(len(_core.row_table(fill)[0]) for fill in update.fills) <= 16
+
+
+@given(st.lists(st.sets(st.integers(0, 8)), max_size=8), st.randoms())
+def test_whatever_answers_hold_every_fill_that_stood_in_one_is_told_once(
+    answers: list[set[int]], random: Any
+) -> None:
+    records: list[Record] = some_trades(9)
+    bodies = []
+    for rows in answers:
+        body = [records[i] for i in rows for _ in range(random.randint(1, 2))]
+        random.shuffle(body)
+        bodies.append(body)
+    fills = [fill for update in trade_updates(*bodies) for fill in numbers(update)]
+    assert sorted(map(int, filter(None, fills))) == sorted(set().union(*answers))
