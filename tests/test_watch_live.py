@@ -1,0 +1,201 @@
+"""Watches of a service that is there: in HTTP, in the sandbox, left in the middle, interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import itertools
+import threading
+import time
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import NOISE, TOKEN, run_child
+from service import Service, book_reply, orders, retry_after, stall, status_reply, trades
+from watching import content, told
+
+UNCHANGED = orders(20, pan_no="ABCDE1234F", order_no=str)
+
+
+def first(updates: Iterator[Any], count: int) -> list[Any]:
+    """So many updates, and the generator closed."""
+    with contextlib.closing(updates) as generator:  # type: ignore[type-var]
+        return list(itertools.islice(generator, count))
+
+
+def first_async(service: Service, call: str, count: int, **options: Any) -> list[Any]:
+    """The same of an AsyncClient's watch."""
+
+    async def run() -> list[Any]:
+        async with td.AsyncClient(service.base_url, access_token=TOKEN, attempts=1) as client:
+            updates: AsyncIterator[Any]
+            async with contextlib.aclosing(getattr(client, call)(0.01, **options)) as updates:
+                seen = []
+                async for update in updates:
+                    seen.append(update)
+                    if len(seen) == count:
+                        break
+                return seen
+
+    return asyncio.run(run())
+
+
+def first_sync(service: Service, call: str, count: int, **options: Any) -> list[Any]:
+    with td.Client(service.base_url, access_token=TOKEN, attempts=1) as client:
+        return first(getattr(client, call)(0.01, **options), count)
+
+
+both = pytest.mark.parametrize("watched", [first_sync, first_async], ids=["sync", "async"])
+
+
+@both
+def test_an_unchanged_body_is_not_decoded_again_though_it_is_masked(
+    watched: Any, service: Service
+) -> None:
+    service.script(
+        book_reply(UNCHANGED), book_reply(UNCHANGED), book_reply(UNCHANGED[:19]),
+        book_reply(UNCHANGED[:19]),
+    )  # fmt: skip
+    updates = watched(service, "watch_orders", 4)
+    tables = [update.orders._table for update in updates]
+    assert [a.shares(b) for a, b in itertools.pairwise(tables)] == [True, False, True]
+    assert [len(update.changes) for update in updates] == [20, 0, 1, 0]
+    assert len({update.at for update in updates}) == 4
+    responses = [update.orders.response for update in updates]
+    assert responses[0].sha256 == responses[1].sha256 != responses[2].sha256
+    assert b"ABCDE" not in responses[1].content
+
+
+@both
+def test_a_miss_is_told_and_the_watch_goes_on(watched: Any, service: Service) -> None:
+    service.script(
+        book_reply(UNCHANGED), status_reply(503), book_reply(UNCHANGED), retry_after("0"),
+        book_reply(UNCHANGED[1:]),
+    )  # fmt: skip
+    updates = watched(service, "watch_orders", 5)
+    missed = [update.missed for update in updates]
+    assert [type(error) for error in missed if error] == [td.ServerError, td.RateLimitError]
+    assert [len(update.orders) for update in updates] == [20, 20, 20, 20, 19]
+    assert told(updates[4]) == [("gone", "0", ())]
+
+
+@both
+def test_an_error_that_cannot_pass_ends_the_watch(watched: Any, service: Service) -> None:
+    service.script(book_reply(UNCHANGED), status_reply(403))
+    with pytest.raises(td.AuthenticationError):
+        watched(service, "watch_orders", 2)
+
+
+@both
+def test_trades_are_watched_alike(watched: Any, service: Service) -> None:
+    records = trades(5, trade_no=str)
+    service.script(*(book_reply(records[:count]) for count in (2, 2, 5)))
+    updates = watched(service, "watch_trades", 3)
+    assert [[fill.trade_no for fill in update.fills] for update in updates] == [
+        ["0", "1"], [], ["2", "3", "4"],
+    ]  # fmt: skip
+
+
+def test_a_warning_of_lost_values_points_to_the_loop(service: Service) -> None:
+    service.script(then=book_reply([UNCHANGED[0] | {"price": "MKT"}]))
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            first(client.watch_orders(0.01), 3)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_watch_that_is_left_leaves_nothing(service: Service) -> None:
+    service.script(then=book_reply(UNCHANGED))
+    client = td.Client(service.base_url, access_token=TOKEN)
+    threads = threading.active_count()
+    updates = client.watch_orders(0.01)
+    table = next(updates).orders._table
+    updates.close()
+    with pytest.raises(StopIteration):
+        next(updates)
+    assert threading.active_count() == threads
+    del updates
+    gc.collect()
+    assert [type(owner) for owner in gc.get_referrers(table) if owner is not locals()] in (
+        [],
+        [dict],
+    )
+    client.close()
+
+
+def test_a_cancelled_watch_ends_at_once_while_it_waits_and_while_it_polls(service: Service) -> None:
+    service.script(book_reply(UNCHANGED), stall())
+
+    async def run(interval: float, patience: float) -> float:
+        async with td.AsyncClient(service.base_url, access_token=TOKEN) as client:
+
+            async def read() -> None:
+                async for _ in client.watch_orders(interval):
+                    pass
+
+            task = asyncio.create_task(read())
+            await asyncio.sleep(patience)
+            started = time.monotonic()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return time.monotonic() - started
+
+    assert asyncio.run(run(60.0, 0.3)) < NOISE  # between two polls
+    assert asyncio.run(run(60.0, 0.3)) < NOISE  # within one
+
+
+def test_a_closed_client_ends_its_watch(service: Service) -> None:
+    service.script(then=book_reply(UNCHANGED))
+    client = td.Client(service.base_url, access_token=TOKEN)
+    updates = client.watch_orders(0.01)
+    next(updates)
+    client.close()
+    with pytest.raises(td.ClientClosedError):
+        next(updates)
+
+
+def test_f106_an_interrupt_between_two_polls_comes_out_within_100_ms(service: Service) -> None:
+    service.script(then=book_reply(UNCHANGED))
+    code = """
+import os, signal, threading
+client = td.Client(sys.argv[1], access_token=TOKEN)
+sent = []
+def interrupt():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+try:
+    for update in client.watch_orders(60):
+        threading.Timer(0.3, interrupt).start()
+except KeyboardInterrupt:
+    print(time.monotonic() - sent[0])
+print(len(client.order_book()))
+"""
+    latency, rows = run_child(code, service.base_url).splitlines()
+    assert float(latency) < 0.1 + NOISE
+    assert rows == "20"
+
+
+def test_a_day_of_the_sandbox_is_followed_to_its_end() -> None:
+    with td.sandbox.start(speed=0, orders=60) as sandbox, sandbox.client() as client:
+        fills: list[td.Trade] = []
+        known: list[dict[str, Any]] = []
+        orders = client.watch_orders(0.001)
+        for update, more in zip(orders, client.watch_trades(0.001), strict=False):
+            fills += more.fills
+            known = content(update.orders)
+            assert known == content(client.order_book())
+            if sandbox.now.hour > 15:
+                break
+            sandbox.advance(20 * 60)
+        final = client.trade_book()
+        assert sorted(str(fill.trade_no) for fill in fills) == sorted(
+            str(trade.trade_no) for trade in final
+        )
+        assert len(final) > 20
