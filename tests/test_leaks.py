@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import both, failure, run_child, served
+from calls import BOOK_PATH, both, failure, run_child, served
 from service import (
     Authority,
     Behaviour,
@@ -130,6 +130,52 @@ def test_a_token_function_s_token_is_not_shown_either(
         )
         with pytest.raises(td.StatusError) as caught:
             client.trade_book()
+    assert not holds_secret(everything_of(caught.value) + log.getvalue())
+
+
+def assigned(client: td.Client) -> None:
+    client.access_token = SECRET
+    client.access_token = "fresh-token-1"
+
+
+def refreshed(client: td.Client) -> None:
+    tokens = iter([SECRET, "fresh-token-1", "fresh-token-2"])
+    client.access_token = lambda: next(tokens)
+    with pytest.raises(td.AuthenticationError):
+        client.order_book()
+
+
+def replaced_by_a_function(client: td.Client) -> None:
+    client.access_token = SECRET
+    client.access_token = lambda: "fresh-token-1"
+
+
+@pytest.mark.parametrize("name", [name for name in BEHAVIOURS if name != "stall"])
+@pytest.mark.parametrize("change", [assigned, refreshed, replaced_by_a_function])
+@pytest.mark.parametrize("what", ["trade_book", "search"])
+def test_a_former_token_that_a_service_repeats_is_not_shown_either(
+    name: str, change: Callable[[td.Client], None], what: str, log: io.StringIO
+) -> None:
+    """Yesterday's token; and a search, which carries none, knows of the client's tokens too."""
+    with Service() as service, td.Client(service.base_url, attempts=1) as client:
+        service.script(then=json_reply({}, 401), path="/api/v1/order/book")
+        service.script(then=BEHAVIOURS[name], path=BOOK_PATH)
+        service.script(then=BEHAVIOURS[name], path="/api/v1/stocks")
+        change(client)
+        with pytest.raises(td.TradingDataError) as caught:
+            client.trade_book() if what == "trade_book" else client.search("x").all()
+    assert not holds_secret(everything_of(caught.value) + log.getvalue())
+
+
+def test_a_former_token_is_not_shown_by_async_calls(log: io.StringIO) -> None:
+    async def run(url: str) -> None:
+        async with td.AsyncClient(url, access_token=SECRET, attempts=1) as client:
+            client.access_token = "fresh-token-1"
+            await client.trade_book()
+
+    with served(then=BEHAVIOURS["400"]) as service, pytest.raises(td.StatusError) as caught:
+        asyncio.run(run(service.base_url))
+    assert "<token>" in str(caught.value)
     assert not holds_secret(everything_of(caught.value) + log.getvalue())
 
 

@@ -12,7 +12,9 @@ from calls import TOKEN, good_book, run_child
 from service import (
     Authority,
     Service,
+    as_json,
     book_reply,
+    envelope,
     json_reply,
     oversize_body,
     pages,
@@ -173,8 +175,11 @@ if __name__ == "__main__":
 
 EXIT = """
 import asyncio, random, threading
-url, seed = sys.argv[1:]
+url, body_file, seed = sys.argv[1:]
 random.seed(int(seed))
+with open(body_file, "rb") as file:
+    body = file.read()
+big = td.TradeBook.from_json(body)
 client = td.Client(url, access_token=TOKEN)
 def call():
     try:
@@ -189,7 +194,17 @@ def search():
 async def many():
     async with td.AsyncClient(url, access_token=TOKEN) as other:
         await asyncio.gather(*(other.trade_book() for _ in range(4)), return_exceptions=True)
-for target in [call, call, call, search, lambda: asyncio.run(many())]:
+def again_and_again(work):
+    while True:
+        work()
+without_the_gil = [
+    lambda: td.TradeBook.from_json(body),
+    lambda: big.to_csv(),
+    lambda: big.__arrow_c_stream__(),
+    lambda: td.concat([big, big]),
+]
+targets = [lambda work=work: again_and_again(work) for work in without_the_gil]
+for target in [call, call, call, search, lambda: asyncio.run(many()), *targets]:
     threading.Thread(target=target, daemon=True).start()
 time.sleep(random.random() * 0.2)
 """
@@ -197,18 +212,31 @@ time.sleep(random.random() * 0.2)
 
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("rounds", [12, pytest.param(1000, marks=long)])
-def test_f108_an_interpreter_ends_with_calls_in_flight(rounds: int, service: Service) -> None:
-    """F108: no abort, no traceback, no waiting for an answer that does not come."""
+def test_f108_an_interpreter_ends_with_calls_in_flight(
+    rounds: int, service: Service, body_file: Path
+) -> None:
+    """F108: no abort, no traceback, no waiting for an answer that does not come.
+
+    Decoding, exports and joins are under way too: they work without the GIL, and want it back.
+    """
     service.choose(lambda request: good_book() if len(service.requests) % 3 else stall())
     for seed in range(rounds):
-        assert run_child(EXIT, service.base_url, str(seed), timeout=20) == ""
+        assert run_child(EXIT, service.base_url, str(body_file), str(seed), timeout=20) == ""
 
 
-def test_f108_an_exit_says_nothing_on_standard_error(service: Service) -> None:
+@pytest.fixture
+def body_file(tmp_path: Path) -> Path:
+    """A book's body that takes some milliseconds to decode."""
+    file = tmp_path / "body.json"
+    file.write_bytes(as_json(envelope(list(trades(1)) * 2000)))
+    return file
+
+
+def test_f108_an_exit_says_nothing_on_standard_error(service: Service, body_file: Path) -> None:
     service.script(then=stall())
     command = [sys.executable, "-X", "dev", "-c", "import sys, time\nimport tradingdata as td\n"]
     command[-1] += f"TOKEN = {TOKEN!r}\n" + EXIT
-    done = subprocess.run([*command, service.base_url, "1"], capture_output=True, timeout=20)
+    done = subprocess.run([*command, service.base_url, str(body_file), "1"], capture_output=True, timeout=20)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 

@@ -74,7 +74,7 @@ std::string advice_of(const Response& response) {
 
 std::string scrubbed(const Request& request, std::string_view text) {
   std::string result(text.substr(0, kept_head));
-  if (request.token) request.token->scrub(result, result.size() == kept_head);
+  request.scrub(result, result.size() == kept_head);
   return result;
 }
 
@@ -116,9 +116,8 @@ Error empty_body(int status) {
 }
 
 Error without_token(const Request& request, const Error& error) {
-  if (!request.token) return error;
   const auto clean = [&](std::string text) {
-    request.token->scrub(text);
+    request.scrub(text);
     return text;
   };
   Error copy = error.reworded(clean(error.what()));

@@ -72,28 +72,6 @@ Client::~Client() {
   close();
 }
 
-bool Client::set_token(std::string_view token) {
-  auto fresh = std::make_shared<const Secret>(token);
-  const std::scoped_lock lock(detail::process_mutex());
-  std::swap(token_, fresh);
-  return !fresh || fresh->reveal() != token;
-}
-
-void Client::clear_token() {
-  std::shared_ptr<const Secret> old;  // wiped after the lock
-  const std::scoped_lock lock(detail::process_mutex());
-  std::swap(token_, old);
-}
-
-bool Client::has_token() const {
-  return token() != nullptr;
-}
-
-std::shared_ptr<const Secret> Client::token() const {
-  const std::scoped_lock lock(detail::process_mutex());
-  return token_;
-}
-
 void Client::check_open() const {
   if (closed_) throw Error(ErrorKind::closed, "the client is closed: make a new one");
   if (detail::ending()) throw Error(ErrorKind::closed, "the process is ending");
@@ -106,6 +84,7 @@ Call Client::new_call(Method method, const std::string& path, std::optional<doub
   Call call;
   call.request.method = method;
   call.request.url = base_url_.text() + path;
+  call.request.known = tokens_;
   call.started = options_.sources.now();
   call.deadline = call.started + from_seconds(seconds);
   return call;
@@ -117,7 +96,7 @@ Call Client::book(const Schema& schema, std::optional<double> timeout,
   check(trades || &schema == &order_schema, "there is no book of these records");
   Call call = new_call(Method::post, trades ? "/api/v1/trade/book" : "/api/v1/order/book", timeout);
   call.request.headers = {std::string(json_type)};
-  call.request.token = token();
+  call.request.token = tokens_->current();
   check(call.request.token != nullptr,
         "the trade book and the order book need an access token: pass access_token=, set "
         "TRADINGDATA_ACCESS_TOKEN, or assign client.access_token");

@@ -190,7 +190,8 @@ void Engine::answered(Flights::iterator position, Response& response) {
   } else {
     const detail::Verdict verdict = detail::verdict_of_status(
         position->second.call.request, response, options_.sources.wall_micros());
-    failed(position, verdict.error, verdict.retry, false);
+    failed(position, detail::without_token(position->second.call.request, verdict.error),
+           verdict.retry, false);
   }
 }
 

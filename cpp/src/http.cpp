@@ -15,6 +15,11 @@ bool Request::has_header(std::string_view lower_case_name) const {
   return std::any_of(headers.begin(), headers.end(), matches);
 }
 
+void Request::scrub(std::string& text, bool cut) const {
+  if (token) token->scrub(text, cut);
+  if (known) known->scrub(text, cut);
+}
+
 std::string Request::target() const {
   const std::size_t mark = url.find("://");
   const std::size_t slash = url.find('/', mark == std::string::npos ? 0 : mark + 3);

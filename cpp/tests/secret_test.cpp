@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tradingdata/error.hpp"
+#include "tradingdata/tokens.hpp"
 
 using namespace tradingdata;
 
@@ -39,4 +40,32 @@ TEST_CASE("a token is scrubbed in every form in which it may be echoed") {
   CHECK(text == "got <token>, <token> and <token>; abc/de");
   secret.scrub(text, true);
   CHECK(text == "got <token>, <token> and <token>; ");
+}
+
+TEST_CASE("the tokens before the current one are scrubbed too, the last eight of them") {
+  Tokens tokens;
+  const auto scrubbed = [&](std::string text, bool cut = false) {
+    tokens.scrub(text, cut);
+    return text;
+  };
+  CHECK(scrubbed("token-0") == "token-0");
+  CHECK(tokens.set("token-0"));
+  CHECK_FALSE(tokens.set("token-0"));
+  for (int i = 1; i <= 8; ++i) CHECK(tokens.set("token-" + std::to_string(i)));
+  CHECK(tokens.current()->reveal() == "token-8");
+  for (int i = 0; i <= 8; ++i) CHECK(scrubbed("a token-" + std::to_string(i)) == "a <token>");
+  CHECK(scrubbed("a toke", true) == "a ");
+  tokens.clear();
+  CHECK(tokens.current() == nullptr);
+  CHECK(scrubbed("token-8") == "<token>");
+  CHECK(scrubbed("token-0") == "token-0");  // the oldest had to go
+}
+
+TEST_CASE("a token that comes back pushes no other one out") {
+  Tokens tokens;
+  tokens.set("first-1");
+  for (int i = 0; i < 20; ++i) tokens.set(i % 2 == 0 ? "second-2" : "third-3");
+  std::string text = "first-1 second-2 third-3";
+  tokens.scrub(text);
+  CHECK(text == "<token> <token> <token>");
 }

@@ -16,6 +16,7 @@
 #include "tradingdata/last_answer.hpp"
 #include "tradingdata/proxy.hpp"
 #include "tradingdata/schema.hpp"
+#include "tradingdata/tokens.hpp"
 #include "tradingdata/url.hpp"
 
 namespace tradingdata {
@@ -71,9 +72,9 @@ class Client : public std::enable_shared_from_this<Client> {
   Client& operator=(const Client&) = delete;
 
   // Takes effect with the next call that is made. True where the token is another one than before.
-  bool set_token(std::string_view token);
-  void clear_token();
-  bool has_token() const;
+  bool set_token(std::string_view token) { return tokens_->set(token); }
+  void clear_token() { tokens_->clear(); }
+  bool has_token() const { return tokens_->current() != nullptr; }
 
   // One call each, to be run here or on any engine of this client; `timeout` in seconds. They throw
   // Error: `configuration` (no token, bad arguments), `closed`.
@@ -103,7 +104,6 @@ class Client : public std::enable_shared_from_this<Client> {
   friend class Lease;
 
   Call new_call(Method method, const std::string& path, std::optional<double> timeout) const;
-  std::shared_ptr<const Secret> token() const;
   std::unique_ptr<Engine> borrow();
   void give_back(std::unique_ptr<Engine> engine) noexcept;
 
@@ -111,8 +111,9 @@ class Client : public std::enable_shared_from_this<Client> {
   BaseUrl base_url_;
   CurlOptions curl_options_;
   EngineOptions engine_options_;
-  std::shared_ptr<const Secret> token_;        // with `idle_`, guarded by the process mutex
-  std::vector<std::unique_ptr<Engine>> idle_;  // the last one used is the first one taken
+  std::shared_ptr<Tokens> tokens_ = std::make_shared<Tokens>();
+  // Guarded by the process mutex; the last one used is the first one taken.
+  std::vector<std::unique_ptr<Engine>> idle_;
   std::atomic<bool> closed_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include "tradingdata/clock.hpp"
 #include "tradingdata/error.hpp"
 #include "tradingdata/secret.hpp"
+#include "tradingdata/tokens.hpp"
 
 namespace tradingdata {
 
@@ -26,8 +27,10 @@ struct Request {
   std::vector<std::string> headers;     // "Name: value", sent in this order
   std::shared_ptr<const Secret> token;  // sent behind them as Authorization, where there is one
   std::string body;                     // of a POST
+  std::shared_ptr<const Tokens> known;  // what is never shown of an answer, beside `token`
 
   bool has_header(std::string_view lower_case_name) const;
+  void scrub(std::string& text, bool cut = false) const;  // takes every token out
   std::string target() const;  // "POST /api/v1/trade/book": for messages, without the query
 };
 
