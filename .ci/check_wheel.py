@@ -34,8 +34,9 @@ SECRETS = {
     "an API token": rb"\b(ghp_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{40,}|AKIA[A-Z0-9]{16})\b",
     "a password in a URL": rb"https?://[\w.-]+:[^\s/@\"'{}<>%*$]{6,}@[\w-]+\.[a-z]{2,}",
 }
-# Where a builder's files lie; a debugger would want them, a user has no use for them.
-PLACES = rb"/(?:home|root|Users|tmp|build|project|workspace|var/folders)/[\w./+-]+"
+# Where a builder's files lie; a debugger would want them, a user has no use for them. Debian's own
+# libraries all name the same place.
+PLACES = rb"/(?!build/reproducible-path/)(?:home|root|Users|tmp|build|project|workspace|var/folders)/[\w./+-]+"
 
 
 def files_that_do_not_belong(names: list[str]) -> Iterator[str]:

@@ -2,8 +2,8 @@
 set(TRADINGDATA_STATIC_CURL "$ENV{TRADINGDATA_STATIC_CURL}" CACHE STRING
   "For wheels: the folder that .ci/static-curl made; its libcurl is linked in, with TLS and zlib")
 if(TRADINGDATA_STATIC_CURL)
-  get_filename_component(TRADINGDATA_STATIC_CURL "${TRADINGDATA_STATIC_CURL}" ABSOLUTE
-    BASE_DIR "${CMAKE_SOURCE_DIR}")
+  get_filename_component(folder "${TRADINGDATA_STATIC_CURL}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
+  set_property(CACHE TRADINGDATA_STATIC_CURL PROPERTY VALUE "${folder}")
   include("${TRADINGDATA_STATIC_CURL}/static.cmake")
   set(CURL_DIR "${TRADINGDATA_STATIC_CURL}/lib/cmake/CURL")
   set(OPENSSL_USE_STATIC_LIBS ${TRADINGDATA_STATIC_OPENSSL})

@@ -32,6 +32,9 @@ endif()
 
 # simdjson is missing here for a reason: only tests and fuzzers link it.
 if(TRADINGDATA_STATIC_CURL)
+  include("${TRADINGDATA_STATIC_CURL}/static.cmake")
+  set(CURL_DIR "${TRADINGDATA_STATIC_CURL}/lib/cmake/CURL")
+  set(OPENSSL_USE_STATIC_LIBS ${TRADINGDATA_STATIC_OPENSSL})
   find_package(CURL REQUIRED)
   tradingdata_part(libcurl "${CURL_VERSION}" curl "${TRADINGDATA_libcurl_PURL}")
   if(TRADINGDATA_STATIC_OPENSSL)
