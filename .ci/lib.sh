@@ -1,4 +1,4 @@
-# Shared by .ci/demo and .ci/test: system packages, the interpreter, the virtual environment.
+# Shared by .ci/demo, .ci/test and .ci/wheel: system packages, the interpreter, the virtual environment.
 # Sourced with the repository's root as the working directory.
 
 unset PYTHONPATH PYTHONHOME

@@ -234,3 +234,23 @@ def test_threads_read_one_book(threads: int) -> None:
     finally:
         sys.setswitchinterval(old)
     assert failures == []
+
+
+def test_threads_share_one_iterator() -> None:
+    """F103: each row goes to one thread, with or without a GIL."""
+    book = td.TradeBook.from_json(as_json(envelope(trades(1_000))))
+    rows = iter(book)
+    taken: list[list[td.Trade]] = [[] for _ in range(8)]
+    start = threading.Barrier(len(taken))
+
+    def take(into: list[td.Trade]) -> None:
+        start.wait()
+        into.extend(rows)
+
+    workers = [threading.Thread(target=take, args=(into,)) for into in taken]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    numbers = sorted(row.row_no or 0 for into in taken for row in into)
+    assert numbers == sorted(row.row_no or 0 for row in book)
