@@ -36,7 +36,10 @@ SECRETS = {
 }
 # Where a builder's files lie; a debugger would want them, a user has no use for them. Debian's own
 # libraries all name the same place.
-PLACES = rb"/(?!build/reproducible-path/)(?:home|root|Users|tmp|build|project|workspace|var/folders)/[\w./+-]+"
+PLACES = (
+    rb"/(?!build/reproducible-path/)"
+    rb"(?:home|root|Users|tmp|build|project|workspace|var/folders)/[\w./+-]+"
+)
 
 
 def files_that_do_not_belong(names: list[str]) -> Iterator[str]:
