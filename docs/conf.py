@@ -13,7 +13,14 @@ author = "The tradingdata authors"
 copyright = "2026, the tradingdata authors"
 version = release = installed_version("tradingdata")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "fields", "shown_signatures"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "commands",
+    "fields",
+    "shown_signatures",
+]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -1,4 +1,7 @@
-"""Every Python block of the README and of the documentation runs, page by page, in order."""
+"""Every Python and bash block of the README and of the documentation runs, page by page, in order.
+
+Of `sh` blocks the package's own commands run: the others install, or belong to this repository.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from tradingdata import sandbox
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```(sh|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?:\]\(|(?:src|srcset)=\")([^)\"#]+)")
 WIDEST = 90  # columns that a page shows without a scroll bar
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -58,11 +61,12 @@ def test_the_code_on_the_page_runs(page: Path) -> None:
 
 
 def commands(page: Path) -> list[str]:
-    """The package's own commands in the page's shell blocks."""
-    lines = [
-        line for block in SHELL.findall(page.read_text("utf-8")) for line in block.splitlines()
-    ]
-    return [line for line in lines if re.match(r"(tradingdata|python -m tradingdata) ", line)]
+    """The page's bash blocks, and the package's own commands in its sh blocks."""
+    found = []
+    for shell, block in SHELL.findall(page.read_text("utf-8")):
+        own = re.findall(r"^(?:tradingdata|python -m tradingdata) .*", block, re.MULTILINE)
+        found += [block] if shell == "bash" else own
+    return found
 
 
 @pytest.mark.usefixtures("_sandbox")
@@ -78,6 +82,7 @@ def test_the_commands_on_the_page_run(page: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def of_pytest(page: Path) -> bool:

@@ -12,6 +12,7 @@ from tradingdata._core import __version__
 from .codes import MEANINGS
 from .commands import check, demo, orders, sandbox, search, stock, trades, versions
 from .groups import spread
+from .options import Debug, switch
 
 _SUMMARY = "Trade book, order book and stock search of the Trading Data Service."
 _SETUP = (
@@ -60,9 +61,10 @@ def _version(value: bool) -> None:
 
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        switch("--version", "Show the version.", callback=_version, is_eager=True),
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Debug = False,
 ) -> None:
     pass
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
+_MOST_NAMES = 3
 _WIDE_SCREEN = 120
 
 
@@ -143,9 +144,9 @@ def _rich_table(shown: Shown, rows: Sequence[list[str] | None], count: int) -> A
 def _print_left_out(console: Console, shown: Shown, count: int, *, asked: bool) -> None:
     missing = shown.names[count:]
     if asked and missing:
+        some = ", ".join(missing[:_MOST_NAMES]) + (", ..." if len(missing) > _MOST_NAMES else "")
         console.print(
-            f"{len(missing)} of the columns do not fit: {', '.join(missing)}; a pipe or -o takes "
-            "all",
+            f"{len(missing)} of the columns do not fit: {some}; a pipe or -o takes all",
             style="yellow",
         )
     notes = []

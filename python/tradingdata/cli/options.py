@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +23,12 @@ class Format(StrEnum):
     XLSX = "xlsx"
 
 
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+def switch(name: str, meaning: str, **settings: Any) -> Any:
+    """An option without a value; without a metavar, the help would give its type as one."""
+    return typer.Option(name, metavar="", help=meaning, **settings)
+
+
+Debug = Annotated[bool, switch("--debug", "Show the traceback of an error.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +69,8 @@ class Columns:
         ),
     ] = None
     extra: Annotated[
-        bool, typer.Option("--extra", help="Also fields that the service does not document.")
+        bool,
+        switch("--extra", "Also fields that the service does not document."),
     ] = False
 
 
@@ -108,11 +114,10 @@ class Output:
             help="Write to a file, never over one that is there; - is standard output.",
         ),
     ] = None
-    force: Annotated[bool, typer.Option("--force", help="Replace the file of -o.")] = False
+    force: Annotated[bool, switch("--force", "Replace the file of -o.")] = False
     rows: Annotated[
         int | None,
         typer.Option(
-            min=0,
             metavar="N",
             help="Rows that a table on a terminal shows at most; 0 for all. A screenful "
             "unless given.",
@@ -125,9 +130,10 @@ class Care:
     """How values are taken."""
 
     strict: Annotated[
-        bool, typer.Option("--strict", help="A value that is lost or missing is an error.")
+        bool,
+        switch("--strict", "A value that is lost or missing is an error."),
     ] = False
     keep_personal_data: Annotated[
         bool,
-        typer.Option("--keep-personal-data", help="Files keep account numbers (PAN) unmasked."),
+        switch("--keep-personal-data", "Files keep account numbers (PAN) unmasked."),
     ] = False

@@ -14,7 +14,7 @@ from .codes import UsageError
 from .formats import BINARY, SUFFIXES, as_text, write_file
 from .layout import print_book, print_issues, record_text
 from .options import Columns, Filter, Format, Output
-from .terminal import binary_output, remark, screen
+from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
     from tradingdata.books import Book
@@ -32,6 +32,8 @@ class Destination:
         self._conditions = conditions(record, rows.where or ()) if rows is not None else {}
         self._extra = columns.extra
         self._rows = output.rows
+        if output.rows is not None and output.rows < 0:
+            raise UsageError("--rows is 0 or more, and 0 shows all")
         self._path = None if output.output in (None, _STDOUT) else output.output
         self._force = output.force
         if self._path is not None:
@@ -62,7 +64,7 @@ class Destination:
         if self._path is not None or self._format is not Format.TABLE or self._columns is not None:
             self.take(book)
         else:
-            binary_output().write(record_text(book[0]).encode())
+            write_out(record_text(book[0]).encode())
 
     def _show(self, book: Book[Any]) -> None:
         console = screen()
@@ -75,7 +77,7 @@ class Destination:
 
     def _print(self, book: Book[Any]) -> None:
         text = as_text(book, self._format, self._names(book), extra=self._extra)
-        binary_output().write(text.encode())
+        write_out(text.encode())
         if self._format is Format.TABLE and self._columns is None:
             hidden = len(book.columns) - len(KEY_COLUMNS[book._record])
             remark(f"+{hidden} more columns: --columns")
@@ -95,7 +97,7 @@ class Destination:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"book.{self._format.value}")
             self._write_file(path, book, overwrite=False)
-            binary_output().write(path.read_bytes())
+            write_out(path.read_bytes())
         print_issues(book, remark, lost_only=True)
 
     def _write_file(self, path: Path, book: Book[Any], *, overwrite: bool) -> None:

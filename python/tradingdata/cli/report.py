@@ -89,5 +89,5 @@ class Report:
 
         line = Text(text)
         line.stylize(style, 0, styled)
-        self._console.print(line, soft_wrap=True)
+        self._console.print(line)
         sys.stdout.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from tradingdata.shown import printable
 
@@ -35,10 +35,13 @@ def watched() -> bool:
     return sys.stderr.isatty()
 
 
-def binary_output() -> BinaryIO:
-    """Standard output for bytes, with all text before them written."""
+def write_out(data: bytes) -> None:
+    """Writes to standard output, all of it: unbuffered Python may take less than it is given."""
     sys.stdout.flush()
-    return sys.stdout.buffer
+    left = memoryview(data)
+    while left:
+        left = left[sys.stdout.buffer.write(left) :]
+    sys.stdout.buffer.flush()
 
 
 def _to_stderr(text: str, style: str) -> None:
@@ -48,6 +51,4 @@ def _to_stderr(text: str, style: str) -> None:
         return
     from rich.console import Console
 
-    Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True).print(
-        line, style=style
-    )
+    Console(stderr=True, highlight=False, markup=False, emoji=False).print(line, style=style)

@@ -77,7 +77,7 @@ def _network(route: probes.Route, timeout: float, client: Client, report: Report
     with report.step("TCP", "check the port, the network, and that a firewall lets you out"):
         started = time.perf_counter()
         connection = probes.connected(route, timeout)
-        report.ok(f"connected to {whose}port {port} ({_ms(time.perf_counter() - started)})")
+        report.ok(f"connected to {whose}{host}, port {port} ({_ms(time.perf_counter() - started)})")
     with connection:
         if route.proxy is not None:
             report.skip("TLS", "behind the proxy: the search below needs it")

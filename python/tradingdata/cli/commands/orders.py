@@ -9,7 +9,7 @@ from tradingdata.cli.output import Destination
 EXAMPLES = """
 tradingdata orders
 tradingdata orders --where status=Pending
-tradingdata orders --columns order_no,symbol,status,reason_description --rows 0
+tradingdata orders --columns order_no,symbol,reason_description --rows 0
 tradingdata orders -o orders.xlsx --force
 """
 

@@ -8,7 +8,7 @@ from tradingdata.cli.output import Destination
 
 EXAMPLES = """
 tradingdata trades
-tradingdata trades --where symbol=INFY,TCS --columns exch_trade_time,symbol,traded_price
+tradingdata trades --where symbol=INFY,TCS --columns symbol,traded_price
 tradingdata trades -o trades.parquet
 tradingdata trades --format csv | head
 """
