@@ -20,19 +20,18 @@ _EXAMPLES = {
 }
 
 
-def chosen_columns(record: str, text: str | None) -> list[str] | None:
+def chosen_columns(what: str, known: Sequence[str], text: str | None) -> list[str] | None:
     """The columns that were asked for, or None where it is left to the format."""
     if text is None:
         return None
-    known = _core.names_of(record)
     if text == _ALL:
-        return known
+        return list(known)
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise UsageError("--columns names no column; 'all' is all of them")
     for name in names:
         if name not in known:
-            raise UsageError(f"--columns: {_unknown(record, name)}")
+            raise UsageError(f"--columns: {_unknown(what, known, name)}")
         if names.count(name) > 1:
             raise UsageError(f"--columns names {name} twice")
     return names
@@ -48,16 +47,16 @@ def conditions(record: str, filters: Sequence[str]) -> dict[str, set[Any]]:
         if not sign:
             raise UsageError("--where takes NAME=VALUE, for instance symbol=INFY")
         if name not in kinds:
-            raise UsageError(f"--where: {_unknown(record, name)}")
+            raise UsageError(f"--where: {_unknown(f'{record.lower()}s', list(kinds), name)}")
         wanted = {value for part in values.split(",") for value in _values(name, kinds[name], part)}
         found[name] = found[name] & wanted if name in found else wanted
     return found
 
 
-def _unknown(record: str, name: str) -> str:
-    near = get_close_matches(name, _core.names_of(record), n=3)
+def _unknown(what: str, known: Sequence[str], name: str) -> str:
+    near = get_close_matches(name, known, n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"{record.lower()}s have no field {name!r}{hint}"
+    return f"{what} have no field {name!r}{hint}"
 
 
 def _values(name: str, kind: str, text: str) -> tuple[Any, ...]:

@@ -1,27 +1,23 @@
-"""A book as a table: on a terminal what fits it, anywhere else all rows as plain text."""
+"""Rows as a table: on a terminal what fits it, anywhere else all rows as plain text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
 
 from tradingdata import _core
 from tradingdata._tables import group
 from tradingdata._tables import table as plain_table
-from tradingdata.shown import (
-    ENDS,
-    Shown,
-    heading,
-    issue_lines,
-    plain,
-    shown_book,
-    without_account_number,
-)
+from tradingdata.shown import ENDS, Shown, plain, without_account_number
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tradingdata.books import Book
+    from .sources import Source
 
 _AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
@@ -29,46 +25,55 @@ _MOST_NAMES = 3
 _WIDE_SCREEN = 120
 
 
-def plain_book(book: Book[Any], names: Sequence[str] | None) -> str:
+def plain_rows(source: Source, names: Sequence[str]) -> str:
     """The table as text: every row, and no cell cut."""
-    shown = shown_book(book, names, ends=len(book))
+    shown = source.shown(names, len(source))
     rows = [row[1] for row in shown.rows if row is not None]
     right = "".join("r" if number else "l" for number in shown.right)
     return plain_table(shown.names, rows, right=right) + "\n"
 
 
-def print_book(
-    console: Console,
-    book: Book[Any],
-    names: Sequence[str] | None,
-    *,
-    asked: bool,
-    rows: int | None,
+def print_rows(
+    console: Console, source: Source, names: Sequence[str], *, asked: bool, rows: int | None
 ) -> None:
     """Prints the table that fits the terminal, with what is left out of it."""
-    if not len(book):
-        console.print(heading(book), style="bold")
+    if not len(source):
+        console.print(source.heading(""), style="bold")
         return
-    shown = shown_book(book, names, ends=_ends(len(book), console.height, rows))
-    day = _one_day(book, shown)
-    console.print(heading(book, day), style="bold", soft_wrap=True)
-    cells = [row if row is None else _cells(row[1], console.width) for row in shown.rows]
-    count = _that_fit(shown.names, cells, console.width)
-    console.print(_rich_table(shown, cells, count))
+    shown = source.shown(names, _ends(len(source), console.height, rows))
+    day = _one_day(source, shown)
+    console.print(source.heading(day), style="bold", soft_wrap=True)
+    table, count = fitting_table(shown, console.width)
+    console.print(table)
     _print_left_out(console, shown, count, asked=asked)
 
 
-def print_issues(book: Book[Any], tell: Any, *, lost_only: bool) -> None:
+def print_issues(source: Source, tell: Any, *, lost_only: bool) -> None:
     """Tells what did not fit in the answer."""
-    lines = [
-        line
-        for line, issue in zip(issue_lines(book), book.issues, strict=True)
-        if issue.lost or not lost_only
-    ]
+    lines = source.issues(lost_only=lost_only)
     for line in lines[:_MOST_ISSUES]:
         tell(f"issue: {line}", "yellow")
     if len(lines) > _MOST_ISSUES:
         tell(f"+{len(lines) - _MOST_ISSUES} more issues", "yellow")
+
+
+def fitting_table(
+    shown: Shown, width: int, styles: Mapping[int, str] | None = None
+) -> tuple[Table, int]:
+    """The leading columns that fit that width, and how many; ``styles`` are those of rows."""
+    rows = [row if row is None else _cells(row[1], width) for row in shown.rows]
+    count = _that_fit(shown.names, rows, width)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
+    for name, right in zip(shown.names[:count], shown.right, strict=False):
+        table.add_column(
+            Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
+        )
+    for row, cells in zip(shown.rows, rows, strict=True):
+        if row is None or cells is None:
+            table.add_row(Text(f"… {group(shown.skipped)} more", style="dim"))
+        else:
+            table.add_row(*map(Text, cells[:count]), style=(styles or {}).get(row[0]))
+    return table, count
 
 
 def record_text(record: Any) -> str:
@@ -92,12 +97,12 @@ def _ends(length: int, height: int, rows: int | None) -> int:
     return length if length <= most else max(1, most // 2)
 
 
-def _one_day(book: Book[Any], shown: Shown) -> str:
+def _one_day(source: Source, shown: Shown) -> str:
     """Takes the day out of the times of columns that all have the same; returns it."""
-    kinds = {name: kind for name, kind, _, _ in _core.fields_of(book._record)}
-    times = [at for at, name in enumerate(shown.names) if kinds.get(name) == "timestamp"]
-    values = book.to_dict([shown.names[at] for at in times])
-    days = {value.date() for column in values.values() for value in column if value is not None}
+    times = [at for at, name in enumerate(shown.names) if source.kinds.get(name) == "timestamp"]
+    names = [shown.names[at] for at in times]
+    rows = source.dicts(names, extra=False) if names else []
+    days = {value.date() for row in rows for value in row.values() if value is not None}
     if len(days) != 1:
         return ""
     day = str(days.pop())
@@ -114,31 +119,12 @@ def _cells(texts: Sequence[str], width: int) -> list[str]:
 
 def _that_fit(names: Sequence[str], rows: Sequence[list[str] | None], width: int) -> int:
     """How many leading columns fit, at least one."""
-    from rich.cells import cell_len
-
     room = width + 2
     for at, name in enumerate(names):
         room -= 2 + max(cell_len(name), *(cell_len(row[at]) for row in rows if row is not None))
         if room < 0:
             return max(at, 1)
     return len(names)
-
-
-def _rich_table(shown: Shown, rows: Sequence[list[str] | None], count: int) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
-    for name, right in zip(shown.names[:count], shown.right, strict=False):
-        table.add_column(
-            Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
-        )
-    for row in rows:
-        if row is None:
-            table.add_row(Text(f"… {group(shown.skipped)} more", style="dim"))
-        else:
-            table.add_row(*map(Text, row[:count]))
-    return table
 
 
 def _print_left_out(console: Console, shown: Shown, count: int, *, asked: bool) -> None:
@@ -150,8 +136,9 @@ def _print_left_out(console: Console, shown: Shown, count: int, *, asked: bool) 
             style="yellow",
         )
     notes = []
-    if not asked:
-        notes.append(f"+{len(missing) + len(shown.hidden)} more columns: --columns")
+    hidden = len(missing) + len(shown.hidden)
+    if hidden and not asked:
+        notes.append(f"+{hidden} more columns: --columns")
     if shown.skipped:
         notes.append("all rows: --rows 0")
     if notes:

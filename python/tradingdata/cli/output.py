@@ -1,19 +1,20 @@
-"""Where a book goes: the terminal, a pipe or a file, in the format that was asked for."""
+"""Where rows go: the terminal, a pipe or a file, in the format that was asked for."""
 
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tradingdata._tables import group
-from tradingdata.shown import KEY_COLUMNS, NOUNS
+from tradingdata import _core
 
 from .choosing import chosen_columns, conditions
 from .codes import UsageError
 from .formats import BINARY, SUFFIXES, as_text, write_file
-from .layout import print_book, print_issues, record_text
+from .layout import print_issues, print_rows, record_text
 from .options import Columns, Filter, Format, Output
+from .sources import BookSource, Source
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
@@ -23,14 +24,17 @@ _STDOUT = Path("-")
 
 
 class Destination:
-    """Where a command's book is to go; made before any request, so that a mistake costs none."""
+    """Where a command's rows are to go; made before any request, so that a mistake costs none.
+
+    ``columns`` are those that were asked for, None where none were; with ``extra``, the fields that
+    the service does not document go along.
+    """
 
     def __init__(
-        self, record: str, output: Output, columns: Columns, rows: Filter | None = None
+        self, output: Output, *, columns: list[str] | None = None, extra: bool = False
     ) -> None:
-        self._columns = chosen_columns(record, columns.columns)
-        self._conditions = conditions(record, rows.where or ()) if rows is not None else {}
-        self._extra = columns.extra
+        self._columns = columns
+        self._extra = extra
         self._rows = output.rows
         if output.rows is not None and output.rows < 0:
             raise UsageError("--rows is 0 or more, and 0 shows all")
@@ -46,70 +50,61 @@ class Destination:
         if self._format is Format.XLSX and self._path is not None:
             _expect_suffix(self._path, ".xlsx")
 
-    def take(self, book: Book[Any]) -> None:
-        """Writes the rows that were asked for, and tells what did not fit in the answer."""
-        if self._conditions:
-            book = book.filter(**self._conditions)
-        if self._path is not None:
-            self._write(self._path, book)
-        elif self._format in BINARY:
-            self._stream(book)
-        elif self._format is Format.TABLE:
-            self._show(book)
-        else:
-            self._print(book)
+    @property
+    def as_table(self) -> bool:
+        """Whether it is to be a table with the columns that a command thinks best."""
+        return self._path is None and self._format is Format.TABLE and self._columns is None
 
-    def take_one(self, book: Book[Any]) -> None:
-        """Writes a book of one record: as a table field by field, else as any book."""
-        if self._path is not None or self._format is not Format.TABLE or self._columns is not None:
-            self.take(book)
-        else:
-            write_out(record_text(book[0]).encode())
-
-    def _show(self, book: Book[Any]) -> None:
+    def take(self, source: Source) -> None:
+        """Writes the rows, and tells what did not fit in the answer that they are from."""
         console = screen()
-        if console is None:
-            self._print(book)
-            return
-        asked = self._columns is not None
-        print_book(console, book, self._names(book), asked=asked, rows=self._rows)
-        print_issues(book, lambda text, style: console.print(text, style=style), lost_only=False)
+        if self._path is not None:
+            self._write(self._path, source)
+        elif self._format in BINARY:
+            self._stream(source)
+        elif self._format is Format.TABLE and console is not None:
+            asked = self._columns is not None
+            names = self._names(source) or []
+            print_rows(console, source, names, asked=asked, rows=self._rows)
+            tell = partial(console.print, markup=False)
+            print_issues(source, lambda text, style: tell(text, style=style), lost_only=False)
+        else:
+            self._print(source)
 
-    def _print(self, book: Book[Any]) -> None:
-        text = as_text(book, self._format, self._names(book), extra=self._extra)
+    def _print(self, source: Source) -> None:
+        text = as_text(source, self._format, self._names(source), extra=self._extra)
         write_out(text.encode())
-        if self._format is Format.TABLE and self._columns is None:
-            hidden = len(book.columns) - len(KEY_COLUMNS[book._record])
+        hidden = len(source.kinds) - len(source.key_columns)
+        if self.as_table and hidden:
             remark(f"+{hidden} more columns: --columns")
-        print_issues(book, remark, lost_only=True)
+        print_issues(source, remark, lost_only=True)
 
-    def _write(self, path: Path, book: Book[Any]) -> None:
+    def _write(self, path: Path, source: Source) -> None:
         try:
-            self._write_file(path, book, overwrite=self._force)
+            self._write_file(path, source, overwrite=self._force)
         except FileExistsError:
             raise _taken(path) from None
-        one, many = NOUNS[book._record]
-        remark(f"wrote {group(len(book))} {one if len(book) == 1 else many} to {path}")
-        print_issues(book, remark, lost_only=True)
+        remark(f"wrote {source.counted()} to {path}")
+        print_issues(source, remark, lost_only=True)
 
-    def _stream(self, book: Book[Any]) -> None:
+    def _stream(self, source: Source) -> None:
         """Writes what libraries write to files only to standard output."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"book.{self._format.value}")
-            self._write_file(path, book, overwrite=False)
+            self._write_file(path, source, overwrite=False)
             write_out(path.read_bytes())
-        print_issues(book, remark, lost_only=True)
+        print_issues(source, remark, lost_only=True)
 
-    def _write_file(self, path: Path, book: Book[Any], *, overwrite: bool) -> None:
-        names = self._names(book)
-        write_file(book, path, self._format, names, extra=self._extra, overwrite=overwrite)
+    def _write_file(self, path: Path, source: Source, *, overwrite: bool) -> None:
+        names = self._names(source)
+        write_file(source, path, self._format, names, extra=self._extra, overwrite=overwrite)
 
-    def _names(self, book: Book[Any]) -> list[str] | None:
+    def _names(self, source: Source) -> list[str] | None:
         """The columns: those that were asked for, the key ones of a table, else all."""
         if self._format is not Format.TABLE:
             return self._columns
-        names = KEY_COLUMNS[book._record] if self._columns is None else self._columns
-        return [*names, *book.extra_fields] if self._extra else names
+        names = list(source.key_columns) if self._columns is None else self._columns
+        return [*names, *source.unknown] if self._extra else names
 
     def _refuse_to_overwrite(self, path: Path) -> None:
         if path.is_dir():
@@ -119,6 +114,29 @@ class Destination:
                 raise _taken(path)
         elif not path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {path.parent}: make it first")
+
+
+class BookDestination:
+    """The same for a book, of which ``--where`` may ask for some rows only."""
+
+    def __init__(
+        self, record: str, output: Output, columns: Columns, only: Filter | None = None
+    ) -> None:
+        self._conditions = {} if only is None else conditions(record, only.where or ())
+        chosen = chosen_columns(f"{record.lower()}s", _core.names_of(record), columns.columns)
+        self._destination = Destination(output, columns=chosen, extra=columns.extra)
+
+    def take(self, book: Book[Any]) -> None:
+        """Writes the rows that were asked for, and tells what did not fit in the answer."""
+        part = book.filter(**self._conditions) if self._conditions else book
+        self._destination.take(BookSource(part))
+
+    def take_one(self, book: Book[Any]) -> None:
+        """Writes a book of one record: as a table field by field, else as any book."""
+        if self._destination.as_table:
+            write_out(record_text(book[0]).encode())
+        else:
+            self.take(book)
 
 
 def _taken(path: Path) -> FileExistsError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tradingdata.cli.connect import connect, received
 from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
-from tradingdata.cli.output import Destination
+from tradingdata.cli.output import BookDestination
 
 EXAMPLES = """
 tradingdata orders
@@ -18,7 +18,7 @@ def orders(
     connection: Connection, columns: Columns, only: Filter, output: Output, care: Care
 ) -> None:
     """Show the orders of the current day, or write them to a file."""
-    destination = Destination("Order", output, columns, only)
+    destination = BookDestination("Order", output, columns, only)
     with connect(connection, care) as client:
         book = received(client.order_book)
     destination.take(book)

@@ -8,7 +8,7 @@ import typer
 
 from tradingdata.cli.connect import connect, received
 from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
-from tradingdata.cli.output import Destination
+from tradingdata.cli.output import BookDestination
 
 EXAMPLES = """
 tradingdata search tata
@@ -43,7 +43,7 @@ def search(
     start_page: StartPage = 1,
 ) -> None:
     """Search the stocks of NSE and BSE, to the last page. It needs no token."""
-    destination = Destination("Stock", output, columns, only)
+    destination = BookDestination("Stock", output, columns, only)
     with connect(connection, care, token=False) as client:
         found = client.search(query, max_items=most, page_size=page_size, start_page=start_page)
         book = received(found.all)

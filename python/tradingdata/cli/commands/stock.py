@@ -9,7 +9,7 @@ import typer
 from tradingdata.books import StockList
 from tradingdata.cli.connect import connect
 from tradingdata.cli.options import Columns, Connection, Output
-from tradingdata.cli.output import Destination
+from tradingdata.cli.output import BookDestination
 
 EXAMPLES = """
 tradingdata stock RELIANCE
@@ -24,7 +24,7 @@ Identifier = Annotated[
 
 def stock(identifier: Identifier, connection: Connection, columns: Columns, output: Output) -> None:
     """Show the one stock that a symbol, a code or an ISIN names. It needs no token."""
-    destination = Destination("Stock", output, columns)
+    destination = BookDestination("Stock", output, columns)
     with connect(connection, token=False) as client:
         found = client.stock(identifier)
     destination.take_one(StockList([found]))

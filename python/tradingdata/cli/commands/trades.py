@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tradingdata.cli.connect import connect, received
 from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
-from tradingdata.cli.output import Destination
+from tradingdata.cli.output import BookDestination
 
 EXAMPLES = """
 tradingdata trades
@@ -18,7 +18,7 @@ def trades(
     connection: Connection, columns: Columns, only: Filter, output: Output, care: Care
 ) -> None:
     """Show the account's executed trades, or write them to a file."""
-    destination = Destination("Trade", output, columns, only)
+    destination = BookDestination("Trade", output, columns, only)
     with connect(connection, care) as client:
         book = received(client.trade_book)
     destination.take(book)
