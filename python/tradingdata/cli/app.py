@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,6 +11,7 @@ from tradingdata._core import __version__
 
 from .codes import MEANINGS
 from .commands import check, demo, orders, sandbox, search, stock, trades, versions
+from .commands.archive import group
 from .groups import spread
 from .options import Debug, switch
 
@@ -25,32 +26,45 @@ tradingdata check
 tradingdata trades --where symbol=INFY -o infy.csv
 """
 
+COMMANDS = (
+    (demo, demo.demo),
+    (check, check.check),
+    (trades, trades.trades),
+    (orders, orders.orders),
+    (search, search.search),
+    (stock, stock.stock),
+    (sandbox, sandbox.sandbox),
+    (versions, versions.versions),
+)
+
 
 def make_command() -> Any:
     """The program as a command that can be run; rich shows its help on a terminal only."""
     styled = sys.stdout.isatty()
+    markup: Literal["rich"] | None = "rich" if styled else None
     app = typer.Typer(
         name="tradingdata",
-        rich_markup_mode="rich" if styled else None,
+        rich_markup_mode=markup,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-        epilog=_listed("Examples", _EXAMPLES.split("\n"), styled)
+        epilog=_examples(_EXAMPLES, styled)
         + "\n\n"
         + _listed("Exit codes", [f"{code:>3}  {text}" for code, text in MEANINGS.items()], styled),
     )
     app.callback(help=f"{_SUMMARY}\n\n{_SETUP}")(_main)
-    for module, function in (
-        (demo, demo.demo),
-        (check, check.check),
-        (trades, trades.trades),
-        (orders, orders.orders),
-        (search, search.search),
-        (stock, stock.stock),
-        (sandbox, sandbox.sandbox),
-        (versions, versions.versions),
-    ):
-        examples = module.EXAMPLES.split("\n")
-        app.command(epilog=_listed("Examples", examples, styled))(spread(function))
+    _add(app, COMMANDS, styled)
+    archive = typer.Typer(
+        rich_markup_mode=markup,
+        help=group.SUMMARY,
+        epilog=_examples(group.EXAMPLES, styled),
+    )
+    _add(archive, group.COMMANDS, styled)
+    app.add_typer(archive, name="archive")
     return typer.main.get_command(app)
+
+
+def _add(app: typer.Typer, commands: Any, styled: bool) -> None:
+    for module, function in commands:
+        app.command(epilog=_examples(module.EXAMPLES, styled))(spread(function))
 
 
 def _version(value: bool) -> None:
@@ -67,6 +81,10 @@ def _main(
     debug: Debug = False,
 ) -> None:
     pass
+
+
+def _examples(text: str, styled: bool) -> str:
+    return _listed("Examples", text.split("\n"), styled)
 
 
 def _listed(title: str, lines: list[str], styled: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from tradingdata.errors import (
+    ArchiveError,
     AuthenticationError,
     ConfigurationError,
     DecodeError,
@@ -55,6 +56,7 @@ MEANINGS = {
 # The first that fits counts.
 _CODES: tuple[tuple[type[BaseException], Code], ...] = (
     (UsageError, Code.USAGE),
+    (ArchiveError, Code.FILE),
     (ConfigurationError, Code.CONFIGURATION),
     (AuthenticationError, Code.AUTHENTICATION),
     (TransportError, Code.TRANSPORT),

@@ -16,21 +16,28 @@ from .options import Care, Connection
 from .terminal import remark, watched
 
 if TYPE_CHECKING:
-    from tradingdata.books import OrderBook, StockList, TradeBook
     from tradingdata.call_log import Retry
 
-    Book = TypeVar("Book", TradeBook, OrderBook, StockList)
+    Result = TypeVar("Result")
 
 
-def connect(connection: Connection, care: Care | None = None, *, token: bool = True) -> Client:
+def connect(
+    connection: Connection,
+    care: Care | None = None,
+    *,
+    token: bool = True,
+    keep_personal_data: bool = False,
+) -> Client:
     """A client of the profile or, without one, of the environment.
 
     Raises ConfigurationError where that gives no address, or no token and one is needed.
     """
     options = client_options(connection)
-    if care is not None:
-        options["strict"] = care.strict
-        options["keep_personal_data"] = care.keep_personal_data
+    # Not set is not said: a profile may ask for either.
+    if care is not None and care.strict:
+        options["strict"] = True
+    if keep_personal_data or (care is not None and care.keep_personal_data):
+        options["keep_personal_data"] = True
     if "base_url" not in options and not os.environ.get(BASE_URL_VARIABLE):
         raise ConfigurationError(
             f"no address of the service: set {BASE_URL_VARIABLE} or use --profile NAME; "
@@ -61,7 +68,7 @@ def token_source(connection: Connection, client: Client) -> str:
     return ACCESS_TOKEN_VARIABLE
 
 
-def received(call: Callable[[], Book]) -> Book:
+def received(call: Callable[[], Result]) -> Result:
     """What the call gives; values that were lost are told later, with the book's issues."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)

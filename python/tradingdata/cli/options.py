@@ -31,6 +31,9 @@ def switch(name: str, meaning: str, **settings: Any) -> Any:
 Debug = Annotated[bool, switch("--debug", "Show the traceback of an error.")]
 
 
+Keep = Annotated[bool, switch("--keep-personal-data", "Files keep account numbers (PAN) unmasked.")]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Connection:
     """Which account, and how long to wait for it."""
@@ -133,7 +136,4 @@ class Care:
         bool,
         switch("--strict", "A value that is lost or missing is an error."),
     ] = False
-    keep_personal_data: Annotated[
-        bool,
-        switch("--keep-personal-data", "Files keep account numbers (PAN) unmasked."),
-    ] = False
+    keep_personal_data: Keep = False

@@ -1,0 +1,1 @@
+"""`tradingdata archive`: one sub-command a file; `group` makes them a group."""

@@ -1,0 +1,81 @@
+"""`tradingdata archive fetch`: the day's books into the archive."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tradingdata._tables import group
+from tradingdata.archive import Archive, ArchiveFetch
+from tradingdata.cli.connect import connect, received
+from tradingdata.cli.options import Connection, switch
+from tradingdata.cli.terminal import remark, write_out
+from tradingdata.errors import ArchiveError
+
+EXAMPLES = """
+tradingdata archive fetch books.sqlite
+tradingdata archive fetch books.sqlite --profile desk1
+"""
+
+NewFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The archive; made where there is none.")
+]
+Zone = Annotated[
+    str, typer.Option(metavar="ZONE", help="Whose clock gives an empty answer its day.")
+]
+Keep = Annotated[
+    bool, switch("--keep-personal-data", "The archive keeps account numbers (PAN) unmasked.")
+]
+
+
+def fetch(
+    file: NewFile,
+    connection: Connection,
+    tz: Zone = "Asia/Kolkata",
+    keep_personal_data: Keep = False,
+) -> None:
+    """Keep today's orders and trades: for a cron job after the close.
+
+    Both books are asked for even if one fails; every answer and every failure is in the archive's
+    log. What was kept when this ends is on the disk.
+    """
+    archive = Archive(file, tz=tz, keep_personal_data=keep_personal_data)
+    with connect(connection, keep_personal_data=keep_personal_data) as client:
+        try:
+            fetched = received(lambda: archive.fetch(client))
+        except ArchiveError as error:
+            _rescue(error, file)
+            raise
+    for entry in fetched:
+        write_out(f"{_told(entry)}\n".encode())
+
+
+def _told(entry: ArchiveFetch) -> str:
+    days = ", ".join(map(str, entry.days))
+    return (
+        f"{entry.book:<6}  {days}  {group(entry.rows)} rows: {group(entry.new)} new, "
+        f"{group(entry.changed)} changed"
+    )
+
+
+def _rescue(error: ArchiveError, file: Path) -> None:
+    """Saves the answer that could not be kept: tomorrow the service has it no more."""
+    if error.book is None:
+        return
+    now = datetime.now(UTC)
+    name = f"{file.name}.{type(error.book).__name__}.{now:%Y%m%dT%H%M%S%f}.td"
+    for folder in (file.parent, Path.cwd(), Path.home()):
+        path = folder / name
+        try:
+            error.book.save(path)
+        except OSError:
+            continue
+        remark(
+            f"the answer is saved in {os.fspath(path)}: tradingdata archive add FILE {name}",
+            "yellow",
+        )
+        return

@@ -1,0 +1,52 @@
+"""`tradingdata archive history`: the states of one order."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from tradingdata.archive import OrderState
+from tradingdata.cli.options import Debug, Output
+from tradingdata.cli.output import Destination
+from tradingdata.cli.sources import Sheet
+
+from .arguments import Account, File, opened
+
+EXAMPLES = """
+tradingdata archive history books.sqlite 261120001000002
+"""
+
+Number = Annotated[str, typer.Argument(metavar="ORDER_NO", help="The order's number.")]
+
+_KINDS = {
+    "seen_at": "timestamp",
+    "account": "text",
+    "symbol": "text",
+    "txn_type": "text",
+    "quantity": "number",
+    "price": "number",
+    "traded_qty": "number",
+    "status": "text",
+}
+
+
+def history(
+    file: File,
+    order_no: Number,
+    output: Output,
+    account: Account = None,
+    debug: Debug = False,
+) -> None:
+    """Show the states in which the archive saw an order, each from when it was first seen."""
+    destination = Destination(output)
+    states = opened(file).history(order_no, account=account)
+    columns = {name: [_value(state, name) for state in states] for name in _KINDS}
+    title = f"{len(states)} states of the order {order_no}"
+    destination.take(Sheet(columns, _KINDS, title=title, noun=("state", "states")))
+
+
+def _value(state: OrderState, name: str) -> Any:
+    if name == "seen_at":
+        return state.seen_at and state.seen_at.replace(microsecond=0)
+    return state.account if name == "account" else state.order[name]

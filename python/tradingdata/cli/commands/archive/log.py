@@ -1,0 +1,46 @@
+"""`tradingdata archive log`: every answer and every failure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tradingdata.archive import ArchiveFetch
+from tradingdata.cli.options import Debug, Output
+from tradingdata.cli.output import Destination
+from tradingdata.cli.sources import Sheet
+
+from .arguments import Account, File, opened
+
+EXAMPLES = """
+tradingdata archive log books.sqlite
+tradingdata archive log books.sqlite --format ndjson | tail -n 2
+"""
+
+_KINDS = {
+    "at": "timestamp",
+    "account": "text",
+    "book": "text",
+    "days": "text",
+    "rows": "integer",
+    "new": "integer",
+    "changed": "integer",
+    "error": "text",
+    "message": "text",
+}
+
+
+def log(file: File, output: Output, account: Account = None, debug: Debug = False) -> None:
+    """Show the fetches: what came, how much of it was new, and what failed."""
+    destination = Destination(output)
+    entries = opened(file).fetches(account=account)
+    columns = {name: [_value(entry, name) for entry in entries] for name in _KINDS}
+    title = f"{len(entries)} fetches"
+    destination.take(Sheet(columns, _KINDS, title=title, noun=("fetch", "fetches")))
+
+
+def _value(entry: ArchiveFetch, name: str) -> Any:
+    if name == "at":
+        return entry.at and entry.at.replace(microsecond=0)
+    if name == "days":
+        return ", ".join(map(str, entry.days))
+    return getattr(entry, name)

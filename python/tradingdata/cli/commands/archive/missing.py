@@ -1,0 +1,56 @@
+"""`tradingdata archive missing`: the days that nobody fetched."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from tradingdata.cli.options import Debug, Output
+from tradingdata.cli.output import Destination
+from tradingdata.cli.sources import Sheet
+
+from .arguments import Account, File, fitting, opened
+
+EXAMPLES = """
+tradingdata archive missing books.sqlite 2026-11-01 2026-11-20
+tradingdata archive missing books.sqlite 2026-11-01 2026-11-20 --holidays 2026-11-10 --after 15:30
+"""
+
+First = Annotated[str, typer.Argument(metavar="START", help="The first day, as 2026-11-01.")]
+Last = Annotated[str, typer.Argument(metavar="END", help="The last day.")]
+Holidays = Annotated[
+    str, typer.Option(metavar="DAY,...", help="Days, besides weekends, without trading.")
+]
+After = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Only a fetch at that time of the day or later counts."),
+]
+
+_KINDS = {"day": "date", "account": "text", "books": "text"}
+
+
+def missing(
+    file: File,
+    start: First,
+    end: Last,
+    output: Output,
+    holidays: Holidays = "",
+    after: After = None,
+    account: Account = None,
+    debug: Debug = False,
+) -> None:
+    """Show the days, Monday to Friday, of which nobody fetched a book."""
+    destination = Destination(output)
+    archive = opened(file)
+    closed = [day.strip() for day in holidays.split(",") if day.strip()]
+    found = fitting(
+        lambda: archive.missing(start, end, holidays=closed, after=after, account=account)
+    )
+    columns: dict[str, list[Any]] = {
+        "day": [gap.day for gap in found],
+        "account": [gap.account for gap in found],
+        "books": [", ".join(gap.books) for gap in found],
+    }
+    title = f"{len(found)} days are missing" if found else "no day is missing"
+    destination.take(Sheet(columns, _KINDS, title=title, noun=("day", "days")))

@@ -1,0 +1,50 @@
+"""`tradingdata archive sql`: a query over the archive."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Annotated, Any
+
+import typer
+
+from tradingdata._tables import group
+from tradingdata.cli.codes import UsageError
+from tradingdata.cli.options import Debug, Output
+from tradingdata.cli.output import Destination
+from tradingdata.cli.sources import Sheet
+
+from .arguments import File, opened
+
+EXAMPLES = """
+tradingdata archive sql books.sqlite "SELECT day, sum(trade_value) FROM trades GROUP BY day"
+"""
+
+Query = Annotated[
+    str,
+    typer.Argument(metavar="QUERY", help="SQL over the views trades and orders; it only reads."),
+]
+
+
+def sql(file: File, query: Query, output: Output, debug: Debug = False) -> None:
+    """Show what a query gives. The views have the service's fields, and account, day, seen_at."""
+    destination = Destination(output)
+    try:
+        result = opened(file).sql(query)
+    except sqlite3.Error as error:
+        raise UsageError(f"SQLite does not take the query: {error}") from None
+    values: dict[str, list[Any]] = {}
+    for at, name in enumerate(result.columns):
+        values[name if name not in values else f"{name}_{at}"] = [row[at] for row in result]
+    kinds = {name: _kind(column) for name, column in values.items()}
+    title = f"{group(len(result))} {'row' if len(result) == 1 else 'rows'}"
+    destination.take(Sheet(values, kinds, title=title, noun=("row", "rows")))
+
+
+def _kind(column: list[Any]) -> str:
+    """SQLite gives values, not types: a column is what all of its values are."""
+    known = [value for value in column if value is not None]
+    if known and all(isinstance(value, int) for value in known):
+        return "integer"
+    if known and all(isinstance(value, int | float) for value in known):
+        return "number"
+    return "text"
