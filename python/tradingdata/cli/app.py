@@ -10,7 +10,7 @@ import typer
 from tradingdata._core import __version__
 
 from .codes import MEANINGS
-from .commands import check, demo, orders, sandbox, search, stock, trades, versions
+from .commands import check, demo, orders, sandbox, search, stock, trades, versions, watch
 from .commands.archive import group
 from .groups import spread
 from .options import Debug, switch
@@ -33,6 +33,7 @@ COMMANDS = (
     (orders, orders.orders),
     (search, search.search),
     (stock, stock.stock),
+    (watch, watch.watch),
     (sandbox, sandbox.sandbox),
     (versions, versions.versions),
 )

@@ -41,7 +41,7 @@ def print_rows(
         console.print(source.heading(""), style="bold")
         return
     shown = source.shown(names, _ends(len(source), console.height, rows))
-    day = _one_day(source, shown)
+    day = without_common_day(source, shown)
     console.print(source.heading(day), style="bold", soft_wrap=True)
     table, count = fitting_table(shown, console.width)
     console.print(table)
@@ -97,8 +97,8 @@ def _ends(length: int, height: int, rows: int | None) -> int:
     return length if length <= most else max(1, most // 2)
 
 
-def _one_day(source: Source, shown: Shown) -> str:
-    """Takes the day out of the times of columns that all have the same; returns it."""
+def without_common_day(source: Source, shown: Shown) -> str:
+    """Takes the day out of the times where they all have the same one; returns it, else ""."""
     times = [at for at, name in enumerate(shown.names) if source.kinds.get(name) == "timestamp"]
     names = [shown.names[at] for at in times]
     rows = source.dicts(names, extra=False) if names else []

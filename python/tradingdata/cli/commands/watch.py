@@ -1,0 +1,124 @@
+"""`tradingdata watch`: the order book as it changes."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tradingdata import _core
+from tradingdata.books import OrderBook
+from tradingdata.cli.changes_text import (
+    change_line,
+    change_objects,
+    clock,
+    missed_line,
+    missed_object,
+)
+from tradingdata.cli.choosing import chosen_columns, conditions
+from tradingdata.cli.codes import UsageError
+from tradingdata.cli.connect import connect, received
+from tradingdata.cli.options import Connection, Filter
+from tradingdata.cli.terminal import screen, write_out
+from tradingdata.shown import KEY_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tradingdata.changes import OrderChange, OrderUpdate
+
+EXAMPLES = """
+tradingdata watch
+tradingdata watch --interval 2 --where symbol=INFY,TCS
+tradingdata watch --json | tee changes.ndjson
+"""
+
+Interval = Annotated[
+    float, typer.Option("--interval", "-i", metavar="SECONDS", help="From poll to poll.")
+]
+Polls = Annotated[
+    int | None, typer.Option(metavar="N", help="End after so many polls; at Ctrl-C unless given.")
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", metavar="", help="A JSON object a change, with the whole order."),
+]
+Shown = Annotated[
+    str | None,
+    typer.Option("--columns", "-c", metavar="A,B,...", help="The columns of the live table."),
+]
+
+
+def watch(
+    connection: Connection,
+    only: Filter,
+    columns: Shown = None,
+    interval: Interval = 5.0,
+    polls: Polls = None,
+    json: Json = False,
+) -> None:
+    """Show the orders as they change: a live table on a terminal, a line a change in a pipe.
+
+    The first poll's orders are all new. A poll that fails and may pass is told and the watch goes
+    on; any other error ends it.
+    """
+    wanted = conditions("Order", only.where or ())
+    names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]
+    if interval <= 0:
+        raise UsageError("--interval is a number of seconds above 0")
+    console = screen()
+    with connect(connection) as client:
+        updates = islice(client.watch_orders(interval), polls)
+        if json or console is None:
+            _write_lines(updates, wanted, json=json)
+        else:
+            _show_live(updates, wanted, console, names, interval)
+
+
+def _write_lines(updates: Iterator[OrderUpdate], wanted: dict[str, Any], *, json: bool) -> None:
+    for update in _each(updates):
+        changes = _wanted(update.changes, wanted)
+        lines = (
+            list(change_objects(changes, update.at))
+            if json
+            else [f"{clock(update.at)}  {change_line(change)}" for change in changes]
+        )
+        if update.missed is not None:
+            missed = missed_object(update.missed, update.at) if json else ""
+            lines.append(missed or f"{clock(update.at)}  {missed_line(update.missed)}")
+        write_out("".join(line + "\n" for line in lines).encode())
+
+
+def _show_live(
+    updates: Iterator[OrderUpdate],
+    wanted: dict[str, Any],
+    console: Any,
+    names: list[str],
+    interval: float,
+) -> None:
+    from rich.live import Live
+
+    from tradingdata.cli.live import LiveTable
+
+    table = LiveTable(console, names, interval)
+    known: OrderBook | None = None
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        for update in _each(updates):
+            if update.missed is None:
+                known = update.orders
+            shown = known.filter(**wanted) if known is not None and wanted else known
+            live.update(table.after(update, shown, _wanted(update.changes, wanted)), refresh=True)
+
+
+def _each(updates: Iterator[OrderUpdate]) -> Iterator[OrderUpdate]:
+    """The updates, without Python's warnings among them."""
+    while (update := received(lambda: next(updates, None))) is not None:
+        yield update
+
+
+def _wanted(changes: tuple[OrderChange, ...], wanted: dict[str, Any]) -> list[OrderChange]:
+    """The changes of orders that ``--where`` asks for."""
+    if not wanted:
+        return list(changes)
+    return [change for change in changes if len(OrderBook([change.order]).filter(**wanted))]
