@@ -22,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ImportError as missing:
         print(f"tradingdata: {missing}", file=sys.stderr)
         return 3  # Code.CONFIGURATION: its module is fine to import, but this says why it is here
-    from .run import run
+    try:
+        from .run import run
 
-    return run(sys.argv[1:] if arguments is None else list(arguments))
+        return run(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt:  # while the libraries were being imported
+        return 130

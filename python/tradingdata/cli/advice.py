@@ -14,6 +14,12 @@ _WORDS = (
      "set TRADINGDATA_ACCESS_TOKEN or use --profile NAME"),
     (r"; go on with start_page=(\d+), page_size=(\d+)",
      r"; go on with --start-page \1 --page-size \2"),
+    (r"\bbuy= and sell=", "--buy and --sell"),
+    (
+        r": (see trades\.issues, then|where rows are equal,) .*",
+        "; leave it out in Python: tradingdata.positions and realised_pnl take any trade book",
+    ),
+    (r"; Archive\(path\) makes one, unless create=False", ": tradingdata archive fetch makes one"),
     (r"\btimeout=", "--timeout"),
     (r"\bca_file=", "SSL_CERT_FILE or a profile's ca_file"),
     (r"\bmax_body=", "a profile's max_body"),

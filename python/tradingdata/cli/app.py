@@ -10,7 +10,19 @@ import typer
 from tradingdata._core import __version__
 
 from .codes import MEANINGS
-from .commands import check, demo, orders, sandbox, search, stock, trades, versions, watch
+from .commands import (
+    check,
+    demo,
+    orders,
+    pnl,
+    positions,
+    sandbox,
+    search,
+    stock,
+    trades,
+    versions,
+    watch,
+)
 from .commands.archive import group
 from .groups import spread
 from .options import Debug, switch
@@ -33,6 +45,8 @@ COMMANDS = (
     (orders, orders.orders),
     (search, search.search),
     (stock, stock.stock),
+    (positions, positions.show),
+    (pnl, pnl.show),
     (watch, watch.watch),
     (sandbox, sandbox.sandbox),
     (versions, versions.versions),
@@ -65,7 +79,8 @@ def make_command() -> Any:
 
 def _add(app: typer.Typer, commands: Any, styled: bool) -> None:
     for module, function in commands:
-        app.command(epilog=_examples(module.EXAMPLES, styled))(spread(function))
+        name = module.__name__.rpartition(".")[2]
+        app.command(name, epilog=_examples(module.EXAMPLES, styled))(spread(function))
 
 
 def _version(value: bool) -> None:

@@ -21,6 +21,10 @@ class UsageError(Exception):
     """Options or arguments that do not fit; the message says what does."""
 
 
+class DataError(Exception):
+    """Rows that cannot be counted; the message says why."""
+
+
 class Code(IntEnum):
     """What the command line exits with."""
 
@@ -63,6 +67,7 @@ _CODES: tuple[tuple[type[BaseException], Code], ...] = (
     (StatusError, Code.SERVICE),
     (ServiceError, Code.SERVICE),
     (DecodeError, Code.DATA),
+    (DataError, Code.DATA),
     (PaginationError, Code.DATA),
     (StockNotFoundError, Code.NOT_FOUND),
     (ImportError, Code.CONFIGURATION),

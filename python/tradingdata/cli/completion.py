@@ -6,25 +6,36 @@ import typer
 
 from tradingdata import _core
 
-_RECORDS = {"trades": "Trade", "orders": "Order", "search": "Stock", "stock": "Stock"}
+_RECORDS = {
+    "trades": "Trade",
+    "orders": "Order",
+    "watch": "Order",
+    "search": "Stock",
+    "stock": "Stock",
+}
 
 
-def record_of(command: str | None) -> str:
-    """The record that a command shows."""
-    return _RECORDS.get(command or "", "Trade")
+def columns_of(command: str | None) -> list[str]:
+    """The columns of what a command shows."""
+    if command in ("positions", "pnl"):
+        from tradingdata.analysis import Position, Realised
+        from tradingdata.analysis.results import kinds_of
+
+        return list(kinds_of(Position if command == "positions" else Realised))
+    return _core.names_of(_RECORDS.get(command or "", "Trade"))
 
 
 def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
     """Column names behind the last comma, without those that stand before it."""
     before, comma, last = incomplete.rpartition(",")
     taken = before.split(",")
-    names = [name for name in _core.names_of(record_of(ctx.info_name)) if name not in taken]
+    names = [name for name in columns_of(ctx.info_name) if name not in taken]
     return [before + comma + name for name in names if name.startswith(last)]
 
 
 def complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:
     """Column names with the sign that a value goes behind."""
-    names = _core.names_of(record_of(ctx.info_name))
+    names = columns_of(ctx.info_name)
     return [f"{name}=" for name in names if name.startswith(incomplete)]
 
 

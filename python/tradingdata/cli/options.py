@@ -32,6 +32,16 @@ Debug = Annotated[bool, switch("--debug", "Show the traceback of an error.")]
 
 
 Keep = Annotated[bool, switch("--keep-personal-data", "Files keep account numbers (PAN) unmasked.")]
+Chosen = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        "-c",
+        metavar="A,B,...",
+        help="These columns, in this order; 'all' for all. A file holds all unless given.",
+        autocompletion=complete_columns,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,16 +71,7 @@ class Connection:
 class Columns:
     """Which columns."""
 
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "--columns",
-            "-c",
-            metavar="A,B,...",
-            help="These columns, in this order; 'all' for all. A file holds all unless given.",
-            autocompletion=complete_columns,
-        ),
-    ] = None
+    columns: Chosen = None
     extra: Annotated[
         bool,
         switch("--extra", "Also fields that the service does not document."),

@@ -67,8 +67,10 @@ def _told(error: Exception, arguments: Sequence[str]) -> int:
         label = "" if error.account is None else f"[{error.account}] "
         notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
         problem(label + for_a_terminal(f"{error}{notes}"))
+    elif code is Code.USAGE:
+        problem(_without_long_words(str(error), arguments))
     else:
-        problem(_without_long_words(str(error), arguments) if code is Code.USAGE else str(error))
+        problem(for_a_terminal(str(error)))
     return code
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tradingdata import _core
 from tradingdata._tables import group
+from tradingdata.analysis.result_frames import arrow_table
 from tradingdata.atomic import whole_file
 from tradingdata.excel import write_columns
 from tradingdata.libraries import require
@@ -172,11 +173,21 @@ class Sheet:
         return written.getvalue()
 
     def parquet(self, path: Path, names: Names, *, extra: bool, overwrite: bool) -> None:
-        """Writes a Parquet file, through pyarrow."""
-        pyarrow = require("pyarrow", "arrow", "a Parquet file")
+        """Writes a Parquet file, through pyarrow; the types are those of the kinds."""
         writer = require("pyarrow.parquet", "arrow", "a Parquet file")
+        chosen = self._chosen(names)
+        for name, values in chosen.items():
+            if self.kinds[name] == "text":
+                chosen[name] = [None if value is None else str(value) for value in values]
+        zones = [
+            value.tzinfo
+            for name, values in chosen.items()
+            for value in values
+            if self.kinds[name] == "timestamp" and value is not None
+        ]
+        table = arrow_table(chosen, dict(self.kinds), next(iter(zones), None))
         with whole_file(path, overwrite=overwrite) as draft:
-            writer.write_table(pyarrow.table(self._chosen(names)), draft, compression="zstd")
+            writer.write_table(table, draft, compression="zstd")
 
     def excel(self, path: Path, names: Names, *, extra: bool, overwrite: bool) -> None:
         """Writes a workbook, its one sheet named after the rows."""

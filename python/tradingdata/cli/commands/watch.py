@@ -19,7 +19,7 @@ from tradingdata.cli.changes_text import (
 from tradingdata.cli.choosing import chosen_columns, conditions
 from tradingdata.cli.codes import UsageError
 from tradingdata.cli.connect import connect, received
-from tradingdata.cli.options import Connection, Filter
+from tradingdata.cli.options import Chosen, Connection, Filter
 from tradingdata.cli.terminal import screen, write_out
 from tradingdata.shown import KEY_COLUMNS
 
@@ -44,16 +44,12 @@ Json = Annotated[
     bool,
     typer.Option("--json", metavar="", help="A JSON object a change, with the whole order."),
 ]
-Shown = Annotated[
-    str | None,
-    typer.Option("--columns", "-c", metavar="A,B,...", help="The columns of the live table."),
-]
 
 
 def watch(
     connection: Connection,
     only: Filter,
-    columns: Shown = None,
+    columns: Chosen = None,
     interval: Interval = 5.0,
     polls: Polls = None,
     json: Json = False,
@@ -65,7 +61,7 @@ def watch(
     """
     wanted = conditions("Order", only.where or ())
     names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]
-    if interval <= 0:
+    if not 0 < interval < float("inf"):
         raise UsageError("--interval is a number of seconds above 0")
     console = screen()
     with connect(connection) as client:

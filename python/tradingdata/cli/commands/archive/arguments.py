@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
 from tradingdata.archive import Archive
-from tradingdata.archive.days import day_of
+from tradingdata.archive.days import days_of
 from tradingdata.cli.codes import UsageError
 
 Result = TypeVar("Result")
@@ -29,22 +27,10 @@ Account = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Days:
-    """The days between two arguments, checked."""
-
-    start: date | None
-    end: date | None
-
-
-def days(start: str | None, end: str | None) -> Days:
-    """Two days, or one, or all of them."""
-    return fitting(
-        lambda: Days(
-            None if start is None else day_of("START", start),
-            None if end is None else day_of("END", end),
-        )
-    )
+def days(start: str | None, end: str | None) -> tuple[str | None, str | None]:
+    """The two days as they were given, which are one, or all, or a span, once checked."""
+    fitting(lambda: days_of(start, end))
+    return start, end
 
 
 def opened(path: Path, *, keep_personal_data: bool = False) -> Archive:

@@ -25,5 +25,5 @@ def export(
 ) -> None:
     """Write Parquet files by day, as trades/day=2026-11-20/trades.parquet; prints their paths."""
     chosen = days(start, end)
-    for path in opened(file).export(folder, chosen.start, chosen.end):
+    for path in opened(file).export(folder, *chosen):
         write_out(f"{path}\n".encode())

@@ -29,4 +29,4 @@ def orders(
     destination = BookDestination("Order", output, columns, only)
     chosen = days(start, end)
     archive = opened(file, keep_personal_data=keep_personal_data)
-    destination.take(received(lambda: archive.orders(chosen.start, chosen.end, account=account)))
+    destination.take(received(lambda: archive.orders(*chosen, account=account)))

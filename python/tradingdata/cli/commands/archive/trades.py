@@ -29,4 +29,4 @@ def trades(
     destination = BookDestination("Trade", output, columns, only)
     chosen = days(start, end)
     archive = opened(file, keep_personal_data=keep_personal_data)
-    destination.take(received(lambda: archive.trades(chosen.start, chosen.end, account=account)))
+    destination.take(received(lambda: archive.trades(*chosen, account=account)))

@@ -1,0 +1,33 @@
+"""`tradingdata positions`: what the trades add up to, by security."""
+
+from __future__ import annotations
+
+from tradingdata.analysis import Position, positions
+from tradingdata.analysis.results import kinds_of
+from tradingdata.cli.calculations import Trades, calculated, sheet_of, trades_of
+from tradingdata.cli.choosing import chosen_columns
+from tradingdata.cli.options import Chosen, Connection, Output
+from tradingdata.cli.output import Destination
+
+EXAMPLES = """
+tradingdata positions
+tradingdata positions -o positions.xlsx
+tradingdata positions --archive books.sqlite --start 2026-11-20
+"""
+
+KEY_COLUMNS = (
+    "display_name net_quantity net_cash buy_quantity buy_average sell_quantity sell_average "
+    "product exchange"
+).split()
+
+
+def show(connection: Connection, choice: Trades, output: Output, columns: Chosen = None) -> None:
+    """Show what today's trades add up to, by security and product, before charges.
+
+    Holdings from before these trades are not in them.
+    """
+    known = list(kinds_of(Position))
+    destination = Destination(output, columns=chosen_columns("positions", known, columns))
+    trades = trades_of(connection, choice)
+    result = calculated(lambda: positions(trades, buy=choice.buy, sell=choice.sell))
+    destination.take(sheet_of(result, ("position", "positions"), KEY_COLUMNS))
