@@ -116,7 +116,8 @@ def test_a_warning_of_lost_values_points_to_the_loop(service: Service) -> None:
 def test_a_watch_that_is_left_leaves_nothing(service: Service) -> None:
     service.script(then=book_reply(UNCHANGED))
     client = td.Client(service.base_url, access_token=TOKEN)
-    threads = threading.active_count()
+    client.order_book()
+    threads = threading.active_count()  # the service's for this connection among them
     updates = client.watch_orders(0.01)
     answered = weakref.ref(next(updates).orders)
     updates.close()
