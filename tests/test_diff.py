@@ -79,7 +79,9 @@ def test_unknown_fields_count_and_can_be_ignored() -> None:
     assert repr(change).startswith(f"<OrderChange changed 0 {change.order.symbol} ")
     assert repr(change).endswith(" (mood: None -> 'good')>")
     assert book(after).diff(book(before), ignore=("row_no", "mood")) == ()
-    assert book(before).diff(book(after))[0].fields == ("mood",)
+    (gone,) = book(before).diff(book(after))
+    assert gone.fields == ("mood",)
+    assert repr(gone).endswith(" (mood: 'good' -> None)>")
 
 
 def test_books_of_every_making_are_compared_alike() -> None:
@@ -107,6 +109,14 @@ def test_zones_do_not_count_and_the_records_keep_theirs() -> None:
 def test_a_masked_book_is_compared_with_one_that_is_not() -> None:
     records = day(3, **{PERSONAL: "ABCDE1234F"})
     assert book(records).diff(book(records, keep_personal_data=True)) == ()
+
+
+def test_no_change_shows_an_account_number() -> None:
+    before = book(day(1, **{PERSONAL: "ABCDE1234F"}), keep_personal_data=True)
+    after = book(day(1, **{PERSONAL: "QQCDE1234F"}), keep_personal_data=True)
+    (change,) = after.diff(before)
+    assert change.fields == (PERSONAL,)
+    assert repr(change).endswith(f"({PERSONAL})>")
 
 
 def test_the_records_of_a_diff_own_their_storage() -> None:

@@ -49,6 +49,12 @@ def test_orders_that_were_known_are_not_told_again() -> None:
     known = order_book(some_orders(2))
     (update,) = order_updates(some_orders(3), previous=known)
     assert told(update) == [("new", "2", ())]
+    held, _ = order_updates(
+        [updated(some_orders(1)[0], 5, status="Old")],
+        [],
+        previous=order_book([updated(some_orders(1)[0], 9)]).localize("Asia/Kolkata"),
+    )
+    assert content(held.orders) == content(order_book(some_orders(1)))
     with pytest.raises(TypeError, match="previous= takes an OrderBook, not TradeBook"):
         order_updates(previous=td.TradeBook())
 

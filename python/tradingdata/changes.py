@@ -69,16 +69,17 @@ class OrderChange(_ChangeFields):
     def __repr__(self) -> str:
         order = self.order
         what = " ".join(str(part) for part in (order.symbol, order.txn_type) if part is not None)
-        shown = [f"{name}: {self._before(name)!r} -> {order[name]!r}" for name in self.fields[:4]]
+        shown = [self._told(name) for name in self.fields[:4]]
         more = f" and {len(self.fields) - 4} more" if len(self.fields) > 4 else ""
         told = f" ({', '.join(shown)}{more})" if shown else ""
         return f"<OrderChange {self.kind} {order.order_no} {what}{told}>"
 
-    def _before(self, name: str) -> object:
-        try:
-            return None if self.previous is None else self.previous[name]
-        except KeyError:  # an unknown field that was not there
-            return None
+    def _told(self, name: str) -> str:
+        from .shown import value_of
+
+        if any(name == known and personal for known, _, _, personal in _core.fields_of("Order")):
+            return name
+        return f"{name}: {value_of(self.previous, name)!r} -> {value_of(self.order, name)!r}"
 
 
 class OrderUpdate(_OrderUpdateFields):

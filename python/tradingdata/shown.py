@@ -73,7 +73,7 @@ def shown_book(book: Book[Any], names: Sequence[str] | None = None, *, ends: int
     chosen = KEY_COLUMNS[book._record] if names is None else names
 
     def values(name: str, numbers: list[int]) -> list[Any]:
-        found = [_value(book[number], name) for number in numbers]
+        found = [value_of(book[number], name) for number in numbers]
         if name in personal:
             return [value and without_account_number(value) for value in found]
         return found
@@ -87,7 +87,7 @@ def shown_book(book: Book[Any], names: Sequence[str] | None = None, *, ends: int
     )
 
 
-def _value(record: Any, name: str) -> Any:
+def value_of(record: Any, name: str) -> Any:
     """A field of a row; an unknown field need not stand in every one."""
     try:
         return record[name]

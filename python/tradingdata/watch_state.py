@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 # So many answers in a row must say that an order's last update lies before the one that is known.
 ANSWERS_TO_BELIEVE = 3
 
-# What makes a fill one: a number of the day's on its exchange and segment. Both sides of a trade
-# that an account made with itself bear one number, and are two fills by their orders.
-# The day, which is the key's first part, is there because the exchanges count anew each day.
+# What makes a fill one, together with its day, since the exchanges count anew each day: its number
+# on an exchange and segment. Both sides of a trade that an account made with itself bear one
+# number, and are two fills by their orders.
 FILL_KEY = ("trade_no", "exchange", "segment", "order_no")
 
 
@@ -70,7 +70,8 @@ class OrderState:
         if previous is not None and not isinstance(previous, OrderBook):
             raise TypeError(f"previous= takes an OrderBook, not {type(previous).__name__}")
         self._ignore = names(ignore)
-        self._orders = previous
+        # Without a zone, as the answers that come: rows of both may have to stand in one book.
+        self._orders = None if previous is None else previous.localize(None)
         self._answer: OrderBook | None = None  # what they were made from
         self._doubts: dict[tuple[Any, ...], int] = {}
         self._day = Day()
@@ -130,7 +131,7 @@ class TradeState:
     def __init__(self, previous: TradeBook | None) -> None:
         if previous is not None and not isinstance(previous, TradeBook):
             raise TypeError(f"previous= takes a TradeBook, not {type(previous).__name__}")
-        self._trades = previous
+        self._trades = None if previous is None else previous.localize(None)
         self._told: set[tuple[Any, ...]] = set()
         self._day = Day()
         if previous is not None:
