@@ -6,7 +6,9 @@ Their results are tables: ``Positions``, ``RealisedPnl`` with ``Matches`` and ``
 
 from __future__ import annotations
 
+from .keys import Keyed
 from .lots import Lot, Lots
+from .orders import OfOrder
 from .pnl import Match, Matches, Realised, RealisedPnl, realised_pnl
 from .position import Position, Positions, positions
 from .quality import ExecutionQuality, OrderExecution, execution_quality
@@ -15,10 +17,12 @@ from .results import ResultTable
 
 __all__ = [
     "ExecutionQuality",
+    "Keyed",
     "Lot",
     "Lots",
     "Match",
     "Matches",
+    "OfOrder",
     "OrderCheck",
     "OrderExecution",
     "Position",

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from .amounts import part_of
-from .keys import ASIDES
+from .keys import ASIDES, Keyed
 from .results import ResultTable
 
 
@@ -75,26 +75,16 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lot:
-    """A quantity that was traded at once, or what is left of it.
+class Lot(Keyed):
+    """A quantity that was traded at once, or what is left of it; see also ``Keyed``.
 
     Attributes:
-        client_id: the account; with exchange, segment, security_id and product, the lot's key.
-        symbol: trading symbol, where it is known.
-        display_name: custom symbol name, where it is known.
         trade_no: the trade's identifier, ``None`` for a lot that was given without one.
         time: when it was traded, ``None`` for a lot that was given without it.
         quantity: how many.
         value: what they were traded for, all together, before charges.
     """
 
-    client_id: str
-    exchange: str
-    segment: str
-    security_id: str
-    product: str
-    symbol: str | None
-    display_name: str | None
     trade_no: str | None
     time: datetime | None
     quantity: int

@@ -6,19 +6,40 @@ them stand in both books, and over several days a number may come again.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from .columns import read
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from ..books import OrderBook, TradeBook
 
 Key = tuple[Any, ...]
 
 _KEY = ("client_id", "order_date_time", "exchange", "segment", "order_no")
 ASIDES = ("client_id", "day", "segment")  # what a display can do without
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfOrder:
+    """What begins each row about an order: which one it is.
+
+    Attributes:
+        client_id: the account; with the next four, the key of the row.
+        day: when the order was entered.
+        exchange: its exchange.
+        segment: its segment.
+        order_no: its number.
+        symbol: trading symbol.
+    """
+
+    client_id: str | None
+    day: date | None
+    exchange: str | None
+    segment: str | None
+    order_no: str | None
+    symbol: str | None
 
 
 def keys_of(book: OrderBook | TradeBook) -> list[Key]:

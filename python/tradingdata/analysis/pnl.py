@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .amounts import in_units
 from .fills import Fills, read_fills
-from .keys import ASIDES, Key
+from .keys import ASIDES, Key, Keyed
 from .lots import Lots, Part, Queue, Remainder
 from .opening import OpeningLot, read_opening
 from .results import ResultTable
@@ -19,13 +19,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
-    """Some of a lot, sold.
+class Match(Keyed):
+    """Some of a lot, sold; see also ``Keyed``.
 
     Attributes:
-        client_id: the account; with exchange, segment, security_id and product, the lot's key.
-        symbol: trading symbol.
-        display_name: custom symbol name.
         buy_trade_no: of the lot; ``None`` for an opening lot that was given without one.
         buy_time: of the lot; ``None`` for an opening lot that was given without it.
         sell_trade_no: of the sale.
@@ -36,13 +33,6 @@ class Match:
         realised: proceeds less cost, before charges.
     """
 
-    client_id: str
-    exchange: str
-    segment: str
-    security_id: str
-    product: str
-    symbol: str | None
-    display_name: str | None
     buy_trade_no: str | None
     buy_time: datetime | None
     sell_trade_no: str | None
@@ -62,13 +52,10 @@ class Matches(ResultTable[Match]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Realised:
-    """What one account earned with one security and product.
+class Realised(Keyed):
+    """What one account earned with one security and product; see also ``Keyed``.
 
     Attributes:
-        client_id: the account; with exchange, segment, security_id and product, the row's key.
-        symbol: trading symbol.
-        display_name: custom symbol name.
         matched_quantity: sold out of lots.
         cost: what these cost.
         proceeds: what these brought.
@@ -79,13 +66,6 @@ class Realised:
         open_value: what these cost.
     """
 
-    client_id: str
-    exchange: str
-    segment: str
-    security_id: str
-    product: str
-    symbol: str | None
-    display_name: str | None
     matched_quantity: int
     cost: float
     proceeds: float

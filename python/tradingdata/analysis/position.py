@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .fills import read_fills
-from .keys import ASIDES, Key
+from .keys import ASIDES, Key, Keyed
 from .results import ResultTable
 
 if TYPE_CHECKING:
@@ -14,15 +14,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
-    """What the trades of one account in one security and product add up to.
+class Position(Keyed):
+    """What the trades of one account in one security and product add up to; see also ``Keyed``.
 
     Quantities are in shares or contracts, amounts in the currency of the trades, before charges.
 
     Attributes:
-        client_id: the account; with exchange, segment, security_id and product, the position's key.
-        symbol: trading symbol, as the last of the trades has it.
-        display_name: custom symbol name, as the last of the trades has it.
         trades: how many trades.
         buy_quantity: bought.
         buy_value: paid for it.
@@ -34,13 +31,6 @@ class Position:
         net_cash: received less paid.
     """
 
-    client_id: str
-    exchange: str
-    segment: str
-    security_id: str
-    product: str
-    symbol: str | None
-    display_name: str | None
     trades: int
     buy_quantity: int
     buy_value: float

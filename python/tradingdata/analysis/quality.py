@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .amounts import decimals_of, in_units
 from .columns import check_book, check_codes, read, require_values
-from .orders import ASIDES, keys_of, rows_by_order, trades_by_order
+from .orders import ASIDES, OfOrder, keys_of, rows_by_order, trades_by_order
 from .results import ResultTable
 
 if TYPE_CHECKING:
@@ -16,16 +16,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderExecution:
-    """How one order was executed. Times are told to the second, so latencies are whole seconds.
+class OrderExecution(OfOrder):
+    """How one order was executed; see also ``OfOrder``. Latencies are whole seconds, as times are.
 
     Attributes:
-        client_id: the account.
-        day: when the order was entered.
-        exchange: its exchange.
-        segment: its segment.
-        order_no: its number.
-        symbol: trading symbol.
         txn_type: the code of its side.
         quantity: ordered, summed over the legs.
         filled: traded, summed over the trades.
@@ -43,12 +37,6 @@ class OrderExecution:
             was cheaper or a sale dearer.
     """
 
-    client_id: str | None
-    day: date | None
-    exchange: str | None
-    segment: str | None
-    order_no: str | None
-    symbol: str | None
     txn_type: str | None
     quantity: float | None
     filled: int

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .amounts import decimals_of, in_units
 from .columns import check_book, read
-from .orders import ASIDES, keys_of, rows_by_order, trades_by_order
+from .orders import ASIDES, OfOrder, keys_of, rows_by_order, trades_by_order
 from .results import ResultTable
 
 if TYPE_CHECKING:
@@ -26,16 +25,10 @@ PRICE = "price differs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderCheck:
-    """One order, as the order book and as the trade book tell it.
+class OrderCheck(OfOrder):
+    """One order, as the order book and as the trade book tell it; see also ``OfOrder``.
 
     Attributes:
-        client_id: the account.
-        day: when the order was entered.
-        exchange: its exchange.
-        segment: its segment.
-        order_no: its number.
-        symbol: trading symbol.
         finding: ``agrees``; ``quantity differs``; ``price differs``; ``no trades`` of an order that
             is filled; ``no order`` for the trades; ``value missing``, so that it cannot be told.
         legs: rows in the order book.
@@ -48,12 +41,6 @@ class OrderCheck:
         trades_value: ``trade_value``, summed over the trades.
     """
 
-    client_id: str | None
-    day: date | None
-    exchange: str | None
-    segment: str | None
-    order_no: str | None
-    symbol: str | None
     finding: str
     legs: int
     fills: int
