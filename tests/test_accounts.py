@@ -108,7 +108,13 @@ def test_a_bad_account_is_visible_and_stops_no_other(service: sandbox.Service) -
     assert found.to_pandas()["account"].unique().tolist() == ["desk1", "desk3"]
     assert isinstance(found.errors["desk2"], td.AuthenticationError)
     assert found.errors["desk2"].account == "desk2"
-    assert "1 account failed: desk2" in repr(found)
+    assert "2 accounts, 1 account failed: desk2 (AuthenticationError)" in repr(found)
+    assert [line.split() for line in repr(found).splitlines()[3:]] == [
+        ["desk2", "AuthenticationError"],
+        ["desk1", str(len(found.books["desk1"]))],
+        ["desk3", str(len(found.books["desk3"]))],
+    ]
+    assert "<td>AuthenticationError</td>" in found._repr_html_()
     with pytest.raises(td.AuthenticationError):
         found.raise_errors()
 
@@ -132,6 +138,8 @@ def test_the_schema_is_the_same_when_all_failed_or_nobody_traded(
     with pytest.raises(ExceptionGroup, match="3 accounts failed: desk1") as caught:
         failed.raise_errors()
     assert len(caught.value.exceptions) == 3
+    assert repr(none) == "AccountBooks: 0 trades, 0 accounts"
+    assert "<table>" in none._repr_html_()
     empty.raise_errors()
 
 

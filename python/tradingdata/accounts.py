@@ -5,14 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic
 
+from ._tables import group
 from .books import OrderBook, TradeBook
 from .checks import count
 from .client import Client
+from .display import shown_lines
 from .errors import ConfigurationError, DataWarning, TradingDataError
 from .labelled import AnyBook, Labelled
 from .profiles import load_profile
+from .shown import NOUNS, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,10 +59,37 @@ class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
         if errors:
             raise ExceptionGroup(_told(self.errors), errors)
 
+    def _heading(self) -> str:
+        one, many = NOUNS[self._book._record]
+        rows, accounts = sum(self._counts), len(self.books)
+        parts = [
+            f"{group(rows)} {one if rows == 1 else many}",
+            f"{group(accounts)} {'account' if accounts == 1 else 'accounts'}",
+        ]
+        return ", ".join([*parts, *([_told(self.errors)] if self.errors else [])])
+
+    def _shown(self) -> Shown:
+        noun = NOUNS[self._book._record][1]
+        columns: dict[str, list[Any]] = {
+            "account": [*self.errors, *self.books],
+            noun: [*repeat(None, len(self.errors)), *self._counts],
+            "error": [*(type(error).__name__ for error in self.errors.values())],
+        }
+        columns["error"] += repeat(None, len(self.books))
+        kinds = {"account": "text", noun: "integer", "error": "text"}
+        if not self.errors:
+            del kinds["error"]
+        labels = columns["account"]
+        return Shown(kinds, len(labels), lambda name, rows: [columns[name][row] for row in rows])
+
     def __repr__(self) -> str:
-        rows = sum(self._counts)
-        failed = f", {_told(self.errors)}" if self.errors else ""
-        return f"<AccountBooks of {len(self.books)} accounts, {rows} rows{failed}>"
+        lines = shown_lines(self._shown()) if self.books or self.errors else []
+        return "\n".join([f"AccountBooks: {self._heading()}", *lines])
+
+    def _repr_html_(self) -> str:
+        from .notebook import box, shown_html
+
+        return box(f"<b>AccountBooks</b>: {escape(self._heading())}", shown_html(self._shown()))
 
 
 def trade_books(
@@ -120,7 +152,7 @@ def _client(label: str, account: Account, *, alone: bool) -> Client:
     options = load_profile(account) if isinstance(account, str) else account
     if not alone:
         require_token(label, options)
-    return Client(**{"account": label, **options})
+    return Client(**{**options, "account": label})
 
 
 def _fetch_all(

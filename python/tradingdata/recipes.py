@@ -60,7 +60,7 @@ def recipe_of(label: str, account: object) -> Recipe:
         raise ConfigurationError(f"account {label!r} has {told}: {_SOURCES}")
     if variable is not None and not isinstance(variable, str):
         raise ConfigurationError(f"account {label!r}: {_VARIABLE} is the name of a variable")
-    return {"options": {"account": label, **options}, **given}
+    return {"options": {**options, "account": label}, **given}
 
 
 def _refuse_password(label: str, name: str, url: str) -> None:

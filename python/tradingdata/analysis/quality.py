@@ -71,7 +71,7 @@ def execution_quality(
     ``exch_order_time`` to ``exch_trade_time``. ``buy`` and ``sell`` are the codes of ``txn_type``,
     which the service does not document; an order of another code has no ``better_by``.
 
-    Raises ValueError for a trade of these orders that lacks its quantity or its value. Trades of
+    Raises ValueError for a trade that lacks its quantity or its value. Trades of
     orders that the order book does not have are left out: ``reconcile`` tells of them. (Service:
     "Order record", "Trade record".)
     """
