@@ -21,7 +21,7 @@ CLASSES = [
     if inspect.isclass(value) and issubclass(value, td.TradingDataError)
 ]
 # Raised in Python only.
-BY_PYTHON = {"TradingDataError", "StockNotFoundError", "ArchiveError"}
+BY_PYTHON = {"TradingDataError", "StockNotFoundError", "ArchiveError", "BooksDisagreeError"}
 DETAILS = {
     "status_code": 429,
     "account": "desk1",
