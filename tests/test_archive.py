@@ -83,8 +83,9 @@ def test_values_that_were_lost_are_kept_as_they_were_sent(tmp_path: Path) -> Non
     with pytest.warns(td.DataWarning, match=r"traded_price"):
         book = td.TradeBook.from_json(as_json(envelope([trade(traded_price="MKT")])))
     archive = archive_with(tmp_path, book)
-    with pytest.warns(td.DataWarning, match=r"traded_price"):
+    with pytest.warns(td.DataWarning, match=r"traded_price") as warned:
         again = archive.trades()
+    assert warned[0].filename == __file__
     assert again[0].traded_price is None
     assert again.issues == book.issues
     assert json.loads(archive.sql("SELECT json FROM trades")[0][0])["traded_price"] == "MKT"

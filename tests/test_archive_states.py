@@ -63,8 +63,9 @@ def test_the_same_json_in_another_form_makes_no_state(tmp_path: Path) -> None:
 def test_a_value_that_no_column_can_hold_makes_a_state_when_it_changes(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, order_answer(order(price="NA"), at="09:20"))
     assert archive.add(order_answer(order(price="MKT"), at="09:30")).changed == 1
-    with pytest.warns(td.DataWarning, match="price"):
+    with pytest.warns(td.DataWarning, match="price") as warned:
         assert len(archive.history("1")) == 2
+    assert warned[0].filename == __file__
 
 
 def test_an_older_answer_does_not_replace_a_newer_one(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from .reading import read_book
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import time, tzinfo
-    from types import TracebackType
     from typing import Self
 
     from .. import AsyncClient, Client
@@ -189,7 +188,8 @@ class Archive:
     @property
     def accounts(self) -> tuple[str | None, ...]:
         """The labels that the log has; ``None`` stands for fetches without one."""
-        return tuple(sorted({entry.account for entry in self.fetches()}, key=lambda a: a or ""))
+        with database.reading(self._path) as connection:
+            return log.read_accounts(connection)
 
     def missing(
         self,
@@ -214,13 +214,11 @@ class Archive:
             account: a label; otherwise every account that the log has.
             after: a time of day by the archive's clock.
         """
-        entries = self.fetches()
-        known = sorted({entry.account for entry in entries}, key=lambda label: label or "")
         return coverage.missing_days(
-            entries,
+            self.fetches(account=account),
             days_of(start, end),
             holidays,
-            [account or None] if account is not None else known or [None],
+            [account or None] if account is not None else self.accounts or [None],
             coverage.time_of(after),
         )
 
@@ -275,12 +273,7 @@ class Archive:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -20,7 +20,7 @@ from .views import define_views
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OPEN_PATIENCE = 5.0  # seconds; to open waits only while the last connection of others closes
+_OPEN_PATIENCE = 30.0  # seconds; to open waits only while the last connection of others closes
 _RETRY_AFTER = 0.02  # seconds between two tries to write; in Python, so that Ctrl-C is heard
 _creating = threading.Lock()
 

@@ -51,7 +51,7 @@ def _table_of(connection: sqlite3.Connection, name: str, day: str, *, keep: bool
     query = """SELECT r.account, s.json FROM records r JOIN states s ON s.id = r.state
         WHERE r.book = ? AND r.day = ? ORDER BY r.time, r.id"""
     found = connection.execute(query, (name, day)).fetchall()
-    book: AnyBook = book_of(name, (text for _, text in found), keep=keep)
+    book: AnyBook = book_of(name, (text for _, text in found), keep=keep, stacklevel=4)
     pyarrow = require("pyarrow", "arrow", "export()")
     accounts = pyarrow.array([account or None for account, _ in found], pyarrow.string())
     unknown = pyarrow.array(_unknown_fields(book), pyarrow.string())

@@ -42,7 +42,7 @@ def read_history(
         WHERE r.number = ? AND r.book = 'orders' AND r.account = coalesce(?, r.account)
         ORDER BY r.day, r.id, s.seen_at, s.id"""
     found = connection.execute(query, (order_no, account)).fetchall()
-    orders = book_of("orders", (text for _, _, text in found), keep=keep)
+    orders = book_of("orders", (text for _, _, text in found), keep=keep, stacklevel=3)
     return [
         OrderState(local(seen_at, zone), label or None, order)
         for (seen_at, label, _), order in zip(found, orders, strict=True)

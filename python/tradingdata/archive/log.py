@@ -112,8 +112,9 @@ def next_answer(connection: sqlite3.Connection, entry: Entry, day: str) -> NextA
 
     def between(after: str, before: str | None) -> str | None:
         (found,) = connection.execute(
-            """SELECT min(at) FROM fetches WHERE book = ? AND account = ? AND whole AND rows > 0
-                AND at > ? AND at < coalesce(?, '~') AND days LIKE '%"' || ? || '"%'""",
+            """SELECT min(at) FROM fetches WHERE book = ? AND account = ? AND at > ?
+                AND at < coalesce(?, '~') AND sha256 IS NOT NULL AND whole AND rows > 0
+                AND days LIKE '%"' || ? || '"%'""",
             (entry.book, entry.account, after, before, day),
         ).fetchone()
         return None if found is None else str(found)
@@ -134,7 +135,7 @@ def is_newest(connection: sqlite3.Connection, entry: Entry) -> bool:
 def answer_at(connection: sqlite3.Connection, entry: Entry, at: str) -> int:
     """The number of the answer of the entry's book and account that was received then."""
     row = connection.execute(
-        "SELECT id FROM fetches WHERE book = ? AND account = ? AND at = ? AND error IS NULL",
+        "SELECT id FROM fetches WHERE book = ? AND account = ? AND at = ? AND sha256 IS NOT NULL",
         (entry.book, entry.account, at),
     ).fetchone()
     return int(row[0])
@@ -152,6 +153,12 @@ def read_all(
     """The entries, in the order in which they were written; of one account where it is given."""
     query = f"SELECT {_COLUMNS} FROM fetches WHERE account = coalesce(?, account) ORDER BY id"
     return [_entry(row, zone) for row in connection.execute(query, (account,))]
+
+
+def read_accounts(connection: sqlite3.Connection) -> tuple[str | None, ...]:
+    """The labels of the accounts, ``None`` for entries without one, in order."""
+    query = "SELECT DISTINCT account FROM fetches ORDER BY account"
+    return tuple(account or None for (account,) in connection.execute(query))
 
 
 def _entry(row: Sequence[object], zone: tzinfo) -> ArchiveFetch:

@@ -27,12 +27,12 @@ def read_book(
         WHERE r.book = ? AND r.day BETWEEN ? AND ? AND r.account = coalesce(?, r.account)
         ORDER BY r.day, r.time, r.id"""
     found = connection.execute(query, (name, *days.as_texts(), account))
-    book: AnyBook = book_of(name, (text for (text,) in found), keep=keep)
+    book: AnyBook = book_of(name, (text for (text,) in found), keep=keep, stacklevel=4)
     return book
 
 
-def book_of(name: str, texts: Iterable[str], *, keep: bool) -> Any:
-    """A book of records, each as JSON text."""
+def book_of(name: str, texts: Iterable[str], *, keep: bool, stacklevel: int) -> Any:
+    """A book of records, each as JSON text; ``stacklevel`` says whom to warn of lost values."""
     kind = BOOKS[name]
     books = []
     for part in _parts(texts):
@@ -40,7 +40,7 @@ def book_of(name: str, texts: Iterable[str], *, keep: bool) -> Any:
         table = _core.decode_list(kind._record, data, keep_personal_data=keep)
         books.append(kind._of(table, issues=decode_issues(table)))
     book: Any = concat(books) if len(books) > 1 else books[0]  # type: ignore[type-var]
-    warn_of_lost(book.issues, kind._record, stacklevel=4)
+    warn_of_lost(book.issues, kind._record, stacklevel=stacklevel + 1)
     return book
 
 
