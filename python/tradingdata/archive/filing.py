@@ -54,7 +54,7 @@ def file(connection: sqlite3.Connection, sight: Sight, zone: tzinfo) -> int:
         whole=book.response is not None,
         days=sorted(days),
         rows=len(rows),
-        sha256=_digest(book),
+        sha256=_digest(book, rows),
     )
     replayed = log.find(connection, entry)
     if replayed is not None:
@@ -67,10 +67,10 @@ def file(connection: sqlite3.Connection, sight: Sight, zone: tzinfo) -> int:
     return number
 
 
-def _digest(book: AnyBook) -> str:
+def _digest(book: AnyBook, rows: list[Row]) -> str:
     if book.response is not None:
         return book.response.sha256
-    return hashlib.sha256(book._table.to_json(book._start, book._stop)).hexdigest()
+    return hashlib.sha256("\n".join(row.json for row in rows).encode()).hexdigest()
 
 
 class _Filing:

@@ -59,7 +59,7 @@ def _column(name: str, kind: str) -> str:
     sent = f"json_type(s.json, '$.{name}')"
     if kind == "text":
         # A number keeps the digits that it was sent with.
-        digits = f"s.json -> '$.{name}'"
+        digits = _digits(name)
         return (
             f"CASE {sent} WHEN 'text' THEN {value} "
             f"WHEN 'integer' THEN {digits} WHEN 'real' THEN {digits} END"
@@ -74,6 +74,12 @@ def _column(name: str, kind: str) -> str:
         f"CASE {sent} WHEN 'text' THEN CASE WHEN json_valid({text}) THEN {of_text} END "
         f"ELSE {number(sent, value)} END"
     )
+
+
+def _digits(name: str) -> str:
+    """A number's JSON text, as SQLite before 3.38 has it too: out of the array [number,null]."""
+    pair = f"json_extract(s.json, '$.{name}', '$[0]')"
+    return f"substr({pair}, 2, length({pair}) - 7)"
 
 
 def _number(sent: str, value: str) -> str:
@@ -119,7 +125,7 @@ def _date(value: str) -> str:
 def _masked(name: str) -> str:
     """A personal text as it is masked everywhere: ABXXXXXX4F, anything of another shape all X."""
     value = f"json_extract(s.json, '$.{name}')"
-    digits = f"s.json -> '$.{name}'"
+    digits = _digits(name)
     number = f"CASE WHEN length({digits}) > 2 THEN printf('%.*c', length({digits}) - 2, 'X') END"
     return (
         f"CASE json_type(s.json, '$.{name}') WHEN 'integer' THEN {number} WHEN 'real' THEN {number}"
