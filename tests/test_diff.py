@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -188,6 +188,7 @@ def expected(now: list[Record], before: list[Record]) -> list[tuple[str, Record,
     return changes + [("gone", row, set()) for row in known.values()]
 
 
+@settings(deadline=None)
 @given(ROWS, ROWS)
 def test_a_diff_is_what_dictionaries_give(now: list[Record], before: list[Record]) -> None:
     with warnings.catch_warnings():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -85,6 +85,7 @@ def test_the_fills_own_their_storage() -> None:
     assert max(len(_core.row_table(fill)[0]) for fill in update.fills) <= 16
 
 
+@settings(deadline=None)
 @given(st.lists(st.sets(st.integers(0, 8)), max_size=8), st.randoms())
 def test_whatever_answers_hold_every_fill_that_stood_in_one_is_told_once(
     answers: list[set[int]], random: Any
