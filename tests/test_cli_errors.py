@@ -123,6 +123,18 @@ def test_a_token_among_the_arguments_is_refused_and_not_repeated(
         assert TOKEN[:12] not in said
 
 
+@pytest.mark.parametrize("arguments", ["trades --profile", "check --profile", "stock"])
+def test_a_token_in_place_of_a_name_is_not_repeated(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: str
+) -> None:
+    profiles = tmp_path / "profiles.toml"
+    profiles.touch(0o600)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
+    ran = run(*arguments.split(), TOKEN)
+    assert ran.code in (Code.CONFIGURATION, Code.NOT_FOUND)
+    assert TOKEN.lower() not in (ran.text + ran.err).lower()
+
+
 def test_no_output_holds_the_token(sandbox: Service, run: Run) -> None:
     token = sandbox.token()
     for arguments in ("trades", "check", "versions", "--help", "orders -f json", "trades --debug"):

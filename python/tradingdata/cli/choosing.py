@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 from difflib import get_close_matches
+from math import isfinite
 from typing import Any
 
 from tradingdata import _core
@@ -75,7 +76,7 @@ def _value(kind: str, text: str) -> Any:
         return int(text)
     if kind == "number":
         number = float(text)
-        if number - number != 0:
+        if not isfinite(number):
             raise ValueError("not finite")
         return number
     if kind == "timestamp":

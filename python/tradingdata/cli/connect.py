@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tradingdata.client import Client
 from tradingdata.client_options import ACCESS_TOKEN_VARIABLE, BASE_URL_VARIABLE
 from tradingdata.errors import ConfigurationError, DataWarning
-from tradingdata.profiles import load_profile
+from tradingdata.profiles import load_profile, profile_names, profiles_path
 
 from .options import Care, Connection
 from .terminal import remark, watched
@@ -51,10 +51,20 @@ def connect(
 
 def client_options(connection: Connection) -> dict[str, Any]:
     """The options of the client that a command's options ask for."""
-    options = {} if connection.profile is None else load_profile(connection.profile)
+    options = {} if connection.profile is None else _profile(connection.profile)
     if connection.timeout is not None:
         options["timeout"] = connection.timeout
     return {**options, "on_retry": _tell_retry}
+
+
+def _profile(name: str) -> dict[str, Any]:
+    """The profile's options. What is no profile's name is not repeated: it may be a token."""
+    known = profile_names()
+    if name not in known:
+        raise ConfigurationError(
+            f"{profiles_path()} has no profile of that name; it has: {', '.join(known) or 'none'}"
+        )
+    return load_profile(name)
 
 
 def token_source(connection: Connection, client: Client) -> str:

@@ -29,8 +29,6 @@ def switch(name: str, meaning: str, **settings: Any) -> Any:
 
 
 Debug = Annotated[bool, switch("--debug", "Show the traceback of an error.")]
-
-
 Keep = Annotated[bool, switch("--keep-personal-data", "Files keep account numbers (PAN) unmasked.")]
 Chosen = Annotated[
     str | None,

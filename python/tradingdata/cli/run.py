@@ -11,8 +11,6 @@ from collections.abc import Sequence
 
 import typer
 
-from tradingdata.errors import TradingDataError
-
 from .advice import for_a_terminal
 from .app import make_command
 from .codes import Code, code_of
@@ -20,7 +18,7 @@ from .terminal import problem
 
 PROGRAM = "tradingdata"
 _SECRET_OPTION = re.compile(
-    r"--?(access[-_]?)?(token|bearer|password|secret|api[-_]?key)(=.*)?", re.I
+    r"--?(access[-_]?)?(token|bearer|password|secret|api[-_]?key)(=.*)?", re.I | re.S
 )
 _LONG_WORD = re.compile(r"[\w.~+/-]{16,}")
 _NO_TOKENS_HERE = (
@@ -63,14 +61,12 @@ def _told(error: Exception, arguments: Sequence[str]) -> int:
     code = code_of(error)
     if code is Code.BUG:
         problem(f"{type(error).__name__}: {error} (unforeseen: --debug shows where)")
-    elif isinstance(error, TradingDataError):
-        label = "" if error.account is None else f"[{error.account}] "
-        notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
-        problem(label + for_a_terminal(f"{error}{notes}"))
-    elif code is Code.USAGE:
-        problem(_without_long_words(str(error), arguments))
     else:
-        problem(for_a_terminal(str(error)))
+        label = f"[{error.account}] " if getattr(error, "account", None) is not None else ""
+        notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        message = label + for_a_terminal(f"{error}{notes}")
+        # Names of files are long words too, and no tokens.
+        problem(message if code is Code.FILE else _without_long_words(message, arguments))
     return code
 
 
@@ -80,11 +76,11 @@ def _help_command(error: object) -> str:
 
 
 def _without_long_words(message: str, arguments: Sequence[str]) -> str:
-    """A usage error without what may be a token that stands in a wrong place."""
+    """An error without what may be a token that stands in a wrong place, however it is spelt."""
     for argument in arguments:
         for word in _LONG_WORD.findall(argument):
-            if not re.fullmatch("[a-z_-]+", word):  # a name, however it is spelt
-                message = message.replace(word, "…")
+            if not re.fullmatch("[a-z_-]+", word):  # a column's name, an option's
+                message = re.sub(re.escape(word), "…", message, flags=re.I)
     return message
 
 
