@@ -62,7 +62,8 @@ def _told(error: Exception, arguments: Sequence[str]) -> int:
     if code is Code.BUG:
         problem(f"{type(error).__name__}: {error} (unforeseen: --debug shows where)")
     else:
-        label = f"[{error.account}] " if getattr(error, "account", None) is not None else ""
+        account = getattr(error, "account", None)
+        label = "" if account is None else f"[{account}] "
         notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
         message = label + for_a_terminal(f"{error}{notes}")
         # Names of files are long words too, and no tokens.
