@@ -236,7 +236,8 @@ def test_f108_an_exit_says_nothing_on_standard_error(service: Service, body_file
     service.script(then=stall())
     command = [sys.executable, "-X", "dev", "-c", "import sys, time\nimport tradingdata as td\n"]
     command[-1] += f"TOKEN = {TOKEN!r}\n" + EXIT
-    done = subprocess.run([*command, service.base_url, str(body_file), "1"], capture_output=True, timeout=20)
+    command += [service.base_url, str(body_file), "1"]
+    done = subprocess.run(command, capture_output=True, timeout=20)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 

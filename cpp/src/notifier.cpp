@@ -39,13 +39,12 @@ Notifier::~Notifier() {
 
 void Notifier::raise() noexcept {
   const char mark = 1;
-  [[maybe_unused]] const auto written = write(write_end_, &mark, 1);  // a full pipe is raised too
+  [[maybe_unused]] const auto written = write(write_end_, &mark, 1);
 }
 
 void Notifier::lower() noexcept {
-  char marks[64];
-  while (read(read_end_, marks, sizeof marks) > 0) {
-  }
+  char mark;  // there is one: it is raised once before it is lowered
+  [[maybe_unused]] const auto taken = read(read_end_, &mark, 1);
 }
 
 #endif

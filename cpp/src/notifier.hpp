@@ -11,7 +11,7 @@ class Notifier {
   Notifier& operator=(const Notifier&) = delete;
 
   int fd() const { return read_end_; }
-  void raise() noexcept;
+  void raise() noexcept;  // and lower, in turn
   void lower() noexcept;
 
  private:

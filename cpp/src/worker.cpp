@@ -31,20 +31,14 @@ class Worker::State {
   int fd() const { return notifier_.fd(); }
 
   void submit(Call call) {
-    {
-      const std::scoped_lock lock(mutex_);
+    order([&] {
       if (stopping_) throw Error(ErrorKind::closed, "the client is closed: make a new one");
       submitted_.push_back(std::move(call));
-    }
-    engine_->wake();
+    });
   }
 
   void cancel(CallId id) {
-    {
-      const std::scoped_lock lock(mutex_);
-      cancelled_.push_back(id);
-    }
-    engine_->wake();
+    order([&] { cancelled_.push_back(id); });
   }
 
   void stop() {
@@ -73,6 +67,18 @@ class Worker::State {
   }
 
  private:
+  // Many orders in a row wake the thread once: it takes all there are.
+  template <typename Place>
+  void order(const Place& place) {
+    bool first = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      place();
+      first = !std::exchange(ordered_, true);
+    }
+    if (first) engine_->wake();
+  }
+
   Events take_locked() {
     if (raised_) notifier_.lower();
     raised_ = false;
@@ -86,6 +92,7 @@ class Worker::State {
     {
       const std::scoped_lock lock(mutex_);
       if (stopping_) return false;
+      ordered_ = false;
       submitted = std::exchange(submitted_, {});
       cancelled = std::exchange(cancelled_, {});
     }
@@ -163,11 +170,12 @@ class Worker::State {
   std::shared_ptr<Client> client_;
   std::unique_ptr<Engine> engine_;
   detail::Notifier notifier_;
-  std::mutex mutex_;  // guards the five below
+  std::mutex mutex_;  // guards the six below
   std::condition_variable made_;
   std::vector<Call> submitted_;
   std::vector<CallId> cancelled_;
   Events events_;
+  bool ordered_ = false;  // the thread is woken, or about to be, to take orders
   bool raised_ = false;
   bool stopping_ = false;
   std::mutex join_mutex_;

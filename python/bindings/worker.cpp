@@ -18,7 +18,8 @@ namespace {
 py::tuple events_as_python(Events events) {
   py::list outcomes;
   for (Outcome& outcome : events.outcomes) {
-    outcomes.append(py::cast(std::make_shared<Outcome>(std::move(outcome))));
+    const CallId id = outcome.id;
+    outcomes.append(py::make_tuple(id, std::make_shared<Outcome>(std::move(outcome))));
   }
   py::list retries;
   for (const RetryRecord& retry : events.retries) {
@@ -31,14 +32,12 @@ py::tuple events_as_python(Events events) {
 
 CallId Port::submit(Call call) {
   const CallId id = call.id;
-  const ReleasedGil released;  // the core knows nothing of Python
-  worker.submit(std::move(call));
+  worker.submit(std::move(call));  // waits for nothing, so the GIL may stay
   return id;
 }
 
 void bind_worker(py::module_& module) {
   py::class_<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", py::is_final())
-      .def_readonly("id", &Outcome::id)
       .def("result", [](const Outcome& self) { return as_python(fetched(self)); });
   py::class_<Port, std::unique_ptr<Port>>(module, "Worker", py::is_final())
       .def(py::init<std::shared_ptr<Client>>(), py::arg("client"))

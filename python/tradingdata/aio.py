@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import time
 import weakref
 
 from . import _core
@@ -241,25 +240,25 @@ class AsyncClient:
     async def _book(
         self, kind: type[Book], timeout: float | None, last: _core.LastAnswer | None = None
     ) -> Book:
-        record = kind._record
-        clock = asyncio.get_running_loop().time
+        what = kind._record
+        loop = asyncio.get_running_loop()
         budget = self._timeout if timeout is None else seconds("timeout", timeout)
-        deadline = clock() + budget
-
-        def submit() -> int:
-            left = deadline - clock()
-            if left <= 0:
-                raise late()
-            return self._port().worker.submit_book(record, left, last)
-
-        check_open(self._core)
-        generation = await self._labelled(self._tokens.ready(deadline))
+        deadline = loop.time() + budget
+        refused = False
         try:
-            answer = await self._call(record, submit)
-        except REFUSALS:
-            if not await self._labelled(self._tokens.refresh(generation, deadline)):
-                raise
-            answer = await self._call(record, submit)
+            check_open(self._core)
+            generation = await self._tokens.ready(deadline)
+            try:
+                answer = await self._answer(what, deadline, loop, last)
+            except REFUSALS:
+                if not await self._tokens.refresh(generation, deadline):
+                    raise
+                refused = True
+            if refused:
+                answer = await self._answer(what, deadline, loop, last)
+        except TradingDataError as error:
+            error.account = self._account
+            raise
         return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
 
     def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Awaitable[Book]]:
@@ -269,26 +268,27 @@ class AsyncClient:
         within = None if timeout is None else seconds("timeout", timeout)
         return partial(self._book, kind, within, _core.LastAnswer())
 
+    async def _answer(
+        self,
+        what: str,
+        deadline: float,
+        loop: asyncio.AbstractEventLoop,
+        last: _core.LastAnswer | None,
+    ) -> tuple[Any, ...]:
+        """One call with the token of the moment, and its line in the log."""
+        started = loop.time()
+        try:
+            if started >= deadline:
+                raise late()
+            port = self._ports.of(loop)
+            call = port.worker.submit_book(what, deadline - started, last)
+            hook = log_retry(what, self._account, self._on_retry)
+            answer = (await port.outcome(call, hook)).result()
+        except TradingDataError as error:
+            log_end(what, self._account, loop.time() - started, error=error)
+            raise
+        log_end(what, self._account, loop.time() - started, status=answer[1])
+        return answer
+
     def _port(self) -> LoopPort:
         return self._ports.of(asyncio.get_running_loop())
-
-    async def _call(self, what: str, submit: Callable[[], int]) -> tuple[Any, ...]:
-        started = time.monotonic()
-        hook = log_retry(what, self._account, self._on_retry)
-        try:
-            port = self._port()
-            outcome = await port.watch(submit(), hook)
-            result = outcome.result()
-        except TradingDataError as error:
-            error.account = self._account
-            log_end(what, self._account, time.monotonic() - started, error=error)
-            raise
-        log_end(what, self._account, time.monotonic() - started, status=result[1])
-        return result
-
-    async def _labelled(self, work: Awaitable[Any]) -> Any:
-        try:
-            return await work
-        except TradingDataError as error:
-            error.account = self._account
-            raise

@@ -39,15 +39,17 @@ class Retry(_RetryFields):
     __slots__ = ()
 
 
+_found: logging.Logger | None = None
+
+
 def _logger() -> logging.Logger | None:
     # Who has not imported logging has set up no handler, and need not pay for its import.
-    module = sys.modules.get("logging")
-    if module is None:
-        return None
-    logger: logging.Logger = module.getLogger("tradingdata")
-    if not logger.handlers:
-        logger.addHandler(module.NullHandler())  # silent, unless the user set logging up
-    return logger
+    global _found
+    if _found is None and (module := sys.modules.get("logging")) is not None:
+        _found = module.getLogger("tradingdata")
+        if not _found.handlers:
+            _found.addHandler(module.NullHandler())  # silent, unless the user set logging up
+    return _found
 
 
 def log_retry(

@@ -40,11 +40,22 @@ class LoopPort:
             raise ClientClosedError("the client is closed: make a new one")
         return self._worker
 
+    async def outcome(self, call: int, on_retry: RetryHook) -> _core.Outcome:
+        """What a submitted call comes to; a caller that leaves early gives the call up."""
+        try:
+            return await self._wait_for(call, on_retry)
+        finally:
+            self._forget(call)
+
     def watch(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
-        """What a submitted call will come to; cancelling the future gives the call up."""
-        future = self._loop.create_future()
-        self._waiting[call] = (future, on_retry)
+        """The same to be awaited later, or never; cancelling the future gives the call up."""
+        future = self._wait_for(call, on_retry)
         future.add_done_callback(lambda _: self._forget(call))
+        return future
+
+    def _wait_for(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
+        future: asyncio.Future[_core.Outcome] = self._loop.create_future()
+        self._waiting[call] = (future, on_retry)
         return future
 
     def _forget(self, call: int) -> None:
@@ -96,7 +107,7 @@ class LoopPort:
     def _settle(
         self,
         retries: list[tuple[int, int, str, float]],
-        outcomes: list[_core.Outcome],
+        outcomes: list[tuple[int, _core.Outcome]],
     ) -> None:
         for call, attempt, reason, delay in retries:
             if call not in self._waiting:
@@ -106,8 +117,8 @@ class LoopPort:
                 on_retry(attempt, reason, delay)
             except Exception as error:
                 fail(future, error)
-        for outcome in outcomes:
-            waiting = self._waiting.pop(outcome.id, None)
+        for call, outcome in outcomes:
+            waiting = self._waiting.pop(call, None)
             if waiting is not None and not waiting[0].done():
                 waiting[0].set_result(outcome)
 
