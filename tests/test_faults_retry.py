@@ -18,6 +18,7 @@ from service import (
     Service,
     cut_content_length,
     json_reply,
+    pages,
     reply,
     reset,
     retry_after,
@@ -250,6 +251,33 @@ def test_a_rate_limit_spaces_calls_and_waits_inside_the_deadline(call: Any) -> N
         assert len(service.requests) == 1
     assert type(error) is td.DeadlineError
     assert "the rate limit leaves no room" in str(error)
+
+
+def test_one_rate_limit_paces_both_clients_and_every_kind_of_call(service: Service) -> None:
+    """Shared, with a burst of 2: the k-th request goes no sooner than (k - 2) / 20 s."""
+    service.script(then=good_book())
+    service.choose(pages(stocks(1)), path="/api/v1/stocks")
+    pace = td.RateLimit(20, burst=2)
+    options: dict[str, Any] = {"access_token": TOKEN, "rate_limit": pace}
+
+    async def run() -> None:
+        with td.Client(service.base_url, **options) as client:
+            async with td.AsyncClient(service.base_url, **options) as other:
+                await asyncio.gather(
+                    *(other.trade_book() for _ in range(3)),
+                    *(asyncio.to_thread(client.trade_book) for _ in range(3)),
+                    other.search("x").first(1),
+                    asyncio.to_thread(client.search("x").first, 1),
+                )
+                with pytest.raises(td.DeadlineError, match="the rate limit leaves no room"):
+                    await asyncio.gather(*(other.trade_book(timeout=0.2) for _ in range(9)))
+
+    started = time.monotonic()
+    asyncio.run(run())
+    times = sorted(request.at - started for request in service.requests)
+    assert len(times) >= 8
+    for k, at in enumerate(times, start=1):
+        assert at >= (k - 2) / 20
 
 
 def test_f110_a_wall_clock_that_jumps_changes_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -195,6 +195,57 @@ def test_f100_a_refused_token_is_not_echoed(token: str, log: io.StringIO) -> Non
     assert not holds_secret(log.getvalue())
 
 
+BAD = SECRET + "\n"
+URL = "https://api.example.test"
+
+
+@pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda kind: kind("http://example.test", access_token=SECRET),
+        lambda kind: kind(URL, access_token=SECRET, timeout=-1),
+        lambda kind: kind(URL, access_token=BAD),
+        lambda kind: kind(URL, access_token=SECRET.encode()),
+        lambda kind: setattr(kind(URL), "access_token", BAD),
+        lambda kind: kind.from_profile("a", access_token=SECRET, timeout=-1),
+        lambda kind: kind.from_profile("a", timeout=-1),
+        lambda kind: kind.from_profile("nosuch", access_token=SECRET),
+        lambda kind: kind.from_profile("odd"),
+        lambda kind: kind.from_profile("bad"),
+    ],
+)
+def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
+    kind: Any, attempt: Callable[[Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tools that report errors show the locals of every frame."""
+    lines = [f"[{name}]\nbase_url = {URL!r}\naccess_token = " for name in ("a", "odd", "bad")]
+    profiles = tmp_path / "profiles.toml"
+    profiles.write_text(
+        f'{lines[0]}{SECRET!r}\n{lines[1]}{SECRET!r}\nnosuch = 1\n{lines[2]}"{SECRET}\\n"\n'
+    )
+    profiles.chmod(0o600)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
+    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", SECRET)
+    with pytest.raises((td.ConfigurationError, TypeError)) as caught:
+        attempt(kind)
+    assert not holds_secret(everything_of(caught.value))
+
+
+@both
+@pytest.mark.parametrize("content", [BAD.encode() + b"x", SECRET.encode() + b"\xff", b"\xff" * 9])
+def test_a_file_or_function_of_an_unusable_token_shows_nothing_of_it(
+    call: Callable[..., Any], content: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_bytes(content)
+    sources: list[Any] = [td.token_file(tmp_path / "token"), lambda: BAD, lambda: SECRET.encode()]
+    for source in sources:
+        with pytest.raises(td.AuthenticationError) as caught:
+            call(URL, access_token=source)
+        assert not holds_secret(everything_of(caught.value))
+        assert not holds_secret(f"{caught.value.__cause__!r} {caught.value.__context__!r}")
+
+
 @pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 def test_no_part_of_a_client_shows_the_token(kind: Any, service: Service) -> None:
     client = kind(service.base_url, access_token=SECRET, account="desk1")

@@ -135,9 +135,11 @@ def test_a_token_file_is_read_again_when_its_token_was_refused(
         (None, "the access_token function failed with FileNotFoundError"),
         (b"", "a token that cannot be used: access_token cannot be sent in a header: it is empty"),
         (b"canary\ncanary", "it holds a line break"),
-        (b"canary \xff", "the access_token function failed with UnicodeDecodeError"),
+        (b" \r\n", "it is empty"),
+        (b"canary \xff", "it holds a character outside ASCII"),
+        (b"canary" * 20_000, "it is longer than 64 KiB"),
     ],
-    ids=["missing", "empty", "two lines", "no text"],
+    ids=["missing", "empty", "two lines", "white space", "no text", "long"],
 )
 def test_a_token_file_that_cannot_be_used(
     call: Any, tmp_path: Path, content: bytes | None, message: str, service: Service
@@ -150,6 +152,21 @@ def test_a_token_file_that_cannot_be_used(
     assert message in str(caught.value)
     assert "canary" not in str(caught.value)
     assert service.connections == []
+
+
+def test_a_token_file_is_taken_as_editors_write_it(tmp_path: Path, service: Service) -> None:
+    """With a byte order mark, white space and Windows' line ends."""
+    service.script(then=good_book())
+    (tmp_path / "token").write_bytes(b"\xef\xbb\xbf  today-1 \r\n")
+    with td.Client(service.base_url, access_token=td.token_file(tmp_path / "token")) as client:
+        client.trade_book()
+    assert tokens_sent(service) == ["today-1"]
+
+
+@both
+def test_a_token_file_that_is_a_folder_or_may_not_be_read(call: Any, tmp_path: Path) -> None:
+    with pytest.raises(td.AuthenticationError, match="failed with IsADirectoryError"):
+        call("https://api.example.test", access_token=td.token_file(tmp_path))
 
 
 def failing() -> str:

@@ -12,13 +12,13 @@ from .async_tokens import AsyncTokenSource
 from .books import UNCOUNTED, OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
 from .checks import hook, seconds, text
-from .client_options import check_open, make_core, token_or_environment
+from .client_options import check_open, make_core
 from .errors import ClientClosedError, TradingDataError
 from .loop_port import LoopPort, LoopPorts
 from .pager import AsyncSearchPager
 from .response import response_of
 from .stats import ClientStats
-from .tokens import REFUSALS, late
+from .tokens import REFUSALS, Held, held, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class AsyncClient:
         keep_personal_data: bool = False,
         on_retry: Callable[[Retry], object] | None = None,
     ) -> None:
+        token = held(access_token)
+        del access_token
         self._account = None if account is None else text("account", account)
         self._timeout = seconds("timeout", timeout)
         self._on_retry = hook("on_retry", on_retry)
@@ -77,7 +79,7 @@ class AsyncClient:
             strict=strict,
             keep_personal_data=keep_personal_data,
         )
-        self._tokens = AsyncTokenSource(self._core, token_or_environment(access_token))
+        self._tokens = AsyncTokenSource(self._core, token)
         self._ports = LoopPorts(self._core)
         # A client that is dropped without aclose() leaves no thread behind.
         weakref.finalize(self, self._ports.close, None).atexit = False
@@ -85,8 +87,9 @@ class AsyncClient:
     @classmethod
     def from_profile(cls, name: str, **options: Any) -> Self:
         """A client of the options that a profile holds; see ``Client.from_profile``."""
-        from .profiles import load_profile
+        from .profiles import load_profile, with_token_hidden
 
+        options = with_token_hidden(options)
         return cls(**{**load_profile(name), **options})
 
     # -- the service --
@@ -198,7 +201,9 @@ class AsyncClient:
 
     @access_token.setter
     def access_token(self, token: AnyToken) -> None:
-        self._tokens.assign(token)
+        replacement = Held(token)
+        del token
+        self._tokens.assign(replacement)
 
     @property
     def stats(self) -> ClientStats:
@@ -227,6 +232,8 @@ class AsyncClient:
         await self.aclose()
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_tokens"):
+            return "<AsyncClient, not made>"  # what a traceback's locals show while __init__ fails
         account = f", account={self._account!r}" if self._account is not None else ""
         token = "with a token" if self._tokens.known else "without a token"
         state = "closed" if self.closed else token

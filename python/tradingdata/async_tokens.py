@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from inspect import isawaitable
 
-from .tokens import Source, is_async, late
+from .tokens import Held, Source, is_async, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class AsyncTokenSource(Source):
         if not self._core.has_token:
             async with self._asking_alone(deadline):
                 if not self._core.has_token:
-                    self._take(await self._asked(self._function_or_fail()))
+                    self._take(Held(await self._asked(self._function_or_fail())))
         return self._generation
 
     async def refresh(self, generation: int, deadline: float) -> bool:
@@ -41,7 +41,7 @@ class AsyncTokenSource(Source):
         async with self._asking_alone(deadline):
             if self._generation != generation:
                 return True
-            return self._take(await self._asked(self._function))
+            return self._take(Held(await self._asked(self._function)))
 
     @asynccontextmanager
     async def _asking_alone(self, deadline: float) -> AsyncIterator[None]:

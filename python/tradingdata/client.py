@@ -9,12 +9,12 @@ from . import _core
 from .books import UNCOUNTED, OrderBook, StockList, TradeBook
 from .call_log import log_end, log_retry
 from .checks import hook, seconds, text
-from .client_options import check_open, make_core, token_or_environment
+from .client_options import check_open, make_core
 from .errors import TradingDataError
 from .pager import SearchPager
 from .response import response_of
 from .stats import ClientStats
-from .tokens import REFUSALS, TokenSource, late
+from .tokens import REFUSALS, Held, TokenSource, held, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ class Client:
         keep_personal_data: bool = False,
         on_retry: Callable[[Retry], object] | None = None,
     ) -> None:
+        token = held(access_token)
+        del access_token
         self._account = None if account is None else text("account", account)
         self._timeout = seconds("timeout", timeout)
         self._on_retry = hook("on_retry", on_retry)
@@ -97,7 +99,7 @@ class Client:
             strict=strict,
             keep_personal_data=keep_personal_data,
         )
-        self._tokens = TokenSource(self._core, token_or_environment(access_token))
+        self._tokens = TokenSource(self._core, token)
 
     @classmethod
     def from_profile(cls, name: str, **options: Any) -> Self:
@@ -108,8 +110,9 @@ class Client:
         names a file to read the token from. The file must not be readable by others. ``account`` is
         the profile's name unless it says another. Raises ConfigurationError.
         """
-        from .profiles import load_profile
+        from .profiles import load_profile, with_token_hidden
 
+        options = with_token_hidden(options)
         return cls(**{**load_profile(name), **options})
 
     # -- the service --
@@ -291,7 +294,9 @@ class Client:
 
     @access_token.setter
     def access_token(self, token: str | Callable[[], str]) -> None:
-        self._tokens.assign(token)
+        replacement = Held(token)
+        del token
+        self._tokens.assign(replacement)
 
     @property
     def stats(self) -> ClientStats:
@@ -319,6 +324,8 @@ class Client:
         self.close()
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_tokens"):
+            return "<Client, not made>"  # what a traceback's locals show while __init__ fails
         account = f", account={self._account!r}" if self._account is not None else ""
         token = "with a token" if self._tokens.known else "without a token"
         state = "closed" if self.closed else token

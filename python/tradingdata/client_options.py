@@ -9,12 +9,7 @@ from .certificates import find_ca_file
 from .checks import count, flag, seconds, text
 from .errors import ClientClosedError, ConfigurationError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
-ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
 MOST_ATTEMPTS = 2**31 - 1
 
 
@@ -55,11 +50,6 @@ def make_core(
         strict=flag("strict", strict),
         keep_personal_data=flag("keep_personal_data", keep_personal_data),
     )
-
-
-def token_or_environment(token: Any) -> Any:
-    """The token that was given, or the environment's; an empty variable is none."""
-    return (os.environ.get(ACCESS_TOKEN_VARIABLE) or None) if token is None else token
 
 
 def check_open(core: _core.Client) -> None:

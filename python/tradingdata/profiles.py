@@ -6,7 +6,7 @@ import os
 import stat
 
 from .errors import ConfigurationError
-from .tokens import token_file
+from .tokens import Held, token_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ PROFILES_VARIABLE = "TRADINGDATA_PROFILES"
 
 _OPTIONS: dict[str, type | tuple[type, ...]] = {
     "base_url": str,
-    "access_token": str,
+    "access_token": Held,
     "access_token_file": str,
     "account": str,
     "timeout": (int, float),
@@ -79,6 +79,13 @@ def check_options(where: str, options: Mapping[str, Any]) -> None:
             raise ConfigurationError(f"{where}: {option} is of the wrong type")
 
 
+def with_token_hidden(options: Any) -> Any:
+    """The options, with their token out of sight of the locals of a traceback."""
+    if isinstance(options, dict) and isinstance(options.get("access_token"), str):
+        options["access_token"] = Held(options["access_token"])
+    return options
+
+
 def profile_names() -> list[str]:
     """The names of the profiles, in their file's order. Raises ConfigurationError."""
     return list(_read(profiles_path()))
@@ -94,7 +101,9 @@ def _read(path: str) -> dict[str, Any]:
                 raise ConfigurationError(
                     f"{path} can be read by others than you, and may hold tokens: chmod 600 {path}"
                 )
-            return tomllib.load(file)
+            return {
+                name: with_token_hidden(profile) for name, profile in tomllib.load(file).items()
+            }
     except FileNotFoundError:
         raise ConfigurationError(
             f"there is no file of profiles at {path}; make it, or set {PROFILES_VARIABLE}"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from . import _core
 
+ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
+
 # What says that a token may have died: HTTP 401 or 403, or an envelope that says no.
 REFUSALS = (AuthenticationError, ServiceError)
 
@@ -31,6 +33,26 @@ _asking: ContextVar[tuple[object, ...]] = ContextVar("tradingdata_asking", defau
 
 # Those whose locks a forked child must have anew: a thread that held one is not in the child.
 _sources: weakref.WeakSet[Source] = weakref.WeakSet()
+
+
+class Held:
+    """A token, or what gives it, on its way to the core.
+
+    Tools that show the locals of a traceback show this and nothing of the token: no frame of the
+    package keeps one under a name of its own while something may be raised.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def held(token: Any) -> Held:
+    """The token that was given, or the environment's; an empty variable is none."""
+    if isinstance(token, Held):
+        return token
+    return Held((os.environ.get(ACCESS_TOKEN_VARIABLE) or None) if token is None else token)
 
 
 def is_async(function: Callable[..., object]) -> bool:
@@ -47,7 +69,7 @@ class Source:
 
     _takes_async = False
 
-    def __init__(self, core: _core.Client, token: Any) -> None:
+    def __init__(self, core: _core.Client, token: Held) -> None:
         self._core = core
         self._renew_locks()
         self._generation = 0
@@ -63,32 +85,32 @@ class Source:
         """Whether there is a token, or a function that gives one."""
         return self._function is not None or self._core.has_token
 
-    def assign(self, token: Any) -> None:
+    def assign(self, token: Held) -> None:
         """Replaces the token, or what gives it."""
-        if token is not None and not isinstance(token, str) and not callable(token):
-            raise TypeError(
-                f"access_token is text or a function that returns it, not {type(token).__name__}"
-            )
-        if callable(token) and not self._takes_async and is_async(token):
+        fixed = isinstance(token.value, str)
+        if token.value is not None and not fixed and not callable(token.value):
+            kind = type(token.value).__name__
+            raise TypeError(f"access_token is text or a function that returns it, not {kind}")
+        if callable(token.value) and not self._takes_async and is_async(token.value):
             raise ConfigurationError(
                 "access_token is an async function, which AsyncClient takes; pass a plain function"
             )
         with self._changing:
-            if isinstance(token, str):
+            if fixed:
                 self._set(token)
             else:
                 self._core.clear_token()
-            self._function = None if isinstance(token, str) else token
+            self._function = None if fixed else token.value
             self._generation += 1
 
-    def _set(self, token: str) -> bool:
+    def _set(self, token: Held) -> bool:
         """Hands the token to the core; ConfigurationError where it cannot be a header."""
-        if not token.isascii():  # pybind11 would show a value that it cannot convert
+        if not token.value.isascii():  # pybind11 would show a value that it cannot convert
             raise ConfigurationError(
                 "access_token cannot be sent in a header: it holds a character outside ASCII "
                 "(the value is not shown)"
             )
-        return self._core.set_token(token)
+        return self._core.set_token(token.value)
 
     def _function_or_fail(self) -> Callable[[], Any]:
         if self._function is None:
@@ -101,14 +123,13 @@ class Source:
                 "the access_token function used the client that waits for its token"
             )
 
-    def _take(self, token: object) -> bool:
+    def _take(self, token: Held) -> bool:
         """Keeps what the function returned; False where it is the token that was refused."""
-        if not isinstance(token, str):
-            if hasattr(token, "close"):
-                token.close()  # a coroutine must not be left to warn that nobody awaited it
-            raise AuthenticationError(
-                f"the access_token function returned {type(token).__name__}, not text"
-            )
+        if not isinstance(token.value, str):
+            if hasattr(token.value, "close"):
+                token.value.close()  # a coroutine must not be left to warn that nobody awaited it
+            kind = type(token.value).__name__
+            raise AuthenticationError(f"the access_token function returned {kind}, not text")
         try:
             with self._changing:
                 changed = self._set(token)
@@ -155,9 +176,6 @@ if hasattr(os, "register_at_fork"):
 class TokenSource(Source):
     """The token of one client: a fixed text, or a function that is asked when one is needed."""
 
-    def __init__(self, core: _core.Client, token: str | Callable[[], str] | None) -> None:
-        super().__init__(core, token)
-
     def _renew_locks(self) -> None:
         super()._renew_locks()
         self._turn = threading.Lock()  # who holds it asks; the others wait and use the answer
@@ -170,7 +188,7 @@ class TokenSource(Source):
         if not self._core.has_token:
             with self._asking_alone(deadline):
                 if not self._core.has_token:
-                    self._take(self._asked(self._function_or_fail()))
+                    self._take(Held(self._asked(self._function_or_fail())))
         return self._generation
 
     def refresh(self, generation: int, deadline: float) -> bool:
@@ -185,7 +203,7 @@ class TokenSource(Source):
         with self._asking_alone(deadline):
             if self._generation != generation:
                 return True
-            return self._take(self._asked(self._function))
+            return self._take(Held(self._asked(self._function)))
 
     @contextmanager
     def _asking_alone(self, deadline: float) -> Iterator[None]:
@@ -206,12 +224,14 @@ def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
     """A token function that reads a file: ``Client(url, access_token=td.token_file(path))``.
 
     The file is read when a token is needed, so a job that writes a new one each morning is enough.
-    White space round the token is dropped.
+    White space round the token is dropped, and so is a byte order mark.
     """
     name = os.fspath(path)
 
     def read_token() -> str:
-        with open(name, encoding="utf-8") as file:
+        # Bytes that are no text stay a character that no token may have: the error of a codec would
+        # carry the file's content along.
+        with open(name, encoding="utf-8-sig", errors="replace") as file:
             return file.read().strip()
 
     return read_token

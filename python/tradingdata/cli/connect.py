@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradingdata.client import Client
-from tradingdata.client_options import ACCESS_TOKEN_VARIABLE, BASE_URL_VARIABLE
+from tradingdata.client_options import BASE_URL_VARIABLE
 from tradingdata.errors import ConfigurationError, DataWarning
 from tradingdata.profiles import load_profile, profile_names, profiles_path
+from tradingdata.tokens import ACCESS_TOKEN_VARIABLE
 
 from .options import Care, Connection
 from .terminal import remark, watched
