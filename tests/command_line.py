@@ -46,8 +46,12 @@ def account(service: Service) -> dict[str, str]:
     }
 
 
-def run_here(capture: pytest.CaptureFixture[bytes]) -> Run:
+def run_here(
+    capture: pytest.CaptureFixture[bytes], patch: pytest.MonkeyPatch, env: dict[str, str]
+) -> Run:
     """Runs commands in this process, which costs no start; standard output is no terminal."""
+    for name, value in env.items():
+        patch.setenv(name, value)
 
     def run(*arguments: object) -> Ran:
         capture.readouterr()

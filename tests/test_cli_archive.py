@@ -28,9 +28,7 @@ def sandbox() -> Iterator[Service]:
 def run(
     sandbox: Service, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> Run:
-    for name, value in account(sandbox).items():
-        monkeypatch.setenv(name, value)
-    return run_here(capsysbinary)
+    return run_here(capsysbinary, monkeypatch, account(sandbox))
 
 
 @pytest.fixture(scope="module")

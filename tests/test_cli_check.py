@@ -30,11 +30,10 @@ def sandbox() -> Iterator[Sandbox]:
 def run(
     monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], ca: Authority
 ) -> Run:
-    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", TOKEN)
-    monkeypatch.setenv("SSL_CERT_FILE", str(ca.pem_file))
+    env = {"TRADINGDATA_ACCESS_TOKEN": TOKEN, "SSL_CERT_FILE": str(ca.pem_file)}
     for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    return run_here(capsysbinary)
+    return run_here(capsysbinary, monkeypatch, env)
 
 
 def report(ran: Ran) -> dict[str, tuple[str, str]]:

@@ -31,9 +31,7 @@ def sandbox() -> Iterator[Service]:
 def run(
     sandbox: Service, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> Iterator[Run]:
-    for name, value in account(sandbox).items():
-        monkeypatch.setenv(name, value)
-    yield run_here(capsysbinary)
+    yield run_here(capsysbinary, monkeypatch, account(sandbox))
     sandbox.clear_faults()
 
 

@@ -34,8 +34,7 @@ def run(
     service: Scripted, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> Run:
     """The scripted service: two orders, of which one then fills, with a miss between."""
-    monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
-    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", "any")
+    env = {"TRADINGDATA_BASE_URL": service.base_url, "TRADINGDATA_ACCESS_TOKEN": "any"}
     first, second = (row | {"status": "Pending"} for row in orders(2))
     filled = first | {"status": "Success", "traded_qty": 7}
     service.script(
@@ -44,7 +43,7 @@ def run(
         book_reply([filled, second]),
         then=book_reply([filled]),
     )
-    return run_here(capsysbinary)
+    return run_here(capsysbinary, monkeypatch, env)
 
 
 WATCH = ("watch", "--interval", "0.01", "--polls", "4", "--timeout", "5")
