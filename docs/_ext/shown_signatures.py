@@ -16,6 +16,7 @@ from sphinx.util.typing import ExtensionMetadata
 from tradingdata.records import RECORD_TYPES
 
 MADE_BY_CALLS = {
+    "tradingdata.AccountBooks",
     "tradingdata.AsyncSearchPager",
     "tradingdata.ClientStats",
     "tradingdata.Issue",
@@ -28,6 +29,7 @@ MADE_BY_CALLS = {
     "tradingdata.sandbox.RequestLog",
     "tradingdata.sandbox.Service",
 }
+RESULTS = ("tradingdata.analysis.", "tradingdata.archive.log")
 
 
 def shorten(
@@ -46,7 +48,7 @@ def shorten(
         return "(**fields)", None
     if what == "exception" or name in MADE_BY_CALLS:
         return "", None
-    if what == "class" and issubclass(value, tuple):
+    if what == "class" and (issubclass(value, tuple) or value.__module__.startswith(RESULTS)):
         return "", None
     return None
 

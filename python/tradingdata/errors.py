@@ -17,7 +17,7 @@ Each is picklable, says in one line what to do, and carries what is known of the
     |  +- RateLimitError                      429 (.retry_after)
     |  +- ServerError                         5xx
     +- ServiceError                           HTTP 200, and it says no (.service_message)
-    +- BooksDisagreeError                     orders and trades do not belong together (.books)
+    +- BooksDisagreeError                     orders and trades do not agree (.books)
     +- DecodeError                            HTTP 200, and the body is not as documented
     +- PaginationError                        a search that cannot be read to its end
     +- StockNotFoundError (also LookupError)  no stock of that symbol, code or ISIN (.nearest)
