@@ -35,6 +35,7 @@ def reading(path: str) -> Iterator[sqlite3.Connection]:
     Raises ArchiveError where there is no archive that this version knows.
     """
     with _explained(path), closing(_open_to_read(path)) as connection:
+        connection.execute("BEGIN")
         if schema.version_of(connection, path) < len(schema.MIGRATIONS):
             raise ArchiveError(
                 f"{path} was written by an earlier version of tradingdata and cannot be read "
@@ -42,7 +43,6 @@ def reading(path: str) -> Iterator[sqlite3.Connection]:
                 file=path,
             )
         connection.execute("PRAGMA query_only = ON")
-        connection.execute("BEGIN")
         yield connection
 
 
@@ -96,6 +96,7 @@ def prepare(path: str, zone: str, timeout: float, *, create: bool) -> None:
         _make_file(path)
     with _explained(path):
         with closing(_open_to_read(path)) as connection:
+            connection.execute("BEGIN")  # another program may be making it
             version = schema.version_of(connection, path)
         if version < len(schema.MIGRATIONS):
             _upgrade(path, zone, timeout)

@@ -70,7 +70,7 @@ MIGRATIONS: tuple[Iterable[str], ...] = (_FIRST,)
 
 
 def version_of(connection: sqlite3.Connection, path: str) -> int:
-    """The schema version of a file; 0 for an empty one.
+    """The schema version of a file; 0 for an empty one. To be asked within a transaction.
 
     Raises ArchiveError for the database of another program and for a version from the future.
     """
