@@ -29,7 +29,7 @@ class CommandHelp(SphinxDirective):
         with mock.patch.dict(os.environ, COLUMNS="92"), contextlib.redirect_stdout(written):
             if main([*words, "--help"]):
                 raise self.error(f"no such command: {self.arguments}")
-        return [nodes.literal_block(text=written.getvalue().rstrip())]
+        return [nodes.literal_block(text=written.getvalue().rstrip(), language="text")]
 
 
 class ExitCodes(SphinxDirective):
