@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 from unittest import mock
 
 from docutils import nodes
@@ -42,7 +43,10 @@ class ExitCodes(SphinxDirective):
         head += row([nodes.Text("exit code"), nodes.Text("meaning")])
         body = nodes.tbody()
         for code, meaning in MEANINGS.items():
-            body += row([nodes.literal(text=str(code.value)), nodes.Text(meaning)])
+            cells = nodes.inline()
+            for part in re.split(r"(--\w+)", meaning):  # as text, two dashes would become one
+                cells += nodes.literal(text=part) if part.startswith("--") else nodes.Text(part)
+            body += row([nodes.literal(text=str(code.value)), cells])
         group += [head, body]
         table = nodes.table()
         table += group

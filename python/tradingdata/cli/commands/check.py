@@ -35,10 +35,11 @@ _CALLS = 3
 
 
 def check(connection: Connection) -> None:
-    """Check settings, network, trust, clock and token: a line each, which says what to do.
+    """Say what is in order and what is not, a line each.
 
-    It makes two searches and four calls of the order book. The exit code is that of the first
-    line that fails.
+    The lines are settings, DNS, TCP, TLS, clock, search, token and latency; one that fails says
+    what to do. It makes two searches and four calls of the order book. The exit code is that of
+    the first line that fails.
     """
     report = Report(("settings", "DNS", "TCP", "TLS", "clock", "search", "token", "latency"))
     try:

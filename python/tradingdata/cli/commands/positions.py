@@ -22,9 +22,9 @@ KEY_COLUMNS = (
 
 
 def show(connection: Connection, choice: Trades, output: Output, columns: Chosen = None) -> None:
-    """Show what today's trades add up to, by security and product, before charges.
+    """Show what today's trades add up to, before charges.
 
-    Holdings from before these trades are not in them.
+    A row is an account's security and product. Holdings from before these trades are not in them.
     """
     known = list(kinds_of(Position))
     destination = Destination(output, columns=chosen_columns("positions", known, columns))

@@ -54,10 +54,11 @@ def watch(
     polls: Polls = None,
     json: Json = False,
 ) -> None:
-    """Show the orders as they change: a live table on a terminal, a line a change in a pipe.
+    """Show the orders as they change, until Ctrl-C.
 
-    The first poll's orders are all new. A poll that fails and may pass is told and the watch goes
-    on; any other error ends it.
+    On a terminal that is a live table, in a pipe a line for each change. The first poll's orders
+    are all new. A poll that fails and may pass is told and the watch goes on; any other error ends
+    it.
     """
     wanted = conditions("Order", only.where or ())
     names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]

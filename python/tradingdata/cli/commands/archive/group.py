@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from . import add, export, fetch, history, log, missing, orders, sql, trades
 
-SUMMARY = "Keep the books of every day in a file, since the service clears its order book daily."
+SUMMARY = (
+    "Keep the books of every day in a file.\n\nThe service clears its order book after the session."
+)
 
 COMMANDS = (
     (fetch, fetch.fetch),
