@@ -320,12 +320,32 @@ class TradeBook(Book[Trade]):
     __slots__ = ()
     _record = "Trade"
 
+    def check(self) -> tuple[Issue, ...]:
+        """What in these trades does not agree with itself; nothing is changed, nothing warned of.
+
+        Told are a ``trade_value`` that is neither ``quantity`` times ``traded_price`` nor that times
+        ``lot_size``, and, of a whole answer, a ``row_no`` that comes twice or is left out.
+        """
+        from .agreement import disagreements
+
+        return disagreements(self)
+
 
 class OrderBook(Book[Order]):
     """The orders of the current day, as the service's order book gives them."""
 
     __slots__ = ()
     _record = "Order"
+
+    def check(self) -> tuple[Issue, ...]:
+        """What in these orders does not agree with itself; nothing is changed, nothing warned of.
+
+        Told are a ``rem_qty_tot_qty`` that is not ``remaining_quantity/quantity``, a ``traded_qty``
+        above what is no longer remaining, and a ``row_no`` as of trades.
+        """
+        from .agreement import disagreements
+
+        return disagreements(self)
 
     def diff(
         self, previous: OrderBook, *, ignore: Iterable[str] = UNCOUNTED
