@@ -323,8 +323,8 @@ class TradeBook(Book[Trade]):
     def check(self) -> tuple[Issue, ...]:
         """What in these trades does not agree with itself; nothing is changed, nothing warned of.
 
-        Told are a ``trade_value`` that is neither ``quantity`` times ``traded_price`` nor that times
-        ``lot_size``, and, of a whole answer, a ``row_no`` that comes twice or is left out.
+        Told are a ``trade_value`` that is not ``quantity`` times ``traded_price`` (nor of so many
+        lots), and, of a whole answer, a ``row_no`` that comes twice or is left out.
         """
         from .agreement import disagreements
 
