@@ -19,7 +19,12 @@ import pytest
 from tradingdata.cli import main
 from tradingdata.sandbox import Service
 
-PROGRAM = [sys.executable, "-c", "import sys; from tradingdata.cli import main; sys.exit(main())"]
+# What a shell puts in the background has SIGINT ignored, and so would its children.
+_SCRIPT = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "from tradingdata.cli import main; sys.exit(main())"
+)
+PROGRAM = [sys.executable, "-c", _SCRIPT]
 
 
 @dataclass(frozen=True)

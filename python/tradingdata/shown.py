@@ -48,8 +48,8 @@ class Shown:
         *,
         ends: int = ENDS,
     ) -> None:
-        self.names = list(kinds)
-        self.hidden = list(hidden)
+        self.names = [printable(name) for name in kinds]  # unknown fields have names of their own
+        self.hidden = [printable(name) for name in hidden]
         self.right = [kind in ("integer", "number") for kind in kinds.values()]
         numbers = list(range(length))
         self.skipped = max(0, length - 2 * ends)

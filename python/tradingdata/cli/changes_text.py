@@ -30,7 +30,8 @@ def change_line(change: OrderChange) -> str:
     words = [f"{change.kind:<7}", order.order_no, order.symbol, order.txn_type]
     line = "  ".join(printable(str(word)) for word in words if word)
     if change.kind == "new":
-        return f"{line}  {_value(order, 'quantity')} at {_value(order, 'price')}, {order.status}"
+        asked = f"{_value(order, 'quantity')} at {_value(order, 'price')}"
+        return f"{line}  {asked}, {_value(order, 'status')}"
     telling = KEY_COLUMNS["Order"]
     fields = sorted(change.fields, key=lambda name: name not in telling)
     told = [

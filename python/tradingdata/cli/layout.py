@@ -12,7 +12,7 @@ from rich.text import Text
 from tradingdata import _core
 from tradingdata._tables import group
 from tradingdata._tables import table as plain_table
-from tradingdata.shown import ENDS, Shown, plain, without_account_number
+from tradingdata.shown import ENDS, Shown, plain, printable, without_account_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,7 +84,8 @@ def record_text(record: Any) -> str:
         if value is not None and value != "":
             text = without_account_number(value) if personal else plain(kind, value)
             lines.append((name, text))
-    lines += [(name, plain("text", value)) for name, value in _core.row_extras(record).items()]
+    extras = _core.row_extras(record).items()
+    lines += [(printable(name), plain("text", value)) for name, value in extras]
     width = max((len(name) for name, _ in lines), default=0)
     return "".join(f"{name:<{width}}  {text}\n" for name, text in lines)
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from tradingdata._tables import group
 from tradingdata.books import OrderBook
+from tradingdata.shown import printable
 
 from .changes_text import change_line, clock, missed_line
 from .layout import fitting_table, without_common_day
@@ -57,7 +58,7 @@ class LiveTable:
         title = Text(overflow="ellipsis", no_wrap=True)
         title.append(clock(update.at), style="bold")
         if orders is not None:
-            states = Counter(order.status or "(none)" for order in orders).most_common(4)
+            states = Counter(printable(order.status or "(none)") for order in orders).most_common(4)
             counts = ", ".join(f"{group(count)} {status}" for status, count in states)
             title.append(f"  {group(len(orders))} orders: {counts}", style="bold")
         title.append(f"   {every}", style="dim")

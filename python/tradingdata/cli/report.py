@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from tradingdata.errors import TradingDataError
+from tradingdata.shown import printable
 
 from .advice import for_a_terminal
 from .codes import Code, code_of
@@ -40,6 +41,8 @@ class Report:
         try:
             yield
         except (TradingDataError, OSError) as error:
+            if name not in self._left:  # its line is told: it is the line that could not be written
+                raise
             why = for_a_terminal(" ".join(str(error).split()))
             if not isinstance(error, TradingDataError):
                 why = f"{error.strerror or error}: {advice}"
@@ -79,7 +82,8 @@ class Report:
     def _line(self, state: str, name: str, text: str) -> None:
         self._counts[state] += 1
         self._left.remove(name)
-        self._write(f"{state:<4}  {name:<{self._width}}  {text}", _STYLES[state], len(state))
+        line = f"{state:<4}  {name:<{self._width}}  {printable(text)}"
+        self._write(line, _STYLES[state], len(state))
 
     def _write(self, text: str, style: str, styled: int | None = None) -> None:
         if self._console is None:

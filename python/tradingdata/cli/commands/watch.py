@@ -38,7 +38,8 @@ Interval = Annotated[
     float, typer.Option("--interval", "-i", metavar="SECONDS", help="From poll to poll.")
 ]
 Polls = Annotated[
-    int | None, typer.Option(metavar="N", help="End after so many polls; at Ctrl-C unless given.")
+    int | None,
+    typer.Option(min=1, metavar="N", help="End after so many polls; at Ctrl-C unless given."),
 ]
 Json = Annotated[
     bool,
