@@ -85,7 +85,12 @@ def test_each_kind_of_error_has_its_code(
         ("trades -o book.csv --format xlsx", ".xlsx"),
         ("search", "QUERY"),
         ("trades more", "unexpected"),
+        ("trades --timeout 0", "--timeout is a number of seconds above 0"),
+        ("check --timeout nan", "--timeout"),
         ("sandbox --accounts 0", ""),
+        ("sandbox --day monday", "--day is a day such as"),
+        ("sandbox --port 70000", "--port"),
+        ("sandbox --speed -1", "--speed"),
     ],
 )
 def test_what_does_not_fit_is_told_before_any_request(
@@ -182,6 +187,59 @@ def test_a_file_that_is_there_is_replaced_with_force_only(
     link = tmp_path / "link.csv"
     link.symlink_to(tmp_path / "nowhere.csv")
     refused(run, Code.FILE, "trades", "-o", link)
+
+
+def test_a_device_is_never_replaced(sandbox: Service, run: Run, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    sandbox.requests.clear()
+    for force in ((), ("--force",)):
+        said = refused(run, Code.FILE, "trades", "-o", pipe, *force)
+        assert f"{pipe} is no ordinary file: write to it with > {pipe}" in said
+    assert len(sandbox.requests) == 0
+    assert pipe.is_fifo()
+
+
+def test_a_disk_that_is_full_is_told_with_the_file_that_was_asked_for(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """F111."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", ".1234.draft.csv")
+
+    monkeypatch.setattr(os, "fsync", full)
+    path = tmp_path / "trades.csv"
+    said = refused(run, Code.FILE, "trades", "-o", path)
+    assert said == f"error: {path}: No space left on device\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_standard_output_that_takes_nothing_is_told(sandbox: Service) -> None:
+    """F111."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*PROGRAM, "trades"],
+            env={**os.environ, **account(sandbox)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == Code.FILE
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+
+
+def test_a_sandbox_whose_first_lines_nobody_reads_blames_no_port(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(**_: object) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("tradingdata.cli.commands.sandbox.serve", closed)
+    monkeypatch.setattr("tradingdata.cli.run._pipe_closed", lambda: Code.BROKEN_PIPE)
+    assert run("sandbox", "--port", "0").code == Code.BROKEN_PIPE
 
 
 def test_a_failed_call_leaves_no_file(sandbox: Service, run: Run, tmp_path: Path) -> None:

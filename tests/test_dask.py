@@ -159,6 +159,9 @@ def test_an_account_says_where_its_token_is_and_says_it_once(service: sandbox.Se
     assert "access_token_file and access_token_variable" in refused(
         {**url, "access_token_file": "a", "access_token_variable": "b"}
     )
+    told = refused({**url, "access_token_variable": "eyJhbGciOiJIUzI1NiJ9.canary"})
+    assert "access_token_variable is the name of a variable" in told
+    assert "canary" not in told
     assert "has an unknown option 'tokn'" in refused({**url, "tokn": "x"})
     with pytest.raises(ValueError, match="accounts is empty"):
         books([])

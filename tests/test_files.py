@@ -185,6 +185,31 @@ def test_a_file_that_is_there_is_only_replaced_when_asked(writer: str, tmp_path:
 
 
 @pytest.mark.parametrize("writer", WRITERS)
+def test_no_pipe_or_device_is_replaced(writer: str, tmp_path: Path) -> None:
+    pipe = tmp_path / WRITERS[writer]
+    os.mkfifo(pipe)
+    link = tmp_path / f"link{pipe.suffix}"
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(FileExistsError, match="no ordinary file"):
+            getattr(sample("trade", 5).book, writer)(path, overwrite=True)
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert sorted(os.listdir(tmp_path)) == sorted([pipe.name, link.name])
+
+
+def test_of_a_link_the_file_that_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    book = sample("trade", 5).book
+    (tmp_path / "days").mkdir()
+    day, link = tmp_path / "days" / "monday.csv", tmp_path / "latest.csv"
+    day.write_text("older")
+    link.symlink_to(day)
+    book.to_csv(link, overwrite=True)
+    assert link.is_symlink()
+    assert day.read_bytes().decode() == book.to_csv()
+
+
+@pytest.mark.parametrize("writer", WRITERS)
 def test_a_file_that_cannot_be_written_leaves_nothing(writer: str, tmp_path: Path) -> None:
     write = getattr(sample("trade", 5).book, writer)
     with pytest.raises(FileNotFoundError):

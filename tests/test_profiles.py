@@ -57,12 +57,13 @@ def test_a_token_file_is_named_beside_the_profiles_and_read_when_needed(
         ("[desk1]\ntimeout = 'canary'\n", "timeout is of the wrong type"),
         ("[desk1]\naccess_token = 'canary'\naccess_token_file = 'x'\n", "has both access_token"),
         ("[desk1\n", "is not valid TOML"),
+        ("[desk1]\n# canary \udcff\n", "is not valid TOML: byte 17 is not UTF-8"),
     ],
 )
 def test_what_is_wrong_in_a_profile_is_told_without_its_values(
     kind: Any, profiles: Path, text: str, message: str
 ) -> None:
-    profiles.write_text(text)
+    profiles.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(td.ConfigurationError, match=message) as caught:
         kind.from_profile("desk1")
     assert str(profiles) in str(caught.value)

@@ -111,12 +111,26 @@ def test_a_day_goes_on_with_the_open_lots_of_the_day_before() -> None:
         ([{**LOT, "quantity": 1.5}], ValueError, "whole number from 1 on, not 1.5"),
         ([{**LOT, "quantity": -5}], ValueError, "whole number from 1 on, not -5"),
         ([{**LOT, "value": float("inf")}], ValueError, "value is a finite number"),
+        ([{**LOT, "quantity": "12"}], ValueError, "whole number from 1 on, not '12'"),
+        ([{**LOT, "quantity": "dozen"}], ValueError, "whole number from 1 on, not 'dozen'"),
+        ([{**LOT, "quantity": float("inf")}], ValueError, "whole number from 1 on, not inf"),
+        ([{**LOT, "quantity": True}], ValueError, "whole number from 1 on, not True"),
+        ([{**LOT, "value": "12,500"}], ValueError, "value is a finite number, not '12,500'"),
+        ([{**LOT, "value": 10**400}], ValueError, "value is a finite number"),
         ([{**LOT, "product": 5}], TypeError, "product is text, not 5"),
     ],
 )
 def test_what_is_no_lot_is_refused(opening: object, error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
         td.realised_pnl(book(), opening)  # type: ignore[arg-type]
+
+
+def test_what_pandas_does_not_have_is_nothing_in_a_lot() -> None:
+    pandas = pytest.importorskip("pandas")
+    lot = {**LOT, "trade_no": pandas.NA, "time": pandas.NaT, "symbol": float("nan")}
+    assert td.realised_pnl(book(), [lot]) == td.realised_pnl(book(), [LOT])
+    with pytest.raises(ValueError, match="lot 0 has no quantity"):
+        td.realised_pnl(book(), [{**LOT, "quantity": pandas.NA}])
 
 
 def test_a_missing_time_is_an_error() -> None:

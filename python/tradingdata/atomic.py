@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager, suppress
 
 TYPE_CHECKING = False
@@ -18,11 +19,14 @@ def whole_file(
 
     The path lies beside the file, or in the folder ``drafts`` of the same file system.
 
-    Raises FileExistsError where the file is there and ``overwrite`` is not set. On an error nothing
-    is left behind and an older file stays as it was. Only the user may read the file.
+    Raises FileExistsError where the file is there and ``overwrite`` is not set, and for a device or
+    a pipe in any case; of a link, the file that it leads to is replaced. On an error nothing is
+    left behind and an older file stays as it was. Only the user may read the file.
     """
     target = os.fsdecode(path)
-    if not overwrite and os.path.lexists(target):
+    if overwrite:
+        target = _replaced(target)
+    elif os.path.lexists(target):
         raise FileExistsError(f"{target} is there already; pass overwrite=True to replace it")
     folder, name = os.path.split(target)
     suffix = os.path.splitext(name)[1]  # libraries choose a format by it
@@ -42,6 +46,17 @@ def whole_file(
         with suppress(FileNotFoundError):
             os.unlink(draft)
         raise
+
+
+def _replaced(target: str) -> str:
+    """The file that is to be replaced; a device in its place would be lost to the whole machine."""
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return target
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise FileExistsError(f"{target} is no ordinary file, and is not replaced")
+    return os.path.realpath(target)
 
 
 def _flush_names(folder: str) -> None:

@@ -110,3 +110,7 @@ def _read(path: str) -> dict[str, Any]:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"{path} is not valid TOML: byte {error.start} is not UTF-8"
+        ) from None

@@ -58,7 +58,8 @@ def recipe_of(label: str, account: object) -> Recipe:
     if len(given) != 1:
         told = " and ".join(given) if given else "no access token of its own"
         raise ConfigurationError(f"account {label!r} has {told}: {_SOURCES}")
-    if variable is not None and not isinstance(variable, str):
+    if variable is not None and not (isinstance(variable, str) and variable.isidentifier()):
+        # Not repeated: it may be a token, given where its variable's name belongs.
         raise ConfigurationError(f"account {label!r}: {_VARIABLE} is the name of a variable")
     return {"options": {**options, "account": label}, **given}
 

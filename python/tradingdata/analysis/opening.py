@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .keys import KEY, Key, Names
@@ -54,18 +55,17 @@ def _read(at: int, lot: object) -> OpeningLot:
     for name in given:
         if name not in _FIELDS:
             raise ValueError(f"lot {at} has {name!r}; a lot has {', '.join(_FIELDS)}")
-    # A data frame writes nothing as NaN or NaT, which equal nothing.
-    given = {name: value for name, value in given.items() if value == value}
+    given = {name: value for name, value in given.items() if not _is_nothing(value)}
     for name in _NEEDED:
         if given.get(name) is None:
             raise ValueError(f"lot {at} has no {name}; it needs {', '.join(_NEEDED)}")
     for name in KEY:
         if not isinstance(given[name], str):
             raise TypeError(f"lot {at}: {name} is text, not {given[name]!r}")
-    quantity, value = given["quantity"], float(given["value"])
-    if quantity != int(quantity) or quantity < 1:
+    quantity, value = given["quantity"], given["value"]
+    if not _is_number(quantity) or quantity != int(quantity) or quantity < 1:
         raise ValueError(f"lot {at}: quantity is a whole number from 1 on, not {quantity!r}")
-    if value in (float("inf"), float("-inf")):
+    if not _is_number(value):
         raise ValueError(f"lot {at}: value is a finite number, not {value!r}")
     return OpeningLot(
         tuple(given[name] for name in KEY),
@@ -73,5 +73,20 @@ def _read(at: int, lot: object) -> OpeningLot:
         given.get("time"),
         given.get("trade_no"),
         int(quantity),
-        value,
+        float(value),
     )
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether a data frame writes nothing so: NaN and NaT differ from themselves, NA is mute."""
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return not isinstance(value, (str, bytes, bool)) and isfinite(value)
+    except (TypeError, OverflowError):
+        return False

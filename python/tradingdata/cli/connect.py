@@ -13,6 +13,7 @@ from tradingdata.errors import ConfigurationError, DataWarning
 from tradingdata.profiles import load_profile, profile_names, profiles_path
 from tradingdata.tokens import ACCESS_TOKEN_VARIABLE
 
+from .codes import UsageError
 from .options import Care, Connection
 from .terminal import remark, watched
 
@@ -54,6 +55,8 @@ def client_options(connection: Connection) -> dict[str, Any]:
     """The options of the client that a command's options ask for."""
     options = {} if connection.profile is None else _profile(connection.profile)
     if connection.timeout is not None:
+        if not 0 < connection.timeout < float("inf"):
+            raise UsageError("--timeout is a number of seconds above 0")
         options["timeout"] = connection.timeout
     return {**options, "on_retry": _tell_retry}
 

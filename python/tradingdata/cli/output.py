@@ -84,6 +84,8 @@ class Destination:
             self._write_file(path, source, overwrite=self._force)
         except FileExistsError:
             raise _taken(path) from None
+        except OSError as error:  # it names the draft beside the file, which nobody asked for
+            raise OSError(error.errno, error.strerror, str(path)) from None
         remark(f"wrote {source.counted()} to {path}")
         print_issues(source, remark, lost_only=True)
 
@@ -109,6 +111,8 @@ class Destination:
     def _refuse_to_overwrite(self, path: Path) -> None:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder: name a file in it")
+        if path.exists() and not path.is_file():
+            raise FileExistsError(f"{path} is no ordinary file: write to it with > {path}")
         if path.is_symlink() or path.exists():
             if not self._force:
                 raise _taken(path)

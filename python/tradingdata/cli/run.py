@@ -65,10 +65,18 @@ def _told(error: Exception, arguments: Sequence[str]) -> int:
         account = getattr(error, "account", None)
         label = "" if account is None else f"[{account}] "
         notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
-        message = label + for_a_terminal(f"{error}{notes}")
+        message = label + for_a_terminal(f"{_words(error)}{notes}")
         # Names of files are long words too, and no tokens.
         problem(message if code is Code.FILE else _without_long_words(message, arguments))
     return code
+
+
+def _words(error: Exception) -> str:
+    """The message; the system's errors without their numbers."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    what = "the output cannot be written" if error.filename is None else error.filename
+    return f"{what}: {error.strerror}"
 
 
 def _help_command(error: object) -> str:

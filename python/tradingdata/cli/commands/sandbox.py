@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+from datetime import date
 from typing import Annotated
 
 import typer
@@ -17,7 +19,7 @@ tradingdata sandbox --speed 60
 tradingdata sandbox --accounts desk1,desk2 --port 0
 """
 
-Port = Annotated[int, typer.Option(metavar="N", help="0 takes a free one.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free one.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Another seed, another day's business.")]
 Day = Annotated[
     str | None,
@@ -26,6 +28,7 @@ Day = Annotated[
 Speed = Annotated[
     float | None,
     typer.Option(
+        min=0,
         metavar="N",
         help="Market seconds a second, from 09:15; without it the day stands at its end.",
     ),
@@ -33,7 +36,7 @@ Speed = Annotated[
 Accounts = Annotated[
     str, typer.Option(metavar="N|A,B,...", help="How many, or labels with commas between.")
 ]
-Orders = Annotated[int, typer.Option(metavar="N", help="Orders of an account in the day.")]
+Orders = Annotated[int, typer.Option(min=0, metavar="N", help="Orders of an account in the day.")]
 
 
 def sandbox(
@@ -46,10 +49,19 @@ def sandbox(
     debug: Debug = False,
 ) -> None:
     """Serve a simulated service on this machine until Ctrl-C. Paste its two export lines."""
+    _check_day(day)
     try:
         serve(port=port, seed=seed, day=day, speed=speed, accounts=accounts, orders=orders)
     except (OverflowError, ValueError) as error:
         raise UsageError(str(error)) from None
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(f"--port {port}: {reason}; --port 0 takes a free one") from None
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        raise UsageError(f"--port {port}: {error.strerror}; --port 0 takes a free one") from None
+
+
+def _check_day(day: str | None) -> None:
+    try:
+        date.fromisoformat(str(day or DEFAULT_DAY))
+    except ValueError:
+        raise UsageError(f"--day is a day such as {DEFAULT_DAY}, not {day!r}") from None

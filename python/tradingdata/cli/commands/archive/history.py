@@ -42,7 +42,7 @@ def history(
     destination = Destination(output)
     states = opened(file).history(order_no, account=account)
     columns = {name: [_value(state, name) for state in states] for name in _KINDS}
-    title = f"{len(states)} states of the order {order_no}"
+    title = f"{len(states)} {'state' if len(states) == 1 else 'states'} of the order {order_no}"
     destination.take(Sheet(columns, _KINDS, title=title, noun=("state", "states")))
 
 

@@ -34,7 +34,7 @@ def log(file: File, output: Output, account: Account = None, debug: Debug = Fals
     destination = Destination(output)
     entries = opened(file).fetches(account=account)
     columns = {name: [_value(entry, name) for entry in entries] for name in _KINDS}
-    title = f"{len(entries)} fetches"
+    title = f"{len(entries)} {'fetch' if len(entries) == 1 else 'fetches'}"
     destination.take(Sheet(columns, _KINDS, title=title, noun=("fetch", "fetches")))
 
 

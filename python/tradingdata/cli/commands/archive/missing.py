@@ -52,5 +52,6 @@ def missing(
         "account": [gap.account for gap in found],
         "books": [", ".join(gap.books) for gap in found],
     }
-    title = f"{len(found)} days are missing" if found else "no day is missing"
+    days = "1 day is" if len(found) == 1 else f"{len(found) or 'no'} days are"
+    title = f"{days} missing"
     destination.take(Sheet(columns, _KINDS, title=title, noun=("day", "days")))
