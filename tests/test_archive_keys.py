@@ -29,6 +29,16 @@ def test_a_trade_that_comes_twice_in_an_answer_is_kept_twice(tmp_path: Path) -> 
     assert archive.trades() == twice
 
 
+def test_both_sides_of_a_trade_with_oneself_outlast_an_answer_that_lacks_one(
+    tmp_path: Path,
+) -> None:
+    sides = [trade(order_no="A", txn_type="B"), trade(order_no="B", txn_type="S")]
+    both = trade_answer(*sides)
+    archive = archive_with(tmp_path, both)
+    assert archive.add(trade_answer(sides[1], at="16:00")).changed == 0
+    assert archive.trades() == both
+
+
 @pytest.mark.parametrize("name", ["order_no", "leg_no", "exchange", "segment", "client_id"])
 def test_every_part_of_an_orders_key_tells_it_from_others(tmp_path: Path, name: str) -> None:
     other: dict[str, Any] = {name: 9.0 if name == "leg_no" else "other"}

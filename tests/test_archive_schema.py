@@ -60,4 +60,6 @@ def test_an_old_archive_is_written_on(archive: td.Archive) -> None:
     assert archive.add(order_answer(at="16:00"), account="desk1").days == (DAYS[4],)
     again = archive.add(trade_answer(at="16:00"), account="desk1")
     assert (again.rows, again.new) == (0, 0)
+    for book in (archive.trades(), archive.orders()):
+        assert archive.add(book, account="desk1").new == 0
     assert archive.orders().to_dicts() == rows

@@ -23,7 +23,11 @@ _TIMES = {
 
 
 class Key(NamedTuple):
-    """What tells a record from all others of its book and account."""
+    """What tells a record from all others of its book and account.
+
+    ``leg`` is an order's leg; of a trade it is the order, since both sides of a trade with oneself
+    bear one number, and an answer may come to lack one of them.
+    """
 
     day: str
     client_id: str
@@ -57,8 +61,8 @@ def rows_of(book: AnyBook, other_day: date) -> list[Row]:
     """
     name = name_of(book)
     columns = ["client_id", "exchange", "segment", _NUMBER[name]]
-    texts = [[value or "" for value in _column(book, column)] for column in columns]
-    legs = _column(book, "leg_no") if name == "orders" else [None] * len(book)
+    texts = [_texts(book, column) for column in columns]
+    legs = map(_leg, _column(book, "leg_no")) if name == "orders" else _texts(book, "order_no")
     times = _times(book, name)
     seen: Counter[tuple[str, ...]] = Counter()
     rows = []
@@ -67,7 +71,7 @@ def rows_of(book: AnyBook, other_day: date) -> list[Row]:
         *texts, legs, times, jsons, strict=True
     ):
         day = time[:10] or other_day.isoformat()
-        plain = (day, client, exchange, segment, number, _leg(leg))
+        plain = (day, client, exchange, segment, number, leg)
         rows.append(Row(Key(*plain, seen[plain]), time, json))
         seen[plain] += 1
     return rows
@@ -75,6 +79,10 @@ def rows_of(book: AnyBook, other_day: date) -> list[Row]:
 
 def _column(book: AnyBook, name: str) -> list[Any]:
     return book._table.column(name, book._start, book._stop)
+
+
+def _texts(book: AnyBook, name: str) -> list[str]:
+    return [value or "" for value in _column(book, name)]
 
 
 def _times(book: AnyBook, name: str) -> list[str]:
