@@ -105,7 +105,8 @@ def test_a_record_is_kept_byte_for_byte(tmp_path: Path) -> None:
     body = f'{{"data": [{sent}], "status": "success", "message": "Success"}}'
     with pytest.warns(td.DataWarning):
         archive = archive_with(tmp_path, td.TradeBook.from_json(body))
-    assert archive.sql("SELECT json FROM states") == [(sent,)]
+    for name in ("states", "trades"):
+        assert archive.sql(f"SELECT json FROM {name}") == [(sent,)]
 
 
 def test_parts_unions_and_books_made_by_hand_are_kept(tmp_path: Path) -> None:
@@ -143,6 +144,8 @@ def test_personal_data_that_is_kept_is_shown_to_who_asks_for_it(tmp_path: Path) 
     assert masked.trades()[0].pan_no == "ABXXXXXX4F"
     hidden = masked.sql("SELECT pan_no, json ->> '$.pan_no' FROM trades")
     assert hidden == [("ABXXXXXX4F", "ABXXXXXX4F")]
+    assert PAN not in str(masked.sql("SELECT * FROM states"))
+    assert PAN in str(keeping.sql("SELECT * FROM states"))
     # The same trade with a masked number is the same trade.
     assert keeping.add(trade_answer(trade(pan_no=PAN), at="16:00")).changed == 0
 

@@ -187,6 +187,7 @@ def test_half_a_character_does_not_spoil_a_result(tmp_path: Path) -> None:
     "query",
     [
         "DELETE FROM records",
+        "DELETE FROM trades",
         "UPDATE states SET json = '{}'",
         "DROP VIEW trades",
         "CREATE TABLE more (id INTEGER)",

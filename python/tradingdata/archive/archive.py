@@ -228,7 +228,8 @@ class Archive:
         A view has a row for each record as it was last seen: ``account``, ``day``, ``seen_at``
         (UTC), every field in its type, and ``json``, the record as it was sent, for fields that the
         service's document does not know: ``json_extract(json, '$.name')``. Times and dates are
-        text. Values go in as ``?`` or ``:name`` and ``parameters``. Ctrl-C ends a long query.
+        text. Account numbers are masked as in the books, in the table ``states`` too. Values go in
+        as ``?`` or ``:name`` and ``parameters``. Ctrl-C ends a long query.
 
         Raises sqlite3.Error where SQLite does not take the query, ArchiveError where it would
         write.

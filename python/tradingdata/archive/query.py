@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArchiveError
 from ..libraries import require
 from . import database
-from .views import define_views
+from .views import define_views, hide_personal_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -65,6 +65,11 @@ def _interruptibly(connection: sqlite3.Connection, work: Callable[[], QueryResul
             raise
 
 
+def _would_write(error: sqlite3.Error) -> bool:
+    refused = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
+    return refused or str(error).startswith("cannot modify")  # a view; that has no code of its own
+
+
 def run(
     path: str, query: str, parameters: Sequence[Any] | Mapping[str, Any], *, personal: bool
 ) -> QueryResult:
@@ -75,6 +80,8 @@ def run(
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA query_only = OFF")
         define_views(connection, temporary=True, personal=personal)
+        if not personal:
+            hide_personal_values(connection)
         connection.execute("PRAGMA query_only = ON")
 
         def work() -> QueryResult:
@@ -85,7 +92,7 @@ def run(
         try:
             return _interruptibly(connection, work)
         except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
+            if _would_write(error):
                 raise ArchiveError(
                     "sql() only reads: what is in an archive stays as it was sent", file=path
                 ) from error

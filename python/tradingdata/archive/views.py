@@ -33,6 +33,7 @@ def define_views(
     """
     schema = "temp.sqlite_master" if temporary else "sqlite_master"
     found = dict(connection.execute(f"SELECT name, sql FROM {schema} WHERE type = 'view'"))
+    states = "main.states" if temporary else "states"  # not the view that hides what they hold
     for name, record in RECORDS.items():
         columns = ["r.account AS account", "r.day AS day", "s.seen_at AS seen_at"]
         hidden = {}
@@ -43,7 +44,7 @@ def define_views(
             columns.append(f"{column} AS {field}")
         columns.append(f"{_whole(hidden)} AS json")
         query = (
-            f"SELECT {', '.join(columns)} FROM records r JOIN states s ON s.id = r.state "
+            f"SELECT {', '.join(columns)} FROM records r JOIN {states} s ON s.id = r.state "
             f"WHERE r.book = '{name}'"
         )
         if found.get(name, "").endswith(f"AS {query}"):
@@ -51,6 +52,19 @@ def define_views(
         if name in found:
             connection.execute(f"DROP VIEW {'temp' if temporary else 'main'}.{name}")
         connection.execute(f"CREATE {'TEMP ' if temporary else ''}VIEW {name} AS {query}")
+
+
+def hide_personal_values(connection: sqlite3.Connection) -> None:
+    """Puts a view in front of the table of states, for this connection, that masks what it holds.
+
+    Whoever opens a file without asking for account numbers does not meet them in any of its tables.
+    """
+    fields = [field for record in RECORDS.values() for field in _core.fields_of(record)]
+    hidden = {field: _masked(field) for field, _, _, is_personal in fields if is_personal}
+    connection.execute(
+        f"CREATE TEMP VIEW states AS SELECT id, record, fetch, seen_at, {_whole(hidden)} AS json "
+        "FROM main.states s"
+    )
 
 
 def _column(name: str, kind: str) -> str:
@@ -140,4 +154,8 @@ def _whole(hidden: dict[str, str]) -> str:
     if not hidden:
         return "s.json"
     pairs = ", ".join(f"'$.{name}', {column}" for name, column in hidden.items())
-    return f"json_replace(s.json, {pairs})"
+    as_sent = " AND ".join(
+        f"json_extract(s.json, '$.{name}') IS {column}" for name, column in hidden.items()
+    )
+    # SQLite writes what it replaces in a form of its own, so nothing is replaced without need.
+    return f"CASE WHEN {as_sent} THEN s.json ELSE json_replace(s.json, {pairs}) END"
