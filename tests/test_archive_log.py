@@ -219,5 +219,7 @@ def test_what_is_no_day_and_no_time_is_refused(tmp_path: Path) -> None:
         archive.missing(DAY, DAY, holidays=["Diwali"])
     with pytest.raises(ValueError, match="a time such as '15:30'"):
         archive.missing(DAY, DAY, after="half past three")
+    with pytest.raises(ValueError, match="the archive's clock, without a zone"):
+        archive.missing(DAY, DAY, after="15:30+05:30")
     with pytest.raises(TypeError, match="a time or text"):
         archive.missing(DAY, DAY, after=15)  # type: ignore[arg-type]

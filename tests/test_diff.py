@@ -119,6 +119,11 @@ def test_no_change_shows_an_account_number() -> None:
     assert repr(change).endswith(f"({PERSONAL})>")
 
 
+def test_a_change_of_an_order_that_lacks_its_names_prints_what_is_known() -> None:
+    changes = td.OrderBook([td.Order(order_no="1"), td.Order(symbol="INFY")]).diff(td.OrderBook())
+    assert list(map(repr, changes)) == ["<OrderChange new 1>", "<OrderChange new INFY>"]
+
+
 def test_the_records_of_a_diff_own_their_storage() -> None:
     records = day(2000)
     now, before = book([{**record, "price": 1e6} for record in records]), book(records)

@@ -68,11 +68,12 @@ class OrderChange(_ChangeFields):
 
     def __repr__(self) -> str:
         order = self.order
-        what = " ".join(str(part) for part in (order.symbol, order.txn_type) if part is not None)
+        known = (self.kind, order.order_no, order.symbol, order.txn_type)
+        what = " ".join(part for part in known if part)
         shown = [self._told(name) for name in self.fields[:4]]
         more = f" and {len(self.fields) - 4} more" if len(self.fields) > 4 else ""
         told = f" ({', '.join(shown)}{more})" if shown else ""
-        return f"<OrderChange {self.kind} {order.order_no} {what}{told}>"
+        return f"<OrderChange {what}{told}>"
 
     def _told(self, name: str) -> str:
         from .shown import value_of

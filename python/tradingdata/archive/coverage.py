@@ -76,4 +76,6 @@ def time_of(value: time | str | None) -> time | None:
             raise ValueError(f"after is a time such as '15:30', not {value!r}") from None
     if value is not None and not isinstance(value, time):
         raise TypeError(f"after is a time or text such as '15:30', not {value!r}")
+    if value is not None and value.tzinfo is not None:
+        raise ValueError(f"after is a time by the archive's clock, without a zone, not {value!r}")
     return value
