@@ -37,8 +37,8 @@ _FIRST = (
         message TEXT
     )""",
     "CREATE UNIQUE INDEX answers ON fetches (book, account, at, sha256) WHERE sha256 IS NOT NULL",
-    # `number` is that of the order or the trade, `leg` an order's leg or a trade's order; `state` is
-    # the newest.
+    # `number` is that of the order or the trade, `leg` an order's leg or a trade's order; `state`
+    # is the newest.
     """CREATE TABLE records (
         id INTEGER PRIMARY KEY,
         book TEXT NOT NULL CHECK (book IN ('orders', 'trades')),
