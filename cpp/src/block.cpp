@@ -44,8 +44,10 @@ Head* allocate_small(Size bytes) {
 
 #ifdef TRADINGDATA_MMAP
 
-constexpr Size mapped_from = 512 << 10;
-constexpr Size kept_to = 16 << 20;    // of four such blocks
+// Smaller blocks than these the C library's heap hands out without giving their pages back.
+constexpr Size mapped_from = 64 << 10;
+constexpr Size large_from = 1 << 20;
+constexpr Size kept_to = 16 << 20;    // of four large blocks
 constexpr Size huge_from = 16 << 20;  // gains more by huge pages than it wastes in the last one
 
 // Sizes are rounded up by an eighth at most, so that a book that grew a little finds a place. Pages
@@ -61,6 +63,7 @@ void unmap(Head* head) {
 
 // The blocks that were freed last. Whoever takes a pointer out of its slot owns the block: no lock,
 // so that a fork at any moment leaves the child nothing that waits for another thread.
+template <std::size_t count>
 class FreeBlocks {
  public:
   Head* take(Size size) {
@@ -80,16 +83,28 @@ class FreeBlocks {
   }
 
  private:
-  std::array<std::atomic<Head*>, 4> slots_{};
+  std::array<std::atomic<Head*>, count> slots_{};
   std::atomic<std::size_t> next_{0};
 };
 
-constinit FreeBlocks free_blocks;
+// A small answer, read again and again while the last one is held, takes four; many such calls may
+// be under way at once.
+constinit FreeBlocks<16> free_blocks;
+constinit FreeBlocks<4> large_free_blocks;
 
+Head* take(Size size) {
+  return size < large_from ? free_blocks.take(size) : large_free_blocks.take(size);
+}
+
+void keep(Head* head) {
+  head->mapped < large_from ? free_blocks.keep(head) : large_free_blocks.keep(head);
+}
+
+// Null where the system gives none: a process may have only so many mappings.
 Head* map(Size size) {
   void* const place = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (place == MAP_FAILED) throw std::bad_alloc();
+  if (place == MAP_FAILED) return nullptr;
 #ifdef MADV_HUGEPAGE
   // Advice only: a refusal costs nothing.
   if (size >= huge_from) madvise(place, static_cast<std::size_t>(size), MADV_HUGEPAGE);
@@ -105,8 +120,10 @@ void* allocate_block(std::int64_t bytes) {
   const Size size = std::max<Size>(bytes, 0) + block_alignment;
 #ifdef TRADINGDATA_MMAP
   if (size >= mapped_from) {
-    Head* const kept = free_blocks.take(rounded(size));
-    return block_of(kept != nullptr ? kept : map(rounded(size)));
+    Head* head = take(rounded(size));
+    if (head == nullptr) head = map(rounded(size));
+    if (head != nullptr) return block_of(head);
+    if (size > kept_to) throw std::bad_alloc();
   }
 #endif
   return block_of(allocate_small(size));
@@ -117,7 +134,7 @@ void free_block(void* block) noexcept {
   Head* const head = head_of(block);
 #ifdef TRADINGDATA_MMAP
   if (head->mapped > kept_to) return unmap(head);
-  if (head->mapped > 0) return free_blocks.keep(head);
+  if (head->mapped > 0) return keep(head);
 #endif
   std::free(head->base);
 }

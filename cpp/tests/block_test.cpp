@@ -11,8 +11,8 @@ using namespace tradingdata;
 
 namespace {
 
-constexpr std::int64_t sizes[] = {0,       1,       63,      64,       65,       4096,
-                                  1 << 19, 1 << 20, 3 << 20, 15 << 20, 17 << 20, 40 << 20};
+constexpr std::int64_t sizes[] = {0,       1,       63,      64,      65,       4096,     1 << 16,
+                                  100'000, 1 << 19, 1 << 20, 3 << 20, 15 << 20, 17 << 20, 40 << 20};
 
 void fill(void* block, std::int64_t size, int byte) {
   std::memset(block, byte, static_cast<std::size_t>(size));
@@ -58,6 +58,16 @@ TEST_CASE("a large block that was freed serves the next one of about its size") 
   CHECK(third != first);
   free_block(second);
   free_block(third);
+}
+
+TEST_CASE("so does a block of a small answer, and large ones do not drive it out") {
+  for (int i = 0; i < 32; ++i) free_block(allocate_block(70'000));
+  void* const first = allocate_block(92'000);
+  free_block(first);
+  for (int i = 0; i < 8; ++i) free_block(allocate_block(9'000'000));
+  void* const second = allocate_block(92'000);
+  CHECK(second == first);
+  free_block(second);
 }
 
 TEST_CASE("threads that take and free blocks at once never hold the same one") {

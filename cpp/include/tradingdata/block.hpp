@@ -2,7 +2,7 @@
 //
 // Large blocks bypass the C library's heap, which a book that is kept would leave full of holes,
 // and of which each freed body would be given back to the system and zeroed again for the next one.
-// A few that were freed are kept for the next answer instead, 64 MiB at most.
+// A few that were freed are kept for the next answer instead, 80 MiB at most.
 #pragma once
 
 #include <cstdint>
