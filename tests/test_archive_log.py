@@ -211,6 +211,18 @@ def test_with_a_time_of_day_rows_of_other_days_do_not_hide_a_fetch(tmp_path: Pat
     assert gaps(archive, after="15:30") == [MONDAY, TUESDAY, WEDNESDAY]
 
 
+def test_orders_that_outlast_their_day_do_not_prove_that_it_was_fetched(tmp_path: Path) -> None:
+    """As one that was entered on Thursday evening for Friday; a date to come is no day either."""
+    left, future = order("1", day=THURSDAY), order("3", day=dt.date(2999, 1, 1))
+    books = (order_answer(left, order("2"), future, at="16:00"), trade_answer(trade(day=THURSDAY)))
+    archive = archive_with(tmp_path, *books)
+    for options in ({}, {"after": "15:30"}):
+        found = {gap.day: gap.books for gap in archive.missing(THURSDAY, FRIDAY, **options)}
+        assert found[THURSDAY] == ("orders",)
+        assert "orders" not in found.get(FRIDAY, ())
+    assert len(archive.orders(THURSDAY)) == 1
+
+
 def test_what_is_no_day_and_no_time_is_refused(tmp_path: Path) -> None:
     archive = archive_with(tmp_path)
     with pytest.raises(ValueError, match="a day such as"):

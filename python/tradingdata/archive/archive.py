@@ -202,10 +202,11 @@ class Archive:
     ) -> list[coverage.MissingDay]:
         """The days, Monday to Friday, of which nobody fetched a book, both ends among them.
 
-        A day is fetched where a whole answer had rows of that day, or was empty on that day. So a
-        day without business is not missing, and a failed fetch does not count. With ``after``, a
-        time of day such as "15:30", only answers of that day that came at that time or later do:
-        those before may have missed what followed.
+        A day is fetched where a whole answer had rows of that day, or was empty on that day; where
+        an order book had rows of several days, the last of them is, since of those before it has
+        only what outlasted them. So a day without business is not missing, and a failed fetch does
+        not count. With ``after``, a time of day such as "15:30", only answers that came at that
+        time of that day or later do: those before may have missed what followed.
 
         Args:
             start: the first day, a date or text such as "2026-11-20".

@@ -59,12 +59,25 @@ def missing_days(
 
 def _days_of(entry: ArchiveFetch, after: time | None) -> Iterable[date]:
     """The days that an answer proves to be fetched."""
+    days = _whole_days(entry)
     if after is None:
-        return entry.days
+        return days
     if entry.at is None:
         return []
     clock = entry.at.replace(tzinfo=None)
-    return {day for day in (*entry.days, clock.date()) if clock >= datetime.combine(day, after)}
+    return {day for day in (*days, clock.date()) if clock >= datetime.combine(day, after)}
+
+
+def _whole_days(entry: ArchiveFetch) -> Sequence[date]:
+    """The days of which an answer had all rows, not only what was left of them.
+
+    The order book is that of one day: of the days before, it has what outlasted them, such as an
+    order that was entered in the evening for the next session.
+    """
+    if entry.book == "trades":
+        return entry.days
+    begun = [day for day in entry.days if entry.at is None or day <= entry.at.date()]
+    return sorted(begun or entry.days)[-1:]
 
 
 def time_of(value: time | str | None) -> time | None:
