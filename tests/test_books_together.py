@@ -108,7 +108,8 @@ def test_books_that_never_agree_are_an_error_that_has_them(service: Service, cal
         call(service.base_url, "books", account="desk1")
     error = caught.value
     assert asked(service) == "TO" * 7
-    assert "'A' (5 filled in the order book, 2 in the trade book), 'C' (1 filled" in str(error)
+    told = "'A' on NSE (5 filled in the order book, 2 in the trade book), 'C' on NSE (1 filled"
+    assert told in str(error)
     assert "'E'" not in str(error)
     assert ", 1 more: call again later" in str(error)
     assert (error.retryable, error.account) == (True, "desk1")
@@ -119,6 +120,16 @@ def test_books_that_never_agree_are_an_error_that_has_them(service: Service, cal
     copied = pickle.loads(pickle.dumps(error))
     assert copied.books == error.books
     assert copied.differences == error.differences
+
+
+def test_the_message_tells_great_quantities_apart_and_what_is_in_one_book_only(
+    service: Service,
+) -> None:
+    scripted(service, [order_book(A=1234567)], [trade_book(A=1234568, B=5)])
+    with pytest.raises(td.BooksDisagreeError) as caught:
+        sync_call(service.base_url, "books")
+    assert "(1,234,567 filled in the order book, 1,234,568 in the trade book)" in str(caught.value)
+    assert "'B' on NSE (nothing filled in the order book, 5 in" in str(caught.value)
 
 
 @both
@@ -148,7 +159,7 @@ def test_prices_do_not_count(service: Service) -> None:
 
 def test_trades_of_other_days_do_not_count(service: Service) -> None:
     scripted(service, [order_book(A=5)], [trade_book(A=5, day=19)])
-    with pytest.raises(td.BooksDisagreeError, match=r"'A' \(5 filled in the order book, 0 in"):
+    with pytest.raises(td.BooksDisagreeError, match=r"\(5 filled in the order book, nothing in"):
         sync_call(service.base_url, "books")
     scripted(service, [order_book(A=0)], [trade_book(A=5, day=19)])
     assert len(sync_call(service.base_url, "books").trades) == 1

@@ -99,8 +99,8 @@ class Together:
 
     def _disagreement(self, differences: Reconciliation) -> BooksDisagreeError:
         named = [
-            f"{row.order_no!r} ({_told(row.orders_quantity)} filled in the order book, "
-            f"{_told(row.trades_quantity)} in the trade book)"
+            f"{row.order_no!r} on {row.exchange} ({_told(row.orders_quantity, row.legs)} filled "
+            f"in the order book, {_told(row.trades_quantity, row.fills)} in the trade book)"
             for row in differences[:_NAMED]
         ]
         if len(differences) > _NAMED:
@@ -131,5 +131,7 @@ def _is_behind(here: float | None, there: float | None) -> bool:
     return here is None or (there is not None and here < there)
 
 
-def _told(quantity: float | None) -> str:
-    return "an unknown quantity" if quantity is None else f"{quantity:g}"
+def _told(quantity: float | None, rows: int) -> str:
+    if not rows:
+        return "nothing"
+    return "an unknown quantity" if quantity is None else f"{quantity:,.15g}"
