@@ -171,6 +171,16 @@ def test_what_is_no_account_is_refused(service: sandbox.Service) -> None:
         td.trade_books([], concurrency=0)
 
 
+def test_an_argument_that_no_client_takes_is_told_with_its_account(
+    service: sandbox.Service,
+) -> None:
+    token = service.token("desk1")
+    arguments = {"base_url": service.base_url, "access_token": token}
+    with pytest.raises(TypeError, match="attemps") as caught:
+        td.trade_books({"mine": arguments, "yours": {**arguments, "attemps": 1}})
+    assert caught.value.__notes__ == ["account 'yours'"]
+
+
 def test_no_more_are_asked_at_once_than_told() -> None:
     lock, at_once, most = threading.Lock(), 0, 0
     gate = threading.Event()

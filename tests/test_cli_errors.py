@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,6 +85,7 @@ def test_each_kind_of_error_has_its_code(
         ("trades -o book.yaml", "--format"),
         ("trades -o book.csv --format xlsx", ".xlsx"),
         ("search", "QUERY"),
+        ("stock ''", "SYMBOL is empty"),
         ("trades more", "unexpected"),
         ("trades --timeout 0", "--timeout is a number of seconds above 0"),
         ("check --timeout nan", "--timeout"),
@@ -97,7 +99,7 @@ def test_what_does_not_fit_is_told_before_any_request(
     sandbox: Service, run: Run, arguments: str, says: str
 ) -> None:
     sandbox.requests.clear()
-    assert says in refused(run, Code.USAGE, *arguments.split())
+    assert says in refused(run, Code.USAGE, *shlex.split(arguments))
     assert len(sandbox.requests) == 0
 
 

@@ -130,6 +130,13 @@ def test_the_help_shows_options_and_examples() -> None:
     assert max(map(cell_len, shown.splitlines())) <= 100
 
 
+def test_a_terminal_that_lacks_a_character_gets_its_number(sandbox: Service) -> None:
+    env = account(sandbox) | {"PYTHONIOENCODING": "ascii"}
+    shown = on_terminal("trades", "--rows", "4", env=env, width=80)
+    assert "\\u2026 " in shown
+    assert "--columns; all rows" in shown
+
+
 def test_ctrl_c_ends_a_call_quietly_with_130(sandbox: Service) -> None:
     sandbox.fail_next("stall", seconds=20)
     child = start("orders", env=account(sandbox))

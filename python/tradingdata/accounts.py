@@ -178,6 +178,9 @@ def _fetch_all(
         except TradingDataError as error:
             error.account = error.account or label
             return error
+        except Exception as error:  # an argument that a client does not take
+            error.add_note(f"account {label!r}")
+            raise
 
     with ThreadPoolExecutor(workers, thread_name_prefix="tradingdata-account") as threads:
         futures = {label: threads.submit(fetch, label) for label in named}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import sys
@@ -29,6 +30,8 @@ _NO_TOKENS_HERE = (
 
 def run(arguments: Sequence[str]) -> int:
     """Runs a command; returns the exit code that `codes` documents."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal need not have every character
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if any(map(_SECRET_OPTION.fullmatch, arguments)):
             problem(_NO_TOKENS_HERE)

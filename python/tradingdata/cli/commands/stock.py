@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tradingdata.books import StockList
+from tradingdata.cli.codes import UsageError
 from tradingdata.cli.connect import connect
 from tradingdata.cli.options import Columns, Connection, Output
 from tradingdata.cli.output import BookDestination
@@ -24,6 +25,8 @@ Identifier = Annotated[
 
 def stock(identifier: Identifier, connection: Connection, columns: Columns, output: Output) -> None:
     """Show the one stock that a symbol, a code or an ISIN names. It needs no token."""
+    if not identifier.strip():
+        raise UsageError("SYMBOL is empty: give an NSE symbol, a BSE code or an ISIN")
     destination = BookDestination("Stock", output, columns)
     with connect(connection, token=False) as client:
         found = client.stock(identifier)
