@@ -67,6 +67,14 @@ def test_what_is_not_known_is_none() -> None:
     assert (row.filled, row.first_fill) == (5, None)
 
 
+def test_books_of_which_one_is_localized_are_refused() -> None:
+    orders, trades = td.OrderBook([ordered(1, 10, 100.0)]), book(trade(1, "B", 10, 1005.0))
+    with pytest.raises(ValueError, match="localize them alike"):
+        td.execution_quality(orders, trades.localize("Asia/Kolkata"))
+    zoned = orders.localize("Asia/Kolkata"), trades.localize("Asia/Kolkata")
+    assert td.execution_quality(*zoned)[0].filled == 10
+
+
 def test_a_lost_quantity_is_an_error() -> None:
     with pytest.raises(ValueError, match="quantity is missing in row 0"):
         td.execution_quality(td.OrderBook([ordered(1, 10, 1.0)]), book(trade(1, "B", None, 5.0)))

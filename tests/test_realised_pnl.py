@@ -6,6 +6,7 @@ import datetime as dt
 import time
 from collections import deque
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from analysis_samples import TRADE, at, book, paise, trade, trades
 from tradingdata.analysis import Lot
 from tradingdata.analysis.keys import KEY
 
+NOON = dt.datetime(2026, 11, 19, 12, tzinfo=ZoneInfo("Asia/Kolkata"))
 LOT: dict[str, Any] = {name: TRADE[name] for name in KEY} | {"quantity": 10, "value": 900.0}
 
 
@@ -117,12 +119,25 @@ def test_a_day_goes_on_with_the_open_lots_of_the_day_before() -> None:
         ([{**LOT, "quantity": True}], ValueError, "whole number from 1 on, not True"),
         ([{**LOT, "value": "12,500"}], ValueError, "value is a finite number, not '12,500'"),
         ([{**LOT, "value": 10**400}], ValueError, "value is a finite number"),
+        ([{**LOT, "time": "monday"}], TypeError, "lot 0: time is a datetime, not 'monday'"),
+        ([{**LOT, "time": NOON}], ValueError, "its time has a zone, and those of the trades"),
         ([{**LOT, "product": 5}], TypeError, "product is text, not 5"),
     ],
 )
 def test_what_is_no_lot_is_refused(opening: object, error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
         td.realised_pnl(book(), opening)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("time", [NOON, NOON.replace(tzinfo=None), NOON.astimezone(dt.UTC)])
+def test_times_of_lots_are_on_the_clock_of_localized_trades(time: dt.datetime) -> None:
+    pytest.importorskip("polars")
+    trades = book(trade(1, "S", 4, 400.0, 0)).localize("Asia/Kolkata")
+    (match,) = td.realised_pnl(trades, [{**LOT, "time": time}]).matches
+    assert match.buy_time == NOON
+    left = td.realised_pnl(trades, [{**LOT, "time": time}]).open_lots
+    assert left.to_pandas()["time"][0] == NOON
+    assert left.to_polars()["time"][0] == NOON
 
 
 def test_what_pandas_does_not_have_is_nothing_in_a_lot() -> None:

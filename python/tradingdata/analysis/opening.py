@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,7 @@ from .lots import Lot, Lots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import tzinfo
 
     Opening = Lots | Iterable[Lot | Mapping[str, Any]]
 
@@ -30,13 +32,16 @@ class OpeningLot(NamedTuple):
     value: float
 
 
-def read_opening(opening: Opening | None) -> list[OpeningLot]:
-    """The lots in the order given. Raises TypeError and ValueError for what is no lot."""
+def read_opening(opening: Opening | None, zone: tzinfo | None = None) -> list[OpeningLot]:
+    """The lots in the order given, their times in the zone, which is that of the trades.
+
+    Raises TypeError and ValueError for what is no lot.
+    """
     if opening is None:
         return []
     if isinstance(opening, (str, bytes, Mapping)) or not hasattr(opening, "__iter__"):
         raise TypeError(_WANTED.format(type(opening).__name__))
-    return [_read(at, lot) for at, lot in enumerate(opening)]
+    return [_read(at, lot, zone) for at, lot in enumerate(opening)]
 
 
 _WANTED = (
@@ -45,7 +50,7 @@ _WANTED = (
 )
 
 
-def _read(at: int, lot: object) -> OpeningLot:
+def _read(at: int, lot: object, zone: tzinfo | None) -> OpeningLot:
     if isinstance(lot, Lot):
         given: Mapping[str, Any] = {name: getattr(lot, name) for name in _FIELDS}
     elif isinstance(lot, Mapping):
@@ -70,11 +75,24 @@ def _read(at: int, lot: object) -> OpeningLot:
     return OpeningLot(
         tuple(given[name] for name in KEY),
         (given.get("symbol"), given.get("display_name")),
-        given.get("time"),
+        _time(at, given.get("time"), zone),
         given.get("trade_no"),
         int(quantity),
         float(value),
     )
+
+
+def _time(at: int, time: object, zone: tzinfo | None) -> datetime | None:
+    """A lot's time on the clock of the trades; one without a zone is on that clock already."""
+    if time is None:
+        return None
+    if not isinstance(time, datetime):
+        raise TypeError(f"lot {at}: time is a datetime, not {time!r}")
+    if time.tzinfo is None:
+        return time.replace(tzinfo=zone)
+    if zone is None:
+        raise ValueError(f"lot {at}: its time has a zone, and those of the trades have none")
+    return time.astimezone(zone)
 
 
 def _is_nothing(value: Any) -> bool:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .amounts import in_units
+from .columns import check_book
 from .fills import Fills, read_fills
 from .keys import ASIDES, Key, Keyed
 from .lots import Lots, Part, Queue, Remainder
@@ -112,7 +113,8 @@ def realised_pnl(
     A sale closes the oldest lots of the same account, exchange, segment, security and product;
     ``trade_value`` is the cost of a lot and the proceeds of a sale. ``opening`` are lots from
     before, older than all trades, in their order: the ``open_lots`` of an earlier result, or a dict
-    each with the key's five fields, ``quantity`` and ``value``.
+    each with the key's five fields, ``quantity`` and ``value``. Of localized trades, lots' times
+    without a zone are taken to be in theirs.
 
     What is sold without a lot to take it from is no short sale here: it is listed in ``unmatched``,
     and a purchase after it opens a lot. So an intraday short sale is unmatched, and its cover open.
@@ -126,7 +128,10 @@ def realised_pnl(
     Raises ValueError for another code, for a trade that lacks a value which counts, for a quantity
     below 1, and for a trade that stands in the book twice. (Service: "Trade record".)
     """
-    given = read_opening(opening)
+    from ..books import TradeBook
+
+    check_book("trades", trades, TradeBook)
+    given = read_opening(opening, trades._table.zone)
     fills = read_fills(trades, buy, sell, also=[lot.value for lot in given], timed=True)
     matching = _Matching(given, fills)
     matching.run()

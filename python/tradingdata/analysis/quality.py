@@ -71,15 +71,17 @@ def execution_quality(
     ``exch_order_time`` to ``exch_trade_time``. ``buy`` and ``sell`` are the codes of ``txn_type``,
     which the service does not document; an order of another code has no ``better_by``.
 
-    Raises ValueError for a trade that lacks its quantity or its value. Trades of
-    orders that the order book does not have are left out: ``reconcile`` tells of them. (Service:
-    "Order record", "Trade record".)
+    Raises ValueError for a trade that lacks its quantity or its value, and where only one book is
+    localized. Trades of orders that the order book does not have are left out: ``reconcile`` tells
+    of them. (Service: "Order record", "Trade record".)
     """
     from ..books import OrderBook, TradeBook
 
     check_book("orders", orders, OrderBook)
     check_book("trades", trades, TradeBook)
     check_codes(buy, sell)
+    if (orders._table.zone is None) != (trades._table.zone is None):
+        raise ValueError("times of one book have a zone, of the other none; localize them alike")
     by_order = rows_by_order(keys_of(orders))
     by_trade, _ = trades_by_order(trades, by_order)
     measured = _Measured(orders, trades, {buy: 1, sell: -1})
