@@ -183,8 +183,9 @@ def test_a_token_that_is_not_on_the_worker_is_told(
         errors="keep",
     )
     errors = frame.compute()["error"].tolist()
-    assert "AuthenticationError: the access_token function failed" in errors[0]
-    assert "AuthenticationError: the access_token function failed" in errors[1]
+    failed = "AuthenticationError: the access_token function failed: "
+    assert errors[0].startswith(f"{failed}NOT_SET_ANYWHERE is not set")
+    assert errors[1].startswith(f"{failed}the token's file cannot be read")
     assert "ConfigurationError: there is no file of profiles" in errors[2]
 
 

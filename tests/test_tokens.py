@@ -132,7 +132,10 @@ def test_a_token_file_is_read_again_when_its_token_was_refused(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "the access_token function failed with FileNotFoundError"),
+        (
+            None,
+            "the token's file cannot be read: No such file or directory; check access_token_file",
+        ),
         (b"", "a token that cannot be used: access_token cannot be sent in a header: it is empty"),
         (b"canary\ncanary", "it holds a line break"),
         (b" \r\n", "it is empty"),
@@ -165,7 +168,7 @@ def test_a_token_file_is_taken_as_editors_write_it(tmp_path: Path, service: Serv
 
 @both
 def test_a_token_file_that_is_a_folder_or_may_not_be_read(call: Any, tmp_path: Path) -> None:
-    with pytest.raises(td.AuthenticationError, match="failed with IsADirectoryError"):
+    with pytest.raises(td.AuthenticationError, match="file cannot be read: Is a directory"):
         call("https://api.example.test", access_token=td.token_file(tmp_path))
 
 

@@ -146,6 +146,8 @@ class Source:
         asking = _asking.set((*_asking.get(), self))
         try:
             yield
+        except ConfigurationError as error:  # its message is ours, and holds no secret
+            raise AuthenticationError(f"the access_token function failed: {error}") from error
         except Exception as error:
             raise AuthenticationError(
                 f"the access_token function failed with {type(error).__name__}: see the error above"
@@ -231,7 +233,14 @@ def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
     def read_token() -> str:
         # Bytes that are no text stay a character that no token may have: the error of a codec would
         # carry the file's content along.
-        with open(name, encoding="utf-8-sig", errors="replace") as file:
-            return file.read().strip()
+        try:
+            with open(name, encoding="utf-8-sig", errors="replace") as file:
+                return file.read().strip()
+        except OSError as error:
+            # Without its name: it may be the token itself, given where its file's name belongs.
+            raise ConfigurationError(
+                f"the token's file cannot be read: {error.strerror}; check access_token_file, or "
+                "the path of td.token_file()"
+            ) from error
 
     return read_token
