@@ -12,6 +12,7 @@ import pytest
 
 import tradingdata as td
 from command_line import Run, account, run_here
+from service import as_json, envelope, orders
 from tradingdata.cli.codes import Code
 from tradingdata.sandbox import Service, start
 
@@ -113,6 +114,25 @@ def test_a_query_goes_into_every_format(
     assert "symbol" in run("archive", "sql", kept, "SELECT symbol FROM trades WHERE 0").text
 
 
+def test_infinity_goes_into_every_format_as_text(run: Run, kept: Path, tmp_path: Path) -> None:
+    query = "SELECT 9e999 AS most, -9e999 AS least, 1.5 AS number"
+    told = run("archive", "sql", kept, query, "-f", "json").text
+    strict = json.loads(told, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert strict == [{"most": "inf", "least": "-inf", "number": 1.5}]
+    assert "-inf" in run("archive", "sql", kept, query).text
+    for name in ("result.csv", "result.parquet", "result.xlsx"):
+        assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
+
+
+def test_an_export_tells_lost_values_in_no_warning_of_python(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "books.sqlite"
+    with pytest.warns(td.DataWarning, match="price"):
+        book = td.OrderBook.from_json(as_json(envelope([{**orders(1)[0], "price": "MKT"}])))
+    td.Archive(path).add(book, account="a")
+    ran = run("archive", "export", path, tmp_path / "lake")
+    assert (ran.code, ran.err) == (Code.OK, "")
+
+
 def test_an_export_is_a_file_a_day(run: Run, kept: Path, tmp_path: Path) -> None:
     ran = run("archive", "export", kept, tmp_path / "lake")
     written = [Path(line) for line in ran.text.splitlines()]
@@ -144,6 +164,7 @@ def counts(text: str) -> list[int]:
         ("trades {kept} yesterday", Code.USAGE, "'2026-11-20'"),
         ("trades {kept} 2026-11-20 2026-11-19", Code.USAGE, "before"),
         ("missing {kept} 2026-11-16 2026-11-20 --after noon", Code.USAGE, "'15:30'"),
+        ("fetch new.sqlite --tz Mars/Olympus", Code.USAGE, "no time zone 'Mars/Olympus'"),
         ("sql {kept} SELEC", Code.USAGE, "SQLite does not take the query"),
         ("sql {kept} DROP-TABLE", Code.USAGE, "SQLite"),
         ("", Code.USAGE, "tradingdata archive --help"),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tradingdata.cli.connect import received
 from tradingdata.cli.options import Debug
 from tradingdata.cli.terminal import write_out
 
@@ -25,5 +26,5 @@ def export(
 ) -> None:
     """Write Parquet files by day, as trades/day=2026-11-20/trades.parquet; prints their paths."""
     chosen = days(start, end)
-    for path in opened(file).export(folder, *chosen):
+    for path in received(lambda: opened(file).export(folder, *chosen)):
         write_out(f"{path}\n".encode())

@@ -16,6 +16,8 @@ from tradingdata.cli.options import Connection, switch
 from tradingdata.cli.terminal import remark, write_out
 from tradingdata.errors import ArchiveError
 
+from .arguments import fitting
+
 EXAMPLES = """
 tradingdata archive fetch books.sqlite
 tradingdata archive fetch books.sqlite --profile desk1
@@ -43,7 +45,7 @@ def fetch(
     Both books are asked for even if one fails; every answer and every failure is in the archive's
     log. What was kept when this ends is on the disk.
     """
-    archive = Archive(file, tz=tz, keep_personal_data=keep_personal_data)
+    archive = fitting(lambda: Archive(file, tz=tz, keep_personal_data=keep_personal_data))
     with connect(connection, keep_personal_data=keep_personal_data) as client:
         try:
             fetched = received(lambda: archive.fetch(client))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from math import isfinite
 from typing import Annotated, Any
 
 import typer
@@ -34,10 +35,15 @@ def sql(file: File, query: Query, output: Output, debug: Debug = False) -> None:
         raise UsageError(f"SQLite does not take the query: {error}") from None
     values: dict[str, list[Any]] = {}
     for at, name in enumerate(result.columns):
-        values[name if name not in values else f"{name}_{at}"] = [row[at] for row in result]
+        values[name if name not in values else f"{name}_{at}"] = [_value(row[at]) for row in result]
     kinds = {name: _kind(column) for name, column in values.items()}
     title = f"{group(len(result))} {'row' if len(result) == 1 else 'rows'}"
     destination.take(Sheet(values, kinds, title=title, noun=("row", "rows")))
+
+
+def _value(value: Any) -> Any:
+    """A value of SQLite's; neither JSON nor a sheet has infinity as a number."""
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def _kind(column: list[Any]) -> str:
