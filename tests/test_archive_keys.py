@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,25 @@ def test_a_book_of_an_unknown_account_is_not_filed_beside_labelled_ones(tmp_path
     assert archive.add(labelled[:], account="").new == 1
     assert archive.accounts == (None, "desk1")
     assert len(archive.trades(account="")) == 1
+
+
+def test_a_client_without_a_label_does_not_fetch_beside_labelled_ones(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_answer(trade(), account="desk1"))
+    where: Any = {"base_url": "http://127.0.0.1:9", "access_token": "abcdefgh"}  # nobody is asked
+
+    async def fetch_async() -> None:
+        async with td.AsyncClient(**where) as client:
+            await archive.fetch_async(client)
+
+    with td.Client(**where) as client, pytest.raises(td.ConfigurationError, match="desk1"):
+        archive.fetch(client)
+    with pytest.raises(td.ConfigurationError, match="desk1"):
+        asyncio.run(fetch_async())
+    assert len(archive.fetches()) == 1
+    # Where some were kept without a label, more of them may be.
+    archive.add(trade_answer(), account="")
+    with td.Client(**where, attempts=1) as client, pytest.raises(td.ConnectError):
+        archive.fetch(client)
 
 
 def test_a_row_without_a_time_belongs_to_the_day_it_was_received(tmp_path: Path) -> None:

@@ -72,9 +72,10 @@ class Archive:
         the log (``fetches``). What was kept when this returns is on the disk. The books are filed
         under ``client.account``. ``timeout`` in seconds is for each of the calls.
 
-        Raises what the client's calls raise; ArchiveError where the file cannot be written, before
-        anything is asked, and where an answer could not be kept: it is ``error.book`` then, to be
-        saved elsewhere.
+        Raises what the client's calls raise; before anything is asked, ArchiveError where the file
+        cannot be written, and ConfigurationError for a client without an account in an archive
+        where all are labelled, since its records may be there already; ArchiveError where an answer
+        could not be kept: it is ``error.book`` then, to be saved elsewhere.
         """
         return fetch_books(self, client, timeout)
 

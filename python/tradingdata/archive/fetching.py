@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING
 
-from ..errors import ArchiveError
+from ..errors import ArchiveError, ConfigurationError
 from . import database
 from .log import ArchiveFetch, Fetched
 
@@ -24,7 +24,7 @@ def fetch_books(archive: Archive, client: Client, timeout: float | None) -> Fetc
     """Both books of a client, into the archive."""
     if iscoroutinefunction(getattr(client, "trade_book", None)):
         raise TypeError("fetch takes a Client: with an AsyncClient, await archive.fetch_async()")
-    database.check_writable(archive.path)
+    _check(archive, client.account)
     outcomes = _Outcomes(archive, client.account)
     for name, call in _CALLS.items():
         try:
@@ -42,7 +42,7 @@ async def fetch_books_async(
     """Both books of an asynchronous client, into the archive."""
     if not iscoroutinefunction(getattr(client, "trade_book", None)):
         raise TypeError("fetch_async takes an AsyncClient: with a Client, archive.fetch()")
-    await asyncio.to_thread(database.check_writable, archive.path)
+    await asyncio.to_thread(_check, archive, client.account)
     outcomes = _Outcomes(archive, client.account)
     for name, call in _CALLS.items():
         try:
@@ -52,6 +52,18 @@ async def fetch_books_async(
         else:
             await asyncio.to_thread(outcomes.answered, name, book)
     return outcomes.result()
+
+
+def _check(archive: Archive, account: str | None) -> None:
+    """Raises, before anything is asked, where the answers could not be kept as they belong."""
+    database.check_writable(archive.path)
+    known = archive.accounts
+    if known and not account and None not in known:
+        raise ConfigurationError(
+            "the client does not say whose books it asks for, and this archive has labelled "
+            f"accounts only ({', '.join(filter(None, known))}): make it with Client(account=...), "
+            "or its records may stand beside themselves"
+        )
 
 
 class _Outcomes:
