@@ -48,7 +48,8 @@ else:
 def _known(update):  # type: ignore[no-untyped-def]
     book = update[0]
     if book is None:
-        raise update.missed
+        # Whoever asks often, or keeps the update, keeps no frames of those who asked before.
+        raise update.missed.with_traceback(None)
     return book
 
 
@@ -116,7 +117,7 @@ class TradeUpdate(_TradeUpdateFields):
         missed: the error of a poll that failed and may pass; ``None`` where the answer was good.
         at: when the answer had arrived, or the failure was known, in UTC (aware).
         rollover: whether the book of the day that was followed is over: it was cleared, or holds
-            trades of a later day only.
+            trades of a later day.
     """
 
     __slots__ = ()
