@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import pickle
 import stat
@@ -154,6 +155,10 @@ def test_only_books_of_trades_and_orders_are_kept(tmp_path: Path) -> None:
     archive = archive_with(tmp_path)
     with pytest.raises(TypeError, match="a TradeBook or an OrderBook, not StockList"):
         archive.add(td.StockList())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a TradeBook or an OrderBook, not list"):
+        archive.add([])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="an aware time"):
+        archive.add(td.TradeBook(), at="15:45")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="aware"):
         archive.add(td.TradeBook(), at=clock("10:00").replace(tzinfo=None))
 
@@ -195,6 +200,15 @@ def test_an_archive_keeps_to_its_zone(tmp_path: Path) -> None:
     with pytest.raises(td.ArchiveError, match="by the clock of UTC: open it with tz='UTC'"):
         td.Archive(tmp_path / "books.sqlite")
     assert td.Archive(tmp_path / "books.sqlite", tz="UTC").tz.tzname(None) == "UTC"
+
+
+def test_an_archive_whose_zone_is_an_offset_says_how_to_open_it(tmp_path: Path) -> None:
+    india = dt.timezone(dt.timedelta(hours=5, minutes=30))
+    td.Archive(tmp_path / "books.sqlite", tz=india)
+    with pytest.raises(td.ArchiveError) as caught:
+        td.Archive(tmp_path / "books.sqlite")
+    assert str(caught.value).endswith(f"open it with tz={india!r}")
+    td.Archive(tmp_path / "books.sqlite", tz=india)
 
 
 def test_many_rows_are_decoded_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,15 @@ def test_accounts_stay_apart(tmp_path: Path) -> None:
     assert archive.accounts == ("desk1", "desk2")
     assert [row.quantity for row in archive.trades()] == [1, 2]
     assert [row.quantity for row in archive.trades(account="desk2")] == [2]
+
+
+def test_a_label_that_is_no_text_is_refused_and_not_looked_for(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_answer(trade(), account="5"))
+    label: Any = 5
+    calls = (archive.trades, archive.orders, archive.fetches, partial(archive.history, "1"))
+    for call in (*calls, partial(archive.missing, DAY, DAY)):
+        with pytest.raises(TypeError, match="account is text, not int"):
+            call(account=label)
 
 
 def test_a_book_of_an_unknown_account_is_not_filed_beside_labelled_ones(tmp_path: Path) -> None:

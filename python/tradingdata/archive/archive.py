@@ -14,6 +14,7 @@ from .fetching import fetch_books, fetch_books_async
 from .history import read_history
 from .query import run
 from .reading import read_book
+from .rows import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -100,9 +101,11 @@ class Archive:
             at: when it was received, an aware time, where its response does not say. Without
                 either, its rows never replace what a dated answer said.
 
-        Raises ValueError for a book of an unknown account, in an archive that has labelled ones:
-        filed under no label, its records would stand beside themselves.
+        Raises TypeError for what is neither book, and ValueError for one of an unknown account, in
+        an archive that has labelled ones: filed under no label, its records would stand beside
+        themselves.
         """
+        name_of(book)
         response = book.response
         if account is None:
             account = response.account if response is not None else None
@@ -113,6 +116,8 @@ class Archive:
             )
         if at is None:
             at = response.received_at if response is not None else None
+        elif not isinstance(at, datetime):
+            raise TypeError(f"at is an aware time (with a zone), not {at!r}")
         elif at.tzinfo is None:
             raise ValueError(f"at is an aware time (with a zone), not {at!r}")
         return self._file(book, account, "add", at)
@@ -167,8 +172,9 @@ class Archive:
 
     def _read(self, name: str, start: Day | None, end: Day | None, account: str | None) -> AnyBook:
         days = days_of(start, end)
+        label = _label(account)
         with database.reading(self._path) as connection:
-            return read_book(connection, name, days, account, keep=self._keep)
+            return read_book(connection, name, days, label, keep=self._keep)
 
     def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
         """The states in which the archive saw an order, each from the time it was first seen.
@@ -176,15 +182,15 @@ class Archive:
         Where several records have that number (legs, days, accounts), one after the other. That
         ``row_no`` or ``ref_ltp`` moved makes no state. Empty where the archive has no such order.
         """
+        number, label = text("order_no", order_no), _label(account)
         with database.reading(self._path) as connection:
-            return read_history(
-                connection, self._zone, text("order_no", order_no), account, keep=self._keep
-            )
+            return read_history(connection, self._zone, number, label, keep=self._keep)
 
     def fetches(self, *, account: str | None = None) -> list[log.ArchiveFetch]:
         """The log: every answer and every failure, in the order in which they were written."""
+        label = _label(account)
         with database.reading(self._path) as connection:
-            return log.read_all(connection, self._zone, account)
+            return log.read_all(connection, self._zone, label)
 
     @property
     def accounts(self) -> tuple[str | None, ...]:
@@ -281,3 +287,8 @@ class Archive:
 
     def __repr__(self) -> str:
         return f"<Archive {self._path}, days by the clock of {zone_as_text(self._zone)}>"
+
+
+def _label(account: str | None) -> str | None:
+    """A label to look for, checked: one of another type would find nothing, like an empty day."""
+    return None if account is None else text("account", account)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError
+from ..zones import zone_of_text
 from . import schema
 from .views import define_views
 
@@ -103,8 +104,9 @@ def prepare(path: str, zone: str, timeout: float, *, create: bool) -> None:
     with reading(path) as connection:
         known = schema.zone_name(connection)
     if known != zone:
+        wanted = zone_of_text(known) if known[:1] in "+-" else known  # offsets have no name
         raise ArchiveError(
-            f"{path} tells days by the clock of {known}: open it with tz={known!r}", file=path
+            f"{path} tells days by the clock of {known}: open it with tz={wanted!r}", file=path
         )
 
 
