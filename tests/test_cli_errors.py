@@ -161,6 +161,16 @@ def test_without_an_address_or_a_token_it_says_what_to_set(
     assert "TRADINGDATA_BASE_URL" in refused(run, Code.CONFIGURATION, "search", "tata")
 
 
+def test_a_password_in_the_address_is_refused_and_not_repeated(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F68."""
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", "https://me:canary@api.example.test")
+    said = refused(run, Code.CONFIGURATION, "trades")
+    assert "canary" not in said
+    assert "access_token=" not in said, "that is advice for Python"
+
+
 def test_a_refused_connection_is_a_transport_error(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,7 +72,7 @@ def test_what_is_wrong_in_a_profile_is_told_without_its_values(
 
 def test_a_truth_value_is_no_number(profiles: Path) -> None:
     profiles.write_text('[desk1]\nbase_url = "https://api.example.test"\nattempts = true\n')
-    with pytest.raises(TypeError, match="attempts is a whole number"):
+    with pytest.raises(td.ConfigurationError, match="attempts is of the wrong type"):
         td.Client.from_profile("desk1")
 
 

@@ -75,7 +75,8 @@ def check_options(where: str, options: Mapping[str, Any]) -> None:
             raise ConfigurationError(
                 f"{where} has an unknown option {option!r}; known are: {known}"
             )
-        if not isinstance(value, _OPTIONS[option]):
+        truth = isinstance(value, bool) and _OPTIONS[option] is not bool  # an int to Python
+        if truth or not isinstance(value, _OPTIONS[option]):
             raise ConfigurationError(f"{where}: {option} is of the wrong type")
 
 

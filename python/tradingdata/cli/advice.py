@@ -12,6 +12,7 @@ _WORDS = (
     (r", or pass rate_limit=", ""),
     (r"pass access_token=, set TRADINGDATA_ACCESS_TOKEN,? or assign client\.access_token",
      "set TRADINGDATA_ACCESS_TOKEN or use --profile NAME"),
+    (r": pass access_token=$", ": the token is TRADINGDATA_ACCESS_TOKEN's or a profile's"),
     (r"; go on with start_page=(\d+), page_size=(\d+)",
      r"; go on with --start-page \1 --page-size \2"),
     (r"\bbuy= and sell=", "--buy and --sell"),

@@ -139,7 +139,8 @@ def _print_left_out(console: Console, shown: Shown, count: int, *, asked: bool) 
     notes = []
     hidden = len(missing) + len(shown.hidden)
     if hidden and not asked:
-        notes.append(f"+{hidden} more columns: --columns")
+        # Where a command leaves none out by itself, it has no --columns.
+        notes.append(f"+{hidden} more columns: {'--columns' if shown.hidden else '-o FILE'}")
     if shown.skipped:
         notes.append("all rows: --rows 0")
     if notes:
