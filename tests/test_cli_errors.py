@@ -227,6 +227,17 @@ def test_a_disk_that_is_full_is_told_with_the_file_that_was_asked_for(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_library_that_cannot_write_is_told_in_its_own_words(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def failing(*_: object) -> None:
+        raise OSError("the column is broken")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    said = refused(run, Code.FILE, "trades", "-o", tmp_path / "trades.parquet")
+    assert said == "error: the column is broken\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_standard_output_that_takes_nothing_is_told(sandbox: Service) -> None:
     """F111."""

@@ -84,7 +84,10 @@ class Destination:
             self._write_file(path, source, overwrite=self._force)
         except FileExistsError:
             raise _taken(path) from None
-        except OSError as error:  # it names the draft beside the file, which nobody asked for
+        except OSError as error:
+            if error.strerror is None:
+                raise
+            # It names the draft beside the file, which nobody asked for.
             raise OSError(error.errno, error.strerror, str(path)) from None
         remark(f"wrote {source.counted()} to {path}")
         print_issues(source, remark, lost_only=True)
