@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -9,6 +10,17 @@ from _pytest.runner import runtestprotocol
 
 from calls import TooLate
 from service import Authority, Proxy, Service
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Takes the thousands of tests out of each collection of garbage that a test asks for."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Libraries count what is left of theirs at the end."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
