@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.runner import runtestprotocol
 
 from calls import TooLate
 from service import Authority, Proxy, Service
+
+if TYPE_CHECKING:
+    from command_line import Run
+    from tradingdata.sandbox import Service as SandboxService
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -48,6 +53,18 @@ def proxy(tls_service: Service) -> Iterator[Proxy]:
     """A recording proxy that leads every target to `tls_service`."""
     with Proxy(tls_service) as running:
         yield running
+
+
+@pytest.fixture
+def run(
+    sandbox: SandboxService,
+    monkeypatch: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> Run:
+    """Runs a command line in this process, with the account of the module's `sandbox`."""
+    from command_line import account, run_here
+
+    return run_here(capsysbinary, monkeypatch, account(sandbox))
 
 
 # A machine has slow moments; a promise that is broken stays broken. So a test that only came too

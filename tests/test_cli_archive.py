@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
-from command_line import Run, account, run_here
+from command_line import Run
 from service import as_json, envelope, orders
 from tradingdata.cli.codes import Code
 from tradingdata.sandbox import Service, start
@@ -23,13 +23,6 @@ DAY = "2026-11-20"
 def sandbox() -> Iterator[Service]:
     with start(orders=40) as service:
         yield service
-
-
-@pytest.fixture
-def run(
-    sandbox: Service, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
-) -> Run:
-    return run_here(capsysbinary, monkeypatch, account(sandbox))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
-from command_line import Ran, Run, account, run_here
+from command_line import Ran, Run
 from tradingdata.sandbox import Service, start
 from tradingdata.shown import KEY_COLUMNS
 
@@ -23,13 +23,6 @@ from tradingdata.shown import KEY_COLUMNS
 def sandbox() -> Iterator[Service]:
     with start(orders=60) as service:
         yield service
-
-
-@pytest.fixture
-def run(
-    sandbox: Service, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
-) -> Run:
-    return run_here(capsysbinary, monkeypatch, account(sandbox))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
-from command_line import Run, account, run_here
+from command_line import Run
 from tradingdata.analysis import positions, realised_pnl
 from tradingdata.cli.codes import Code
 from tradingdata.sandbox import Service, start
@@ -22,13 +22,6 @@ from tradingdata.sandbox import Service, start
 def sandbox() -> Iterator[Service]:
     with start(orders=40) as service:
         yield service
-
-
-@pytest.fixture
-def run(
-    sandbox: Service, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
-) -> Run:
-    return run_here(capsysbinary, monkeypatch, account(sandbox))
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import tradingdata as td
-from command_line import Run, account, on_terminal, run_here, start
+from command_line import Run, account, on_terminal, start
 from tradingdata import _core
 from tradingdata.cli.codes import Code
 from tradingdata.sandbox import Service
@@ -30,13 +30,6 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 def sandbox() -> Iterator[Service]:
     with start_sandbox(orders=60) as service:
         yield service
-
-
-@pytest.fixture
-def run(
-    sandbox: Service, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
-) -> Run:
-    return run_here(capsysbinary, monkeypatch, account(sandbox))
 
 
 @pytest.fixture
