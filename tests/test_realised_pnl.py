@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import time
 from collections import deque
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -271,36 +270,6 @@ def test_times_keep_their_zone() -> None:
     assert str(result.matches[0].sell_time) == "2026-11-20 09:15:01+05:30"
     assert str(result.matches.to_pandas()["sell_time"].dtype) == "datetime64[us, Asia/Kolkata]"
     assert str(result.matches.to_polars()["sell_time"][0]) == "2026-11-20 09:15:01+05:30"
-
-
-def test_a_trade_costs_less_than_ten_microseconds() -> None:
-    """In CPU time, the best of two: the machine may be busy with other things."""
-    first = [
-        trade(
-            number,
-            "BS"[number % 7 < 3],
-            1 + number % 9,
-            500.05,
-            number % 300,
-            security_id=str(number % 40),
-            trade_no=None,  # so that the rows may come again
-        )
-        for number in range(1000)
-    ]
-    many = td.concat([td.TradeBook(first)] * 20)
-    took = []
-    for calculate in (
-        td.positions,
-        td.realised_pnl,
-        lambda trades: td.reconcile(td.OrderBook(), trades),
-    ):
-        best = 9.0
-        for _ in range(2):
-            started = time.process_time()
-            calculate(many)
-            best = min(best, time.process_time() - started)
-        took.append(best)
-    assert max(took) / len(many) < 10e-6, took
 
 
 def test_a_lot_is_a_plain_dataclass() -> None:
