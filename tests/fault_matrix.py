@@ -58,7 +58,7 @@ def covered() -> dict[int, list[str]]:
             for test, faults in of_module(path):
                 for fault in faults:
                     found[fault].append(test)
-    for path in sorted(CORE_TESTS.glob("*_test.cpp")):
+    for path in sorted(CORE_TESTS.rglob("*_test.cpp")):
         for title in CORE_CASE.findall(path.read_text("utf-8")):
             for fault in numbers(title):
                 found[fault].append(f"{path.stem}::{title}")

@@ -19,7 +19,7 @@ from tradingdata import _core
 ROOT = Path(__file__).parent.parent
 RECORDS = ("Trade", "Order", "Stock")
 GENERATED = ROOT / "python/tradingdata/_core/records.pyi"
-FIELD_TABLES = ROOT / "cpp/include/tradingdata/records.hpp"
+FIELD_TABLES = ROOT / "cpp/src/table/records.hpp"
 SANDBOX = ROOT / "python/tradingdata/sandbox"
 CODE = {".py", ".pyi", ".cpp", ".hpp", ".c", ".sh", ""}
 UNFINISHED = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b")
@@ -131,15 +131,35 @@ def test_the_gil_is_released_in_the_one_way_that_survives_the_end(path: Path) ->
 @pytest.mark.parametrize("path", code("cpp", "python"), ids=relative)
 def test_only_the_transport_knows_libcurl(path: Path) -> None:
     """Its two halves: the multi handle in curl.cpp, a transfer's options in curl_easy.cpp."""
-    if relative(path) not in {"cpp/src/curl.cpp", "cpp/src/curl_easy.cpp"}:
+    if relative(path) not in {"cpp/src/http/curl.cpp", "cpp/src/http/curl_easy.cpp"}:
         assert not [name for name in includes(path) if name.startswith("curl/")]
 
 
-@pytest.mark.parametrize("path", code("cpp/include"), ids=relative)
-def test_public_headers_hold_no_third_party_type(path: Path) -> None:
+# What each layer of the core may include, as its CMake target links it.
+CORE_LAYERS = {
+    "base": {"base"},
+    "table": {"table", "base"},
+    "http": {"http", "base"},
+    "export": {"export", "table", "base"},
+    "decode": {"decode", "table", "base"},
+    "client": {"client", "decode", "http", "table", "base"},
+}
+
+
+@pytest.mark.parametrize("path", code("cpp/src"), ids=relative)
+def test_a_layer_of_the_core_includes_only_layers_below_it(path: Path) -> None:
+    layer = path.parent.name
+    own = [name for name in includes(path) if name.endswith(".hpp")]
+    assert {name.split("/")[0] for name in own} <= CORE_LAYERS[layer]
+
+
+@pytest.mark.parametrize("path", code("cpp/src"), ids=relative)
+def test_headers_of_the_core_hold_no_third_party_type(path: Path) -> None:
     """Such a header has a slash or an extension; those of the standard library have neither."""
-    foreign = [name for name in includes(path) if re.search(r"[/.]", name)]
-    assert all(name.startswith("tradingdata/") for name in foreign)
+    allowed = {"curl_easy.hpp": {"curl"}, "simd.hpp": {"emmintrin.h"}}.get(path.name, set())
+    if path.suffix == ".hpp":
+        foreign = [name for name in includes(path) if re.search(r"[/.]", name)]
+        assert {name.split("/")[0] for name in foreign} <= CORE_LAYERS.keys() | allowed
 
 
 def test_the_exports_are_sorted_and_documented() -> None:

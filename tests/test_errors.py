@@ -14,7 +14,7 @@ import tradingdata as td
 from service import as_json, envelope, stocks
 from tradingdata import _core, errors
 
-HEADER = Path(__file__).parent.parent / "cpp/include/tradingdata/error.hpp"
+HEADER = Path(__file__).parent.parent / "cpp/src/base/error.hpp"
 CLASSES = [
     value
     for value in vars(errors).values()

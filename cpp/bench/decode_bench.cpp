@@ -18,9 +18,9 @@
 #include <simdjson.h>
 #endif
 
-#include "bodies.hpp"
-#include "tradingdata/decode.hpp"
-#include "tradingdata/records.hpp"
+#include "decode/decode.hpp"
+#include "support/bodies.hpp"
+#include "table/records.hpp"
 
 using namespace tradingdata;
 

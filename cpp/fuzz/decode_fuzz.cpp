@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "../src/grammar.hpp"
+#include "decode/decode.hpp"
+#include "decode/json_grammar.hpp"
 #include "oracle.hpp"
-#include "tradingdata/decode.hpp"
-#include "tradingdata/records.hpp"
+#include "table/records.hpp"
 
 using namespace tradingdata;
 using oracle::require;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "tradingdata/time.hpp"
+#include "base/time.hpp"
 
 namespace tradingdata::oracle {
 

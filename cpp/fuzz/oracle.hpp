@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tradingdata/table.hpp"
+#include "table/table.hpp"
 
 namespace tradingdata::oracle {
 

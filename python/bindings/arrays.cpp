@@ -9,7 +9,7 @@
 #include "bindings.hpp"
 #include "columns.hpp"
 #include "exports.hpp"
-#include "tradingdata/category.hpp"
+#include "table/dictionary.hpp"
 #include "wall_clock.hpp"
 
 namespace tradingdata::python {

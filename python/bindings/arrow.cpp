@@ -1,5 +1,5 @@
 // Tables over Arrow's PyCapsule interface.
-#include "tradingdata/arrow.hpp"
+#include "export/arrow.hpp"
 
 #include <pybind11/stl.h>
 

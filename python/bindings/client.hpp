@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "tradingdata/client.hpp"
+#include "client/client.hpp"
 
 namespace tradingdata::python {
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <vector>
 
+#include "base/time.hpp"
+#include "table/table.hpp"
 #include "text_cache.hpp"
-#include "tradingdata/table.hpp"
-#include "tradingdata/time.hpp"
 
 namespace tradingdata::python {
 

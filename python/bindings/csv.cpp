@@ -1,4 +1,4 @@
-#include "tradingdata/csv.hpp"
+#include "export/csv.hpp"
 
 #include <pybind11/stl.h>
 

@@ -1,5 +1,5 @@
 // The decoder on bytes that the caller has: from_json, load, and the tests.
-#include "tradingdata/decode.hpp"
+#include "decode/decode.hpp"
 
 #include <string>
 #include <string_view>

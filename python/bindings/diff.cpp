@@ -1,5 +1,5 @@
 // _core.OrderDiff: what happened between two books of orders, as rows that own their storage.
-#include "tradingdata/diff.hpp"
+#include "table/diff.hpp"
 
 #include <pybind11/stl.h>
 
@@ -12,7 +12,7 @@
 #include "exports.hpp"
 #include "released_gil.hpp"
 #include "rows.hpp"
-#include "tradingdata/records.hpp"
+#include "table/records.hpp"
 
 namespace tradingdata::python {
 

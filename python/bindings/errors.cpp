@@ -2,8 +2,8 @@
 #include <exception>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "bindings.hpp"
-#include "tradingdata/error.hpp"
 
 namespace tradingdata::python {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tradingdata/table.hpp"
+#include "table/table.hpp"
 
 namespace tradingdata::python {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tradingdata/table.hpp"
+#include "table/table.hpp"
 
 namespace tradingdata::python {
 

@@ -1,5 +1,6 @@
 // Records as JSON text, one by one: what an archive keeps of a book.
-#include "tradingdata/json.hpp"
+#include "export/json.hpp"
+#include "decode/raw_records.hpp"
 
 #include <string>
 #include <string_view>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tradingdata/schema.hpp"
+#include "table/schema.hpp"
 
 namespace tradingdata::python {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "tradingdata/select.hpp"
-#include "tradingdata/text.hpp"
+#include "base/text.hpp"
+#include "table/row_selection.hpp"
 
 namespace tradingdata::python {
 

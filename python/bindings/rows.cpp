@@ -5,8 +5,8 @@
 
 #include "bindings.hpp"
 #include "extras.hpp"
-#include "tradingdata/records.hpp"
-#include "tradingdata/select.hpp"
+#include "table/records.hpp"
+#include "table/row_selection.hpp"
 
 namespace tradingdata::python {
 

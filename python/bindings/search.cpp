@@ -1,6 +1,6 @@
 // _core.Search and _core.SearchRun: a search over all its pages, on the caller's thread or on a
 // worker's.
-#include "tradingdata/search.hpp"
+#include "client/search.hpp"
 
 #include <pybind11/stl.h>
 

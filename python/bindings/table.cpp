@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "export/json.hpp"
 #include "exports.hpp"
 #include "extras.hpp"
 #include "released_gil.hpp"
 #include "rows.hpp"
-#include "tradingdata/json.hpp"
-#include "tradingdata/records.hpp"
-#include "tradingdata/select.hpp"
+#include "table/records.hpp"
+#include "table/row_selection.hpp"
 
 namespace tradingdata::python {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "tradingdata/table.hpp"
+#include "table/table.hpp"
 
 namespace tradingdata::python {
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "tradingdata/time.hpp"
+#include "base/time.hpp"
 
 namespace tradingdata::python {
 

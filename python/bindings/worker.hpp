@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client.hpp"
-#include "tradingdata/worker.hpp"
+#include "client/worker.hpp"
 
 namespace tradingdata::python {
 

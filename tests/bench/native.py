@@ -21,7 +21,7 @@ def libcurl_floor() -> Path:
 
 def walk_floor() -> Path:
     """The decoder alone, without Python and on warm memory. Needs cmake, for the core's library."""
-    core = [path for name in ("include", "src") for path in sorted((CPP / name).rglob("*.[ch]pp"))]
+    core = sorted((CPP / "src").rglob("*.[ch]pp"))
     made_from = digest(*_sources("walk_floor"), *core)
     program = folder() / f"walk_floor-{made_from}"
     if program.exists():
@@ -29,10 +29,10 @@ def walk_floor() -> Path:
     build = folder() / f"core-{made_from}"
     settings = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON")
     _quietly("cmake", "-S", str(CPP), "-B", str(build), "-DTRADINGDATA_TESTS=OFF", *settings)
-    _quietly("cmake", "--build", str(build), "--target", "tradingdata_core", "-j2")
-    library = str(build / "libtradingdata_core.a")
-    options = ["-flto=auto", f"-I{CPP / 'include'}"]
-    return _program("walk_floor", made_from, options, [library, "-lcurl", "-lz", "-pthread"])
+    _quietly("cmake", "--build", str(build), "--target", "tradingdata_decode", "-j2")
+    libraries = [str(build / f"libtradingdata_{layer}.a") for layer in ("decode", "table", "base")]
+    options = ["-flto=auto", f"-I{CPP / 'src'}"]
+    return _program("walk_floor", made_from, options, [*libraries, "-pthread"])
 
 
 def _sources(name: str) -> list[Path]:

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "decode/decode.hpp"
 #include "rounds.hpp"
-#include "tradingdata/decode.hpp"
-#include "tradingdata/records.hpp"
+#include "table/records.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

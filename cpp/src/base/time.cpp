@@ -1,0 +1,148 @@
+#include "base/time.hpp"
+
+#include <cstdio>
+
+namespace tradingdata {
+
+namespace {
+
+constexpr std::size_t date_length = 10;
+constexpr std::size_t time_length = 19;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// `count` digits as a number, or a negative number where one is none.
+int digits(const char* text, int count) {
+  int value = 0;
+  for (int i = 0; i < count; ++i) {
+    if (!is_digit(text[i])) return -1;
+    value = value * 10 + (text[i] - '0');
+  }
+  return value;
+}
+
+int days_in_month(int year, int month) {
+  constexpr int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  return month == 2 && leap ? 29 : lengths[month - 1];
+}
+
+bool read_date(const char* text, Civil& civil) {
+  civil = {digits(text, 4), digits(text + 5, 2), digits(text + 8, 2)};
+  return text[4] == '-' && text[7] == '-' && civil.year >= 1 && civil.month >= 1 &&
+         civil.month <= 12 && civil.day >= 1 && civil.day <= days_in_month(civil.year, civil.month);
+}
+
+bool is_zero(const Civil& civil) {
+  return civil.year == 1 && civil.month == 1 && civil.day == 1;
+}
+
+// Seconds since midnight of HH:MM:SS, or a negative number.
+int read_clock(const char* text) {
+  const int hour = digits(text, 2);
+  const int minute = digits(text + 3, 2);
+  const int second = digits(text + 6, 2);
+  const bool sound = text[2] == ':' && text[5] == ':' && hour >= 0 && hour < 24 && minute >= 0 &&
+                     minute < 60 && second >= 0 && second < 60;
+  return sound ? hour * 3600 + minute * 60 + second : -1;
+}
+
+// Microseconds of a fraction such as .25, or a negative number where digits would be lost.
+int read_fraction(std::string_view text) {
+  if (text.size() < 2 || text[0] != '.') return -1;
+  int micros = 0;
+  int scale = 100'000;
+  for (const char c : text.substr(1)) {
+    if (!is_digit(c) || (scale == 0 && c != '0')) return -1;
+    micros += (c - '0') * scale;
+    scale /= 10;
+  }
+  return micros;
+}
+
+}  // namespace
+
+// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so that the
+// leap day is the last of a year and months need no table.
+std::int32_t days_from_civil(const Civil& civil) {
+  const int year = civil.year - (civil.month <= 2 ? 1 : 0);
+  const int era = (year >= 0 ? year : year - 399) / 400;
+  const int year_of_era = year - era * 400;
+  const int shifted_month = civil.month + (civil.month > 2 ? -3 : 9);
+  const int day_of_year = (153 * shifted_month + 2) / 5 + civil.day - 1;
+  const int day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+  return era * 146'097 + day_of_era - 719'468;
+}
+
+Civil civil_from_days(std::int32_t days) {
+  const int shifted = days + 719'468;
+  const int era = (shifted >= 0 ? shifted : shifted - 146'096) / 146'097;
+  const int day_of_era = shifted - era * 146'097;
+  const int year_of_era =
+      (day_of_era - day_of_era / 1'460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
+  const int day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int shifted_month = (5 * day_of_year + 2) / 153;
+  const int month = shifted_month + (shifted_month < 10 ? 3 : -9);
+  return {year_of_era + era * 400 + (month <= 2 ? 1 : 0), month,
+          day_of_year - (153 * shifted_month + 2) / 5 + 1};
+}
+
+TimeFit parse_timestamp(std::string_view text, std::int64_t& micros) {
+  Civil civil{};
+  if (text.size() < date_length || !read_date(text.data(), civil)) return TimeFit::unreadable;
+  if (text.size() == date_length) return is_zero(civil) ? TimeFit::zero : TimeFit::unreadable;
+  if (text.size() < time_length) return TimeFit::unreadable;
+  const char separator = text[date_length];
+  const int seconds = read_clock(text.data() + date_length + 1);
+  if ((separator != ' ' && separator != 'T') || seconds < 0) return TimeFit::unreadable;
+  int fraction = 0;
+  if (text.size() > time_length) {
+    fraction = read_fraction(text.substr(time_length));
+    if (fraction < 0) return TimeFit::unreadable;
+  }
+  if (is_zero(civil)) return TimeFit::zero;
+  micros = days_from_civil(civil) * micros_per_day + seconds * micros_per_second + fraction;
+  return text.size() == time_length && separator == ' ' ? TimeFit::documented : TimeFit::other_form;
+}
+
+TimeFit parse_date(std::string_view text, std::int32_t& days) {
+  Civil civil{};
+  if (text.size() < date_length || !read_date(text.data(), civil)) return TimeFit::unreadable;
+  days = days_from_civil(civil);
+  if (text.size() == date_length) return is_zero(civil) ? TimeFit::zero : TimeFit::documented;
+  std::int64_t micros = 0;
+  const TimeFit fit = parse_timestamp(text, micros);
+  if (fit == TimeFit::zero || fit == TimeFit::unreadable) return fit;
+  return micros == days * micros_per_day ? TimeFit::other_form : TimeFit::unreadable;
+}
+
+std::string format_date(std::int32_t days) {
+  const Civil civil = civil_from_days(days);
+  char text[32];
+  std::snprintf(text, sizeof text, "%04d-%02d-%02d", civil.year, civil.month, civil.day);
+  return text;
+}
+
+std::string format_timestamp(std::int64_t micros) {
+  std::int64_t day = micros / micros_per_day;
+  std::int64_t rest = micros % micros_per_day;
+  if (rest < 0) {
+    --day;
+    rest += micros_per_day;
+  }
+  const auto seconds = static_cast<int>(rest / micros_per_second);
+  const auto fraction = static_cast<int>(rest % micros_per_second);
+  char text[32];
+  std::snprintf(text, sizeof text, " %02d:%02d:%02d", seconds / 3600, seconds / 60 % 60,
+                seconds % 60);
+  std::string result = format_date(static_cast<std::int32_t>(day)) + text;
+  if (fraction != 0) {
+    std::snprintf(text, sizeof text, ".%06d", fraction);
+    result += text;
+  }
+  return result;
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,71 @@
+// The service's times in the form it documents, quotes included, eight characters at a time. A book
+// repeats a few days, so a column remembers the last one.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "base/time.hpp"
+
+namespace tradingdata::detail {
+
+inline constexpr int date_length = 10;
+inline constexpr int timestamp_length = 19;
+
+// Seconds since midnight of HH:MM:SS, or -1.
+inline std::int64_t clock_seconds(const char* text) {
+  if constexpr (std::endian::native != std::endian::little) return -1;
+  std::uint64_t word;
+  std::memcpy(&word, text, sizeof word);
+  word ^= 0x30303A30303A3030;  // digits become 0..9, colons 0
+  // A digit above 9, or a colon that is none, carries into its byte's top bit.
+  if (((word | (word + 0x76767F76767F7676)) & 0x8080808080808080) != 0) return -1;
+  const auto two = [word](int shift) {
+    return static_cast<std::int64_t>((word >> shift & 0xFF) * 10 + (word >> (shift + 8) & 0xFF));
+  };
+  const std::int64_t hour = two(0);
+  const std::int64_t minute = two(24);
+  const std::int64_t second = two(48);
+  if (hour > 23 || minute > 59 || second > 59) return -1;
+  return hour * 3600 + minute * 60 + second;
+}
+
+// A quote and the ten characters of a day.
+inline bool same_day(const char* quote, const char* expected) {
+  std::uint64_t a, b;
+  std::uint32_t c, d;
+  std::memcpy(&a, quote, sizeof a);
+  std::memcpy(&b, expected, sizeof b);
+  std::memcpy(&c, quote + 7, sizeof c);
+  std::memcpy(&d, expected + 7, sizeof d);
+  return a == b && c == d;
+}
+
+inline bool is_zero_day(const char* quote) {
+  return same_day(quote, "\"0001-01-01");
+}
+
+class DayMemo {
+ public:
+  // Whether a day stands behind the quote; it is then the one that days() tells.
+  bool read(const char* quote) { return same_day(quote, text_) || learn(quote); }
+  std::int32_t days() const { return days_; }
+
+ private:
+  bool learn(const char* quote) {
+    std::int32_t days = 0;
+    if (*quote != '"' || parse_date({quote + 1, date_length}, days) != TimeFit::documented) {
+      return false;
+    }
+    std::memcpy(text_, quote, sizeof text_);
+    days_ = days;
+    return true;
+  }
+
+  // Never without a day that is true of its text: a body may hold any eleven bytes.
+  char text_[date_length + 1] = {'"', '1', '9', '7', '0', '-', '0', '1', '-', '0', '1'};
+  std::int32_t days_ = 0;
+};
+
+}  // namespace tradingdata::detail

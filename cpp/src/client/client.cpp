@@ -1,0 +1,208 @@
+#include "client/client.hpp"
+
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/process.hpp"
+#include "table/records.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+constexpr std::size_t most_idle = 32;
+constexpr std::string_view json_type = "Content-Type: application/json";
+
+void check(bool good, const char* rule) {
+  if (!good) throw Error(ErrorKind::configuration, rule);
+}
+
+const ClientOptions& checked(const ClientOptions& options) {
+  const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
+  check(positive(options.timeout), "timeout must be a number of seconds above 0");
+  check(positive(options.connect_timeout), "connect_timeout must be a number of seconds above 0");
+  check(options.attempts >= 1, "attempts must be 1 or more");
+  check(options.max_body >= 1, "max_body must be 1 byte or more");
+  return options;
+}
+
+CurlOptions curl_options(const ClientOptions& options, const BaseUrl& base) {
+  const ProxyChoice choice =
+      choose_proxy(base, options.proxy, options.trust_env, options.environment);
+  CurlOptions result;
+  result.host = base.host();
+  result.allow_http = base.loopback();
+  result.proxy = choice.proxy;
+  result.no_proxy = choice.no_proxy;
+  result.ca_file = options.ca_file;
+  result.user_agent = options.user_agent;
+  result.max_body = options.max_body;
+  return result;
+}
+
+EngineOptions engine_options(const ClientOptions& options) {
+  EngineOptions result;
+  result.retry.attempts = options.attempts;
+  result.connect_timeout = from_seconds(options.connect_timeout);
+  result.rate_limit = options.rate_limit;
+  result.sources = options.sources;
+  return result;
+}
+
+}  // namespace
+
+Fetched fetched(Outcome outcome) {
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  return {std::static_pointer_cast<const Table>(outcome.result), outcome.status_code,
+          outcome.attempts, outcome.elapsed, outcome.received_at};
+}
+
+Client::Client(ClientOptions options)
+    : options_(checked(options)),
+      base_url_(options_.base_url),
+      curl_options_(curl_options(options_, base_url_)),
+      engine_options_(engine_options(options_)) {
+  idle_.reserve(most_idle);
+}
+
+Client::~Client() {
+  close();
+}
+
+void Client::check_open() const {
+  if (closed_) throw Error(ErrorKind::closed, "the client is closed: make a new one");
+  if (detail::ending()) throw Error(ErrorKind::closed, "the process is ending");
+}
+
+Call Client::new_call(Method method, const std::string& path, std::optional<double> timeout) const {
+  check_open();
+  const double seconds = timeout.value_or(options_.timeout);
+  check(std::isfinite(seconds) && seconds > 0, "timeout must be a number of seconds above 0");
+  Call call;
+  call.request.method = method;
+  call.request.url = base_url_.text() + path;
+  call.request.known = tokens_;
+  call.started = options_.sources.now();
+  call.deadline = call.started + from_seconds(seconds);
+  return call;
+}
+
+Call Client::book(const Schema& schema, std::optional<double> timeout,
+                  std::shared_ptr<LastAnswer> last) const {
+  const bool trades = &schema == &trade_schema;
+  check(trades || &schema == &order_schema, "there is no book of these records");
+  Call call = new_call(Method::post, trades ? "/api/v1/trade/book" : "/api/v1/order/book", timeout);
+  call.request.headers = {std::string(json_type)};
+  call.request.token = tokens_->current();
+  check(call.request.token != nullptr,
+        "the trade book and the order book need an access token: pass access_token=, set "
+        "TRADINGDATA_ACCESS_TOKEN, or assign client.access_token");
+  call.request.body = R"({"source":"N"})";
+  const DecodeOptions decoding{options_.strict, options_.keep_personal_data};
+  call.judge = [&schema, decoding,
+                last = std::move(last)](Response& response) -> std::shared_ptr<const void> {
+    if (last) return last->decode(schema, std::move(response.body), decoding);
+    return decode_book(schema, std::move(response.body), decoding);
+  };
+  return call;
+}
+
+Call Client::search(std::string_view query, std::int64_t page, std::int64_t limit,
+                    std::optional<double> timeout) const {
+  check(page >= 1, "page must be 1 or more");
+  check(limit >= 1, "the page size must be 1 or more");
+  check(query.find('\0') == std::string_view::npos, "query must not hold a NUL character");
+  Call call = new_call(Method::get,
+                       "/api/v1/stocks?query=" + percent_encoded(query) +
+                           "&page=" + std::to_string(page) + "&limit=" + std::to_string(limit),
+                       timeout);
+  call.request.headers = {"accept: application/json", std::string(json_type)};
+  const DecodeOptions decoding{options_.strict, options_.keep_personal_data};
+  call.judge = [decoding](Response& response) -> std::shared_ptr<const void> {
+    return decode_list(stock_schema, std::move(response.body), decoding);
+  };
+  return call;
+}
+
+Fetched Client::run(Call call, const Waiting& waiting) {
+  const CallId id = call.id;
+  Lease engine = lease();
+  engine.engine().submit(std::move(call));
+  while (true) {
+    engine.wait(waiting);
+    if (std::optional<Outcome> outcome = engine.engine().take(id)) return fetched(*outcome);
+  }
+}
+
+Lease Client::lease() {
+  check_open();
+  return Lease(shared_from_this());
+}
+
+std::unique_ptr<Engine> Client::make_engine() const {
+  return std::make_unique<Engine>(options_.transport(curl_options_), engine_options_);
+}
+
+std::unique_ptr<Engine> Client::borrow() {
+  {
+    const std::scoped_lock lock(detail::process_mutex());
+    if (!idle_.empty()) {
+      std::unique_ptr<Engine> engine = std::move(idle_.back());
+      idle_.pop_back();
+      return engine;
+    }
+  }
+  return make_engine();
+}
+
+void Client::give_back(std::unique_ptr<Engine> engine) noexcept {
+  const std::scoped_lock lock(detail::process_mutex());
+  if (!closed_ && idle_.size() < most_idle) idle_.push_back(std::move(engine));
+}
+
+void Client::close() {
+  std::vector<std::unique_ptr<Engine>> engines;  // closed after the lock: that may talk TLS
+  {
+    const std::scoped_lock lock(detail::process_mutex());
+    closed_ = true;
+    engines = std::exchange(idle_, {});
+  }
+}
+
+Lease::Lease(std::shared_ptr<Client> client)
+    : client_(std::move(client)), engine_(client_->borrow()) {}
+
+Lease::~Lease() {
+  if (!engine_) return;
+  engine_->cancel_all();
+  client_->give_back(std::move(engine_));
+}
+
+bool Lease::wait(const Waiting& waiting) {
+  client_->check_open();
+  bool news = false;
+  {
+    const detail::Inside inside;
+    news = engine_->pump(engine_->sources().now() + Waiting::slice);
+  }
+  for (const RetryRecord& record : engine_->take_retries()) {
+    if (waiting.on_retry) waiting.on_retry(record);
+  }
+  if (news) return true;
+  client_->check_open();
+  if (waiting.on_slice) waiting.on_slice();
+  return false;
+}
+
+void end_all_calls(Duration patience) {
+  detail::end();
+  const TimePoint until = std::chrono::steady_clock::now() + patience;
+  while (detail::threads_inside() > 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,142 @@
+// The client of one account: makes the service's three requests, and hands out engines to carry
+// them. Many threads may use one client; they share its token, quota, pace and statistics only.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/url.hpp"
+#include "client/engine.hpp"
+#include "decode/decode.hpp"
+#include "decode/decode_cache.hpp"
+#include "http/proxy.hpp"
+#include "http/tokens.hpp"
+#include "table/schema.hpp"
+
+namespace tradingdata {
+
+struct ClientOptions {
+  std::string base_url;
+  double timeout = 30;         // seconds, over all attempts of a call
+  double connect_timeout = 5;  // seconds, of one attempt
+  int attempts = 4;
+  std::shared_ptr<RateLimit> rate_limit;
+  std::optional<std::string> proxy;
+  bool trust_env = true;
+  std::string ca_file;
+  std::int64_t max_body = 256LL << 20;  // bytes, unpacked
+  bool strict = false;
+  bool keep_personal_data = false;
+  std::string user_agent = "tradingdata";
+
+  // Seams: what tests put in place of the machine.
+  Sources sources = system_sources();
+  Environment environment = process_environment();
+  std::function<std::unique_ptr<Transport>(const CurlOptions&)> transport = make_curl_transport;
+};
+
+struct Fetched {
+  TablePtr table;
+  int status_code = 0;
+  int attempts = 0;
+  double elapsed = 0;
+  std::int64_t received_at = 0;  // microseconds since the epoch, UTC
+};
+
+// Throws what went wrong with the call.
+Fetched fetched(Outcome outcome);
+
+// What a waiting caller is told; both are called on its own thread, and what they throw ends the
+// wait and cancels the call.
+struct Waiting {
+  static constexpr Duration slice = std::chrono::milliseconds(50);
+
+  std::function<void()> on_slice;  // at least every `slice`
+  std::function<void(const RetryRecord&)> on_retry;
+};
+
+class Lease;
+
+class Client : public std::enable_shared_from_this<Client> {
+ public:
+  // Throws Error (configuration).
+  explicit Client(ClientOptions options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // Takes effect with the next call that is made. True where the token is another one than before.
+  bool set_token(std::string_view token) { return tokens_->set(token); }
+  void clear_token() { tokens_->clear(); }
+  bool has_token() const { return tokens_->current() != nullptr; }
+
+  // One call each, to be run here or on any engine of this client; `timeout` in seconds. They throw
+  // Error: `configuration` (no token, bad arguments), `closed`.
+  // With `last`, an answer that equals the one before is not decoded again.
+  Call book(const Schema& schema, std::optional<double> timeout = {},
+            std::shared_ptr<LastAnswer> last = {}) const;
+  Call search(std::string_view query, std::int64_t page, std::int64_t limit,
+              std::optional<double> timeout = {}) const;
+
+  // Blocks until the call has ended, pumping an engine on this thread.
+  Fetched run(Call call, const Waiting& waiting = {});
+
+  // An engine of the caller's own until the lease ends: one thread at a time.
+  Lease lease();
+  std::unique_ptr<Engine> make_engine() const;  // never pooled
+
+  // No more calls: those that wait end with an Error (closed) within a slice. May be called twice.
+  void close();
+  bool closed() const { return closed_; }
+  void check_open() const;  // throws Error (closed), also when the process is ending
+
+  const Stats& stats() const { return *engine_options_.stats; }
+  const ClientOptions& options() const { return options_; }
+  const BaseUrl& base_url() const { return base_url_; }
+
+ private:
+  friend class Lease;
+
+  Call new_call(Method method, const std::string& path, std::optional<double> timeout) const;
+  std::unique_ptr<Engine> borrow();
+  void give_back(std::unique_ptr<Engine> engine) noexcept;
+
+  ClientOptions options_;
+  BaseUrl base_url_;
+  CurlOptions curl_options_;
+  EngineOptions engine_options_;
+  std::shared_ptr<Tokens> tokens_ = std::make_shared<Tokens>();
+  // Guarded by the process mutex; the last one used is the first one taken.
+  std::vector<std::unique_ptr<Engine>> idle_;
+  std::atomic<bool> closed_ = false;
+};
+
+class Lease {
+ public:
+  explicit Lease(std::shared_ptr<Client> client);
+  ~Lease();
+  Lease(Lease&&) noexcept = default;
+  Lease& operator=(Lease&&) = delete;
+
+  Engine& engine() { return *engine_; }
+
+  // Pumps for one slice at most, or until something happened; tells `waiting`. False where the
+  // slice passed without any outcome. Throws Error (closed) and what `waiting` throws.
+  bool wait(const Waiting& waiting);
+
+ private:
+  std::shared_ptr<Client> client_;
+  std::unique_ptr<Engine> engine_;
+};
+
+// Ends every wait in this process with an Error (closed), for good, and returns when no thread is
+// inside a transfer any more or `patience` passed: to be called before the process ends.
+void end_all_calls(Duration patience);
+
+}  // namespace tradingdata

@@ -1,0 +1,33 @@
+// A pace that clients share: so many requests a second, and a burst that may go at once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.hpp"
+
+namespace tradingdata {
+
+// Hands out start times and never waits itself. Safe on many threads, without a lock.
+class RateLimit {
+ public:
+  // Throws Error (configuration) unless per_second > 0 and burst >= 1.
+  explicit RateLimit(double per_second, int burst = 1);
+
+  // When the next request may start, `now` or later; nothing, and no slot taken, where that would
+  // be after `latest`.
+  std::optional<TimePoint> reserve(TimePoint now, TimePoint latest);
+
+  double per_second() const { return per_second_; }
+  int burst() const { return burst_; }
+
+ private:
+  double per_second_;
+  int burst_;
+  Duration interval_;
+  Duration tolerance_;               // how far ahead of the even pace a burst may run
+  std::atomic<Duration::rep> next_;  // the even pace's next slot, on the steady clock
+};
+
+}  // namespace tradingdata

@@ -1,0 +1,46 @@
+// An engine pumped by a thread of its own, for callers that must never wait: what an event loop
+// needs. The thread never touches the caller's code, save for each call's judge.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "client/client.hpp"
+
+namespace tradingdata {
+
+struct Events {
+  std::vector<Outcome> outcomes;
+  std::vector<RetryRecord> retries;
+};
+
+// Every method may be called from any thread. After a fork the child's copy refuses to submit: the
+// thread stayed with the parent. One worker serves one event loop.
+class Worker {
+ public:
+  // Throws Error where no thread, socket or file descriptor is to be had.
+  explicit Worker(std::shared_ptr<Client> client);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void submit(Call call);  // throws Error (closed)
+  void cancel(CallId id);  // its outcome may still come, if it was already made
+
+  // Readable while there are events to take: to be watched by the event loop, never read.
+  int notification_fd() const;
+  Events take();
+  // The same for loops that cannot watch a descriptor: blocks until there are events or
+  // `patience` passed.
+  Events wait(Duration patience);
+
+  // Cancels what is in flight (no outcomes come any more) and joins the thread; may be called
+  // twice.
+  void close();
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tradingdata

@@ -1,0 +1,53 @@
+#include "decode/book_checks.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include "decode/issue_log.hpp"
+#include "table/duplicate_rows.hpp"
+#include "table/records.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+// What names a trade: its number is unique on its exchange and segment.
+constexpr std::array trade_key{trade_schema["trade_no"], trade_schema["exchange"],
+                               trade_schema["segment"]};
+
+void note(Table& table, int field, Problem problem, std::int64_t row, std::int64_t count) {
+  const std::string_view name = table.schema().fields[static_cast<std::size_t>(field)].name;
+  std::string raw("\"");
+  raw += table.text(field, row);
+  raw += '"';
+  table.issues.push_back(Issue{std::string(name), problem, count, row, capped(raw)});
+}
+
+void check_clients(Table& table, int field) {
+  std::int64_t first = -1;
+  std::int64_t other = -1;
+  std::int64_t count = 0;
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    if (!table.valid(field, row)) continue;
+    if (first < 0) first = row;
+    if (same_text(table, field, first, row)) continue;
+    if (count++ == 0) other = row;
+  }
+  if (count > 0) note(table, field, Problem::several_clients, other, count);
+}
+
+void check_trades(Table& table) {
+  const Repeats repeats = repeats_of(table, trade_key);
+  if (repeats.count == 0) return;
+  note(table, trade_key[0], Problem::repeated_trade, repeats.first, repeats.count);
+}
+
+}  // namespace
+
+void check_book(Table& table) {
+  if (table.rows() == 0) return;
+  check_clients(table, table.schema().find("client_id"));
+  if (&table.schema() == &trade_schema) check_trades(table);
+}
+
+}  // namespace tradingdata::detail

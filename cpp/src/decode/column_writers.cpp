@@ -1,0 +1,187 @@
+#include "decode/column_writers.hpp"
+
+#include "base/number.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::string_view between(const char* from, const char* to) {
+  return {from, static_cast<std::size_t>(to - from)};
+}
+
+// A number sent as itself or as text.
+struct SentNumber {
+  explicit SentNumber(const Literal& literal) : quoted(literal.type == Literal::Type::text) {
+    if (!quoted && literal.type != Literal::Type::number) return;
+    digits = trimmed(literal.text);  // a copy: the scan needs an end that is no part of a number
+    scan = scan_number(digits.c_str());
+    sound = scan.end == digits.c_str() + digits.size();
+  }
+
+  bool quoted;
+  bool sound = false;
+  std::string digits;
+  NumberScan scan;
+};
+
+}  // namespace
+
+Cells::Cells(const Document& body, Table& table, Notes& notes, bool keep_personal, int depth)
+    : body_(body), begin_(body.begin()), table_(table), notes_(notes), depth_(depth) {
+  for (const Field& field : table.schema().fields) {
+    const int position = static_cast<int>(sinks_.size());
+    sinks_.push_back(Sink{.values = nullptr,
+                          .field = position,
+                          .kind = field.kind,
+                          .masked = field.personal && !keep_personal,
+                          .memo = {}});
+  }
+}
+
+void Cells::bind() {
+  for (Sink& sink : sinks_) sink.values = table_.column(sink.field).values;
+}
+
+TextView Cells::view_of_body(const char* from, const char* to) const {
+  const std::string_view text = between(from, to);
+  if (text.size() <= TextView::inline_capacity) return TextView::make_inline(text);
+  return TextView::make_place(text, 0, body_.offset_of(from));
+}
+
+const char* Cells::read_long_text(const char* at, Sink& sink, std::int64_t row) {
+  const StringScan scan = scan_string(at + 1);
+  if (scan.end == nullptr || scan.escaped) return nullptr;
+  sink.store(row, view_of_body(at + 1, scan.end));
+  return scan.end + 1;
+}
+
+const char* Cells::read_long_integer(const char* at, Sink& sink, std::int64_t row) {
+  const NumberScan scan = scan_number(at);
+  if (scan.end == nullptr || !scan.integral) return nullptr;
+  const auto value = integer_of(scan);
+  if (!value) return nullptr;
+  sink.store(row, *value);
+  return scan.end;
+}
+
+const char* Cells::read_long_number(const char* at, Sink& sink, std::int64_t row) {
+  const NumberScan scan = scan_number(at);
+  double value = 0;
+  if (scan.end == nullptr || double_of(scan, between(at, scan.end), value) != NumberFit::exact) {
+    return nullptr;
+  }
+  sink.store(row, value);
+  return scan.end;
+}
+
+const char* Cells::read_out_of_line(const char* at, int field, std::int64_t row) {
+  return read(at, field, row);
+}
+
+const char* Cells::read_slowly(const char* at, int field, std::int64_t row) {
+  if (is_space(*at)) return read_out_of_line(body_.pass_space(at), field, row);
+  const Literal literal = read_literal(body_, at, depth_, scratch_);
+  const Sink& sink = sinks_[static_cast<std::size_t>(field)];
+  switch (sink.kind) {
+    case Kind::text:
+      sink.masked ? slow_personal(field, row, literal) : slow_text(field, row, literal);
+      break;
+    case Kind::integer: slow_integer(field, row, literal); break;
+    case Kind::number: slow_number(field, row, literal); break;
+    case Kind::timestamp: slow_timestamp(field, row, literal); break;
+    case Kind::date: slow_date(field, row, literal); break;
+  }
+  return literal.to;
+}
+
+void Cells::slow_text(int field, std::int64_t row, const Literal& literal) {
+  switch (literal.type) {
+    case Literal::Type::text:
+      store(field, row,
+            literal.escaped ? table_.keep_text(literal.text)
+                            : view_of_body(literal.from + 1, literal.to - 1));
+      if (literal.damaged) note(field, Problem::lone_surrogate, row, literal);
+      break;
+    case Literal::Type::number:
+      store(field, row, view_of_body(literal.from, literal.to));
+      note(field, Problem::text_as_number, row, literal);
+      break;
+    default: no_value(field, row, literal, Problem::not_text);
+  }
+}
+
+void Cells::slow_integer(int field, std::int64_t row, const Literal& literal) {
+  const SentNumber number(literal);
+  if (!number.sound) return no_value(field, row, literal, Problem::not_integer);
+  const auto value = integer_of(number.scan);
+  if (!value) {
+    const bool whole = number.scan.exponent >= 0;  // as far as the digits tell
+    return no_value(field, row, literal, whole ? Problem::out_of_range : Problem::not_integer);
+  }
+  store(field, row, *value);
+  if (number.quoted) note(field, Problem::number_as_text, row, literal);
+  if (!number.scan.integral) note(field, Problem::integer_as_fraction, row, literal);
+}
+
+void Cells::slow_number(int field, std::int64_t row, const Literal& literal) {
+  const SentNumber number(literal);
+  if (!number.sound) return no_value(field, row, literal, Problem::not_number);
+  double value = 0;
+  switch (double_of(number.scan, number.digits, value)) {
+    case NumberFit::exact: store(field, row, value); break;
+    case NumberFit::out_of_range: return no_value(field, row, literal, Problem::out_of_range);
+    case NumberFit::would_round: return no_value(field, row, literal, Problem::would_round);
+  }
+  if (number.quoted) note(field, Problem::number_as_text, row, literal);
+}
+
+void Cells::slow_timestamp(int field, std::int64_t row, const Literal& literal) {
+  std::int64_t micros = 0;
+  const TimeFit fit = literal.type == Literal::Type::text ? parse_timestamp(literal.text, micros)
+                                                          : TimeFit::unreadable;
+  switch (fit) {
+    case TimeFit::other_form:
+      note(field, Problem::time_in_other_form, row, literal);
+      [[fallthrough]];
+    case TimeFit::documented: return store(field, row, micros);
+    case TimeFit::zero: return table_.set_null(field, row);
+    case TimeFit::unreadable: return no_value(field, row, literal, Problem::not_time);
+  }
+}
+
+void Cells::slow_date(int field, std::int64_t row, const Literal& literal) {
+  std::int32_t days = 0;
+  const TimeFit fit =
+      literal.type == Literal::Type::text ? parse_date(literal.text, days) : TimeFit::unreadable;
+  switch (fit) {
+    case TimeFit::other_form: note(field, Problem::date_with_time, row, literal); [[fallthrough]];
+    case TimeFit::documented: return store(field, row, days);
+    case TimeFit::zero: return table_.set_null(field, row);
+    case TimeFit::unreadable: return no_value(field, row, literal, Problem::not_date);
+  }
+}
+
+void Cells::no_value(int field, std::int64_t row, const Literal& literal, Problem problem) {
+  table_.set_null(field, row);
+  if (literal.type == Literal::Type::null) return;
+  const bool empty = literal.type == Literal::Type::text && literal.text.empty();
+  note(field, empty ? Problem::empty_text : problem, row, literal);
+}
+
+void Cells::missing(int field, std::int64_t row, const char* record_end) {
+  table_.set_null(field, row);
+  notes_.note(field, Problem::missing, row, record_end, {});
+}
+
+void Cells::note(int field, Problem problem, std::int64_t row, const Literal& literal) {
+  notes_.note(field, problem, row, literal.from, literal.raw());
+}
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,148 @@
+// Values into columns: one function a kind, fast where the value is as documented, and one slow
+// road for all that is not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/short_number.hpp"
+#include "base/simd.hpp"
+#include "base/timestamp_text.hpp"
+#include "decode/issue_log.hpp"
+#include "decode/json_grammar.hpp"
+#include "decode/json_value.hpp"
+#include "table/table.hpp"
+
+namespace tradingdata::detail {
+
+class Cells {
+ public:
+  // `depth` values enclose a cell. Personal fields are masked unless they are kept.
+  Cells(const Document& body, Table& table, Notes& notes, bool keep_personal, int depth);
+
+  // To be called when the table has grown: its columns have moved.
+  void bind();
+
+  // Reads the value at `at` into a cell and returns the place behind it. The value is validated
+  // whatever becomes of it.
+  TRADINGDATA_INLINE const char* read(const char* at, int field, std::int64_t row) {
+    Sink& sink = sinks_[static_cast<std::size_t>(field)];
+    const char* end = nullptr;
+    switch (sink.kind) {
+      case Kind::text: end = read_text(at, sink, row); break;
+      case Kind::integer: end = read_integer(at, sink, row); break;
+      case Kind::number: end = read_number(at, sink, row); break;
+      case Kind::timestamp: end = read_timestamp(at, sink, row); break;
+      case Kind::date: end = read_date(at, sink, row); break;
+    }
+    return end != nullptr ? end : read_slowly(at, field, row);
+  }
+
+  const char* read_out_of_line(const char* at, int field, std::int64_t row);
+
+  void missing(int field, std::int64_t row, const char* record_end);
+
+ private:
+  // Where the values of a field go.
+  struct Sink {
+    std::byte* values;
+    int field;
+    Kind kind;
+    bool masked;
+    DayMemo memo;
+
+    template <typename T>
+    void store(std::int64_t row, const T& value) {
+      reinterpret_cast<T*>(values)[row] = value;
+    }
+  };
+
+  // These return the place behind the value, or nullptr where it is not in the usual form.
+
+  TRADINGDATA_INLINE const char* read_text(const char* at, Sink& sink, std::int64_t row) {
+    if (*at != '"') [[unlikely]]
+      return nullptr;
+    if (sink.masked) [[unlikely]]
+      return read_personal(at, sink, row);
+    const char* const from = at + 1;
+    const std::size_t length = plain_length(from);
+    if (from[length] != '"') [[unlikely]]
+      return read_long_text(at, sink, row);
+    store_view(reinterpret_cast<TextView*>(sink.values) + row, from, length, from - begin_);
+    return from + length + 1;
+  }
+
+  TRADINGDATA_INLINE static const char* read_integer(const char* at, Sink& sink, std::int64_t row) {
+    const ShortNumber number = scan_short_number(at);
+    if (number.end == nullptr) return read_long_integer(at, sink, row);
+    if (number.decimals != 0) return nullptr;
+    sink.store(row, static_cast<std::int64_t>(number.digits));
+    return number.end;
+  }
+
+  TRADINGDATA_INLINE static const char* read_number(const char* at, Sink& sink, std::int64_t row) {
+    const ShortNumber number = scan_short_number(at);
+    if (number.end == nullptr) return read_long_number(at, sink, row);
+    sink.store(row, value_of(number));
+    return number.end;
+  }
+
+  TRADINGDATA_INLINE static const char* read_timestamp(const char* at, Sink& sink,
+                                                       std::int64_t row) {
+    if (!sink.memo.read(at) || at[1 + date_length] != ' ' || at[1 + timestamp_length] != '"') {
+      return nullptr;
+    }
+    const std::int64_t seconds = clock_seconds(at + date_length + 2);
+    if (seconds < 0) return nullptr;
+    sink.store(row, sink.memo.days() * micros_per_day + seconds * micros_per_second);
+    return at + timestamp_length + 2;
+  }
+
+  TRADINGDATA_INLINE const char* read_date(const char* at, Sink& sink, std::int64_t row) {
+    if (at[1 + date_length] != '"') return nullptr;
+    if (is_zero_day(at)) {
+      table_.set_null(sink.field, row);
+    } else if (sink.memo.read(at)) {
+      sink.store(row, sink.memo.days());
+    } else {
+      return nullptr;
+    }
+    return at + date_length + 2;
+  }
+
+  const char* read_long_text(const char* at, Sink& sink, std::int64_t row);
+  static const char* read_long_integer(const char* at, Sink& sink, std::int64_t row);
+  static const char* read_long_number(const char* at, Sink& sink, std::int64_t row);
+  // Masks the value in the column and, by as many bytes, in the body.
+  const char* read_personal(const char* at, Sink& sink, std::int64_t row);
+  const char* read_slowly(const char* at, int field, std::int64_t row);
+
+  void slow_text(int field, std::int64_t row, const Literal& literal);
+  void slow_personal(int field, std::int64_t row, const Literal& literal);
+  void slow_integer(int field, std::int64_t row, const Literal& literal);
+  void slow_number(int field, std::int64_t row, const Literal& literal);
+  void slow_timestamp(int field, std::int64_t row, const Literal& literal);
+  void slow_date(int field, std::int64_t row, const Literal& literal);
+
+  template <typename T>
+  void store(int field, std::int64_t row, const T& value) {
+    sinks_[static_cast<std::size_t>(field)].store(row, value);
+  }
+  TextView view_of_body(const char* from, const char* to) const;
+  char* writable(const char* place) const;
+  void note(int field, Problem problem, std::int64_t row, const Literal& literal);
+  // The value is none: `null` says so itself, "" may, anything else is noted as lost.
+  void no_value(int field, std::int64_t row, const Literal& literal, Problem problem);
+
+  const Document& body_;
+  const char* const begin_;  // of the body
+  Table& table_;
+  Notes& notes_;
+  int depth_;
+  std::vector<Sink> sinks_;
+  std::string scratch_;
+};
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,146 @@
+#include "decode/decode.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "decode/book_checks.hpp"
+#include "decode/envelope.hpp"
+#include "decode/json_grammar.hpp"
+#include "decode/record_parser.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+using detail::Document;
+using detail::Envelope;
+using detail::RecordWalk;
+using Member = Envelope::Member;
+
+[[noreturn]] void refuse(const Document& body, const char* place, std::string_view problem,
+                         std::string_view path) {
+  throw detail::at_path(body.error(place, problem), path);
+}
+
+std::shared_ptr<Table> begin_table(const Schema& schema, Buffer body,
+                                   const DecodeOptions& options) {
+  auto table = std::make_shared<Table>(schema);
+  if (body.data() == nullptr) body.reserve(0);
+  table->buffers.push_back(std::move(body));
+  table->holds_body = true;
+  table->masked = !options.keep_personal_data;
+  return table;
+}
+
+// The place of the first value, once it is clear that this may be JSON at all.
+const char* begin_walk(const Document& body) {
+  const char* const at = body.pass_space(body.pass_bom(body.begin()));
+  if (at == body.end()) {
+    Error error(ErrorKind::decode, "the answer is empty");
+    error.offset = 0;
+    error.path = "$";
+    error.incomplete = true;
+    throw error;
+  }
+  const auto byte = [&](int i) { return static_cast<unsigned char>(body.begin()[i]); };
+  const bool utf16 = (byte(0) | byte(1)) == 0xFF && (byte(0) & byte(1)) == 0xFE;
+  if (utf16 || (body.end() - at > 1 && (byte(0) == 0) != (byte(1) == 0))) {
+    body.fail(at, "it is UTF-16 or UTF-32, not UTF-8");
+  }
+  if (*at == '<') {
+    body.fail(at,
+              "it is a web page, as a login or a proxy sends (check base_url and the network),");
+  }
+  return at;
+}
+
+// The document is no book and no list; but where it is no JSON either, that is said first.
+[[noreturn]] void refuse_other(const Document& body, const char* at, std::string_view problem) {
+  body.pass_end(body.pass_value(at, 0));
+  refuse(body, at, problem, "$");
+}
+
+void read_book(const Document& body, Table& table, const DecodeOptions& options) {
+  constexpr int depth = 1;  // the envelope encloses the array
+  const char* const begin = begin_walk(body);
+  if (*begin != '{') refuse_other(body, begin, "it is no envelope with data, message and status");
+  RecordWalk records(body, table, options, "$.data", depth);
+  const char* at = begin;
+  Envelope envelope = detail::read_envelope(body, at, &records);
+  body.pass_end(at);
+  if (envelope.repeated) throw *envelope.repeated;
+  if (envelope.status == Member::text && !envelope.says_success()) throw_service_error(envelope);
+  if (envelope.status != Member::text) {
+    refuse(body, begin, "the envelope has no status", "$.status");
+  }
+  if (envelope.data == Member::absent) refuse(body, begin, "the envelope has no data", "$.data");
+  if (envelope.data == Member::other) {
+    refuse(body, envelope.data_begin, "data is no array", "$.data");
+  }
+  if (records.refusal()) throw *records.refusal();
+  table.message = std::move(envelope.message_text);
+  detail::check_book(table);
+}
+
+void read_list(const Document& body, Table& table, const DecodeOptions& options) {
+  constexpr std::string_view no_list = "it is no array of stocks";
+  const char* const begin = begin_walk(body);
+  const char* at = begin;
+  if (*begin == '{') {
+    const Envelope envelope = detail::read_envelope(body, at, nullptr);
+    body.pass_end(at);
+    if (envelope.says_no()) throw_service_error(envelope);
+    refuse(body, begin, no_list, "$");
+  }
+  if (*begin == 'n') return body.pass_end(body.pass_value(at, 0));  // null: no hits
+  if (*begin != '[') refuse_other(body, begin, no_list);
+  RecordWalk records(body, table, options, "$", 0);
+  body.pass_end(records.read_array(at));
+  if (records.refusal()) throw *records.refusal();
+}
+
+using Read = void (*)(const Document&, Table&, const DecodeOptions&);
+
+std::shared_ptr<const Table> decode(const Schema& schema, Buffer bytes,
+                                    const DecodeOptions& options, Read read) {
+  constexpr std::int64_t most_shown = 500;  // bytes of the body in an error
+  if (bytes.size() > Document::greatest_size) {
+    throw Error(ErrorKind::decode, "the answer is larger than 2 GiB, which no book can be");
+  }
+  const auto table = begin_table(schema, std::move(bytes), options);
+  const Document body(table->buffers.front());
+  try {
+    read(body, *table, options);
+  } catch (Error& error) {
+    error.body = redacted_head(table->buffers.front().view(), most_shown);
+    throw;
+  }
+  return table;
+}
+
+}  // namespace
+
+std::shared_ptr<const Table> decode_book(const Schema& schema, Buffer body,
+                                         const DecodeOptions& options) {
+  return decode(schema, std::move(body), options, read_book);
+}
+
+std::shared_ptr<const Table> decode_list(const Schema& schema, Buffer body,
+                                         const DecodeOptions& options) {
+  return decode(schema, std::move(body), options, read_list);
+}
+
+std::string service_message(std::string_view content) {
+  constexpr std::int64_t most_shown = 500;
+  try {
+    const Buffer bytes(content);
+    const Document body(bytes);
+    const char* at = begin_walk(body);
+    if (*at != '{') return "";
+    return redacted_head(detail::read_envelope(body, at, nullptr).message_text, most_shown);
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+}  // namespace tradingdata

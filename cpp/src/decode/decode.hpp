@@ -1,0 +1,38 @@
+// From the bytes of an answer to a table, in one strict walk: every byte is validated, also in
+// fields that nobody reads, and the columns are filled on the way.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/buffer.hpp"
+#include "table/schema.hpp"
+#include "table/table.hpp"
+
+namespace tradingdata {
+
+struct DecodeOptions {
+  bool strict = false;              // a value that is lost, or missing, is an error
+  bool keep_personal_data = false;  // else personal fields are masked, in the kept body too
+};
+
+// A trade or order book: the envelope {data, message, status}. The body becomes the table's.
+// Throws Error: `decode` (offset, path, `incomplete` where the body ended too early) or `service`.
+std::shared_ptr<const Table> decode_book(const Schema& schema, Buffer body,
+                                         const DecodeOptions& options);
+
+// A search answer: a top-level array of records. Throws as decode_book does.
+std::shared_ptr<const Table> decode_list(const Schema& schema, Buffer body,
+                                         const DecodeOptions& options);
+
+// The `message` of an error envelope, for answers whose HTTP status already says no; "" where the
+// body is no envelope or has no message. Never throws.
+std::string service_message(std::string_view body);
+
+// Text fit for an error: personal account numbers masked, control characters shown, capped.
+std::string redacted_head(std::string_view body, std::int64_t limit);
+
+// The same for a message, which is one line: what the service says must not begin a line of a log.
+std::string redacted_line(std::string_view text, std::int64_t limit);
+
+}  // namespace tradingdata

@@ -1,0 +1,90 @@
+#include "decode/envelope.hpp"
+
+#include <algorithm>
+
+#include "decode/decode.hpp"
+#include "decode/object_walk.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+using Member = Envelope::Member;
+
+constexpr int depth = 1;  // of the members' values
+
+Member pass_member(const Document& body, const char*& at) {
+  const char first = *at;
+  at = body.pass_value(at, depth);
+  return first == 'n' ? Member::null : first == '[' ? Member::array : Member::other;
+}
+
+Member read_member_text(const Document& body, const char*& at, std::string& text) {
+  if (*at != '"') return pass_member(body, at);
+  const StringScan scan = body.scan_text(at);
+  text = unescaped(at + 1, scan.end);
+  at = scan.end + 1;
+  return Member::text;
+}
+
+Member read_data(const Document& body, const char*& at, RecordWalk* records) {
+  if (*at != '[' || records == nullptr) return pass_member(body, at);
+  at = records->read_array(at);
+  return Member::array;
+}
+
+}  // namespace
+
+bool Envelope::says_success() const {
+  constexpr std::string_view success = "success";
+  const auto same = [](char sent, char wanted) {
+    return sent == wanted || sent == wanted - 'a' + 'A';
+  };
+  return status == Member::text &&
+         std::equal(status_text.begin(), status_text.end(), success.begin(), success.end(), same);
+}
+
+bool Envelope::says_no() const {
+  return status == Member::text ? !says_success() : message == Member::text;
+}
+
+Envelope read_envelope(const Document& body, const char*& at, RecordWalk* records) {
+  Envelope envelope;
+  if (!body.pass_opening(at, '}')) return envelope;
+  do {
+    const char* const key = at;
+    const StringScan scan = body.scan_text(key);
+    const std::string name = unescaped(key + 1, scan.end);
+    at = body.pass_mark(scan.end + 1, ':');
+    Member* const member = name == "data"      ? &envelope.data
+                           : name == "status"  ? &envelope.status
+                           : name == "message" ? &envelope.message
+                                               : nullptr;
+    if (member == nullptr || *member != Member::absent) {
+      if (member != nullptr && !envelope.repeated) {
+        envelope.repeated =
+            at_path(body.error(key, "the envelope has this member twice"), "$." + name);
+      }
+      at = body.pass_value(at, depth);
+    } else if (member == &envelope.data) {
+      envelope.data_begin = at;
+      envelope.data = read_data(body, at, records);
+    } else {
+      *member = read_member_text(
+          body, at, member == &envelope.status ? envelope.status_text : envelope.message_text);
+    }
+  } while (body.pass_separator(at, '}'));
+  return envelope;
+}
+
+void throw_service_error(const Envelope& envelope) {
+  constexpr std::int64_t most_shown = 500;
+  const std::string said = redacted_line(envelope.message_text, most_shown);
+  const std::string status = redacted_line(envelope.status_text, most_shown);
+  Error error(ErrorKind::service, "the service answered with status \"" + status + "\"" +
+                                      (said.empty() ? " and no message" : ": " + said));
+  error.service_message = said;
+  throw error;
+}
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,70 @@
+#include "decode/issue_log.hpp"
+
+#include "decode/decode.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+constexpr std::size_t most_raw = 64;          // bytes of a value shown in an issue
+constexpr std::int64_t most_of_a_name = 100;  // bytes of an unknown name shown in a path
+
+}  // namespace
+
+std::string capped(std::string_view raw) {
+  if (raw.size() <= most_raw) return std::string(raw);
+  std::size_t size = most_raw;
+  while (size > 0 && (static_cast<unsigned char>(raw[size]) & 0xC0) == 0x80) --size;
+  return std::string(raw.substr(0, size)) + "...";
+}
+
+Notes::Notes(const Document& body, Table& table, bool strict, std::string_view where)
+    : body_(body), table_(table), strict_(strict), where_(where) {}
+
+void Notes::note(int field, Problem problem, std::int64_t row, const char* place,
+                 std::string_view raw) {
+  const Field& noted = table_.schema().fields[static_cast<std::size_t>(field)];
+  const int index = field * problem_count + static_cast<int>(problem);
+  if (of_field_.empty()) {  // most books have nothing to note
+    of_field_.resize(table_.schema().fields.size() * static_cast<std::size_t>(problem_count), -1);
+  }
+  count(of_field_, static_cast<std::size_t>(index), noted.name, problem, row,
+        noted.personal ? std::string_view() : raw);
+  refuse_if_strict(noted.name, problem, row, place);
+}
+
+void Notes::note_repeated(std::int32_t extra, std::int64_t row, std::string_view lost) {
+  const auto place = static_cast<std::size_t>(extra);
+  if (place >= of_extra_.size()) of_extra_.resize(place + 1, -1);
+  const std::string& name = table_.extra_names[place];
+  count(of_extra_, place, name, Problem::repeated_key, row, lost);
+  refuse_if_strict(name, Problem::repeated_key, row, lost.data());
+}
+
+void Notes::count(std::vector<std::int32_t>& index, std::size_t place, std::string_view name,
+                  Problem problem, std::int64_t row, std::string_view raw) {
+  auto& issues = table_.issues;
+  if (index[place] < 0) {
+    index[place] = static_cast<std::int32_t>(issues.size());
+    issues.push_back(Issue{std::string(name), problem, 0, row, capped(raw)});
+  }
+  ++issues[static_cast<std::size_t>(index[place])].count;
+}
+
+void Notes::refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,
+                             const char* place) {
+  if (!strict_ || refusal_ || !describe(problem).lost) return;
+  refuse(place, std::string(describe(problem).text) + " (strict)", path_of(row, name));
+}
+
+void Notes::refuse(const char* place, std::string_view problem, const std::string& path) {
+  if (!refusal_) refusal_ = at_path(body_.error(place, problem), path);
+}
+
+std::string Notes::path_of(std::int64_t element, std::string_view name) const {
+  std::string path = where_ + "[" + std::to_string(element) + "]";
+  if (!name.empty()) path += "." + redacted_line(name, most_of_a_name);
+  return path;
+}
+
+}  // namespace tradingdata::detail

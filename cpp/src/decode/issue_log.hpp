@@ -1,0 +1,52 @@
+// What the walk has to say of the values: the issues of the table, and the first thing that makes
+// the whole book refused once it is known that the answer is otherwise sound.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "decode/json_grammar.hpp"
+#include "table/table.hpp"
+
+namespace tradingdata::detail {
+
+// A value as an issue shows it: never long, and never cut inside a character.
+std::string capped(std::string_view raw);
+
+class Notes {
+ public:
+  // `where` is the JSON path of the array: records stand at where[0], where[1], ...
+  Notes(const Document& body, Table& table, bool strict, std::string_view where);
+
+  // A value of a field, which begins at `place`; `raw` is its JSON text.
+  void note(int field, Problem problem, std::int64_t row, const char* place, std::string_view raw);
+  // An unknown field that a record has twice.
+  void note_repeated(std::int32_t extra, std::int64_t row, std::string_view lost);
+
+  // Only the first refusal is kept.
+  void refuse(const char* place, std::string_view problem, const std::string& path);
+  const std::optional<Error>& refusal() const { return refusal_; }
+
+  // $.data[3], or $.data[3].name.
+  std::string path_of(std::int64_t element, std::string_view name = "") const;
+
+ private:
+  void count(std::vector<std::int32_t>& index, std::size_t place, std::string_view name,
+             Problem problem, std::int64_t row, std::string_view raw);
+  void refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,
+                        const char* place);
+
+  const Document& body_;
+  Table& table_;
+  bool strict_;
+  std::string where_;
+  std::vector<std::int32_t> of_field_;  // the issue of each field and problem, or -1
+  std::vector<std::int32_t> of_extra_;
+  std::optional<Error> refusal_;
+};
+
+}  // namespace tradingdata::detail

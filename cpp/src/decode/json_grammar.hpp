@@ -1,0 +1,106 @@
+// JSON's grammar: where values begin and end. Every byte that is passed is validated too.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "base/buffer.hpp"
+#include "base/error.hpp"
+#include "base/simd.hpp"
+#include "base/text.hpp"
+
+namespace tradingdata::detail {
+
+inline bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+// A body under a walk. Each pass_... takes the place where a thing must stand, and returns the one
+// behind it or throws. The body's padding is zeros, which no part of the grammar accepts, so that a
+// walk stops at the end without asking for it at every byte.
+class Document {
+ public:
+  // Places in a body are held in 32 bits.
+  static constexpr std::int64_t greatest_size = std::numeric_limits<std::int32_t>::max();
+  static constexpr int greatest_depth = 1023;  // 1,024 nested values are refused
+
+  explicit Document(const Buffer& body) : begin_(body.data()), end_(body.data() + body.size()) {}
+
+  const char* begin() const { return begin_; }
+  const char* end() const { return end_; }
+  std::int64_t offset_of(const char* place) const { return place - begin_; }
+
+  const char* pass_space(const char* at) const {
+    return static_cast<unsigned char>(*at) <= ' ' ? pass_spaces(at) : at;
+  }
+  const char* pass_bom(const char* at) const;
+
+  // Passes `wanted` and the space on both of its sides.
+  const char* pass_mark(const char* at, char wanted) const {
+    at = pass_space(at);
+    if (*at != wanted) [[unlikely]]
+      fail_expecting(at, wanted);
+    return pass_space(at + 1);
+  }
+
+  // Passes the opening bracket that `at` stands on: `at` then stands at the first element; or,
+  // where there is none, behind the end, and the answer is no.
+  bool pass_opening(const char*& at, char close) const {
+    at = pass_space(at + 1);
+    if (*at != close) return true;
+    ++at;
+    return false;
+  }
+
+  // Passes what follows an element of an array or object that ends in `close`: a comma, and then
+  // `at` stands at the next element; or the end, and the answer is no.
+  bool pass_separator(const char*& at, char close) const {
+    at = pass_space(at);
+    if (*at == ',') [[likely]] {
+      at = pass_space(at + 1);
+      return true;
+    }
+    if (*at != close) [[unlikely]]
+      fail_at_separator(at, close);
+    ++at;
+    return false;
+  }
+
+  // The string at a quote, which is sound: its content ends at `end`.
+  StringScan scan_text(const char* quote) const;
+  const char* pass_number(const char* at) const;
+
+  // Passes any value; `depth` values enclose it.
+  const char* pass_value(const char* at, int depth) const {
+    if (*at == '"') {
+      const char* const end = at + 1 + plain_length(at + 1);
+      return *end == '"' ? end + 1 : scan_text(at).end + 1;
+    }
+    return *at == '{' || *at == '[' ? pass_nested(at, depth) : pass_scalar(at);
+  }
+
+  // Nothing but space may follow.
+  void pass_end(const char* at) const;
+
+  // Error(decode) at a place of the body.
+  Error error(const char* place, std::string_view problem) const;
+  [[noreturn]] void fail(const char* place, std::string_view problem) const;
+  [[noreturn]] void fail_at_separator(const char* at, char close) const;
+
+ private:
+  static const char* pass_spaces(const char* at);
+  const char* pass_scalar(const char* at) const;
+  const char* pass_literal(const char* at, std::string_view literal) const;
+  const char* pass_nested(const char* at, int depth) const;
+  const char* pass_key(const char* at) const;
+  [[noreturn]] void fail_expecting(const char* at, char wanted) const;
+
+  const char* begin_;
+  const char* end_;
+};
+
+// The same error, said of the value at a JSON path.
+Error at_path(const Error& error, std::string_view path);
+
+}  // namespace tradingdata::detail

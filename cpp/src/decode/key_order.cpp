@@ -1,0 +1,88 @@
+#include "decode/key_order.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "decode/object_walk.hpp"
+#include "table/records.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+std::uint32_t low_bits(std::int64_t count) {
+  return count >= 32 ? ~0u : (1u << std::max<std::int64_t>(count, 0)) - 1;
+}
+
+// The thread's own.
+Order& remembered(const Schema& schema) {
+  thread_local std::array<Order, record_schemas.size()> orders;
+  const auto* const found = std::find(record_schemas.begin(), record_schemas.end(), &schema);
+  return orders[static_cast<std::size_t>(found - record_schemas.begin())];
+}
+
+}  // namespace
+
+KeyOrder::KeyOrder(const Schema& schema, Table& table)
+    : index_(field_index(schema)),
+      table_(table),
+      remembered_(remembered(schema)),
+      order_(std::exchange(remembered_, {})) {
+  order_.of_field.resize(static_cast<std::size_t>(schema.width()), -1);
+}
+
+KeyOrder::~KeyOrder() {
+  // The numbers of unknown names are this table's only.
+  if (order_.of_extra.empty()) remembered_ = std::move(order_);
+}
+
+KeyMeaning KeyOrder::look_up(const char* from, const StringScan& scan) {
+  std::string_view name(from, static_cast<std::size_t>(scan.end - from));
+  if (scan.escaped) name = scratch_ = unescaped(from, scan.end);
+  KeyMeaning meaning{.field = index_.find(name)};
+  if (meaning.field < 0) meaning.extra = table_.extra_name(name);
+  return meaning;
+}
+
+const Step* KeyOrder::behind(const KeyMeaning& meaning, const Step* step) const {
+  const bool known = meaning.field >= 0;
+  const std::vector<int>& positions = known ? order_.of_field : order_.of_extra;
+  const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
+  const int found = place < positions.size() ? positions[place] : -1;
+  if (found >= 0) return begin() + found + 1;
+  // The first step has the record's brace in it, which must not pass for a comma further on.
+  return step == begin() && step != end() ? step + 1 : step;
+}
+
+void KeyOrder::learn(const Document& body, const char* record, int depth) {
+  order_.steps.clear();
+  order_.fields = {};
+  std::fill(order_.of_field.begin(), order_.of_field.end(), -1);
+  order_.of_extra.clear();
+  std::int64_t keys = 0;
+  visit_pairs(body, record, depth, [&](const Pair& pair) {
+    add({pair.from, static_cast<std::size_t>(pair.value - pair.from)},
+        look_up(pair.key + 1, pair.scan));
+    return ++keys < most_keys;
+  });
+}
+
+void KeyOrder::add(std::string_view text, const KeyMeaning& meaning) {
+  const bool known = meaning.field >= 0;
+  std::vector<int>& positions = known ? order_.of_field : order_.of_extra;
+  const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
+  if (place >= positions.size()) positions.resize(place + 1, -1);
+  if (text.size() > Step::longest || positions[place] >= 0) return;
+  positions[place] = static_cast<int>(order_.steps.size());
+  Step step{.length = static_cast<std::int64_t>(text.size()),
+            .meaning = meaning,
+            .before = order_.fields};
+  text.copy(step.text, text.size());
+  step.first_half = low_bits(step.length);
+  step.second_half = low_bits(step.length - 32);
+  order_.steps.push_back(step);
+  if (known) order_.fields.add(meaning.field);
+}
+
+}  // namespace tradingdata::detail

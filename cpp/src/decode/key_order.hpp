@@ -1,0 +1,88 @@
+// The order in which the records of a body have their keys, learned from one of them. What stands
+// between two values (space, comma, key and colon) is then expected as a whole, and compared before
+// anything is looked up. A thread's next body of such records begins with what the last one taught:
+// services do not change their mind, and a small body is half read before it has taught anything.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/simd.hpp"
+#include "decode/json_grammar.hpp"
+#include "table/field_index.hpp"
+#include "table/table.hpp"
+
+namespace tradingdata::detail {
+
+// What a key stands for: a field of the schema, or one that only the wire knows.
+struct KeyMeaning {
+  int field = -1;
+  std::int32_t extra = -1;  // of Table::extra_names, where there is no such field
+};
+
+// A key and all that stands before its value.
+struct Step {
+  static constexpr int longest = 64;
+
+  alignas(16) char text[longest] = {};
+  std::uint32_t first_half = 0;  // a bit for each byte of the text
+  std::uint32_t second_half = 0;
+  std::int64_t length = 0;
+  KeyMeaning meaning;
+  FieldSet before;  // the fields of the steps before this one
+
+  bool stands_at(const char* at) const {
+    return same_bytes(at, text, first_half) &&
+           (second_half == 0 || same_bytes(at + 32, text + 32, second_half));
+  }
+};
+
+// What was learned from a record.
+struct Order {
+  std::vector<Step> steps;
+  FieldSet fields;            // of all steps
+  std::vector<int> of_field;  // the step of each field, or -1
+  std::vector<int> of_extra;
+};
+
+class KeyOrder {
+ public:
+  KeyOrder(const Schema& schema, Table& table);
+  ~KeyOrder();
+  KeyOrder(const KeyOrder&) = delete;
+  KeyOrder& operator=(const KeyOrder&) = delete;
+
+  const Step* begin() const { return order_.steps.data(); }
+  const Step* end() const { return order_.steps.data() + order_.steps.size(); }
+  // The fields of the steps from `first` up to `last`.
+  FieldSet fields_of(const Step* first, const Step* last) const {
+    return (last != end() ? last->before : order_.fields).without(first->before);
+  }
+
+  // The meaning of the key that `scan` found, quoted text from `from` on.
+  KeyMeaning look_up(const char* from, const StringScan& scan);
+  // The step to expect behind a key that is none of the expected ones; `step` was expected.
+  const Step* behind(const KeyMeaning& meaning, const Step* step) const;
+
+  // Whether a record of so many keys tells more than those before it in this body.
+  bool is_wider(std::int64_t keys) const { return keys > keys_ && keys_ < most_keys; }
+  void widen(std::int64_t keys) { keys_ = keys; }
+  // Learns from a record, which is known to be sound.
+  void learn(const Document& body, const char* record, int depth);
+
+ private:
+  static constexpr std::int64_t most_keys = 256;
+
+  void add(std::string_view text, const KeyMeaning& meaning);
+
+  const FieldIndex& index_;
+  Table& table_;
+  Order& remembered_;
+  Order order_;
+  std::int64_t keys_ = -1;  // of the widest record
+  std::string scratch_;
+};
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,43 @@
+#include <stdexcept>
+
+#include "decode/envelope.hpp"
+#include "decode/json_grammar.hpp"
+#include "decode/raw_records.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+using detail::Document;
+using detail::Envelope;
+
+struct Place {
+  const char* at;
+  int depth;  // of the values that enclose it
+};
+
+// Where the records of an answer that was decoded before begin.
+Place find_records(const Document& body) {
+  const char* at = body.pass_space(body.pass_bom(body.begin()));
+  if (*at != '{') return {at, 0};
+  return {detail::read_envelope(body, at, nullptr).data_begin, 1};
+}
+
+}  // namespace
+
+std::vector<std::string_view> sent_records(const Table& table) {
+  if (!table.holds_body) throw std::logic_error("the table is no whole answer");
+  const Document body(table.buffers.front());
+  std::vector<std::string_view> records;
+  records.reserve(static_cast<std::size_t>(table.rows()));
+  auto [at, depth] = find_records(body);
+  if (at == nullptr || *at != '[' || !body.pass_opening(at, ']')) return records;
+  do {
+    const char* const begin = at;
+    at = body.pass_value(at, depth + 1);
+    records.emplace_back(begin, static_cast<std::size_t>(at - begin));
+  } while (body.pass_separator(at, ']'));
+  return records;
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,209 @@
+#include "decode/record_parser.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "decode/object_walk.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+std::size_t size_of(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
+// Of one that has all of the fields: their names, and for each two quotes, a colon and a comma.
+std::int64_t least_size_of_record(const Schema& schema) {
+  std::size_t size = 0;
+  for (const Field& field : schema.fields) size += field.name.size() + 4;
+  return static_cast<std::int64_t>(size);
+}
+
+}  // namespace
+
+RecordWalk::RecordWalk(const Document& body, Table& table, const DecodeOptions& options,
+                       std::string_view where, int depth)
+    : body_(body),
+      table_(table),
+      depth_(depth + 2),
+      notes_(body, table, options.strict, where),
+      cells_(body, table, notes_, options.keep_personal_data, depth_),
+      order_(table.schema(), table),
+      all_(FieldSet::all(table.schema())) {}
+
+const char* RecordWalk::read_array(const char* at) {
+  array_ = at;
+  if (!body_.pass_opening(at, ']')) return at;
+  try {
+    do {
+      at = read_element(at);
+    } while (body_.pass_separator(at, ']'));
+  } catch (const Error& error) {
+    throw at_path(error, path_of_fault());
+  }
+  table_.set_rows(rows_);
+  return at;
+}
+
+const char* RecordWalk::read_element(const char* at) {
+  element_ = at;
+  ++position_;
+  if (*at != '{') [[unlikely]] {
+    const char* const end = body_.pass_value(at, depth_ - 1);
+    notes_.refuse(at, "an element is no record", notes_.path_of(position_));
+    return end;
+  }
+  if (rows_ == table_.capacity()) [[unlikely]]
+    make_room();
+  return read_record(at, rows_++);
+}
+
+const char* RecordWalk::read_record(const char* begin, std::int64_t row) {
+  const char* at = begin;
+  FieldSet seen;
+  std::int64_t expected = 0;    // keys that came in order
+  std::int64_t unexpected = 0;  // and those that had to be looked up
+  const Step* step = order_.begin();
+  for (;;) {
+    const Step* const first = step;
+    const Reached reached = read_expected({at, step}, row);
+    at = reached.at;
+    step = reached.step;
+    if (step != first) {
+      const FieldSet run = order_.fields_of(first, step);
+      if (seen.meets(run)) [[unlikely]]
+        refuse_repeated();
+      seen.add(run);
+      expected += step - first;
+    }
+    const bool more = at == begin ? body_.pass_opening(at, '}') : body_.pass_separator(at, '}');
+    if (!more) break;
+    at = read_pair(at, row, seen, step);
+    ++unexpected;
+  }
+  if (seen != all_) [[unlikely]]
+    note_missing(at, row, seen);
+  if (order_.is_wider(expected + unexpected)) [[unlikely]] {
+    order_.widen(expected + unexpected);
+    if (unexpected > 0) order_.learn(body_, begin, depth_);
+  }
+  return at;
+}
+
+RecordWalk::Reached RecordWalk::read_expected(Reached from, std::int64_t row) {
+  const char* at = from.at;
+  const Step* step = from.step;
+  const Step* const end = order_.end();
+  for (; step != end && step->stands_at(at); ++step) {
+    at += step->length;
+    at = step->meaning.field >= 0 ? cells_.read(at, step->meaning.field, row)
+                                  : read_extra(at, step->meaning.extra, row);
+  }
+  return {at, step};
+}
+
+const char* RecordWalk::read_pair(const char* at, std::int64_t row, FieldSet& seen,
+                                  const Step*& step) {
+  const StringScan scan = body_.scan_text(at);
+  const KeyMeaning meaning = order_.look_up(at + 1, scan);
+  at = body_.pass_mark(scan.end + 1, ':');
+  step = order_.behind(meaning, step);
+  if (meaning.field < 0) return read_extra(at, meaning.extra, row);
+  if (seen.has(meaning.field)) [[unlikely]]
+    refuse_repeated();
+  seen.add(meaning.field);
+  return cells_.read_out_of_line(at, meaning.field, row);
+}
+
+const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64_t row) {
+  at = body_.pass_space(at);
+  const char* const end = body_.pass_value(at, depth_);
+  const std::size_t named = size_of(name);
+  if (named >= latest_extra_.size()) latest_extra_.resize(named + 1, none);
+  std::size_t& latest = latest_extra_[named];
+  if (latest != none && table_.extras[latest].row == row) {
+    notes_.note_repeated(name, row, table_.extra_json(table_.extras[latest]));
+  } else {
+    latest = table_.extras.size();
+    table_.extras.emplace_back();
+  }
+  // Member by member: a whole one would be put together elsewhere, and read back before it is
+  // there.
+  Extra& extra = table_.extras[latest];
+  extra.row = row;
+  extra.name = name;
+  extra.buffer = 0;
+  extra.offset = static_cast<std::int32_t>(body_.offset_of(at));
+  extra.size = static_cast<std::int32_t>(end - at);
+  return end;
+}
+
+void RecordWalk::note_missing(const char* record_end, std::int64_t row, const FieldSet& seen) {
+  for (int field = 0; field < table_.schema().width(); ++field) {
+    if (!seen.has(field)) cells_.missing(field, row, record_end - 1);
+  }
+}
+
+// A field stands twice in the record that is being read: finds which.
+void RecordWalk::refuse_repeated() {
+  if (notes_.refusal()) return;
+  std::set<std::string> names;
+  visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
+    const std::string name = name_of(pair);
+    if (table_.schema().find(name) < 0 || names.insert(name).second) return true;
+    notes_.refuse(pair.key, "a field stands twice in one record", notes_.path_of(position_, name));
+    return false;
+  });
+}
+
+// Room for as many records as the rest of the body holds, if they are like those before; but never
+// at once for much more than such a body can hold, since the first ones may be of another kind.
+void RecordWalk::make_room() {
+  constexpr std::int64_t most_at_first = 256;
+  constexpr std::int64_t most_bodies = 16;
+  constexpr std::int64_t always_granted = 256 << 20;
+  const std::int64_t size = body_.end() - body_.begin();
+  const std::int64_t left = body_.end() - element_;
+  const std::int64_t row_size = table_.bytes_for(1024) / 1024;
+  std::int64_t more = std::min(left / least_size_of_record(table_.schema()) + 1, most_at_first);
+  if (rows_ > 0) {
+    const std::int64_t record = std::max<std::int64_t>((element_ - array_) / rows_, 1);
+    const std::int64_t alike = left / record + left / record / 16 + 16;
+    more = std::min(alike, std::max(size / row_size, rows_));
+  }
+  const std::int64_t most = (size * most_bodies + always_granted) / row_size;
+  if (rows_ + more > most) {
+    if (rows_ >= most) body_.fail(element_, "there are too many records for what they hold");
+    more = most - rows_;
+  }
+  table_.set_rows(rows_);
+  table_.reserve(rows_ + more);
+  if (rows_ > 0) {
+    const std::size_t each = (table_.extras.size() + size_of(rows_) - 1) / size_of(rows_);
+    table_.extras.reserve(std::min(each * size_of(rows_ + more), size_of(size)));
+  }
+  cells_.bind();
+}
+
+std::string RecordWalk::path_of_fault() const {
+  std::string name;
+  if (*element_ == '{') {
+    try {
+      visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
+        name = name_of(pair);
+        body_.pass_value(pair.value, depth_);
+        name.clear();  // the fault is not in this value
+        return true;
+      });
+    } catch (const Error&) {
+      return notes_.path_of(position_, name);
+    }
+  }
+  return notes_.path_of(position_);
+}
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,63 @@
+// The walk over an array of records: keys are predicted, values go straight into their columns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decode/column_writers.hpp"
+#include "decode/decode.hpp"
+#include "decode/issue_log.hpp"
+#include "decode/json_grammar.hpp"
+#include "decode/key_order.hpp"
+#include "table/field_index.hpp"
+
+namespace tradingdata::detail {
+
+class RecordWalk {
+ public:
+  // `where` is the array's JSON path, and `depth` the number of values that enclose it.
+  RecordWalk(const Document& body, Table& table, const DecodeOptions& options,
+             std::string_view where, int depth);
+
+  // Reads the array at `at` and returns the place behind it. Throws where it is malformed; what is
+  // sound JSON but no record of the service is in refusal(), since an error of the service's own
+  // may stand behind it.
+  const char* read_array(const char* at);
+  const std::optional<Error>& refusal() const { return notes_.refusal(); }
+
+ private:
+  const char* read_element(const char* at);
+  const char* read_record(const char* begin, std::int64_t row);
+  // Reads pairs as long as their keys come in the order that was learned: nothing is looked up. The
+  // inner loop; by itself, so that what it works with stays in registers.
+  struct Reached {
+    const char* at;
+    const Step* step;  // the one to expect there
+  };
+  TRADINGDATA_NOINLINE Reached read_expected(Reached from, std::int64_t row);
+  // The pair at `at`, whose key was not the expected one.
+  const char* read_pair(const char* at, std::int64_t row, FieldSet& seen, const Step*& step);
+  const char* read_extra(const char* at, std::int32_t name, std::int64_t row);
+  void note_missing(const char* record_end, std::int64_t row, const FieldSet& seen);
+  void refuse_repeated();
+  void make_room();
+  std::string path_of_fault() const;
+
+  const Document& body_;
+  Table& table_;
+  int depth_;  // of values enclosed by a record
+  Notes notes_;
+  Cells cells_;
+  KeyOrder order_;
+  FieldSet all_;
+  const char* array_ = nullptr;
+  const char* element_ = nullptr;  // where the one that is being read begins
+  std::int64_t position_ = -1;     // its position
+  std::int64_t rows_ = 0;
+  std::vector<std::size_t> latest_extra_;  // by name: where its last value stands
+};
+
+}  // namespace tradingdata::detail

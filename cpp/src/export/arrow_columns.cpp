@@ -1,0 +1,221 @@
+#include "export/arrow_columns.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "table/dictionary.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+constexpr std::int64_t word_bits = 64;
+
+std::size_t size_of(std::int64_t bytes) {
+  return static_cast<std::size_t>(bytes);
+}
+
+std::int64_t words_of(std::int64_t bits) {
+  return (bits + word_bits - 1) / word_bits;
+}
+
+std::int64_t nulls_of(const Source& source) {
+  if (source.validity == nullptr) return 0;
+  std::int64_t set = 0;
+  std::int64_t bit = source.first;
+  const std::int64_t end = source.first + source.length;
+  while (bit < end) {
+    const std::int64_t shift = bit % word_bits;
+    const std::int64_t count = std::min(word_bits - shift, end - bit);
+    std::uint64_t word = source.validity[bit / word_bits] >> shift;
+    if (count < word_bits) word &= (std::uint64_t{1} << count) - 1;
+    set += std::popcount(word);
+    bit += count;
+  }
+  return source.length - set;
+}
+
+// The run's bits moved to the start of a bitmap of their own.
+Block aligned_bitmap(const Source& source) {
+  const std::int64_t words = words_of(source.length);
+  Block block = make_block(words * 8);
+  auto* const out = reinterpret_cast<std::uint64_t*>(block.get());
+  const std::uint64_t* const in = source.validity + source.first / word_bits;
+  const std::int64_t shift = source.first % word_bits;
+  const std::int64_t readable = words_of(shift + source.length);
+  for (std::int64_t i = 0; i < words; ++i) {
+    out[i] = in[i] >> shift;
+    if (shift > 0 && i + 1 < readable) out[i] |= in[i + 1] << (word_bits - shift);
+  }
+  return block;
+}
+
+const void* keep(Buffers& buffers, Block block) {
+  buffers.blocks.push_back(std::move(block));
+  return buffers.blocks.back().get();
+}
+
+void add_validity(Buffers& buffers, const Source& source, bool share) {
+  buffers.nulls = nulls_of(source);
+  if (buffers.nulls == 0) {
+    buffers.pointers.push_back(nullptr);
+  } else if (share && source.first % 8 == 0) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(source.validity);
+    buffers.pointers.push_back(bytes + source.first / 8);
+  } else {
+    buffers.pointers.push_back(keep(buffers, aligned_bitmap(source)));
+  }
+}
+
+void add_copy(Buffers& buffers, const void* values, std::int64_t bytes) {
+  Block block = make_block(bytes);
+  if (bytes > 0) std::memcpy(block.get(), values, size_of(bytes));
+  buffers.pointers.push_back(keep(buffers, std::move(block)));
+}
+
+// Some consumers refuse a missing buffer even where there are no rows.
+const void* present(const void* values) {
+  alignas(64) static const std::byte nothing[64] = {};
+  return values == nullptr ? nothing : values;
+}
+
+std::int64_t text_bytes(const Source& source) {
+  const auto* const views = source.as<TextView>();
+  std::int64_t total = 0;
+  for (std::int64_t row = 0; row < source.length; ++row) total += views[row].size;
+  return total;
+}
+
+Buffers distinct_text(const std::vector<std::string_view>& values) {
+  Buffers buffers;
+  buffers.pointers.push_back(nullptr);
+  std::vector<std::int32_t> ends{0};
+  std::string data;
+  for (const std::string_view text : values) {
+    data += text;
+    ends.push_back(static_cast<std::int32_t>(data.size()));  // of a body, so below 2**31
+  }
+  add_copy(buffers, ends.data(), static_cast<std::int64_t>(ends.size() * sizeof(std::int32_t)));
+  add_copy(buffers, data.data(), static_cast<std::int64_t>(data.size()));
+  return buffers;
+}
+
+}  // namespace
+
+Block make_block(std::int64_t bytes) {
+  return Block(static_cast<std::byte*>(allocate_block(bytes)));
+}
+
+Buffers shared_values(const Source& source) {
+  Buffers buffers;
+  buffers.in_table = true;
+  add_validity(buffers, source, true);
+  buffers.pointers.push_back(present(source.values));
+  return buffers;
+}
+
+Buffers copied_values(const Source& source) {
+  Buffers buffers;
+  add_validity(buffers, source, false);
+  add_copy(buffers, source.values, source.length * width_of(source.kind));
+  return buffers;
+}
+
+Buffers instants(const Source& source, const std::function<std::int64_t(std::int64_t)>& to_utc) {
+  Buffers buffers = copied_values(source);
+  auto* const micros = reinterpret_cast<std::int64_t*>(buffers.blocks.back().get());
+  for (std::int64_t row = 0; row < source.length; ++row) {
+    if (source.valid(row)) micros[row] = to_utc(micros[row]);
+  }
+  return buffers;
+}
+
+Buffers shared_views(const Source& source) {
+  Buffers buffers = shared_values(source);
+  for (const Buffer& buffer : source.table.buffers) {
+    buffers.pointers.push_back(present(buffer.data()));
+    buffers.variadic_sizes.push_back(buffer.size());
+  }
+  buffers.pointers.push_back(present(buffers.variadic_sizes.data()));
+  return buffers;
+}
+
+Buffers copied_views(const Source& source) {
+  Buffers buffers = copied_values(source);
+  auto* const views = reinterpret_cast<TextView*>(buffers.blocks.back().get());
+  std::int64_t bytes = 0;
+  for (std::int64_t row = 0; row < source.length; ++row) {
+    if (!views[row].is_inline()) bytes += views[row].size;
+  }
+  if (bytes == 0) {
+    buffers.pointers.push_back(present(nullptr));
+    return buffers;
+  }
+  Block block = make_block(bytes);
+  std::int64_t offset = 0;
+  for (std::int64_t row = 0; row < source.length; ++row) {
+    if (views[row].is_inline()) continue;
+    const std::string_view text = source.text(row);
+    std::memcpy(block.get() + offset, text.data(), text.size());
+    views[row] = TextView::make_place(text, 0, offset);
+    offset += views[row].size;
+  }
+  buffers.pointers.push_back(keep(buffers, std::move(block)));
+  buffers.variadic_sizes.push_back(bytes);
+  buffers.pointers.push_back(buffers.variadic_sizes.data());
+  return buffers;
+}
+
+template <typename Offset>
+Buffers offset_text(const Source& source) {
+  const std::int64_t bytes = text_bytes(source);
+  if (bytes > std::numeric_limits<Offset>::max()) {
+    throw Error(ErrorKind::configuration, "a column's text is too long for 32-bit offsets");
+  }
+  Buffers buffers;
+  add_validity(buffers, source, false);
+  Block offsets = make_block((source.length + 1) * static_cast<std::int64_t>(sizeof(Offset)));
+  // Short text is copied as 12 bytes whatever its length: the next text overwrites the rest.
+  Block data = make_block(bytes + TextView::inline_capacity);
+  auto* const ends = reinterpret_cast<Offset*>(offsets.get());
+  const auto* const views = source.as<TextView>();
+  std::int64_t at = 0;
+  for (std::int64_t row = 0; row < source.length; ++row) {
+    ends[row] = static_cast<Offset>(at);
+    const TextView& view = views[row];
+    if (view.is_inline()) {
+      std::memcpy(data.get() + at, view.inlined, TextView::inline_capacity);
+    } else {
+      const std::string_view text = source.table.text(view);
+      std::memcpy(data.get() + at, text.data(), text.size());
+    }
+    at += view.size;
+  }
+  ends[source.length] = static_cast<Offset>(at);
+  buffers.pointers.push_back(keep(buffers, std::move(offsets)));
+  buffers.pointers.push_back(keep(buffers, std::move(data)));
+  return buffers;
+}
+
+Buffers category(const Source& source, const Categories& categories) {
+  Buffers buffers;
+  add_validity(buffers, source, false);
+  Block codes = make_block(source.length * static_cast<std::int64_t>(sizeof(std::int32_t)));
+  // A null's code is never read, but consumers check that it is none below zero.
+  std::transform(categories.codes.begin(), categories.codes.end(),
+                 reinterpret_cast<std::int32_t*>(codes.get()),
+                 [](std::int32_t code) { return std::max(code, 0); });
+  buffers.pointers.push_back(keep(buffers, std::move(codes)));
+  buffers.dictionary = std::make_unique<Buffers>(distinct_text(categories.values));
+  buffers.dictionary_length = static_cast<std::int64_t>(categories.values.size());
+  return buffers;
+}
+
+template Buffers offset_text<std::int32_t>(const Source& source);
+template Buffers offset_text<std::int64_t>(const Source& source);
+
+}  // namespace tradingdata::detail

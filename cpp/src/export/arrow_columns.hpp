@@ -1,0 +1,59 @@
+// One column of a table as the buffers of an Arrow array.
+#pragma once
+
+#include <memory>
+
+#include "base/memory_pool.hpp"
+#include "export/arrow.hpp"
+#include "table/dictionary.hpp"
+
+namespace tradingdata::detail {
+
+struct FreeBlock {
+  void operator()(std::byte* block) const { free_block(block); }
+};
+using Block = std::unique_ptr<std::byte, FreeBlock>;
+
+Block make_block(std::int64_t bytes);
+
+// A run of rows of a column, whatever it lies in: a field's, or made for an unknown field.
+struct Source {
+  const Table& table;
+  const std::byte* values;        // of the first row
+  const std::uint64_t* validity;  // of row 0 of its bitmap; nullptr: every row has a value
+  std::int64_t first;             // this run's first row in the bitmap
+  std::int64_t length;
+  Kind kind;
+
+  template <typename T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(values);
+  }
+  bool valid(std::int64_t row) const {
+    const std::int64_t bit = first + row;
+    return validity == nullptr || (validity[bit / 64] >> (bit % 64) & 1) != 0;
+  }
+  std::string_view text(std::int64_t row) const { return table.text(as<TextView>()[row]); }
+};
+
+// An array's buffers, and what they lie in.
+struct Buffers {
+  std::vector<const void*> pointers;
+  std::vector<std::int64_t> variadic_sizes;
+  std::vector<Block> blocks;
+  std::int64_t nulls = 0;
+  bool in_table = false;                // some lie in the table, which must live on
+  std::unique_ptr<Buffers> dictionary;  // of a category
+  std::int64_t dictionary_length = 0;
+};
+
+Buffers shared_values(const Source& source);
+Buffers copied_values(const Source& source);
+Buffers instants(const Source& source, const std::function<std::int64_t(std::int64_t)>& to_utc);
+Buffers shared_views(const Source& source);
+Buffers copied_views(const Source& source);
+template <typename Offset>
+Buffers offset_text(const Source& source);
+Buffers category(const Source& source, const Categories& categories);
+
+}  // namespace tradingdata::detail

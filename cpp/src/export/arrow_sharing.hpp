@@ -1,0 +1,10 @@
+// Whether an export lets its table live on, or copies what it needs.
+#pragma once
+
+#include "export/arrow.hpp"
+
+namespace tradingdata::detail {
+
+bool worth_sharing(const Table& table, const ArrowExport& wanted);
+
+}  // namespace tradingdata::detail

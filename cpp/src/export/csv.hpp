@@ -1,0 +1,30 @@
+// Rows as comma-separated values, exact: what is read back is what was written.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "table/table.hpp"
+
+namespace tradingdata {
+
+struct CsvOptions {
+  std::int64_t start = 0;  // rows [start, start + length)
+  std::int64_t length = 0;
+  // Positions of fields; behind the fields stand the unknown ones, as their JSON text.
+  std::vector<int> columns{};
+  // For a program that guesses types and runs formulas: text that it would run as a formula, or
+  // would read as a number and change, gets an apostrophe before it; a byte order mark says UTF-8.
+  bool spreadsheet = false;
+  // The offset of a wall clock time from UTC, in microseconds: it follows the time where it is set.
+  std::function<std::int64_t(std::int64_t wall_micros)> offset{};
+};
+
+// A line of names, then a line a row. Nothing stands for no value, "" for empty text (and for no
+// value where it is the only column); numbers are the shortest that read back the same, times and
+// dates as the service writes them.
+std::string rows_as_csv(const Table& table, const CsvOptions& options);
+
+}  // namespace tradingdata

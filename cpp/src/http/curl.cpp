@@ -1,0 +1,263 @@
+// The transport over libcurl: one multi handle, and easy handles that are used again and again.
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <map>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "base/process.hpp"
+#include "http/curl_easy.hpp"
+#include "http/http.hpp"
+#include "http/inflate.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+using detail::EasyHandle;
+using std::chrono::steady_clock;
+using Handles = std::vector<std::unique_ptr<EasyHandle>>;
+
+constexpr unsigned quick_exit_since = 0x075700;  // 7.87: a stalled name lookup is not waited for
+
+const curl_version_info_data& initialised_curl() {
+  // Never cleaned up: others in this process may use libcurl too.
+  static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (code != CURLE_OK) {
+    throw Error(ErrorKind::configuration,
+                std::string("libcurl cannot be initialised: ") + curl_easy_strerror(code));
+  }
+  const curl_version_info_data* version = curl_version_info(CURLVERSION_NOW);
+  constexpr int needed = CURL_VERSION_SSL | CURL_VERSION_ASYNCHDNS;
+  if ((version->features & needed) != needed) {
+    throw Error(ErrorKind::configuration,
+                "the libcurl in use lacks TLS or asynchronous name lookups: install another one");
+  }
+  return *version;
+}
+
+void check(CURLMcode code) {
+  if (code == CURLM_OUT_OF_MEMORY) throw std::bad_alloc();
+  if (code != CURLM_OK) throw Error(ErrorKind::transport, curl_multi_strerror(code));
+}
+
+int poll_milliseconds(Duration wait) {
+  constexpr std::chrono::milliseconds longest = std::chrono::hours(1);
+  const auto whole =
+      std::chrono::ceil<std::chrono::milliseconds>(std::min<Duration>(wait, longest));
+  return static_cast<int>(std::max<std::int64_t>(whole.count(), 0));
+}
+
+class CurlTransport final : public Transport {
+ public:
+  explicit CurlTransport(const CurlOptions& options)
+      : options_(options),
+        joins_resolver_(initialised_curl().version_num < quick_exit_since ||
+                        options.joins_resolver) {
+    options_.max_body = std::min(options_.max_body, std::int64_t{INT32_MAX});
+    open();
+  }
+
+  ~CurlTransport() override {
+    if (detail::process_id() != process_) {
+      disown();
+    } else if (joins_resolver_ && any_resolving()) {
+      reap();
+    } else {
+      for (const auto& [id, handle] : active_) curl_multi_remove_handle(multi_, handle->raw());
+      active_.clear();
+      free_.clear();
+      curl_multi_cleanup(multi_);
+    }
+  }
+
+  void start(CallId id, const Request& request, const TimeLimits& limits) override {
+    ensure_open();
+    std::unique_ptr<EasyHandle> handle;
+    if (free_.empty()) {
+      handle = std::make_unique<EasyHandle>(options_, joins_resolver_);
+    } else {
+      handle = std::move(free_.back());
+      free_.pop_back();
+    }
+    handle->prepare(id, request, limits);
+    EasyHandle& placed = *active_.emplace(id, std::move(handle)).first->second;
+    if (const CURLMcode code = curl_multi_add_handle(multi_, placed.raw()); code != CURLM_OK) {
+      active_.erase(id);
+      check(code);
+    }
+  }
+
+  bool pump(TimePoint until, std::vector<Arrival>& arrivals) override {
+    ensure_open();
+    while (true) {
+      int running = 0;
+      check(curl_multi_perform(multi_, &running));
+      collect(arrivals);
+      TimePoint wait_until = until;
+      if (joins_resolver_) wait_until = std::min(until, expire_connects(arrivals));
+      for (Arrival& arrival : lost_) arrivals.push_back(std::move(arrival));
+      lost_.clear();
+      if (woken_.exchange(false)) return true;
+      const TimePoint now = steady_clock::now();
+      if (!arrivals.empty() || now >= until) return false;
+      const int wait = poll_milliseconds(wait_until - now);
+      check(curl_multi_poll(multi_, nullptr, 0, wait, nullptr));
+    }
+  }
+
+  void cancel(CallId id) noexcept override {
+    const auto found = active_.find(id);
+    if (found == active_.end() || detail::process_id() != process_) return;
+    if (joins_resolver_ && found->second->resolving()) {
+      abandon(id);
+    } else {
+      release(found);
+    }
+  }
+
+  void wake() noexcept override {
+    const std::scoped_lock lock(detail::process_mutex());  // `open` may change the handle
+    woken_ = true;
+    if (multi_ != nullptr) curl_multi_wakeup(multi_);
+  }
+
+ private:
+  using Active = std::map<CallId, std::unique_ptr<EasyHandle>>;
+
+  void open() {
+    CURLM* multi = curl_multi_init();
+    if (multi == nullptr) throw std::bad_alloc();
+    if (curl_multi_wakeup(multi) != CURLM_OK) {  // it has no socket pair, so `wake` could not work
+      curl_multi_cleanup(multi);
+      throw Error(ErrorKind::connect, "no socket to be had: this process has too many open files");
+    }
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(options_.max_connections));
+    curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
+    const std::scoped_lock lock(detail::process_mutex());
+    multi_ = multi;
+    process_ = detail::process_id();
+  }
+
+  // In a forked child the handles are the parent's: cleaning them up would speak on its
+  // connections. They leak, on purpose.
+  void disown() {
+    for (auto& [id, handle] : active_) static_cast<void>(handle.release());
+    for (std::unique_ptr<EasyHandle>& handle : free_) static_cast<void>(handle.release());
+    active_.clear();
+    free_.clear();
+  }
+
+  void ensure_open() {
+    if (detail::process_id() != process_) {
+      lose_active("the process was forked while the answer was awaited", 0);
+      disown();
+      open();
+    }
+    if (multi_ == nullptr) open();
+  }
+
+  void lose_active(const char* why, CallId except) {
+    for (const auto& [id, handle] : active_) {
+      if (id == except) continue;
+      lost_.push_back({id, Failure{ErrorKind::transport, Retry::always, why}});
+    }
+  }
+
+  void release(Active::iterator position) {
+    std::unique_ptr<EasyHandle> handle = std::move(position->second);
+    active_.erase(position);
+    curl_multi_remove_handle(multi_, handle->raw());
+    handle->forget_request();
+    free_.push_back(std::move(handle));
+  }
+
+  void collect(std::vector<Arrival>& arrivals) {
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      const CURLcode code = message->data.result;
+      EasyHandle& handle = EasyHandle::of(message->easy_handle);
+      arrivals.push_back(handle.arrival(code));
+      release(active_.find(handle.id()));
+    }
+  }
+
+  // From here on: libcurl before 7.87, which waits for a stalled name lookup when it lets go of a
+  // transfer. There its own timers are off, these decide, and a detached thread does the waiting.
+
+  bool any_resolving() const {
+    return std::any_of(active_.begin(), active_.end(),
+                       [](const auto& entry) { return entry.second->resolving(); });
+  }
+
+  TimePoint expire_connects(std::vector<Arrival>& arrivals) {
+    const TimePoint now = steady_clock::now();
+    TimePoint next = TimePoint::max();
+    std::vector<CallId> late;
+    for (const auto& [id, handle] : active_) {
+      if (handle->connected()) continue;
+      if (handle->connect_by() <= now) late.push_back(id);
+      next = std::min(next, handle->connect_by());
+    }
+    for (const CallId id : late) {
+      const auto found = active_.find(id);
+      if (found == active_.end()) continue;  // it went with a handle that was abandoned
+      arrivals.push_back({id, found->second->failure(CURLE_OPERATION_TIMEDOUT)});
+      cancel(id);
+    }
+    return next;
+  }
+
+  void abandon(CallId id) noexcept {
+    lose_active("a stalled name lookup took the other connections with it", id);
+    reap();
+    const std::scoped_lock lock(detail::process_mutex());
+    multi_ = nullptr;  // the next call opens another one
+  }
+
+  void reap() noexcept {
+    try {
+      auto handles = std::make_unique<Handles>();
+      for (auto& [id, handle] : active_) handles->push_back(std::move(handle));
+      for (std::unique_ptr<EasyHandle>& handle : free_) handles->push_back(std::move(handle));
+      active_.clear();
+      free_.clear();
+      std::thread([multi = multi_, owned = std::move(handles)] {
+        for (const auto& handle : *owned) curl_multi_remove_handle(multi, handle->raw());
+        owned->clear();
+        curl_multi_cleanup(multi);
+      }).detach();
+    } catch (const std::exception&) {
+      disown();  // no thread to be had: a leak is better than a wait
+    }
+  }
+
+  CurlOptions options_;
+  bool joins_resolver_;
+  std::int64_t process_ = 0;
+  CURLM* multi_ = nullptr;
+  std::atomic<bool> woken_ = false;
+  Active active_;
+  Handles free_;
+  std::vector<Arrival> lost_;  // calls that went with their handle: the next pump tells
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_curl_transport(const CurlOptions& options) {
+  return std::make_unique<CurlTransport>(options);
+}
+
+std::string transport_version() {
+  const curl_version_info_data& version = initialised_curl();
+  const char* const tls = version.ssl_version == nullptr ? "" : version.ssl_version;
+  return std::string("libcurl/") + version.version + " " + tls + " zlib/" +
+         detail::inflate_version();
+}
+
+}  // namespace tradingdata

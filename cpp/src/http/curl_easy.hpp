@@ -1,0 +1,55 @@
+// One libcurl easy handle and all that a transfer on it points to. CURL is void to its users.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "http/http.hpp"
+#include "http/response_reader.hpp"
+#include "http/transfer_failure.hpp"
+
+namespace tradingdata::detail {
+
+struct HeaderNode;  // curl_slist, made in place round lines that others own
+
+class EasyHandle {
+ public:
+  // `options` must live as long as transfers are started. Throws Error where libcurl does not take
+  // an option: nothing is sent under weaker rules.
+  EasyHandle(const CurlOptions& options, bool joins_resolver);
+  ~EasyHandle();
+  EasyHandle(const EasyHandle&) = delete;
+  EasyHandle& operator=(const EasyHandle&) = delete;
+
+  static EasyHandle& of(void* easy);
+
+  void* raw() const { return easy_; }
+  CallId id() const { return id_; }
+  TimePoint connect_by() const { return connect_by_; }
+  bool resolving() const;
+  bool connected() const;
+
+  void prepare(CallId id, const Request& request, const TimeLimits& limits);
+  void forget_request();
+  Arrival arrival(int code);  // a CURLcode
+  Failure failure(int code) const;
+
+ private:
+  void set_fixed_options();
+  FaultContext context() const;
+  WireFault timeout() const;
+
+  const CurlOptions* options_;
+  void* easy_;
+  bool joins_resolver_;
+  CallId id_ = 0;
+  const Request* request_ = nullptr;
+  std::vector<HeaderNode> headers_;
+  Receiver receiver_;
+  std::array<char, 256> error_text_{};  // CURL_ERROR_SIZE
+  TimePoint deadline_;
+  TimePoint connect_by_;
+};
+
+}  // namespace tradingdata::detail

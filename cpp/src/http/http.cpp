@@ -1,0 +1,31 @@
+#include "http/http.hpp"
+
+#include <algorithm>
+
+namespace tradingdata {
+
+bool Request::has_header(std::string_view lower_case_name) const {
+  const auto matches = [&](const std::string& line) {
+    if (line.size() <= lower_case_name.size() || line[lower_case_name.size()] != ':') return false;
+    return std::equal(lower_case_name.begin(), lower_case_name.end(), line.begin(),
+                      [](char wanted, char letter) {
+                        return wanted == (letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
+                      });
+  };
+  return std::any_of(headers.begin(), headers.end(), matches);
+}
+
+void Request::scrub(std::string& text, bool cut) const {
+  if (token) token->scrub(text, cut);
+  if (known) known->scrub(text, cut);
+}
+
+std::string Request::target() const {
+  const std::size_t mark = url.find("://");
+  const std::size_t slash = url.find('/', mark == std::string::npos ? 0 : mark + 3);
+  const std::string path =
+      slash == std::string::npos ? "/" : url.substr(slash, url.find('?', slash) - slash);
+  return (method == Method::post ? "POST " : "GET ") + path;
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,112 @@
+// Requests, answers, and the transport that carries them without ever blocking its caller.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "http/secret.hpp"
+#include "http/tokens.hpp"
+
+namespace tradingdata {
+
+using CallId = std::int64_t;
+
+enum class Method : std::uint8_t { get, post };
+
+struct Request {
+  Method method = Method::get;
+  std::string url;
+  std::vector<std::string> headers;     // "Name: value", sent in this order
+  std::shared_ptr<const Secret> token;  // sent behind them as Authorization, where there is one
+  std::string body;                     // of a POST
+  std::shared_ptr<const Tokens> known;  // what is never shown of an answer, beside `token`
+
+  bool has_header(std::string_view lower_case_name) const;
+  void scrub(std::string& text, bool cut = false) const;  // takes every token out
+  std::string target() const;  // "POST /api/v1/trade/book": for messages, without the query
+};
+
+struct Response {
+  int status = 0;
+  Buffer body;  // decoded; of an answer other than 200, its head
+  std::optional<std::string> retry_after;
+  std::optional<std::string> date;
+  std::optional<std::string> location;
+  bool close_delimited = false;  // only the connection's end told where the body ends
+  bool reused = false;           // came over a kept connection
+  std::int64_t bytes_sent = 0;   // on the wire, headers included
+  std::int64_t bytes_received = 0;
+  double name_lookup = 0;  // seconds since the attempt began, as all of these
+  double connect = 0;
+  double tls = 0;
+  double first_byte = 0;
+  double total = 0;
+};
+
+enum class Retry : std::uint8_t { never, once, always };
+
+// Why there was no complete answer.
+struct Failure {
+  ErrorKind kind = ErrorKind::transport;
+  Retry retry = Retry::never;
+  std::string message;  // one line that says what to do
+  bool timeout = false;
+  std::int64_t bytes_received = 0;
+};
+
+struct Arrival {
+  CallId id = 0;
+  std::variant<Response, Failure> what;
+};
+
+struct TimeLimits {
+  Duration total{};
+  Duration connect{};
+};
+
+// Many requests in flight on one thread. Only `wake` may be called from another one.
+class Transport {
+ public:
+  Transport() = default;
+  virtual ~Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  // `request` must live until the call has arrived or was cancelled. Throws Error.
+  virtual void start(CallId id, const Request& request, const TimeLimits& limits) = 0;
+
+  // Moves bytes until something arrived (appended), `until` passed or `wake` was called; true for
+  // the last. With `until` in the past it does what can be done without waiting.
+  virtual bool pump(TimePoint until, std::vector<Arrival>& arrivals) = 0;
+
+  virtual void cancel(CallId id) noexcept = 0;  // closes the connection; unknown ids are no error
+  virtual void wake() noexcept = 0;
+};
+
+struct CurlOptions {
+  std::string host;         // for messages
+  bool allow_http = false;  // for loopback
+  std::string proxy;        // "" is none; the environment is never looked at here
+  std::string no_proxy;
+  std::string ca_file;  // "" is libcurl's own default
+  std::string user_agent = "tradingdata";
+  std::int64_t max_body = 256LL << 20;  // decoded bytes
+  std::int64_t max_connections = 100;
+  bool joins_resolver = false;  // act as where libcurl waits for a stalled name lookup (< 7.87)
+};
+
+// Throws Error (configuration) where the libcurl found at run time lacks what safety needs.
+std::unique_ptr<Transport> make_curl_transport(const CurlOptions& options);
+
+// Of the libraries in use, e.g. "libcurl/7.88.1 OpenSSL/3.0.17 zlib/1.2.13".
+std::string transport_version();
+
+}  // namespace tradingdata

@@ -1,0 +1,196 @@
+#include "http/response_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace tradingdata::detail {
+
+namespace {
+
+constexpr std::int64_t largest_headers = 256 * 1024;
+constexpr std::int64_t largest_error_body = 64 * 1024;
+// Text columns hold 32-bit offsets into the body.
+constexpr std::int64_t largest_body = INT32_MAX;
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& letter : result) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return result;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+}  // namespace
+
+void Receiver::start(std::int64_t max_body) {
+  response_ = Response();
+  if (inflater_) inflater_->reset();
+  failure_.reset();
+  content_length_.reset();
+  max_body_ = std::min(max_body, largest_body);
+  header_bytes_ = 0;
+  received_ = 0;
+  encoding_ = Encoding::identity;
+  chunked_ = false;
+  headers_ended_ = false;
+  enough_ = false;
+}
+
+void Receiver::fail(Retry retry, std::string message) {
+  if (failure_) return;
+  failure_ = Failure{ErrorKind::transport, retry, std::move(message), false, received_};
+}
+
+void Receiver::fail_too_large() {
+  fail(Retry::never, "the answer is larger than max_body (" + std::to_string(max_body_) +
+                         " bytes, unpacked); raise max_body= if such an answer is right");
+}
+
+bool Receiver::header(std::string_view line) noexcept {
+  try {
+    if (headers_ended_) return true;  // trailers: of no use here
+    header_bytes_ += static_cast<std::int64_t>(line.size());
+    if (header_bytes_ > largest_headers) {
+      fail(Retry::never, "the answer's headers are larger than 256 KiB: not the service's");
+    } else {
+      read_header(line);
+    }
+  } catch (const std::exception&) {
+    fail(Retry::never, "out of memory while the answer's headers came in");
+  }
+  return !failure_;
+}
+
+void Receiver::read_header(std::string_view line) {
+  if (line.starts_with("HTTP/")) {  // a new head: an interim answer came before it
+    response_ = Response();
+    content_length_.reset();
+    encoding_ = Encoding::identity;
+    chunked_ = false;
+    const std::size_t space = line.find(' ');
+    if (space != std::string_view::npos) {
+      std::from_chars(line.data() + space + 1, line.data() + line.size(), response_.status);
+    }
+    return;
+  }
+  const std::string_view content = trimmed(line);
+  if (content.empty()) {
+    if (response_.status >= 200) end_headers();
+    return;
+  }
+  const std::size_t colon = content.find(':');
+  if (colon == std::string_view::npos) return;
+  read_field(lower(trimmed(content.substr(0, colon))), trimmed(content.substr(colon + 1)));
+}
+
+void Receiver::read_field(std::string_view name, std::string_view value) {
+  if (name == "content-length") {
+    read_content_length(value);
+  } else if (name == "content-encoding") {
+    read_content_encoding(value);
+  } else if (name == "transfer-encoding") {
+    if (lower(value) == "chunked") {
+      chunked_ = true;
+    } else if (lower(value) != "identity") {
+      fail(Retry::never, "the answer has a transfer encoding that was not asked for");
+    }
+  } else if (name == "retry-after") {
+    response_.retry_after = value;
+  } else if (name == "date") {
+    response_.date = value;
+  } else if (name == "location") {
+    response_.location = value;
+  }
+}
+
+void Receiver::read_content_length(std::string_view value) {
+  std::int64_t length = -1;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), length);
+  if (problem != std::errc() || end != value.data() + value.size() || length < 0) {
+    fail(Retry::never, "the answer's Content-Length is no length");
+  } else if (content_length_ && *content_length_ != length) {
+    fail(Retry::never,
+         "the answer has two different Content-Lengths: something on the way is broken");
+  }
+  content_length_ = length;
+}
+
+void Receiver::read_content_encoding(std::string_view value) {
+  const std::string coding = lower(value);
+  if (coding == "identity" || coding.empty()) return;
+  const bool gzip = coding == "gzip" || coding == "x-gzip";
+  // A second coding on top of the first is one that nobody asked for.
+  encoding_ = gzip && encoding_ == Encoding::identity ? Encoding::gzip : Encoding::unknown;
+}
+
+void Receiver::end_headers() {
+  headers_ended_ = true;
+  if (chunked_) content_length_.reset();
+  response_.close_delimited = !chunked_ && !content_length_;
+  if (encoding_ == Encoding::unknown && !refused()) {
+    fail(Retry::never, "the answer is encoded in a way that was not asked for (only gzip is)");
+  } else if (encoding_ == Encoding::gzip && !inflater_) {
+    inflater_ = std::make_unique<Inflater>();
+  }
+  if (!content_length_ || encoding_ != Encoding::identity || refused()) return;
+  if (*content_length_ > max_body_) return fail_too_large();
+  response_.body.reserve(*content_length_);
+}
+
+bool Receiver::body(std::string_view chunk) noexcept {
+  try {
+    received_ += static_cast<std::int64_t>(chunk.size());
+    read_body(chunk);
+  } catch (const std::exception&) {
+    fail(Retry::never, "out of memory after " + std::to_string(received_) + " bytes of the answer");
+  }
+  return !failure_ && !enough_;
+}
+
+std::int64_t Receiver::cap() const {
+  return refused() ? std::min(max_body_, largest_error_body) : max_body_;
+}
+
+void Receiver::read_body(std::string_view chunk) {
+  Buffer& out = response_.body;
+  InflateResult result = InflateResult::good;
+  if (encoding_ == Encoding::unknown) {
+    enough_ = received_ > largest_error_body;
+  } else if (encoding_ == Encoding::gzip) {
+    result = inflater_->feed(chunk, out, cap());
+  } else if (out.size() + static_cast<std::int64_t>(chunk.size()) > cap()) {
+    result = InflateResult::too_large;
+    if (refused()) out.append(chunk.substr(0, static_cast<std::size_t>(cap() - out.size())));
+  } else {
+    out.append(chunk);
+  }
+  if (result == InflateResult::good) return;
+  enough_ = true;
+  if (refused()) return;
+  if (result == InflateResult::too_large) return fail_too_large();
+  if (result == InflateResult::not_gzip) {
+    fail(Retry::never, "the answer is labelled gzip and is none");
+  } else {
+    fail(Retry::always, "the answer's gzip data is corrupt: it was damaged on the way");
+  }
+}
+
+std::optional<Failure> Receiver::finish() {
+  if (!failure_ && !refused() && encoding_ == Encoding::gzip && inflater_->started() &&
+      !inflater_->ended()) {
+    fail(Retry::always, "incomplete body: the answer's gzip data ends too early");
+  }
+  return failure_;
+}
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,59 @@
+// One answer on its way in: the rules for headers, framing, encoding and size that libcurl does
+// not hold by itself. Knows nothing of curl.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "http/http.hpp"
+#include "http/inflate.hpp"
+
+namespace tradingdata::detail {
+
+class Receiver {
+ public:
+  void start(std::int64_t max_body);
+
+  // Each takes what libcurl's callback got; false stops the transfer: because of `failure`, or
+  // because an error answer has said enough. Neither throws.
+  bool header(std::string_view line) noexcept;
+  bool body(std::string_view chunk) noexcept;
+
+  // Where the transfer ended well by libcurl's reckoning: what is wrong with it all the same.
+  std::optional<Failure> finish();
+
+  const std::optional<Failure>& failure() const { return failure_; }
+  // The status already says no: whatever else befell the answer does not matter.
+  bool refused() const { return response_.status >= 200 && response_.status != 200; }
+  std::int64_t received() const { return received_; }
+  Response& response() { return response_; }
+
+ private:
+  enum class Encoding : std::uint8_t { identity, gzip, unknown };
+
+  void read_header(std::string_view line);
+  void read_field(std::string_view name, std::string_view value);
+  void read_content_length(std::string_view value);
+  void read_content_encoding(std::string_view value);
+  void end_headers();
+  void read_body(std::string_view chunk);
+  void fail(Retry retry, std::string message);
+  void fail_too_large();
+  std::int64_t cap() const;
+
+  Response response_;
+  std::unique_ptr<Inflater> inflater_;  // made with the first gzip answer, then kept
+  std::optional<Failure> failure_;
+  std::optional<std::int64_t> content_length_;
+  std::int64_t max_body_ = 0;
+  std::int64_t header_bytes_ = 0;
+  std::int64_t received_ = 0;
+  Encoding encoding_ = Encoding::identity;
+  bool chunked_ = false;
+  bool headers_ended_ = false;
+  bool enough_ = false;
+};
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,94 @@
+#include "http/secret.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/url.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+constexpr std::string_view prefix = "Authorization: Bearer ";
+constexpr std::string_view mask = "<token>";
+constexpr std::size_t longest = 64 * 1024;
+constexpr std::size_t scrub_from = 4;  // a shorter "token" is part of every other word
+
+void check(std::string_view token) {
+  constexpr const char* advice = "access_token cannot be sent in a header: ";
+  const auto refuse = [&](const char* why) {
+    throw Error(ErrorKind::configuration, std::string(advice) + why + " (the value is not shown)");
+  };
+  if (token.empty()) refuse("it is empty");
+  if (token.size() > longest) refuse("it is longer than 64 KiB");
+  for (const char letter : token) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte == '\r' || byte == '\n') refuse("it holds a line break; strip() what you read");
+    if (byte == ' ') refuse("it holds a space");
+    if (byte < 0x20 || byte == 0x7f) refuse("it holds a control character");
+    if (byte > 0x7f) refuse("it holds a character outside ASCII");
+  }
+}
+
+void wipe(char* data, std::size_t size) {
+  volatile char* bytes = data;  // volatile: the compiler may not drop writes to dying memory
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = 0;
+}
+
+void replace_all(std::string& text, std::string_view needle) {
+  std::size_t at = 0;
+  while ((at = text.find(needle, at)) != std::string::npos) {
+    text.replace(at, needle.size(), mask);
+    at += mask.size();
+  }
+}
+
+void drop_cut_piece(std::string& text, std::string_view needle) {
+  for (std::size_t length = std::min(needle.size(), text.size()); length > 0; --length) {
+    if (text.ends_with(needle.substr(0, length))) {
+      text.resize(text.size() - length);
+      return;
+    }
+  }
+}
+
+std::string with_escaped_slashes(std::string_view token) {
+  std::string escaped;
+  for (const char letter : token) {
+    if (letter == '/') escaped += '\\';
+    escaped += letter;
+  }
+  return escaped;
+}
+
+}  // namespace
+
+Secret::Secret(std::string_view token) {
+  check(token);
+  size_ = token.size();
+  line_ = std::make_unique<char[]>(prefix.size() + size_ + 1);
+  std::memcpy(line_.get(), prefix.data(), prefix.size());
+  std::memcpy(line_.get() + prefix.size(), token.data(), size_);
+}
+
+Secret::~Secret() {
+  wipe(line_.get(), prefix.size() + size_);
+}
+
+std::string_view Secret::reveal() const {
+  return {line_.get() + prefix.size(), size_};
+}
+
+void Secret::scrub(std::string& text, bool cut) const {
+  if (size_ < scrub_from) return;
+  std::string forms[] = {std::string(reveal()), with_escaped_slashes(reveal()),
+                         percent_encoded(reveal())};
+  for (std::string& form : forms) {
+    replace_all(text, form);
+    if (cut) drop_cut_piece(text, form);
+    wipe(form.data(), form.size());
+  }
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,201 @@
+#include "table/diff.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "table/order_keys.hpp"
+#include "table/records.hpp"
+#include "table/row_values.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+using detail::OrderPair;
+using Names = std::vector<std::string_view>;
+
+// Both tables, and which of their fields count.
+class Comparison {
+ public:
+  Comparison(const Table& orders, const Table& previous, std::span<const std::string> ignore)
+      : a_(orders), b_(previous), ignore_(ignore) {
+    for (int field = 0; field < order_schema.width(); ++field) {
+      const Field& known = order_schema.fields[static_cast<std::size_t>(field)];
+      if (known.kind != Kind::timestamp && counts(known.name)) fields_.push_back(field);
+    }
+  }
+
+  // What differs in each pair, appended to `names` at the pair's place. Field by field: a few
+  // pairs at a time, so that the long text of their rows stays in the cache from field to field.
+  void compare(std::span<const OrderPair> pairs, std::span<Names> names) const {
+    const bool in_step = stand_in_step(pairs);
+    for (const int field : fields_) {
+      const Field& known = order_schema.fields[static_cast<std::size_t>(field)];
+      if (in_step && same_run(known, field, pairs)) continue;
+      if (known.kind == Kind::text) {
+        compare_text(known, field, pairs, names);
+      } else {
+        compare_values(known, field, pairs, names);
+      }
+    }
+    if (a_.extras.empty() && b_.extras.empty()) return;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (pairs[i].previous >= 0) compare_extras(pairs[i], names[i]);
+    }
+  }
+
+ private:
+  using Extras = std::vector<std::pair<std::string_view, std::string_view>>;
+
+  bool counts(std::string_view name) const {
+    return std::find(ignore_.begin(), ignore_.end(), name) == ignore_.end();
+  }
+
+  // Whether the orders are as many previous ones, in their order: most of a book, mostly.
+  static bool stand_in_step(std::span<const OrderPair> pairs) {
+    const std::int64_t first = pairs.front().previous;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (pairs[i].previous != first + static_cast<std::int64_t>(i)) return false;
+    }
+    return first >= 0;
+  }
+
+  // Whether surely nothing differs, by one look at all the bytes.
+  bool same_run(const Field& known, int field, std::span<const OrderPair> pairs) const {
+    const Column& a = a_.column(field);
+    const Column& b = b_.column(field);
+    const std::int64_t width = width_of(known.kind);
+    const std::byte* const values = a.values + pairs.front().row * width;
+    return a.nulls == 0 && b.nulls == 0 &&
+           std::memcmp(values, b.values + pairs.front().previous * width,
+                       pairs.size() * static_cast<std::size_t>(width)) == 0 &&
+           (known.kind != Kind::text ||
+            are_short(reinterpret_cast<const TextView*>(values), pairs));
+  }
+
+  // Equal views hold equal text where the text is in them: two tables' places mean two texts.
+  static bool are_short(const TextView* views, std::span<const OrderPair> pairs) {
+    return std::all_of(views, views + pairs.size(),
+                       [](const TextView& view) { return view.is_inline(); });
+  }
+
+  void compare_values(const Field& known, int field, std::span<const OrderPair> pairs,
+                      std::span<Names> names) const {
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (pairs[i].previous < 0) continue;
+      if (!detail::same_value(a_, pairs[i].row, b_, pairs[i].previous, field)) {
+        names[i].push_back(known.name);
+      }
+    }
+  }
+
+  void compare_text(const Field& known, int field, std::span<const OrderPair> pairs,
+                    std::span<Names> names) const {
+    const bool by_mask = known.personal && a_.masked != b_.masked;
+    const Column& a = a_.column(field);
+    const Column& b = b_.column(field);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const OrderPair& pair = pairs[i];
+      if (pair.previous < 0) continue;
+      constexpr std::size_t ahead = 16;
+      if (i + ahead < pairs.size() && pairs[i + ahead].previous >= 0) {
+        ask_for(a_, a.as<TextView>()[pairs[i + ahead].row]);
+        ask_for(b_, b.as<TextView>()[pairs[i + ahead].previous]);
+      }
+      const bool same =
+          a.valid(pair.row) == b.valid(pair.previous) &&
+          same_text(a.as<TextView>()[pair.row], b.as<TextView>()[pair.previous], by_mask);
+      if (!same) names[i].push_back(known.name);
+    }
+  }
+
+  // Long text lies in the body, a record's length away from that of the next row.
+  static void ask_for([[maybe_unused]] const Table& table, [[maybe_unused]] const TextView& view) {
+#if defined(__GNUC__)
+    if (!view.is_inline()) __builtin_prefetch(table.text(view).data());
+#endif
+  }
+
+  bool same_text(const TextView& a, const TextView& b, bool by_mask) const {
+    if (by_mask) return masked(a_.text(a)) == masked(b_.text(b));
+    // The size and the first bytes tell most texts apart, and all short ones.
+    if (a.is_inline()) return std::memcmp(&a, &b, sizeof a) == 0;
+    return a.size == b.size && a_.text(a) == b_.text(b);
+  }
+
+  Extras extras_of(const Table& table, std::int64_t row) const {
+    Extras extras;
+    const auto [first, last] = table.extras_of(row);
+    for (std::int64_t i = first; i < last; ++i) {
+      const Extra& extra = table.extras[static_cast<std::size_t>(i)];
+      const std::string& name = table.extra_names[static_cast<std::size_t>(extra.name)];
+      if (counts(name)) extras.emplace_back(name, table.extra_json(extra));
+    }
+    std::sort(extras.begin(), extras.end());
+    return extras;
+  }
+
+  void compare_extras(const OrderPair& pair, Names& names) const {
+    const Extras a = extras_of(a_, pair.row);
+    const Extras b = extras_of(b_, pair.previous);
+    if (a == b) return;
+    Extras differing;
+    std::set_symmetric_difference(a.begin(), a.end(), b.begin(), b.end(),
+                                  std::back_inserter(differing));
+    for (const auto& [name, json] : differing) {
+      if (names.empty() || names.back() != name) names.push_back(name);
+    }
+  }
+
+  const Table& a_;
+  const Table& b_;
+  std::span<const std::string> ignore_;
+  std::vector<int> fields_;
+};
+
+bool is_older(const Table& orders, const Table& previous, const OrderPair& pair) {
+  constexpr int updated = order_schema["last_updated_time"];
+  if (pair.previous < 0) return false;
+  if (!orders.valid(updated, pair.row) || !previous.valid(updated, pair.previous)) return false;
+  return orders.column(updated).as<std::int64_t>()[pair.row] <
+         previous.column(updated).as<std::int64_t>()[pair.previous];
+}
+
+}  // namespace
+
+OrderDiff diff_orders(const Slice& orders, const Slice& previous,
+                      std::span<const std::string> ignore) {
+  if (&orders.table->schema() != &order_schema || &previous.table->schema() != &order_schema) {
+    throw std::invalid_argument("only books of orders have a diff");
+  }
+  constexpr std::size_t at_a_time = 128;
+  const Comparison comparison(*orders.table, *previous.table, ignore);
+  const detail::OrderMatch match = detail::match_orders(orders, previous);
+  OrderDiff result;
+  std::vector<Names> names(at_a_time);
+  for (std::size_t done = 0; done < match.pairs.size(); done += at_a_time) {
+    const auto pairs =
+        std::span(match.pairs).subspan(done, std::min(at_a_time, match.pairs.size() - done));
+    comparison.compare(pairs, names);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const OrderPair& pair = pairs[i];
+      if (is_older(*orders.table, *previous.table, pair)) {
+        result.older.push_back({pair.row, pair.previous, pair.occurrence});
+      }
+      if (pair.previous < 0) {
+        result.changes.push_back({ChangeKind::added, pair.row, -1});
+      } else if (!names[i].empty()) {
+        result.changes.push_back(
+            {ChangeKind::changed, pair.row, pair.previous, std::exchange(names[i], {})});
+      }
+    }
+  }
+  for (const std::int64_t row : match.gone) {
+    result.changes.push_back({ChangeKind::gone, -1, row});
+  }
+  return result;
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,158 @@
+#include "table/row_selection.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "table/row_values.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+// Copies rows into a table that has room for them. A book may have very many unknown names, so
+// each name of a source is looked up once, and through a map.
+class Copier {
+ public:
+  explicit Copier(Table& into) : into_(into) {}
+
+  // What is copied from here on has the unknown names of `from`.
+  void begin(const Table& from) {
+    if (&from == source_) return;
+    source_ = &from;
+    renamed_.assign(from.extra_names.size(), unknown);
+  }
+
+  void copy(const Table& from, std::int64_t row, std::int64_t place) {
+    const Schema& schema = from.schema();
+    for (int field = 0; field < schema.width(); ++field) {
+      if (!from.valid(field, row)) {
+        into_.set_null(field, place);
+      } else if (schema.fields[static_cast<std::size_t>(field)].kind == Kind::text) {
+        copy_text(from, field, row, place);
+      } else {
+        const std::int64_t width = width_of(schema.fields[static_cast<std::size_t>(field)].kind);
+        std::memcpy(into_.column(field).values + place * width,
+                    from.column(field).values + row * width, static_cast<std::size_t>(width));
+      }
+    }
+    const auto [begin, end] = from.extras_of(row);
+    for (std::int64_t i = begin; i < end; ++i) {
+      copy_extra(from, from.extras[static_cast<std::size_t>(i)], place);
+    }
+    into_.masked = into_.masked && from.masked;
+  }
+
+ private:
+  void copy_text(const Table& from, int field, std::int64_t row, std::int64_t place) {
+    const TextView& view = from.column(field).as<TextView>()[row];
+    into_.column(field).as<TextView>()[place] =
+        view.is_inline() ? view : into_.keep_text(from.text(view));
+  }
+
+  void copy_extra(const Table& from, const Extra& extra, std::int64_t place) {
+    const std::string_view json = from.extra_json(extra);
+    const auto [buffer, offset] = into_.keep_bytes(json);
+    into_.extras.push_back(Extra{.row = place,
+                                 .name = name_in_result(from, extra.name),
+                                 .buffer = buffer,
+                                 .offset = offset,
+                                 .size = extra.size});
+  }
+
+  std::int32_t name_in_result(const Table& from, std::int32_t name) {
+    std::int32_t& renamed = renamed_[static_cast<std::size_t>(name)];
+    if (renamed != unknown) return renamed;
+    const std::string& text = from.extra_names[static_cast<std::size_t>(name)];
+    const auto next = static_cast<std::int32_t>(into_.extra_names.size());
+    const auto [place, is_new] = names_.try_emplace(text, next);
+    if (is_new) into_.extra_names.push_back(text);
+    return renamed = place->second;
+  }
+
+  static constexpr std::int32_t unknown = -1;
+
+  Table& into_;
+  const Table* source_ = nullptr;
+  std::vector<std::int32_t> renamed_;  // by the source's number of a name
+  std::unordered_map<std::string, std::int32_t> names_;
+};
+
+bool same_extras(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
+  const auto [begin_a, end_a] = a.extras_of(row_a);
+  const auto [begin_b, end_b] = b.extras_of(row_b);
+  if (end_a - begin_a != end_b - begin_b) return false;
+  const auto same = [&](std::int64_t i, std::int64_t j) {
+    const Extra& of_a = a.extras[static_cast<std::size_t>(i)];
+    const Extra& of_b = b.extras[static_cast<std::size_t>(j)];
+    return a.extra_names[static_cast<std::size_t>(of_a.name)] ==
+               b.extra_names[static_cast<std::size_t>(of_b.name)] &&
+           a.extra_json(of_a) == b.extra_json(of_b);
+  };
+  for (std::int64_t i = begin_a; i < end_a; ++i) {
+    bool found = same(i, begin_b + (i - begin_a));  // mostly in the same order
+    for (std::int64_t j = begin_b; j < end_b && !found; ++j) found = same(i, j);
+    if (!found) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::shared_ptr<Table> gather(const Table& table, std::span<const std::int64_t> rows) {
+  auto result = std::make_shared<Table>(table.schema());
+  result->reserve(static_cast<std::int64_t>(rows.size()));
+  Copier copier(*result);
+  copier.begin(table);
+  std::int64_t place = 0;
+  for (const std::int64_t row : rows) {
+    copier.copy(table, row, place);
+    result->set_rows(++place);
+  }
+  return result;
+}
+
+std::shared_ptr<Table> concat(std::span<const Slice> slices) {
+  if (slices.empty()) throw std::invalid_argument("there is nothing to join");
+  const Schema& schema = slices.front().table->schema();
+  std::int64_t rows = 0;
+  for (const Slice& slice : slices) {
+    if (&slice.table->schema() != &schema) {
+      throw std::invalid_argument("books of different records cannot be joined");
+    }
+    rows += slice.stop - slice.start;
+  }
+  auto result = std::make_shared<Table>(schema);
+  result->reserve(rows);
+  Copier copier(*result);
+  std::int64_t place = 0;
+  for (const Slice& slice : slices) {
+    copier.begin(*slice.table);
+    for (std::int64_t row = slice.start; row < slice.stop; ++row) {
+      copier.copy(*slice.table, row, place);
+      result->set_rows(++place);
+    }
+  }
+  return result;
+}
+
+bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
+  if (&a.schema() != &b.schema()) return false;
+  for (int field = 0; field < a.schema().width(); ++field) {
+    if (!detail::same_value(a, row_a, b, row_b, field)) return false;
+  }
+  return same_extras(a, row_a, b, row_b);
+}
+
+std::uint64_t hash_row(const Table& table, std::int64_t row) {
+  std::uint64_t hash = static_cast<std::uint64_t>(table.schema().width());
+  for (int field = 0; field < table.schema().width(); ++field) {
+    hash = detail::mixed(hash, detail::hash_value(table, field, row));
+  }
+  return hash;  // unknown fields are left to equality
+}
+
+}  // namespace tradingdata

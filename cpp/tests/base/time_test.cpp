@@ -1,0 +1,153 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "base/time.hpp"
+#include "base/timestamp_text.hpp"
+
+using namespace tradingdata;
+
+namespace {
+
+constexpr std::int64_t moment = 1'795'169'045'000'000;  // 2026-11-20 10:04:05
+
+TimeFit timestamp_fit(std::string_view text) {
+  std::int64_t micros = 0;
+  return parse_timestamp(text, micros);
+}
+
+TimeFit date_fit(std::string_view text) {
+  std::int32_t days = 0;
+  return parse_date(text, days);
+}
+
+std::int64_t micros_of(std::string_view text) {
+  std::int64_t micros = 0;
+  parse_timestamp(text, micros);
+  return micros;
+}
+
+}  // namespace
+
+TEST_CASE("every day of the years 1 to 9999 has a name, and is read from it") {
+  std::int32_t days = days_from_civil({1, 1, 1});
+  CHECK(days == -719'162);
+  CHECK(days_from_civil({1970, 1, 1}) == 0);
+  CHECK(days_from_civil({9999, 12, 31}) == 2'932'896);
+  std::string previous = "0001-01-00";
+  for (; days <= 2'932'896; ++days) {
+    const std::string text = format_date(days);
+    std::int32_t read = 0;
+    const TimeFit fit = parse_date(text, read);
+    const bool first = text == "0001-01-01";
+    if (text <= previous || read != days || fit != (first ? TimeFit::zero : TimeFit::documented))
+      FAIL(text);
+    previous = text;
+  }
+}
+
+TEST_CASE("a timestamp is read as documented, and with a T or a fraction") {
+  std::int64_t micros = 0;
+  CHECK(parse_timestamp("2026-11-20 10:04:05", micros) == TimeFit::documented);
+  CHECK(micros == moment);
+  CHECK(format_timestamp(moment) == "2026-11-20 10:04:05");
+  CHECK(parse_timestamp("2026-11-20T10:04:05", micros) == TimeFit::other_form);
+  CHECK(micros == moment);
+  CHECK(parse_timestamp("2026-11-20 10:04:05.25", micros) == TimeFit::other_form);
+  CHECK(micros == moment + 250'000);
+  CHECK(format_timestamp(micros) == "2026-11-20 10:04:05.250000");
+  CHECK(micros_of("2026-11-20 10:04:05.000001") == moment + 1);
+  CHECK(micros_of("2026-11-20 10:04:05.1234560000") == moment + 123'456);
+  CHECK(micros_of("1969-12-31 23:59:59.5") == -500'000);
+  CHECK(format_timestamp(-500'000) == "1969-12-31 23:59:59.500000");
+  CHECK(micros_of("2024-02-29 00:00:00") == 1'709'164'800'000'000);
+}
+
+TEST_CASE("F96: the zero date is no time, with a time behind it or not") {
+  for (std::string zero :
+       {"0001-01-01", "0001-01-01 00:00:00", "0001-01-01T00:00:00", "0001-01-01 23:59:59.5"}) {
+    CHECK(timestamp_fit(zero) == TimeFit::zero);
+    CHECK(date_fit(zero) == TimeFit::zero);
+  }
+}
+
+TEST_CASE("F96: what is no time of the wall clock is not read as one") {
+  for (std::string bad : {"",
+                          "0000-00-00 00:00:00",
+                          "0000-00-00",
+                          "2026-11-20",
+                          "2026-11-20 24:00:00",
+                          "2026-11-20 10:60:00",
+                          "2026-11-20 10:04:60",
+                          "2026-02-29 10:04:05",
+                          "2026-13-01 10:04:05",
+                          "2026-00-01 10:04:05",
+                          "2026-11-31 10:04:05",
+                          "2026-11-00 10:04:05",
+                          "2026-11-20 10:04",
+                          "2026-11-20 10:04:05Z",
+                          "2026-11-20T10:04:05+05:30",
+                          "2026-11-20 10:04:05.",
+                          "2026-11-20 10:04:05.1234567",
+                          "2026-11-20 10:04:05.12x",
+                          "2026-11-20 10:04:05 ",
+                          " 2026-11-20 10:04:05",
+                          "2026/11/20 10:04:05",
+                          "20-11-2026 10:04:05",
+                          "2026-11-20_10:04:05",
+                          "2026-1-20 10:04:055",
+                          "NA",
+                          "0001-01-01 24:00:00",
+                          "+026-11-20 10:04:05"}) {
+    CAPTURE(bad);
+    CHECK(timestamp_fit(bad) == TimeFit::unreadable);
+  }
+}
+
+TEST_CASE("a date is read as documented, and with midnight behind it") {
+  std::int32_t days = 0;
+  CHECK(parse_date("2026-11-27", days) == TimeFit::documented);
+  CHECK(days == 20784);
+  CHECK(parse_date("2026-11-27 00:00:00", days) == TimeFit::other_form);
+  CHECK(days == 20784);
+  CHECK(parse_date("2026-11-27T00:00:00.000", days) == TimeFit::other_form);
+  for (std::string bad : {"", "2026-11-27 00:00:01", "2026-11-27 ", "2026-11-7", "27-11-2026",
+                          "2026-02-30", "0000-00-00", "20261127", "2026-11-277", "2100-02-29"}) {
+    CAPTURE(bad);
+    CHECK(date_fit(bad) == TimeFit::unreadable);
+  }
+  CHECK(date_fit("2000-02-29") == TimeFit::documented);
+}
+
+TEST_CASE("the quick clock reads every second of a day, and nothing else") {
+  for (int second = 0; second < 86'400; ++second) {
+    const std::string text = format_timestamp(second * micros_per_second).substr(11);
+    if (detail::clock_seconds(text.c_str()) != second) FAIL(text);
+  }
+  for (std::size_t at = 0; at < 8; ++at) {
+    for (int byte = 0; byte < 0x100; ++byte) {
+      std::string text = "19:59:39";
+      text[at] = static_cast<char>(byte);
+      const TimeFit fit = timestamp_fit("2026-11-20 " + text);
+      CHECK((detail::clock_seconds(text.c_str()) >= 0) == (fit == TimeFit::documented));
+    }
+  }
+}
+
+TEST_CASE("the memo of a day knows no day that was not written") {
+  detail::DayMemo memo;
+  for (std::string bad :
+       {std::string(32, '\0'), std::string("\"xxxxxxxxxx\""), std::string("\"2026-02-30\""),
+        std::string("\"0001-01-01\""), std::string("x1970-01-01\"")}) {
+    CHECK_FALSE(memo.read(bad.c_str()));
+  }
+  CHECK(memo.read("\"1970-01-01\""));
+  CHECK(memo.days() == 0);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(memo.read("\"2026-11-27\""));
+    CHECK(memo.days() == 20784);
+  }
+  CHECK_FALSE(memo.read("\"2026-11-2x\""));
+  CHECK(memo.read("\"2026-11-28\""));
+  CHECK(memo.days() == 20785);
+}

@@ -1,0 +1,190 @@
+#include "client/pager.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+
+#include "support/paging.hpp"
+
+using namespace paging;
+
+TEST_CASE("F75 a short page is no end: one more page is asked, and only one") {
+  Walk walk({100, 1, {}, 8});
+  walk.run(honest(30));
+  CHECK(walk.asked == std::vector<std::int64_t>{1, 2});
+  CHECK(walk.pager.stats().pages == 1);
+  CHECK(walk.pager.stats().items == 30);
+}
+
+TEST_CASE("F74 page 2 that repeats a full page 1 is an error, behind the rows of page 1") {
+  Walk walk({20, 1, {}, 4});
+  const Service stuck = [](std::int64_t, std::int64_t limit) { return numbered(0, limit); };
+  CHECK(kind_thrown_by([&] { walk.run(stuck); }) == ErrorKind::pagination);
+  CHECK(walk.rows.size() == 20);
+  CHECK(walk.pager.page() == 2);
+}
+
+TEST_CASE("F74 so is one that repeats the service's own page size, which heeds no limit either") {
+  Walk walk({100, 1, {}, 1});
+  const Service stuck = [](std::int64_t, std::int64_t) { return numbered(0, 10); };
+  CHECK(kind_thrown_by([&] { walk.run(stuck); }) == ErrorKind::pagination);
+}
+
+TEST_CASE("F74 so is one with the same companies at other prices") {
+  Walk walk({20, 1, {}, 1});
+  int asked = 0;
+  const Service live = [&](std::int64_t, std::int64_t limit) {
+    Rows rows = numbered(0, limit);
+    ++asked;
+    for (Row& row : rows) row.content += " at " + std::to_string(asked);
+    return rows;
+  };
+  CHECK(kind_thrown_by([&] { walk.run(live); }) == ErrorKind::pagination);
+  CHECK(walk.rows.size() == 20);
+}
+
+TEST_CASE("F74 page 2 that repeats a short page 1 ends, in doubt") {
+  Walk walk({100, 1, {}, 1});
+  walk.run([](std::int64_t, std::int64_t) { return numbered(0, 7); });
+  CHECK(walk.rows.size() == 7);
+  CHECK(walk.pager.end() == PagerEnd::repeated_page);
+  CHECK(walk.pager.doubtful());
+  CHECK(walk.pager.stats().duplicates == 7);
+}
+
+TEST_CASE("a service that gives its last page for every later one ends at the repeat") {
+  Walk walk({10, 1, {}, 3});
+  walk.run([](std::int64_t page, std::int64_t limit) {
+    return honest(45)(std::min<std::int64_t>(page, 5), limit);
+  });
+  CHECK(walk.rows.size() == 45);
+  CHECK(walk.pager.end() == PagerEnd::repeated_page);
+  CHECK_FALSE(walk.pager.doubtful());
+}
+
+TEST_CASE("pages that bring no new company for ever end in an error, not in a loop") {
+  Walk walk({5, 1, {}, 1});
+  int asked = 0;
+  const Service odd = [&](std::int64_t page, std::int64_t) {
+    ++asked;
+    if (page == 1) return numbered(0, 5);
+    return Rows{{2, "seen at " + std::to_string(asked)}};
+  };
+  CHECK(kind_thrown_by([&] { walk.run(odd); }) == ErrorKind::pagination);
+  CHECK(asked == 1 + Pager::longest_stale_run);
+}
+
+TEST_CASE("F76 rows that shift onto the next page are dropped there and counted") {
+  Walk walk({5, 1, {}, 1});
+  walk.run([](std::int64_t page, std::int64_t limit) {  // two rows were put in front meanwhile
+    const std::int64_t first = (page - 1) * limit - (page > 1 ? 2 : 0);
+    return numbered(first, std::clamp<std::int64_t>(12 - first, 0, limit));
+  });
+  CHECK(walk.rows == contents(numbered(0, 12)));
+  CHECK(walk.pager.stats().duplicates == 2);
+}
+
+TEST_CASE("the same code with other content, and rows without a code, are kept") {
+  const Rows pages[] = {
+      {{1, "a"}, {1, "b"}, {{}, "no code"}}, {{1, "a"}, {1, "c"}, {{}, "no code"}, {2, "d"}}, {}};
+  Walk walk({3, 1, {}, 1});
+  walk.run([&](std::int64_t page, std::int64_t) { return pages[page - 1]; });
+  CHECK(walk.rows == std::vector<std::string>{"a", "b", "no code", "c", "no code", "d"});
+  CHECK(walk.pager.stats().duplicates == 1);
+}
+
+TEST_CASE("rows repeated within one page are all kept") {
+  Walk walk({3, 1, {}, 1});
+  walk.run([&](std::int64_t page, std::int64_t) {
+    return page == 1 ? Rows{{1, "a"}, {1, "a"}} : Rows{};
+  });
+  CHECK(walk.rows.size() == 2);
+}
+
+TEST_CASE("one listing of a company a page is no stuck service") {
+  Walk walk({1, 1, {}, 1});
+  walk.run([&](std::int64_t page, std::int64_t) {
+    return page <= 3 ? Rows{{1, "exchange " + std::to_string(page)}} : Rows{};
+  });
+  CHECK(walk.rows.size() == 3);
+}
+
+TEST_CASE("F77 an error waits for its turn, keeps what came before, and tells the page") {
+  Pager pager({10, 1, {}, 3});
+  pager.ask();
+  pager.receive(1, page_of(numbered(0, 10)));
+  CHECK(pager.take()->page == 1);
+  pager.ask();
+  pager.ask();
+  pager.fail(3, std::make_exception_ptr(Error(ErrorKind::server, "down")));
+  CHECK_FALSE(pager.take());
+  CHECK_FALSE(pager.ended());
+  pager.receive(2, page_of(numbered(10, 10)));
+  CHECK(pager.take()->page == 2);
+  CHECK(pager.page() == 3);
+  CHECK(pager.ended());
+  CHECK_FALSE(pager.done());
+  CHECK_THROWS_AS(pager.take(), Error);
+  CHECK(pager.done());
+  CHECK(pager.end() == PagerEnd::error);
+  CHECK_FALSE(pager.ask());
+}
+
+TEST_CASE("F74 so is one with the same companies, without codes, at other prices") {
+  for (const std::int64_t size : {1, 20}) {
+    CAPTURE(size);
+    Walk walk({size, 1, {}, 1});
+    int asked = 0;
+    const Service live = [&](std::int64_t, std::int64_t limit) {
+      Rows rows = numbered(0, limit);
+      ++asked;
+      for (Row& row : rows) {
+        row = {std::nullopt, row.content + " at " + std::to_string(asked), row.content};
+      }
+      return rows;
+    };
+    CHECK(kind_thrown_by([&] { walk.run(live); }) == ErrorKind::pagination);
+    CHECK(asked == (size == 1 ? 1 + Pager::longest_stale_run : 2));
+  }
+}
+
+TEST_CASE("F76 a full page that is repeated ends in doubt, a short one does not") {
+  for (const std::int64_t total : {40, 45}) {
+    CAPTURE(total);
+    Walk walk({10, 1, {}, 1});
+    walk.run([&](std::int64_t page, std::int64_t limit) {
+      return honest(total)(std::min<std::int64_t>(page, (total + 9) / 10), limit);
+    });
+    CHECK(walk.rows.size() == static_cast<std::size_t>(total));
+    CHECK(walk.pager.end() == PagerEnd::repeated_page);
+    CHECK(walk.pager.doubtful() == (total == 40));
+  }
+}
+
+TEST_CASE("F76 a service whose rows move at random never makes a loop or a row twice") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    CAPTURE(round);
+    std::int64_t offset = 0;
+    const std::int64_t total = static_cast<std::int64_t>(random() % 60);
+    Walk walk({static_cast<std::int64_t>(1 + random() % 12),
+               1,
+               {},
+               static_cast<std::int64_t>(1 + random() % 4)});
+    const ErrorKind kind = kind_thrown_by([&] {
+      walk.run(
+          [&](std::int64_t page, std::int64_t limit) {
+            offset -= static_cast<std::int64_t>(random() % 3);  // rows are put in front
+            const std::int64_t first = (page - 1) * limit + offset;
+            return numbered(first, std::clamp<std::int64_t>(total - first, 0, limit));
+          },
+          &random);
+    });
+    CHECK((kind == ErrorKind::closed || kind == ErrorKind::pagination));
+    const std::set<std::string> distinct(walk.rows.begin(), walk.rows.end());
+    CHECK(distinct.size() == walk.rows.size());
+  }
+}

@@ -1,0 +1,193 @@
+// Bodies made to hurt: deep, wide, endless or damaged. None may crash, and none may take long.
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+#include "support/bodies.hpp"
+#include "support/decoding.hpp"
+
+using namespace tradingdata;
+using namespace tradingdata::decoding;
+
+namespace {
+
+constexpr int million = 1'000'000;
+
+std::string repeated(std::string_view text, int count) {
+  std::string result;
+  result.reserve(text.size() * static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) result += text;
+  return result;
+}
+
+std::string nested(int depth, char open = '[') {
+  const std::string opening = open == '[' ? "[" : "{\"a\":";
+  return repeated(opening, depth) + "1" +
+         std::string(static_cast<std::size_t>(depth), open == '[' ? ']' : '}');
+}
+
+// A million of something must take seconds at most: anything quadratic takes hours.
+class Quick {
+ public:
+  ~Quick() { CHECK(std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(30)); }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+std::string numbered(std::string_view before, std::string_view after, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) text += ',';
+    text += before;
+    text += std::to_string(i);
+    text += after;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("F88: 1,023 nested values are read, 1,024 are refused, a million do no harm") {
+  const auto with_depth = [](int depth, char open) {
+    // The envelope, its array and the record enclose the value.
+    return bodies::envelope("[{\"extra\":" + nested(depth - 3, open) + "}]");
+  };
+  for (const char open : {'[', '{'}) {
+    CHECK(book(with_depth(1023, open))->rows() == 1);
+    const Error error = book_failure(with_depth(1024, open));
+    CHECK(std::string(error.what()).find("nested too deep") != std::string::npos);
+    CHECK(error.path == "$.data[0].extra");
+    CHECK(book_failure(with_depth(million, open)).kind == ErrorKind::decode);
+    CHECK(book_failure(repeated(open == '[' ? "[" : "{\"data\":", million)).kind ==
+          ErrorKind::decode);
+    CHECK(list("[{\"extra\":" + nested(1021, open) + "}]")->rows() == 1);
+    CHECK_THROWS_AS(list("[{\"extra\":" + nested(1022, open) + "}]"), Error);
+    CHECK(
+        book("{\"data\":[],\"status\":\"success\",\"more\":" + nested(1022, open) + "}")->rows() ==
+        0);
+    CHECK_THROWS_AS(
+        book("{\"data\":[],\"status\":\"success\",\"more\":" + nested(1023, open) + "}"), Error);
+    // In the place of a known field, too.
+    CHECK(book(bodies::envelope("[{\"symbol\":" + nested(1020, open) + "}]"))->rows() == 1);
+    CHECK_THROWS_AS(book(bodies::envelope("[{\"symbol\":" + nested(1021, open) + "}]")), Error);
+  }
+}
+
+TEST_CASE("a million unknown keys in one record") {
+  const Quick quick;
+  const Decoded table = book(bodies::envelope("[{" + numbered("\"k", "\":1", million) + "}]"));
+  CHECK(table->extras.size() == million);
+  CHECK(table->extra_names.size() == million);
+  CHECK(table->issues.size() == 40);
+}
+
+TEST_CASE("a million unknown keys, each twice") {
+  const Quick quick;
+  const std::string keys = numbered("\"k", "\":1", million / 2);
+  const Decoded table = book(bodies::envelope("[{" + keys + "," + keys + "}]"));
+  CHECK(table->extras.size() == million / 2);
+  CHECK(table->issues.size() == 40 + million / 2);
+}
+
+TEST_CASE("one unknown key a million times, and one known key a million times") {
+  const Quick quick;
+  const auto times = [](std::string_view pair) {
+    const std::string most = repeated(std::string(pair) + ",", million - 1);
+    return bodies::envelope("[{" + most + std::string(pair) + "}]");
+  };
+  const Decoded table = book(times("\"k\":1"));
+  CHECK(table->extras.size() == 1);
+  CHECK(issue(*table, "k", Problem::repeated_key)->count == million - 1);
+  CHECK(book_failure(times("\"symbol\":1")).path == "$.data[0].symbol");
+  CHECK(book_failure(times("\"symb\\u006fl\":1")).path == "$.data[0].symbol");
+}
+
+TEST_CASE("a million members of the envelope, and one of them a million times") {
+  const Quick quick;
+  CHECK(book("{" + numbered("\"m", "\":[]", million) + ",\"data\":[],\"status\":\"success\"}")
+            ->rows() == 0);
+  CHECK(
+      book("{" + repeated("\"m\":{},", million) + "\"data\":[],\"status\":\"success\"}")->rows() ==
+      0);
+  CHECK(book_failure("{" + repeated("\"data\":[],", million) + "\"status\":\"success\"}").path ==
+        "$.data");
+}
+
+TEST_CASE("records of ever more keys, so that the order would be learned again and again") {
+  const Quick quick;
+  std::string data;
+  for (int i = 1; i <= 2000; ++i) data += (i > 1 ? ",{" : "{") + numbered("\"k", "\":1", i) + "}";
+  const Decoded table = book(bodies::envelope("[" + data + "]"));
+  CHECK(table->rows() == 2000);
+  CHECK(table->extras.size() == 2000 * 2001 / 2);
+}
+
+TEST_CASE("a million odd elements, a million lost values") {
+  const Quick quick;
+  CHECK(book_failure(bodies::envelope("[" + repeated("1,", million) + "1]")).path == "$.data[0]");
+  const std::string lost = "[" + repeated("{\"quantity\":\"x\"},", 100'000) + "{}]";
+  const Decoded table = book(bodies::envelope(lost));
+  CHECK(issue(*table, "quantity", Problem::not_integer)->count == 100'000);
+  CHECK(issue(*table, "symbol", Problem::missing)->count == 100'001);
+  CHECK(book_failure(bodies::envelope(lost), {.strict = true}).kind == ErrorKind::decode);
+}
+
+TEST_CASE("more records than their bytes can mean are refused before memory is") {
+  const Quick quick;
+  const Error error = list_failure("[" + repeated("{},", 3 * million) + "{}]");
+  CHECK(error.kind == ErrorKind::decode);
+  CHECK(std::string(error.what()).find("too many records") != std::string::npos);
+}
+
+TEST_CASE("small records first and large ones later, and the other way round") {
+  auto records = bodies::records(trade_schema, 400);
+  const std::string expected = contents(*book(bodies::book(records)));
+  for (std::size_t i = 0; i < 200; ++i)
+    bodies::value(records[i], "padding") = bodies::in_quotes(std::string(5000, 'p'));
+  CHECK(book(bodies::book(records))->rows() == 400);
+  std::reverse(records.begin(), records.end());
+  CHECK(book(bodies::book(records))->rows() == 400);
+  std::string tiny = "[" + repeated("{\"row_no\":1},", 5000);
+  const Decoded table = book(bodies::envelope(tiny + bodies::list(records).substr(1)));
+  CHECK(table->rows() == 5400);
+  CHECK(cell(*table, "row_no", 4999) == "1");
+  CHECK(cell(*table, "symbol", 5000) == cell(*book(bodies::book(records)), "symbol", 0));
+}
+
+TEST_CASE("texts, keys and numbers of megabytes") {
+  const Quick quick;
+  const std::string huge(5 * million, 'x');
+  const std::string digits(5 * million, '7');
+  const Decoded table = book(bodies::envelope(
+      "[{\"symbol\":\"" + huge + "\",\"settlor\":\"\\n" + huge + "\",\"" + huge +
+      "\":1,\"traded_price\":" + digits + ",\"trade_value\":0." + digits + ",\"tick_size\":1" +
+      std::string(5 * million, '0') + ".0,\"quantity\":5." + std::string(5 * million, '0') + "}]"));
+  CHECK(cell(*table, "symbol") == huge);
+  CHECK(cell(*table, "settlor") == "\n" + huge);
+  CHECK(table->extra_names[0] == huge);
+  CHECK(issue(*table, "traded_price", Problem::would_round));
+  CHECK(cell(*table, "trade_value") == "0.77777777777777779");
+  CHECK(issue(*table, "tick_size", Problem::out_of_range));
+  CHECK(cell(*table, "quantity") == "5");
+  CHECK(issue(*table, "traded_price", Problem::would_round)->raw.size() < 100);
+}
+
+TEST_CASE("one changed byte anywhere is refused or changes no more than what it touches") {
+  // Compared with a reading in which nothing is expected: each record in a layout of its own.
+  const std::string whole = bodies::body(trade_schema, 3);
+  bodies::Random random(11);
+  constexpr std::string_view bytes = "\"\\{}[],:0159-+.eEtfn u/\n\x00\x1F\x7F\x80\xC3\xFF";
+  int refused = 0;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string changed = whole;
+    changed[at] = bytes[random() % bytes.size()];
+    try {
+      const Decoded table = book(changed);
+      CHECK(table->rows() == 3);
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 500);
+}

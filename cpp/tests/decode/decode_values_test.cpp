@@ -1,0 +1,284 @@
+// Values that fit, and those that do not: what becomes of them, and what is said of it.
+#include <doctest/doctest.h>
+
+#include "support/bodies.hpp"
+#include "support/decoding.hpp"
+
+using namespace tradingdata;
+using namespace tradingdata::decoding;
+
+namespace {
+
+// One trade, sound but for the value of one field.
+std::string with(std::string_view field, std::string_view value) {
+  std::vector<bodies::Record> records = bodies::records(trade_schema, 1);
+  bodies::value(records[0], field) = value;
+  return bodies::book(records);
+}
+
+struct Expected {
+  std::string_view sent;
+  std::string_view held;
+  std::optional<Problem> problem = std::nullopt;
+};
+
+void check(std::string_view field, const Expected& expected) {
+  CAPTURE(field);
+  CAPTURE(expected.sent);
+  const std::string body = with(field, expected.sent);
+  const Decoded table = book(body);
+  CHECK(cell(*table, field) == expected.held);
+  CHECK(table->issues.size() == (expected.problem ? 1 : 0));
+  bool lost = false;
+  if (expected.problem) {
+    const auto found = issue(*table, field, *expected.problem);
+    REQUIRE(found);
+    CHECK(found->count == 1);
+    CHECK(found->row == 0);
+    CHECK(found->raw.substr(0, 60) == expected.sent.substr(0, 60));
+    lost = describe(*expected.problem).lost;
+  }
+  if (lost) {
+    const Error error = book_failure(body, {.strict = true});
+    CHECK(error.kind == ErrorKind::decode);
+    CHECK(error.path == "$.data[0]." + std::string(field));
+    CHECK(error.offset == static_cast<std::int64_t>(body.find(expected.sent, body.find(field))));
+  } else {
+    CHECK(book(body, {.strict = true})->rows() == 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("F59: values of a text field") {
+  for (const Expected& expected : std::initializer_list<Expected>{
+           {"\"\"", ""},
+           {"\"twelve bytes\"", "twelve bytes"},
+           {"\"thirteen byte\"", "thirteen byte"},
+           {"\"exactly thirty-two bytes of text\"", "exactly thirty-two bytes of text"},
+           {"\"a text that is longer than thirty-two bytes\"",
+            "a text that is longer than thirty-two bytes"},
+           {"\"\xE0\xA4\x9F\xE0\xA4\xBE\xE0\xA4\x9F\xE0\xA4\xBE\"",
+            "\xE0\xA4\x9F\xE0\xA4\xBE\xE0\xA4\x9F\xE0\xA4\xBE"},
+           {"\"short \\u20B9\"", "short \xE2\x82\xB9"},
+           {"\"a long text with an escape: \\\"quoted\\\"\"",
+            "a long text with an escape: \"quoted\""},
+           {"\"1\\u00002\"", std::string_view("1\0"
+                                              "2",
+                                              3)},
+           {"\"0001-01-01\"", "0001-01-01"},
+           {"null", "null"},
+           {"42", "42", Problem::text_as_number},
+           {"-1.50e3", "-1.50e3", Problem::text_as_number},
+           {"123456789012345678901234567890", "123456789012345678901234567890",
+            Problem::text_as_number},
+           {"1e400", "1e400", Problem::text_as_number},
+           {"true", "null", Problem::not_text},
+           {"[]", "null", Problem::not_text},
+           {"{\"a\":1}", "null", Problem::not_text},
+           {"\"A\\ud800B\"",
+            "A\xEF\xBF\xBD"
+            "B",
+            Problem::lone_surrogate},
+       }) {
+    check("symbol", expected);
+  }
+}
+
+TEST_CASE("F59, F84: values of an integer field") {
+  for (const Expected& expected : std::initializer_list<Expected>{
+           {"0", "0"},
+           {"-0", "0"},
+           {"99999999", "99999999"},
+           {"-123456789", "-123456789"},
+           {"9007199254740993", "9007199254740993"},
+           {"9223372036854775807", "9223372036854775807"},
+           {"-9223372036854775808", "-9223372036854775808"},
+           {"null", "null"},
+           {"5.0", "5", Problem::integer_as_fraction},
+           {"5e0", "5", Problem::integer_as_fraction},
+           {"\"75\"", "75", Problem::number_as_text},
+           {"\" 75 \"", "75", Problem::number_as_text},
+           {"\"\\u0037\\u0035\"", "75", Problem::number_as_text},
+           {"\"\"", "null", Problem::empty_text},
+           {"5.5", "null", Problem::not_integer},
+           {"1e-999", "null", Problem::not_integer},
+           {"9223372036854775808", "null", Problem::out_of_range},
+           {"36893488147419103232", "null", Problem::out_of_range},
+           {"1e400", "null", Problem::out_of_range},
+           {"\"1,501\"", "null", Problem::not_integer},
+           {"\"NA\"", "null", Problem::not_integer},
+           {"\"075\"", "null", Problem::not_integer},
+           {"\"+75\"", "null", Problem::not_integer},
+           {"\"75\\u0000\"", "null", Problem::not_integer},
+           {"true", "null", Problem::not_integer},
+           {"[75]", "null", Problem::not_integer},
+       }) {
+    check("quantity", expected);
+  }
+}
+
+TEST_CASE("F59, F84, F85, F86: values of a number field") {
+  for (const Expected& expected : std::initializer_list<Expected>{
+           {"0", "0"},
+           {"-0.0", "-0"},
+           {"1501", "1501"},
+           {"1501.05", "1501.05"},
+           {"0.1", "0.10000000000000001"},
+           {"123456789.123456789", "123456789.12345679"},
+           {"1.5e3", "1500"},
+           {"1e-999", "0"},
+           {"9007199254740992", "9007199254740992"},
+           {"null", "null"},
+           {"\"1501.05\"", "1501.05", Problem::number_as_text},
+           {"\"\"", "null", Problem::empty_text},
+           {"9007199254740993", "null", Problem::would_round},
+           {"\"9007199254740993\"", "null", Problem::would_round},
+           {"36893488147419103232", "null", Problem::would_round},
+           {"1e400", "null", Problem::out_of_range},
+           {"\"-1e400\"", "null", Problem::out_of_range},
+           {"\"1,501.05\"", "null", Problem::not_number},
+           {"\"MKT\"", "null", Problem::not_number},
+           {"\"NaN\"", "null", Problem::not_number},
+           {"false", "null", Problem::not_number},
+           {"{}", "null", Problem::not_number},
+       }) {
+    check("traded_price", expected);
+  }
+}
+
+TEST_CASE("F96: values of a timestamp field") {
+  for (const Expected& expected : std::initializer_list<Expected>{
+           {"\"2026-11-20 10:04:05\"", "2026-11-20 10:04:05"},
+           {"\"0001-01-01 00:00:00\"", "null"},
+           {"\"0001-01-01\"", "null"},
+           {"null", "null"},
+           {"\"2026-11-20T10:04:05\"", "2026-11-20 10:04:05", Problem::time_in_other_form},
+           {"\"2026-11-20 10:04:05.123\"", "2026-11-20 10:04:05.123000",
+            Problem::time_in_other_form},
+           {"\"\"", "null", Problem::empty_text},
+           {"\"0000-00-00 00:00:00\"", "null", Problem::not_time},
+           {"\"2026-11-20 24:00:00\"", "null", Problem::not_time},
+           {"\"2026-11-20 10:04:05Z\"", "null", Problem::not_time},
+           {"\"2026-11-20 10:04\"", "null", Problem::not_time},
+           {"\"2026-11-20\"", "null", Problem::not_time},
+           {"\"0001-01-01 24:00:00\"", "null", Problem::not_time},
+           {"1795169045", "null", Problem::not_time},
+           {"true", "null", Problem::not_time},
+       }) {
+    check("exch_trade_time", expected);
+  }
+  CHECK(cell(*book(with("exch_trade_time", R"("2026-11-20 \u00310:04:05")")), "exch_trade_time") ==
+        "2026-11-20 10:04:05");
+}
+
+TEST_CASE("F96: values of a date field") {
+  for (const Expected& expected : std::initializer_list<Expected>{
+           {"\"2026-11-27\"", "2026-11-27"},
+           {"\"0001-01-01\"", "null"},
+           {"\"0001-01-01 00:00:00\"", "null"},
+           {"null", "null"},
+           {"\"2026-11-27 00:00:00\"", "2026-11-27", Problem::date_with_time},
+           {"\"2026-11-27T00:00:00\"", "2026-11-27", Problem::date_with_time},
+           {"\"\"", "null", Problem::empty_text},
+           {"\"2026-11-27 15:30:00\"", "null", Problem::not_date},
+           {"\"2026-02-29\"", "null", Problem::not_date},
+           {"\"0000-00-00\"", "null", Problem::not_date},
+           {"\"27-11-2026\"", "null", Problem::not_date},
+           {"20261127", "null", Problem::not_date},
+       }) {
+    check("expiry_date", expected);
+  }
+}
+
+TEST_CASE("a day is never taken from bytes that do not say it") {
+  for (std::string_view field : {"expiry_date", "exch_trade_time"}) {
+    const std::string zeros(11, '\0');
+    CHECK(book_failure(with(field, zeros + "\"")).kind == ErrorKind::decode);
+    CHECK(book_failure(with(field, zeros + " 10:04:05\"")).kind == ErrorKind::decode);
+  }
+}
+
+TEST_CASE("F59: a missing field is null, an issue, and refused when strict") {
+  std::vector<bodies::Record> records = bodies::records(trade_schema, 3);
+  bodies::drop(records[1], "symbol");
+  bodies::drop(records[2], "symbol");
+  bodies::drop(records[2], "quantity");
+  const std::string body = bodies::book(records);
+  const Decoded table = book(body);
+  CHECK(cell(*table, "symbol", 1) == "null");
+  CHECK(cell(*table, "quantity", 2) == "null");
+  CHECK(cell(*table, "quantity", 1) != "null");
+  CHECK(table->issues.size() == 2);
+  CHECK(issue(*table, "symbol", Problem::missing)->count == 2);
+  CHECK(issue(*table, "symbol", Problem::missing)->row == 1);
+  CHECK(issue(*table, "symbol", Problem::missing)->raw == "");
+  CHECK(issue(*table, "quantity", Problem::missing)->row == 2);
+  CHECK(book_failure(body, {.strict = true}).path == "$.data[1].symbol");
+}
+
+TEST_CASE("F61: a field of another case is unknown, and the known one is missing") {
+  std::vector<bodies::Record> records = bodies::records(trade_schema, 1);
+  bodies::drop(records[0], "symbol");
+  bodies::value(records[0], "Symbol") = "\"INFY\"";
+  const Decoded table = book(bodies::book(records));
+  CHECK(issue(*table, "symbol", Problem::missing));
+  CHECK(table->extra_names == std::vector<std::string>{"Symbol"});
+}
+
+TEST_CASE("an issue counts its rows, and shows the first with its value capped") {
+  std::vector<bodies::Record> records = bodies::records(trade_schema, 500);
+  for (std::size_t i = 100; i < 400; ++i)
+    bodies::value(records[i], "quantity") = "\"q" + std::to_string(i) + "\"";
+  bodies::value(records[50], "symbol") =
+      "[\"" + std::string(61, 'a') + "\xE2\x82\xB9" + std::string(100, 'b') + "\"]";
+  const Decoded table = book(bodies::book(records));
+  CHECK(table->issues.size() == 2);
+  const auto numbers = issue(*table, "quantity", Problem::not_integer);
+  CHECK(numbers->count == 300);
+  CHECK(numbers->row == 100);
+  CHECK(numbers->raw == "\"q100\"");
+  CHECK(issue(*table, "symbol", Problem::not_text)->raw == "[\"" + std::string(61, 'a') + "...");
+}
+
+TEST_CASE(
+    "the first lost value is the one a strict reading refuses, unless the body is malformed") {
+  std::vector<bodies::Record> records = bodies::records(trade_schema, 3);
+  bodies::value(records[2], "quantity") = "\"NA\"";
+  bodies::value(records[1], "expiry_date") = "\"NA\"";
+  const std::string body = bodies::book(records);
+  const Error error = book_failure(body, {.strict = true});
+  CHECK(error.path == "$.data[1].expiry_date");
+  CHECK(std::string(error.what()).find("not a date") != std::string::npos);
+  CHECK(book_failure(body.substr(0, body.size() - 1), {.strict = true}).incomplete);
+}
+
+TEST_CASE("unknown fields are kept as they were sent, each with its row") {
+  std::vector<bodies::Record> records = bodies::records(trade_schema, 4);
+  bodies::value(records[0], "margin") = "1e400";
+  bodies::value(records[2], "legs") = "[ {\"a\" : \"\\u0041\"}, 36893488147419103232 ]";
+  bodies::value(records[2], "margin") = "\"\\ud800\"";
+  records[3].insert(records[3].begin(), {"first\\u002d", "null"});
+  const Decoded table = book(bodies::book(records));
+  CHECK(table->issues.empty());
+  CHECK(table->extra_names == std::vector<std::string>{"margin", "legs", "first-"});
+  CHECK(table->extras.size() == 4);
+  CHECK(table->extra_json(table->extras[1]) == "[ {\"a\" : \"\\u0041\"}, 36893488147419103232 ]");
+  CHECK(table->extras_of(1) == std::pair<std::int64_t, std::int64_t>{1, 1});
+  CHECK(table->extras_of(2) == std::pair<std::int64_t, std::int64_t>{1, 3});
+}
+
+TEST_CASE("of an unknown field that stands twice the last is kept, and that is told") {
+  std::vector<bodies::Record> records = bodies::records(trade_schema, 3);
+  for (std::string value : {"1", "2", "3"}) records[1].emplace_back("margin", value);
+  bodies::value(records[2], "margin") = "4";
+  const std::string body = bodies::book(records);
+  const Decoded table = book(body);
+  CHECK(table->extras.size() == 2);
+  CHECK(table->extra_json(table->extras[0]) == "3");
+  const auto found = issue(*table, "margin", Problem::repeated_key);
+  CHECK(found->count == 2);
+  CHECK(found->row == 1);
+  CHECK(found->raw == "1");
+  CHECK(book_failure(body, {.strict = true}).path == "$.data[1].margin");
+}

@@ -1,0 +1,52 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "decode/decode.hpp"
+
+using tradingdata::redacted_head;
+
+TEST_CASE("text is shown as it is, capped, with an account number masked") {
+  CHECK(redacted_head("", 10) == "");
+  CHECK(redacted_head("two\nlines", 10) == "two\nlines");
+  CHECK(tradingdata::redacted_line("two\nlines\tof\r3", 20) == "two lines of 3");
+  CHECK(redacted_head("plain {\"a\": [1]}", 100) == "plain {\"a\": [1]}");
+  CHECK(redacted_head("0123456789", 10) == "0123456789");
+  CHECK(redacted_head("0123456789a", 10) == "0123456789...");
+  CHECK(redacted_head("anything", 0) == "...");
+  CHECK(redacted_head("anything", -5) == "...");
+  CHECK(redacted_head("of ABCDE1234F, zzzzz9999z.", 100) == "of ABXXXXXX4F, zzXXXXXX9z.");
+  CHECK(redacted_head("xABCDE1234Fx", 100) == "xABXXXXXX4Fx");
+  CHECK(redacted_head("ABCDE1234F", 5) == "ABXXX...");
+}
+
+TEST_CASE("an escaped spelling is no disguise") {
+  CHECK(redacted_head(R"(\u0041BCD\u00451234F)", 100) == "ABXXXXXX4F");
+  CHECK(redacted_head(R"(\\u0041BCDE1234F)", 100) ==
+        R"(\\u0041BCDE1234F)");  // a backslash, not an A
+  CHECK(redacted_head(R"("\u0070an_no" : "X1 ?y\"z", "b")", 100) ==
+        R"("pan_no" : "XX ?X\"X", "b")");
+  CHECK(redacted_head(R"(\u20b9 \n \" \u0000)", 100) == R"(\u20b9 \n \" \u0000)");
+}
+
+TEST_CASE("the value of a personal field is hidden, whatever it is and wherever it ends") {
+  CHECK(redacted_head(R"({"pan_no":"a1","b":"c"})", 100) == R"({"pan_no":"XX","b":"c"})");
+  CHECK(redacted_head(R"({"pan_no":12.5e3})", 100) ==
+        R"({"pan_no":XX.)" + std::string(3, 'X') + "}");
+  CHECK(redacted_head(R"({"pan_no":["a,b",{"c":1}],"d":1})", 100) ==
+        R"({"pan_no":["X,X",{"X":X}],"d":1})");
+  CHECK(redacted_head(R"({"pan_no":"a]},)", 100) == R"({"pan_no":"X]},)");
+  CHECK(redacted_head(R"({"pan_no":)", 100) == R"({"pan_no":)");
+  CHECK(redacted_head("{\"pan_no\"\n\t: \"\xE2\x82\xB9\"}", 100) ==
+        "{\"pan_no\"\n\t: \"" + std::string(3, 'X') + "\"}");
+  CHECK(redacted_head(R"({"pan_no":")" + std::string(9000, 'p'), 50) ==
+        R"({"pan_no":")" + std::string(39, 'X') + "...");
+}
+
+TEST_CASE("what a terminal should not see is replaced") {
+  using namespace std::string_literals;
+  CHECK(redacted_head("a\x1B[31m\0b\x7F\r"s, 100) == "a [31m b  ");
+  CHECK(redacted_head("a\xFF\xC3", 100) == "a\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(redacted_head("\xE0\xA4\x9F\xF0\x9F\x93\x88", 100) == "\xE0\xA4\x9F\xF0\x9F\x93\x88");
+  CHECK(redacted_head("line\nfeed\t", 100) == "line\nfeed\t");
+}

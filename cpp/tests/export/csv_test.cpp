@@ -1,0 +1,142 @@
+#include "export/csv.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+using namespace tradingdata;
+
+namespace {
+
+constexpr std::array sample_fields{
+    Field{"label", Kind::text, "Text"},       Field{"count", Kind::integer, "An integer"},
+    Field{"price", Kind::number, "A number"}, Field{"at", Kind::timestamp, "A time"},
+    Field{"day", Kind::date, "A date"},
+};
+constexpr Schema sample{"Sample", sample_fields};
+
+std::shared_ptr<Table> one_row() {
+  auto table = std::make_shared<Table>(sample);
+  table->reserve(1);
+  for (int field = 0; field < sample.width(); ++field) table->set_null(field, 0);
+  table->set_rows(1);
+  return table;
+}
+
+template <typename T>
+void set(Table& table, std::string_view field, const T& value) {
+  Column& column = table.column(sample.find(field));
+  *column.as<T>() = value;
+  *column.validity = ~std::uint64_t{0};
+  column.nulls = 0;
+}
+
+// The only row's line, of one column.
+std::string cell(const Table& table, std::string_view field, bool spreadsheet = false) {
+  const std::string csv = rows_as_csv(
+      table, {.length = 1, .columns = {sample.find(field)}, .spreadsheet = spreadsheet});
+  const std::size_t from = csv.find('\n') + 1;
+  return csv.substr(from, csv.find_last_not_of("\r\n") + 1 - from);
+}
+
+std::string text_cell(std::string_view text, bool spreadsheet = false) {
+  const auto table = one_row();
+  set(*table, "label", table->keep_text(text));
+  return cell(*table, "label", spreadsheet);
+}
+
+std::string number_cell(double value) {
+  const auto table = one_row();
+  set(*table, "price", value);
+  return cell(*table, "price");
+}
+
+}  // namespace
+
+TEST_CASE("a line of names comes first, and no value is nothing at all") {
+  const auto table = one_row();
+  CHECK(rows_as_csv(*table, {.length = 1, .columns = {0, 1, 2, 3, 4}}) ==
+        "label,count,price,at,day\n,,,,\n");
+  CHECK(rows_as_csv(*table, {.length = 0, .columns = {4, 0}}) == "day,label\n");
+}
+
+TEST_CASE("a row is never a blank line") {
+  CHECK(rows_as_csv(*one_row(), {.length = 1, .columns = {0}}) == "label\n\"\"\n");
+}
+
+TEST_CASE("empty text is not the same as none") {
+  CHECK(text_cell("") == "\"\"");
+}
+
+TEST_CASE("text is quoted where a reader would split it") {
+  CHECK(text_cell("plain text") == "plain text");
+  CHECK(text_cell("a,b") == "\"a,b\"");
+  CHECK(text_cell("say \"no\"") == "\"say \"\"no\"\"\"");
+  CHECK(text_cell("two\nlines") == "\"two\nlines\"");
+  CHECK(text_cell("=1+1") == "=1+1");
+}
+
+TEST_CASE("numbers read back as they were") {
+  CHECK(number_cell(1501.05) == "1501.05");
+  CHECK(number_cell(100000) == "100000.0");
+  CHECK(number_cell(-0.0) == "-0.0");
+  CHECK(number_cell(0.0001) == "0.0001");
+  CHECK(number_cell(1e-5) == "1e-05");
+  CHECK(number_cell(9007199254740992) == "9007199254740992.0");
+  CHECK(number_cell(1.5e300) == "1.5e+300");
+  const auto table = one_row();
+  set(*table, "count", std::int64_t{-9223372036854775807});
+  CHECK(cell(*table, "count") == "-9223372036854775807");
+}
+
+TEST_CASE("times stand as the service writes them, with their offset where there is a zone") {
+  const auto table = one_row();
+  set(*table, "at", std::int64_t{1736155800000000});
+  CHECK(cell(*table, "at") == "2025-01-06 09:30:00");
+  set(*table, "day", std::int32_t{20094});
+  CHECK(cell(*table, "day") == "2025-01-06");
+  const auto with_offset = [&](std::int64_t seconds) {
+    return rows_as_csv(*table, {.length = 1,
+                                .columns = {sample.find("at")},
+                                .offset = [=](std::int64_t) { return seconds * 1000000; }});
+  };
+  CHECK(with_offset(19800) == "at\n2025-01-06 09:30:00+05:30\n");
+  CHECK(with_offset(-12600) == "at\n2025-01-06 09:30:00-03:30\n");
+  CHECK(with_offset(21208) == "at\n2025-01-06 09:30:00+05:53:28\n");
+}
+
+TEST_CASE("a spreadsheet runs no formula") {
+  for (const char* text : {"=1+1", "+1", "-1", "@SUM(A1)", "\tx",
+                           "\xEF\xBC\x9D"
+                           "1+1"}) {
+    CHECK(text_cell(text, true) == "'" + std::string(text));
+  }
+  CHECK(text_cell("=HYPERLINK(\"x\",\"y\")", true) == "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"");
+  CHECK(text_cell("a=1", true) == "a=1");
+  CHECK(text_cell("", true) == "\"\"");
+}
+
+TEST_CASE("a spreadsheet keeps identifiers as they are") {
+  for (const char* text : {"123456789012345", "0012", "12E45", "1e5", "1.00000000000001"}) {
+    CHECK(text_cell(text, true) == "'" + std::string(text));
+  }
+  for (const char* text : {"12345678901234", "0", "1594", "1501.05", "E5", "12E", "12 E5"}) {
+    CHECK(text_cell(text, true) == text);
+  }
+}
+
+TEST_CASE("a spreadsheet is told that it is UTF-8") {
+  CHECK(rows_as_csv(*one_row(), {.length = 1, .columns = {0, 1}, .spreadsheet = true}) ==
+        "\xEF\xBB\xBFlabel,count\r\n,\r\n");
+}
+
+TEST_CASE("unknown fields are their JSON") {
+  const auto table = one_row();
+  const auto [buffer, offset] = table->keep_bytes(R"({"a": 1})");
+  table->extras.push_back(
+      {.row = 0, .name = table->extra_name("more"), .buffer = buffer, .offset = offset, .size = 8});
+  CHECK(rows_as_csv(*table, {.length = 1, .columns = {1, sample.width()}}) ==
+        "count,more\n,\"{\"\"a\"\": 1}\"\n");
+}

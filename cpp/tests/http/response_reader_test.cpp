@@ -1,0 +1,211 @@
+#include "http/response_reader.hpp"
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <initializer_list>
+#include <string>
+
+#include "http/transfer_failure.hpp"
+
+using namespace tradingdata;
+using detail::Receiver;
+
+namespace {
+
+std::string gzipped(std::string_view text) {
+  z_stream stream{};
+  deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  std::string in(text);
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+struct Answer {
+  Receiver receiver;
+  bool going = true;
+  std::optional<Failure> failure;
+
+  explicit Answer(std::initializer_list<const char*> headers, std::string_view body = {},
+                  std::int64_t max_body = 1 << 20, std::size_t piece = 100000) {
+    receiver.start(max_body);
+    for (const char* header : headers)
+      going = going && receiver.header(std::string(header) + "\r\n");
+    going = going && receiver.header("\r\n");
+    for (std::size_t at = 0; going && at < body.size(); at += piece) {
+      going = receiver.body(body.substr(at, piece));
+    }
+    failure = receiver.finish();
+  }
+
+  std::string_view text() { return receiver.response().body.view(); }
+  std::string why() const { return failure ? failure->message : ""; }
+};
+
+std::string random_text(std::size_t size) {
+  std::string text;
+  unsigned state = 12345;
+  while (text.size() < size)
+    text += static_cast<char>('a' + ((state = state * 1664525 + 1013904223) >> 24) % 26);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a plain answer arrives whole, with the headers that matter") {
+  Answer answer({"HTTP/1.1 200 OK", "Content-Length: 4", "retry-AFTER:  5 ", "Date: then"}, "good");
+  CHECK_FALSE(answer.failure);
+  CHECK(answer.text() == "good");
+  CHECK(answer.receiver.response().status == 200);
+  CHECK(answer.receiver.response().retry_after == "5");
+  CHECK(answer.receiver.response().date == "then");
+  CHECK_FALSE(answer.receiver.response().close_delimited);
+  CHECK(answer.receiver.response().body.capacity() == 4);
+}
+
+TEST_CASE("F27 a body that only the connection ends is marked") {
+  CHECK(Answer({"HTTP/1.1 200 OK"}, "x").receiver.response().close_delimited);
+  CHECK_FALSE(Answer({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "x")
+                  .receiver.response()
+                  .close_delimited);
+}
+
+TEST_CASE("F24 two Content-Lengths must agree") {
+  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 5"}, "good")
+            .why()
+            .find("two different") != std::string::npos);
+  CHECK_FALSE(
+      Answer({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 4"}, "good").failure);
+  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: 4, 5"}, "good").failure);
+  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: -4"}, "good").failure);
+}
+
+TEST_CASE("F29 interim answers leave no trace") {
+  Answer answer(
+      {"HTTP/1.1 100 Continue", "Content-Length: 99", "", "HTTP/1.1 200 OK", "Content-Length: 4"},
+      "good");
+  CHECK_FALSE(answer.failure);
+  CHECK(answer.receiver.response().status == 200);
+}
+
+TEST_CASE("trailers cannot change what was said") {
+  Answer answer({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "good");
+  CHECK(answer.receiver.header("HTTP/1.1 500 Oops\r\n"));
+  CHECK(answer.receiver.header("Content-Length: 1\r\n"));
+  CHECK(answer.receiver.response().status == 200);
+  CHECK_FALSE(answer.receiver.finish());
+}
+
+TEST_CASE("F33 a flood of headers ends at 256 KiB") {
+  Receiver receiver;
+  receiver.start(100);
+  receiver.header("HTTP/1.1 200 OK\r\n");
+  const std::string line = "X-Filler: " + std::string(1000, 'x') + "\r\n";
+  int taken = 0;
+  while (receiver.header(line)) REQUIRE(++taken < 1000);
+  CHECK(taken < 260);
+  CHECK(receiver.failure()->retry == Retry::never);
+}
+
+TEST_CASE("F34 F35 F94 a body beyond the cap stops, with or without a length") {
+  const std::string body(2000, 'x');
+  for (const char* framing : {"Content-Length: 2000", "Transfer-Encoding: chunked"}) {
+    Answer answer({"HTTP/1.1 200 OK", framing}, body, 1999, 100);
+    CHECK_FALSE(answer.going);
+    CHECK(answer.why().find("larger than max_body (1999 bytes") != std::string::npos);
+    CHECK(answer.failure->retry == Retry::never);
+  }
+  CHECK_FALSE(Answer({"HTTP/1.1 200 OK", "Content-Length: 2000"}, body, 2000, 100).failure);
+  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: 2147483648"}, "", INT64_MAX).failure);
+}
+
+TEST_CASE("F36 a gzip bomb stops at the cap") {
+  const std::string bomb = gzipped(std::string(50'000'000, '0'));
+  CHECK(bomb.size() < 100'000);
+  Answer answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, bomb);
+  CHECK(answer.why().find("larger than max_body") != std::string::npos);
+  CHECK(answer.text().size() <= 1 << 20);
+}
+
+TEST_CASE("gzip bodies unpack, in pieces of any size and in several members") {
+  const std::string text = random_text(300'000);
+  for (const std::size_t piece : {1UL, 7UL, 1000UL, 1'000'000UL}) {
+    Answer answer({"HTTP/1.1 200 OK", "Content-Encoding: x-gzip"}, gzipped(text), 1 << 20, piece);
+    CHECK_FALSE(answer.failure);
+    CHECK((answer.text() == text));
+  }
+  Answer members({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, gzipped("one, ") + gzipped("two"));
+  CHECK(members.text() == "one, two");
+  CHECK_FALSE(members.failure);
+  Answer empty({"HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Length: 0"});
+  CHECK_FALSE(empty.failure);
+}
+
+TEST_CASE("F41 F42 gzip that does not reach its checksum is an incomplete body") {
+  const std::string whole = gzipped(random_text(100'000));
+  for (const std::size_t missing : {1UL, 4UL, 8UL, 9UL, 1000UL}) {
+    CAPTURE(missing);
+    Answer answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"},
+                  whole.substr(0, whole.size() - missing));
+    CHECK(answer.why().find("incomplete body") == 0);
+    CHECK(answer.failure->retry == Retry::always);
+  }
+}
+
+TEST_CASE("F40 damaged gzip is retried, F39 what is no gzip is not") {
+  std::string damaged = gzipped(random_text(100'000));
+  damaged[damaged.size() - 6] ^= 1;  // in the checksum
+  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, damaged).failure->retry ==
+        Retry::always);
+  Answer plain({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, "{\"data\": []}");
+  CHECK(plain.why().find("labelled gzip") != std::string::npos);
+  CHECK(plain.failure->retry == Retry::never);
+}
+
+TEST_CASE("F37 F38 F43 other and stacked encodings are errors") {
+  for (const char* coding : {"br", "deflate", "gzip, gzip", "gzip,br", "zstd"}) {
+    CAPTURE(coding);
+    const std::string header = std::string("Content-Encoding: ") + coding;
+    CHECK(Answer({"HTTP/1.1 200 OK", header.c_str()}, "xx").failure);
+  }
+  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Encoding: gzip"}).failure);
+  CHECK_FALSE(Answer({"HTTP/1.1 200 OK", "Content-Encoding: identity"}, "x").failure);
+  CHECK(Answer({"HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked"}).failure);
+}
+
+TEST_CASE("an error's status stands whatever its body is, and its body stays small") {
+  Answer odd({"HTTP/1.1 503 Busy", "Content-Encoding: br"}, "xx");
+  CHECK_FALSE(odd.failure);
+  CHECK(odd.receiver.refused());
+  Answer endless({"HTTP/1.1 500 Oops", "Transfer-Encoding: chunked"}, std::string(500'000, 'x'));
+  CHECK_FALSE(endless.failure);
+  CHECK_FALSE(endless.going);
+  CHECK(endless.text().size() == 64 * 1024);
+}
+
+TEST_CASE("F9 F10 F11 F12 a refused certificate is explained") {
+  const auto message = [](long code, const char* detail) {
+    detail::FaultContext context;
+    context.host = "api.example.com";
+    context.verify_result = code;
+    context.detail = detail;
+    const Failure failure = failure_of(detail::WireFault::certificate, context);
+    CHECK(failure.kind == ErrorKind::tls);
+    CHECK(failure.retry == Retry::never);
+    return failure.message;
+  };
+  CHECK(message(10, "").find("has expired: check the local clock") != std::string::npos);
+  CHECK(message(9, "").find("not yet valid: check the local clock") != std::string::npos);
+  CHECK(message(0, "SSL: no alternative certificate subject name matches target host name 'x'")
+            .find("another host") != std::string::npos);
+  CHECK(message(18, "").find("ca_file=") != std::string::npos);
+  CHECK(message(0, "unable to get local issuer certificate").find("ca_file=") != std::string::npos);
+  CHECK(message(99, "odd").find("was refused (odd)") != std::string::npos);
+}

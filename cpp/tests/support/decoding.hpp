@@ -1,0 +1,102 @@
+// Short ways to decode a text and to look at what came of it.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/time.hpp"
+#include "decode/decode.hpp"
+#include "table/records.hpp"
+
+namespace tradingdata::decoding {
+
+using Decoded = std::shared_ptr<const Table>;
+
+inline Decoded book(std::string_view body, const DecodeOptions& options = {},
+                    const Schema& schema = trade_schema) {
+  return decode_book(schema, Buffer(body), options);
+}
+
+inline Decoded list(std::string_view body, const DecodeOptions& options = {}) {
+  return decode_list(stock_schema, Buffer(body), options);
+}
+
+inline Decoded decode(const Schema& schema, std::string_view body,
+                      const DecodeOptions& options = {}) {
+  return schema.record == "Stock" ? list(body, options) : book(body, options, schema);
+}
+
+// The error that decoding throws; a failed check where it throws none.
+template <typename Decode>
+Error failure(Decode decode) {
+  try {
+    decode();
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL_CHECK("nothing was refused");
+  return Error(ErrorKind::configuration, "");
+}
+
+inline Error book_failure(std::string_view body, const DecodeOptions& options = {}) {
+  return failure([&] { book(body, options); });
+}
+
+inline Error list_failure(std::string_view body) {
+  return failure([&] { list(body); });
+}
+
+inline std::optional<Issue> issue(const Table& table, std::string_view field, Problem problem) {
+  for (const Issue& found : table.issues) {
+    if (found.field == field && found.problem == problem) return found;
+  }
+  return std::nullopt;
+}
+
+inline int position(const Table& table, std::string_view field) {
+  return table.schema().find(field);
+}
+
+// A cell as text, in the form in which the service would write it; "null" where there is none.
+inline std::string cell(const Table& table, std::string_view field, std::int64_t row = 0) {
+  const int at = position(table, field);
+  REQUIRE(at >= 0);
+  if (!table.valid(at, row)) return "null";
+  const Column& column = table.column(at);
+  switch (table.schema().fields[static_cast<std::size_t>(at)].kind) {
+    case Kind::text: return std::string(table.text(at, row));
+    case Kind::integer: return std::to_string(column.as<std::int64_t>()[row]);
+    case Kind::number: {
+      char text[64];
+      std::snprintf(text, sizeof text, "%.17g", column.as<double>()[row]);
+      return text;
+    }
+    case Kind::timestamp: return format_timestamp(column.as<std::int64_t>()[row]);
+    case Kind::date: return format_date(column.as<std::int32_t>()[row]);
+  }
+  return "";
+}
+
+// Every cell and every extra of a table, for comparison.
+inline std::string contents(const Table& table) {
+  std::string text =
+      std::to_string(table.rows()) + " rows of " + std::string(table.schema().record);
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    for (const Field& field : table.schema().fields) text += "|" + cell(table, field.name, row);
+    const auto [begin, end] = table.extras_of(row);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Extra& extra = table.extras[static_cast<std::size_t>(i)];
+      text += "|" + table.extra_names[static_cast<std::size_t>(extra.name)] + "=";
+      text += table.extra_json(extra);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace tradingdata::decoding

@@ -1,0 +1,84 @@
+#include "table/diff.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/order_books.hpp"
+
+using namespace order_books;
+
+TEST_CASE("orders are new, changed in named fields, or gone") {
+  const TablePtr before = orders({order("1", R"(, "status": "Pending", "price": 5)"),
+                                  order("2", ""), order("3", R"(, "price": 7)")});
+  const TablePtr after = orders({order("4", ""), order("3", R"(, "price": 7)"),
+                                 order("1", R"(, "status": "Success", "price": 6)")});
+  CHECK(told(between(before, after)) == Lines{"new 0", "changed 2<-0 status price", "gone 1"});
+  CHECK(between(after, after).changes.empty());
+  CHECK(told(between(orders({}), before)) == Lines{"new 0", "new 1", "new 2"});
+  CHECK(told(between(before, orders({}))) == Lines{"gone 0", "gone 1", "gone 2"});
+}
+
+TEST_CASE("exchange, segment, number and leg tell orders apart, nulls among them") {
+  const std::vector<std::string> keys{
+      R"("exchange": "NSE", "segment": "E", "order_no": "1", "leg_no": 1)",
+      R"("exchange": "BSE", "segment": "E", "order_no": "1", "leg_no": 1)",
+      R"("exchange": "NSE", "segment": "D", "order_no": "1", "leg_no": 1)",
+      R"("exchange": "NSE", "segment": "E", "order_no": "a number of many digits", "leg_no": 1)",
+      R"("exchange": "NSE", "segment": "E", "order_no": "1", "leg_no": 2)",
+      R"("exchange": "NSE", "segment": "E", "order_no": "1", "leg_no": null)",
+      R"("exchange": null, "segment": null, "order_no": null, "leg_no": null)",
+      R"("exchange": "", "segment": "", "order_no": "", "leg_no": 0)"};
+  std::vector<std::string> reversed(keys.rbegin(), keys.rend());
+  CHECK(between(orders(keys), orders(reversed)).changes.empty());
+  CHECK(told(between(orders({keys[0]}), orders({keys[4]}))) == Lines{"new 0", "gone 0"});
+  CHECK(between(orders({keys[7]}), orders({R"("exchange": "", "segment": "", "order_no": "",
+                                              "leg_no": -0.0)"}))
+            .changes.empty());
+}
+
+TEST_CASE("equal keys are matched by their occurrence") {
+  const TablePtr before = orders({order("1", R"(, "price": 1)"), order("1", R"(, "price": 2)")});
+  const TablePtr after = orders({order("1", R"(, "price": 1)"), order("2", ""),
+                                 order("1", R"(, "price": 3)"), order("1", R"(, "price": 4)")});
+  CHECK(told(between(before, after)) == Lines{"new 1", "changed 2<-1 price", "new 3"});
+  CHECK(told(between(after, before)) == Lines{"changed 1<-2 price", "gone 1", "gone 3"});
+}
+
+TEST_CASE("parts of a book are compared as books") {
+  const TablePtr table = orders({order("1", ""), order("2", ""), order("3", "")});
+  const OrderDiff diff = diff_orders({table.get(), 1, 3}, {table.get(), 0, 2}, usual);
+  CHECK(told(diff) == Lines{"new 2", "gone 0"});
+  CHECK(diff_orders({table.get(), 1, 1}, {table.get(), 2, 2}, usual).changes.empty());
+}
+
+TEST_CASE("every order is found again in a book of many, in any order") {
+  std::vector<std::string> members;
+  for (int i = 0; i < 1000; ++i) {
+    members.push_back(order("20261120000" + std::to_string(i / 2),
+                            ", \"status\": \"a long status " + std::to_string(i % 2) + '"'));
+  }
+  const TablePtr before = orders(members);
+  CHECK(between(before, orders(members)).changes.empty());
+  std::vector<std::size_t> pairs(500);
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = i;
+  std::shuffle(pairs.begin(), pairs.end(), std::mt19937(7));
+  std::vector<std::string> shuffled;
+  for (const std::size_t i : pairs) {
+    shuffled.push_back(members[2 * i]);
+    shuffled.push_back(members[2 * i + 1]);
+  }
+  CHECK(between(before, orders(shuffled)).changes.empty());
+  shuffled[400] += R"(, "price": 1)";
+  CHECK(told(between(before, orders(shuffled))) ==
+        Lines{"changed 400<-" + std::to_string(2 * pairs[200]) + " price"});
+}
+
+TEST_CASE("only books of orders have a diff") {
+  const TablePtr trades = decode_list(trade_schema, Buffer("[]"), {});
+  CHECK_THROWS_AS(between(trades, orders({})), std::invalid_argument);
+  CHECK_THROWS_AS(between(orders({}), trades), std::invalid_argument);
+}

@@ -1,0 +1,127 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "base/buffer.hpp"
+#include "table/records.hpp"
+#include "table/table.hpp"
+
+using namespace tradingdata;
+
+namespace {
+
+bool is_padded(const Buffer& buffer) {
+  for (std::int64_t i = 0; i < Buffer::padding; ++i) {
+    if (buffer.data()[buffer.size() + i] != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a buffer ends in readable zeros whatever is done to it") {
+  Buffer buffer("abc");
+  CHECK(is_padded(buffer));
+  buffer.append(std::string(1000, 'x'));
+  CHECK(is_padded(buffer));
+  buffer.resize(500);
+  CHECK(is_padded(buffer));
+  CHECK(buffer.view().substr(0, 4) == "abcx");
+  buffer.resize(700);
+  CHECK(buffer.view().substr(499, 3) == std::string("x\0\0", 3));
+  CHECK(is_padded(buffer));
+  buffer.reserve(1 << 20);
+  CHECK(buffer.capacity() >= 1 << 20);
+  CHECK(is_padded(buffer));
+  const Buffer moved = std::move(buffer);
+  CHECK(moved.size() == 700);
+  CHECK(buffer.size() == 0);
+  Buffer empty;
+  empty.append("");
+  CHECK(is_padded(empty));
+}
+
+TEST_CASE("a large buffer is whole, and aligned") {
+  Buffer buffer;
+  buffer.reserve(64 << 20);
+  buffer.append(std::string(100, 'y'));
+  buffer.reserve(80 << 20);
+  CHECK(buffer.view() == std::string(100, 'y'));
+  CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64 == 0);
+  CHECK(is_padded(buffer));
+}
+
+TEST_CASE("a table keeps what it holds while it grows") {
+  for (const Schema* schema : record_schemas) {
+    Table table(*schema);
+    for (std::int64_t row = 0; row < 3000; ++row) {
+      if (row == table.capacity()) table.reserve(row + row / 2 + 1);
+      for (int field = 0; field < schema->width(); ++field) {
+        if ((row + field) % 3 == 0) {
+          table.set_null(field, row);
+        } else if (schema->fields[static_cast<std::size_t>(field)].kind == Kind::text) {
+          const std::string text(static_cast<std::size_t>((row + field) % 40), 'a');
+          table.column(field).as<TextView>()[row] = table.keep_text(text);
+        } else if (schema->fields[static_cast<std::size_t>(field)].kind == Kind::date) {
+          table.column(field).as<std::int32_t>()[row] = static_cast<std::int32_t>(row * field);
+        } else {
+          table.column(field).as<std::int64_t>()[row] = row * field;
+        }
+      }
+      table.set_rows(row + 1);
+    }
+    for (int field = 0; field < schema->width(); ++field) {
+      CHECK(table.column(field).nulls == 1000);
+      CHECK(reinterpret_cast<std::uintptr_t>(table.column(field).values) % 64 == 0);
+      for (std::int64_t row = 0; row < table.rows(); ++row) {
+        const bool null = (row + field) % 3 == 0;
+        if (table.valid(field, row) == null) FAIL("row " << row << " of field " << field);
+        if (null) continue;
+        if (schema->fields[static_cast<std::size_t>(field)].kind == Kind::text) {
+          if (table.text(field, row) !=
+              std::string(static_cast<std::size_t>((row + field) % 40), 'a'))
+            FAIL(row);
+        } else if (schema->fields[static_cast<std::size_t>(field)].kind == Kind::date) {
+          if (table.column(field).as<std::int32_t>()[row] != row * field) FAIL(row);
+        } else if (table.column(field).as<std::int64_t>()[row] != row * field) {
+          FAIL(row);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a null is counted once and holds zeros") {
+  Table table(stock_schema);
+  table.reserve(100);
+  const int field = stock_schema["companyname"];
+  table.column(field).as<TextView>()[70] = TextView::make_inline("something");
+  table.set_null(field, 70);
+  table.set_null(field, 70);
+  CHECK(table.column(field).nulls == 1);
+  CHECK_FALSE(table.valid(field, 70));
+  CHECK(table.valid(field, 69));
+  CHECK(table.text(field, 70).empty());
+}
+
+TEST_CASE("text is kept inline up to 12 bytes, and beside the table beyond") {
+  Table table(stock_schema);
+  for (const std::string text : {"", "twelve bytes", "thirteen byte", "a longer text than that"}) {
+    const TextView view = table.keep_text(text);
+    CHECK(table.text(view) == text);
+    CHECK(view.is_inline() == (text.size() <= 12));
+  }
+  CHECK(table.buffers.size() == 1);
+}
+
+TEST_CASE(
+    "the name of an unknown field has one position, also where the names came by another way") {
+  Table table(stock_schema);
+  table.extra_names = {"b", "a"};
+  CHECK(table.extra_name("a") == 1);
+  CHECK(table.extra_name("c") == 2);
+  CHECK(table.extra_name("b") == 0);
+  CHECK(table.extra_name(std::string("c\0", 2)) == 3);
+  for (int i = 0; i < 100'000; ++i) CHECK(table.extra_name("name " + std::to_string(i)) == 4 + i);
+  CHECK(table.extra_name("name 77777") == 77'781);
+}
