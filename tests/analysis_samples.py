@@ -63,9 +63,9 @@ def paise(amount: float) -> int:
 
 @st.composite
 def trades(draw: st.DrawFn, *, whole_prices: bool = False, most: int = 30) -> list[td.Trade]:
-    """Trades of two securities and two products, at times with many ties.
+    """Trades of several clients, exchanges, securities and products, many of the same second.
 
-    With `whole_prices` every share has a price in whole paise; otherwise values divide by no rule.
+    With `whole_prices` every share has a price in whole paise; otherwise values need not divide.
     """
     made = []
     for number in range(1, draw(st.integers(0, most)) + 1):
@@ -78,8 +78,16 @@ def trades(draw: st.DrawFn, *, whole_prices: bool = False, most: int = 30) -> li
                 quantity,
                 (units * quantity if whole_prices else units) / 100,
                 draw(st.integers(0, 8)),
-                security_id=draw(st.sampled_from(["10", "11"])),
-                product=draw(st.sampled_from(["C", "I"])),
+                client_id=draw(st.sampled_from(["C1", "C1", "C1", "C2"])),
+                exchange=draw(st.sampled_from(["NSE", "NSE", "NSE", "BSE"])),
+                security_id=draw(st.sampled_from(["10", "10", "10", "11"])),
+                product=draw(st.sampled_from("CCI")),
             )
         )
     return made
+
+
+def on_day(made: list[td.Trade], day: int) -> list[td.Trade]:
+    """The trades some days later."""
+    later = dt.timedelta(days=day)
+    return [row._replace(exch_trade_time=(row.exch_trade_time or at(0)) + later) for row in made]

@@ -56,6 +56,16 @@ def test_a_table_has_the_telling_columns_first(run: Run, results: dict[str, Any]
     assert "did you mean net_cash?" in run("positions", "--columns", "netcash").err
 
 
+@pytest.mark.parametrize(
+    ("option", "shorts"), [("all", True), ("none", False), ("I,M", {"I", "M"})]
+)
+def test_sales_open_short_positions_in_the_products_of_shorts(
+    sandbox: Service, run: Run, option: str, shorts: Any
+) -> None:
+    expected = realised_pnl(sandbox.client().trade_book(), shorts=shorts).to_dicts()
+    assert json.loads(run("pnl", "--shorts", option, "-f", "json").out) == expected
+
+
 def test_trades_of_an_archive_are_counted_as_well(
     sandbox: Service, run: Run, results: dict[str, Any], tmp_path: Path
 ) -> None:

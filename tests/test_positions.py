@@ -109,7 +109,7 @@ def test_what_cannot_be_counted_is_refused(calculate: object) -> None:
     assert callable(calculate)
     with pytest.raises(ValueError, match="quantity is 0 in row 0"):
         calculate(book(trade(1, "B", 0, 50.0)))
-    with pytest.raises(ValueError, match="buy and sell are two codes"):
+    with pytest.raises(ValueError, match="buy and sell must be two different codes"):
         calculate(book(), buy="B", sell="B")
     with pytest.raises(TypeError, match="sell is text, not NoneType"):
         calculate(book(), sell=None)

@@ -1,9 +1,8 @@
-"""Realised profit and loss: sales close the oldest lots, and nothing is lost on the way."""
+"""Realised profit and loss: each trade closes the oldest lots of the other side."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections import deque
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tradingdata as td
-from analysis_samples import TRADE, at, book, paise, trade, trades
+from analysis_samples import TRADE, at, book, on_day, paise, trade, trades
 from tradingdata.analysis import Lot
 from tradingdata.analysis.keys import KEY
 
@@ -54,22 +53,93 @@ def test_several_sales_close_one_lot_and_their_parts_add_up() -> None:
     assert (result[0].cost, result.realised) == (100.0, 20.0)
 
 
-def test_what_is_sold_without_an_opening_is_listed_and_not_shorted() -> None:
+SHORT_DAY = (
+    trade(1, "S", 10, 1000.0, 0),
+    trade(2, "B", 4, 380.0, 5),
+    trade(3, "S", 6, 660.0, 9),
+)
+
+
+def test_a_purchase_closes_the_oldest_short_lots() -> None:
+    result = td.realised_pnl(book(*SHORT_DAY))
+    (match,) = result.matches
+    assert (match.side, match.sell_trade_no, match.buy_trade_no) == ("short", "1", "2")
+    assert (match.sell_time, match.buy_time, match.close_time) == (at(0), at(5), at(5))
+    assert (match.quantity, match.cost, match.proceeds, match.realised) == (4, 380, 400, 20)
+    assert [(lot.side, lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots] == [
+        ("short", "1", 6, 600.0),
+        ("short", "3", 6, 660.0),
+    ]
+    (row,) = result
+    assert (row.matched_quantity, row.realised, row.unmatched_quantity) == (4, 20.0, 0)
+    assert (row.open_quantity, row.open_value) == (-12, -1260.0)
+    assert len(result.unmatched) == 0
+
+
+def test_a_trade_can_close_one_side_and_open_the_other() -> None:
     result = td.realised_pnl(
         book(
-            trade(1, "S", 10, 1000.0, 0),
-            trade(2, "B", 4, 380.0, 5),
-            trade(3, "S", 6, 660.0, 9),
+            trade(1, "B", 10, 1000.0, 0),
+            trade(2, "S", 15, 1650.0, 1),
+            trade(3, "B", 8, 800.0, 2),
         )
     )
+    assert [(match.side, match.quantity, match.realised) for match in result.matches] == [
+        ("long", 10, 100.0),
+        ("short", 5, 50.0),
+    ]
+    assert [(lot.side, lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots] == [
+        ("long", "3", 3, 300.0)
+    ]
+
+
+@pytest.mark.parametrize("shorts", [False, (), {"I"}])
+def test_without_shorts_a_sale_of_holdings_is_listed_and_not_realised(shorts: Any) -> None:
+    result = td.realised_pnl(book(*SHORT_DAY), shorts=shorts)
     assert matches(result) == [("2", "3", 4, 60.0)]
     assert [(lot.trade_no, lot.quantity, lot.value) for lot in result.unmatched] == [
         ("1", 10, 1000.0),
         ("3", 2, 220.0),
     ]
     assert (result[0].unmatched_quantity, result[0].unmatched_value) == (12, 1220.0)
+    assert {lot.side for lot in result.unmatched} == {"unmatched"}
     assert "12 sold without an opening (see .unmatched)" in repr(result)
     assert "realised 60.00 before charges" in repr(result)
+
+
+def test_shorts_can_be_limited_to_products() -> None:
+    intraday = [row._replace(product="I", trade_no=f"I{row.trade_no}") for row in SHORT_DAY]
+    result = td.realised_pnl(book(*SHORT_DAY, *intraday), shorts={"I", "M"})
+    found = {row.product: (row.realised, row.unmatched_quantity) for row in result}
+    assert found == {"C": (60.0, 12), "I": (20.0, 0)}
+    for wrong in ("I", 1, {1}, None):
+        with pytest.raises(TypeError, match="shorts must be True, False or a collection of"):
+            td.realised_pnl(book(), shorts=wrong)  # type: ignore[arg-type]
+
+
+def test_short_lots_from_before_are_closed_even_without_shorts() -> None:
+    opening = [{**LOT, "side": "short"}]
+    for shorts in (True, False):
+        result = td.realised_pnl(book(trade(1, "B", 4, 400.0)), opening, shorts=shorts)
+        assert [(match.side, match.realised) for match in result.matches] == [("short", -40.0)]
+        assert result[0].open_quantity == -6
+
+
+def test_two_flat_days_that_are_chained_give_the_sum_of_both() -> None:
+    """Without short lots, the purchase that covers a short sale was left for the next day."""
+    monday = book(trade(1, "S", 10, 1500.0, 0), trade(2, "B", 10, 1250.0, 1))
+    tuesday = book(trade(3, "S", 10, 2000.0, 86400), trade(4, "B", 10, 1750.0, 86401))
+    first = td.realised_pnl(monday)
+    second = td.realised_pnl(tuesday, opening=first.open_lots)
+    assert (first.realised, second.realised) == (250.0, 250.0)
+    assert len(first.open_lots) == len(second.open_lots) == 0
+
+
+def test_unmatched_sales_are_refused_as_an_opening() -> None:
+    unmatched = td.realised_pnl(book(*SHORT_DAY), shorts=False).unmatched
+    for opening in (unmatched, list(unmatched), unmatched.to_dicts()):
+        with pytest.raises(ValueError, match="lot 0 is an unmatched sale, not an open lot: pass"):
+            td.realised_pnl(book(), opening)  # type: ignore[arg-type]
 
 
 def test_lots_from_before_go_first_in_the_order_given() -> None:
@@ -101,30 +171,35 @@ def test_a_day_goes_on_with_the_open_lots_of_the_day_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("opening", "error", "told"),
+    ("opening", "error", "message"),
     [
-        ("C1", TypeError, "opening takes lots: .* not str"),
-        (LOT, TypeError, "opening takes lots: .* not dict"),
+        ("C1", TypeError, "opening takes lots, not str: pass the open_lots"),
+        (LOT, TypeError, "opening takes lots, not dict"),
         ([5], TypeError, r"not int \(lot 0\)"),
-        ([{**LOT, "price": 90.0}], ValueError, "lot 0 has 'price'; a lot has client_id, "),
+        ([{**LOT, "price": 90.0}], ValueError, "lot 0 has 'price', but a lot has only client_id, "),
+        ([{**LOT, "side": "S"}], ValueError, "lot 0: side must be 'long' or 'short', not 'S'"),
         ([LOT, {**LOT, "value": None}], ValueError, "lot 1 has no value"),
         ([{**LOT, "quantity": float("nan")}], ValueError, "lot 0 has no quantity"),
-        ([{**LOT, "quantity": 1.5}], ValueError, "whole number from 1 on, not 1.5"),
-        ([{**LOT, "quantity": -5}], ValueError, "whole number from 1 on, not -5"),
-        ([{**LOT, "value": float("inf")}], ValueError, "value is a finite number"),
-        ([{**LOT, "quantity": "12"}], ValueError, "whole number from 1 on, not '12'"),
-        ([{**LOT, "quantity": "dozen"}], ValueError, "whole number from 1 on, not 'dozen'"),
-        ([{**LOT, "quantity": float("inf")}], ValueError, "whole number from 1 on, not inf"),
-        ([{**LOT, "quantity": True}], ValueError, "whole number from 1 on, not True"),
-        ([{**LOT, "value": "12,500"}], ValueError, "value is a finite number, not '12,500'"),
-        ([{**LOT, "value": 10**400}], ValueError, "value is a finite number"),
-        ([{**LOT, "time": "monday"}], TypeError, "lot 0: time is a datetime, not 'monday'"),
-        ([{**LOT, "time": NOON}], ValueError, "its time has a zone, and those of the trades"),
-        ([{**LOT, "product": 5}], TypeError, "product is text, not 5"),
+        ([{**LOT, "quantity": 1.5}], ValueError, "whole number of at least 1, not 1.5"),
+        ([{**LOT, "quantity": -5}], ValueError, "whole number of at least 1, not -5; side='short'"),
+        ([{**LOT, "value": float("inf")}], ValueError, "value must be a finite number"),
+        ([{**LOT, "quantity": "12"}], ValueError, "whole number of at least 1, not '12'"),
+        ([{**LOT, "quantity": "dozen"}], ValueError, "whole number of at least 1, not 'dozen'"),
+        ([{**LOT, "quantity": float("inf")}], ValueError, "whole number of at least 1, not inf"),
+        ([{**LOT, "quantity": True}], ValueError, "whole number of at least 1, not True"),
+        ([{**LOT, "value": "12,500"}], ValueError, "value must be a finite number, not '12,500'"),
+        ([{**LOT, "value": 10**400}], ValueError, "value must be a finite number"),
+        ([{**LOT, "time": "monday"}], TypeError, "lot 0: time must be a datetime, not 'monday'"),
+        (
+            [{**LOT, "time": NOON}],
+            ValueError,
+            "its time has a zone, but the trades have none: localize",
+        ),
+        ([{**LOT, "product": 5}], TypeError, "product must be text, not 5"),
     ],
 )
-def test_what_is_no_lot_is_refused(opening: object, error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+def test_what_is_no_lot_is_refused(opening: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         td.realised_pnl(book(), opening)  # type: ignore[arg-type]
 
 
@@ -152,112 +227,32 @@ def test_a_missing_time_is_an_error() -> None:
         td.realised_pnl(book(trade(1, "B", 5, 50.0, exch_trade_time=None)))
 
 
-def test_within_a_second_purchases_go_first_and_then_trade_numbers() -> None:
-    result = td.realised_pnl(
-        book(
-            trade(11, "S", 2, 30.0),
-            trade(10, "B", 1, 12.0),
-            trade(9, "B", 1, 10.0),
-            trade(8, "S", 1, 20.0),
-        )
-    )
-    assert matches(result) == [("9", "8", 1, 10.0), ("10", "11", 1, 3.0)]
+def test_within_a_second_the_order_of_the_book_decides() -> None:
+    made = [trade(11, "S", 1, 30.0), trade(10, "B", 1, 12.0), trade(9, "B", 1, 10.0)]
+    assert [match.side for match in td.realised_pnl(book(*made)).matches] == ["short"]
+    result = td.realised_pnl(book(*reversed(made)))
+    assert matches(result) == [("9", "11", 1, 20.0)]
+    assert result.matches[0].side == "long"
 
 
-def totals(result: td.analysis.RealisedPnl) -> dict[tuple[str, str], tuple[int, ...]]:
-    return {
-        (row.security_id, row.product): (
-            row.matched_quantity + row.open_quantity,
-            row.matched_quantity + row.unmatched_quantity,
-            paise(row.cost) + paise(row.open_value),
-            paise(row.proceeds) + paise(row.unmatched_value),
-        )
-        for row in result
-    }
-
-
-@given(trades(), st.integers(0, 50), st.integers(0, 10**6))
-def test_quantity_and_cash_are_conserved(
-    made: list[td.Trade], opening_quantity: int, opening_units: int
-) -> None:
-    opening = {**LOT, "quantity": opening_quantity, "value": opening_units / 100}
-    result = td.realised_pnl(td.TradeBook(made), [opening] if opening_quantity else None)
-    expected: dict[tuple[str, str], list[int]] = {}
-    if opening_quantity:
-        expected["10", "C"] = [opening_quantity, 0, opening_units, 0]
-    for row in made:
-        found = expected.setdefault((str(row.security_id), str(row.product)), [0, 0, 0, 0])
-        side = 0 if row.txn_type == "B" else 1
-        found[side] += row.quantity or 0
-        found[side + 2] += paise(row.trade_value or 0)
-    assert totals(result) == {key: tuple(values) for key, values in expected.items()}
-    for earned in result:
-        assert paise(earned.realised) == paise(earned.proceeds) - paise(earned.cost)
-    parts = list(result.matches)
-    assert sum(paise(part.realised) for part in parts) == paise(result.realised)
-    assert sum(part.quantity for part in parts) == sum(row.matched_quantity for row in result)
-    assert sum(paise(lot.value) for lot in result.open_lots) == sum(
-        paise(row.open_value) for row in result
-    )
-    assert sum(paise(lot.value) for lot in result.unmatched) == sum(
-        paise(row.unmatched_value) for row in result
-    )
-
-
-def share_by_share(made: list[td.Trade]) -> dict[tuple[str | None, str | None], int]:
-    """How many shares each sale took of each purchase, one share at a time."""
-    held: dict[tuple[str | None, str | None], deque[str | None]] = {}
-    taken: dict[tuple[str | None, str | None], int] = {}
-    in_time = sorted(
-        made,
-        key=lambda row: (row.exch_trade_time, row.txn_type == "S", int(row.trade_no or 0)),
-    )
-    for row in in_time:
-        lots = held.setdefault((row.security_id, row.product), deque())
-        for _ in range(row.quantity or 0):
-            if row.txn_type == "B":
-                lots.append(row.trade_no)
-            elif lots:
-                pair = (lots.popleft(), row.trade_no)
-                taken[pair] = taken.get(pair, 0) + 1
-    return taken
-
-
-@given(trades(), st.randoms(use_true_random=False))
-def test_the_oldest_share_goes_first_in_whatever_order_the_book_is(
-    made: list[td.Trade], random: object
-) -> None:
-    result = td.realised_pnl(td.TradeBook(made))
-    found = {(part.buy_trade_no, part.sell_trade_no): part.quantity for part in result.matches}
-    assert found == share_by_share(made)
-    shuffled = list(made)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    again = td.realised_pnl(td.TradeBook(shuffled))
-    assert list(again.matches) == list(result.matches)
-    assert again.realised == result.realised
-
-
-@given(trades())
-def test_a_part_costs_its_share_to_the_paisa(made: list[td.Trade]) -> None:
+@given(trades(), st.booleans())
+def test_a_part_costs_its_share_to_the_paisa(made: list[td.Trade], shorts: bool) -> None:
     """Each part is a difference of two rounded shares of a fill's value."""
     values = {row.trade_no: (row.quantity or 0, paise(row.trade_value or 0)) for row in made}
-    for part in td.realised_pnl(td.TradeBook(made)).matches:
+    for part in td.realised_pnl(td.TradeBook(made), shorts=shorts).matches:
         for number, amount in ((part.buy_trade_no, part.cost), (part.sell_trade_no, part.proceeds)):
             quantity, value = values[number]
             assert abs(paise(amount) * quantity - value * part.quantity) <= quantity
 
 
-@given(trades(whole_prices=True), trades(whole_prices=True))
+@given(trades(whole_prices=True), trades(whole_prices=True), st.booleans())
 def test_day_by_day_is_the_same_as_all_at_once(
-    monday: list[td.Trade], tuesday: list[td.Trade]
+    monday: list[td.Trade], tuesday: list[td.Trade], shorts: bool
 ) -> None:
-    moved = [
-        row._replace(exch_trade_time=(row.exch_trade_time or at(0)) + dt.timedelta(days=1))
-        for row in tuesday
-    ]
-    at_once = td.realised_pnl(td.TradeBook([*monday, *moved]))
-    first = td.realised_pnl(td.TradeBook(monday))
-    second = td.realised_pnl(td.TradeBook(moved), first.open_lots)
+    moved = on_day(tuesday, 1)
+    at_once = td.realised_pnl(td.TradeBook([*monday, *moved]), shorts=shorts)
+    first = td.realised_pnl(td.TradeBook(monday), shorts=shorts)
+    second = td.realised_pnl(td.TradeBook(moved), first.open_lots, shorts=shorts)
     assert paise(first.realised) + paise(second.realised) == paise(at_once.realised)
     # A key's lots stand together, and which key came first may differ.
     left = sorted(map(repr, at_once.open_lots))

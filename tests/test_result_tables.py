@@ -15,7 +15,8 @@ from analysis_samples import book, order, trade
 from tradingdata.analysis import ResultTable
 
 FULL = td.realised_pnl(
-    book(trade(1, "B", 10, 1000.0), trade(2, "S", 12, 1300.5, 5, display_name="<Infosys> & co"))
+    book(trade(1, "B", 10, 1000.0), trade(2, "S", 12, 1300.5, 5, display_name="<Infosys> & co")),
+    shorts=False,
 )
 EMPTY = td.realised_pnl(book())
 ORDERS = td.OrderBook([order(1, 10, 100.0)])

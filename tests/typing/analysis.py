@@ -37,7 +37,8 @@ def profit(trades: td.TradeBook) -> None:
     assert_type(pnl.matches[0].sell_time, dt.datetime | None)
     assert_type(pnl.open_lots, td.analysis.Lots)
     td.realised_pnl(trades, pnl.open_lots)
-    td.realised_pnl(trades, opening=[{"quantity": 5}])
+    assert_type(pnl.matches[0].side, str)
+    td.realised_pnl(trades, opening=[{"quantity": 5}], shorts={"I", "M"})
     td.realised_pnl(trades, "C1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 

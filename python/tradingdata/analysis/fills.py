@@ -1,4 +1,4 @@
-"""Trades as calculations need them: whose, of what, which side, how many, and for how much."""
+"""The columns of a trade book that calculations use, validated and in exact units."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Fills(NamedTuple):
-    """Columns of trades that all have a key, a side, a quantity of 1 or more, and a value.
+    """Columns of trades, each with a complete key, a side, a quantity of 1 or more and a value.
 
-    ``values`` are whole numbers of 10**-``decimals``. ``names`` has a symbol and a display name for
-    each key.
+    ``values`` are multiples of 10**-``decimals``. ``names`` maps each key to its symbol and display
+    name.
     """
 
     keys: list[Key]
@@ -42,11 +42,11 @@ class Fills(NamedTuple):
 def read_fills(
     trades: TradeBook, buy: str, sell: str, *, also: Sequence[float] = (), timed: bool = False
 ) -> Fills:
-    """The fills of a book; ``also`` are amounts that the unit must hold besides.
+    """Returns the fills of a book in a unit that holds the amounts in ``also`` as well.
 
-    Raises ValueError for a row that lacks what the calculation needs (with ``timed`` also its
-    ``exch_trade_time``), for a ``txn_type`` that is neither code, for a quantity below 1, and for
-    one trade that stands in the book twice.
+    Raises:
+        ValueError: If a row lacks a required value (with ``timed``, also ``exch_trade_time``), has
+            another ``txn_type`` than the two codes or a quantity below 1, or appears twice.
     """
     from ..books import TradeBook
 
@@ -65,7 +65,7 @@ def read_fills(
     trade_nos, order_nos = read(trades, "trade_no", "order_no")
     days = [time and time.date() for time in times]
     rows = zip(keys, trade_nos, order_nos, sides, days, strict=True)
-    # A trade without a number cannot be known again.
+    # A trade without a number cannot be recognised as a duplicate.
     require_once(trades, [(*row[0], *row[1:]) if row[1] else (at,) for at, row in enumerate(rows)])
     decimals = max(decimals_of(values), decimals_of(also))
     return Fills(

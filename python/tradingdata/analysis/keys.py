@@ -1,7 +1,7 @@
-"""Whose and of what a trade is: the key by which trades are added and lots are matched.
+"""The key by which trades are added up and lots are matched.
 
-It is account (``client_id``), exchange, segment, security and product. The symbol is no part of it:
-all expiries and strikes of an underlying share one.
+The key is client, exchange, segment, security and product. The symbol is not part of it, because
+all expiries and strikes of an underlying share one symbol.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 KEY = ("client_id", "exchange", "segment", "security_id", "product")
 
-# What a display can do without: the display name tells more, where a symbol has many expiries.
+# Hidden in displays: display_name is clearer, because a symbol may have many expiries.
 ASIDES = (KEY[0], *KEY[2:4], "symbol")
 
 Key = tuple[str, ...]
@@ -25,16 +25,16 @@ Names = tuple[str | None, str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keyed:
-    """What begins each row about a security: its key, and names to read.
+    """The leading columns of every row about a security: its key and its names.
 
     Attributes:
-        client_id: the account; with the next four, the key of the row.
-        exchange: the exchange.
-        segment: the market segment.
-        security_id: the security.
-        product: the product code.
-        symbol: trading symbol, where it is known; many securities may share one.
-        display_name: custom symbol name, where it is known.
+        client_id: Client identifier; with the next four, the key of the row.
+        exchange: Exchange.
+        segment: Market segment code.
+        security_id: Security identifier.
+        product: Product code.
+        symbol: Trading symbol, if known; several securities may share one.
+        display_name: Custom symbol name, if known.
     """
 
     client_id: str
@@ -47,6 +47,6 @@ class Keyed:
 
 
 def names_of(trades: TradeBook, keys: list[Key]) -> dict[Key, Names]:
-    """Symbol and display name of each key, as the last trade of it tells them."""
+    """Returns symbol and display name of each key, taken from its last trade."""
     symbols, names = read(trades, "symbol", "display_name")
     return dict(zip(keys, zip(symbols, names, strict=True), strict=True))

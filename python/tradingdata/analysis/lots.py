@@ -1,4 +1,4 @@
-"""Lots: what was bought at once and is not sold yet, and their order: first in, first out."""
+"""First-in-first-out matching of one security's trades, and tables of lots."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from .amounts import part_of
+from .amounts import share_of
 from .keys import ASIDES, Keyed
 from .results import ResultTable
 
+LONG = "long"
+SHORT = "short"
+UNMATCHED = "unmatched"
 
-class Part(NamedTuple):
-    """A part of a fill: when and as which trade it was done, how many, and for how much."""
+
+class Fill(NamedTuple):
+    """One trade, or one opening lot; ``value`` is in exact units."""
 
     time: Any
     trade_no: str | None
@@ -23,68 +27,73 @@ class Part(NamedTuple):
 
 
 class Remainder:
-    """A fill of which parts are taken; the parts of its value add up to the whole value."""
+    """What is left of a fill; the values of the parts taken from it add up to the fill's value."""
 
-    __slots__ = ("fill", "left", "worth")
+    __slots__ = ("fill", "left", "value")
 
-    def __init__(self, fill: Part) -> None:
+    def __init__(self, fill: Fill) -> None:
         self.fill = fill
         self.left = fill.quantity
-        self.worth = fill.value
+        self.value = fill.value
 
     def take(self, quantity: int) -> int:
-        """Takes so many, and returns their part of the value."""
+        """Takes this quantity and returns its share of the value."""
         self.left -= quantity
-        before = self.worth
-        self.worth = part_of(self.fill.value, self.left, self.fill.quantity) if self.left else 0
-        return before - self.worth
-
-    def rest(self) -> Part:
-        """What is left."""
-        return Part(self.fill.time, self.fill.trade_no, self.left, self.worth)
+        before = self.value
+        self.value = share_of(self.fill.value, self.left, self.fill.quantity) if self.left else 0
+        return before - self.value
 
 
-class Queue:
-    """The lots of one key, the oldest first."""
+class Matched(NamedTuple):
+    """A quantity of a lot that a trade closed; both values are in exact units."""
+
+    lot: Fill
+    quantity: int
+    lot_value: int
+    trade_value: int
+
+
+class OpenLots:
+    """The open lots of one key by side, the oldest first."""
 
     __slots__ = ("_lots",)
 
     def __init__(self) -> None:
-        self._lots: deque[Remainder] = deque()
+        self._lots: dict[str, deque[Remainder]] = {LONG: deque(), SHORT: deque()}
 
-    def buy(self, fill: Part) -> None:
-        """Adds a lot, the newest."""
-        self._lots.append(Remainder(fill))
+    def open(self, side: str, lot: Remainder) -> None:
+        """Adds a lot, which becomes the newest of its side."""
+        self._lots[side].append(lot)
 
-    def sell(self, sale: Remainder) -> Iterator[tuple[Part, int, int, int]]:
-        """Takes a sale from the oldest lots on: each lot, how many of it, their cost and proceeds.
-
-        What no lot is left for stays in ``sale``.
-        """
-        while sale.left and self._lots:
-            lot = self._lots[0]
-            quantity = min(sale.left, lot.left)
-            cost = lot.take(quantity)
+    def close(self, side: str, trade: Remainder) -> Iterator[Matched]:
+        """Closes lots of the side, the oldest first; ``trade`` keeps what no lot was left for."""
+        lots = self._lots[side]
+        while trade.left and lots:
+            lot = lots[0]
+            quantity = min(trade.left, lot.left)
+            value = lot.take(quantity)
             if not lot.left:
-                self._lots.popleft()
-            yield lot.fill, quantity, cost, sale.take(quantity)
+                lots.popleft()
+            yield Matched(lot.fill, quantity, value, trade.take(quantity))
 
-    def rest(self) -> Iterator[Part]:
-        """What is left of the lots, the oldest first."""
-        return (lot.rest() for lot in self._lots)
+    def __iter__(self) -> Iterator[tuple[str, Remainder]]:
+        return ((side, lot) for side, lots in self._lots.items() for lot in lots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lot(Keyed):
-    """A quantity that was traded at once, or what is left of it; see also ``Keyed``.
+    """One trade, or what is left of it; see also ``Keyed``.
 
     Attributes:
-        trade_no: the trade's identifier, ``None`` for a lot that was given without one.
-        time: when it was traded, ``None`` for a lot that was given without it.
-        quantity: how many.
-        value: what they were traded for, all together, before charges.
+        side: ``long`` (bought, to be sold), ``short`` (sold, to be bought back), or ``unmatched``
+            for a sale that had no lot to close and was not allowed to open one.
+        trade_no: Trade number; ``None`` if an opening lot was given without one.
+        time: Time of the trade; ``None`` if an opening lot was given without one.
+        quantity: Shares or contracts, always positive.
+        value: Value of this quantity when it was traded, before charges.
     """
 
+    side: str
     trade_no: str | None
     time: datetime | None
     quantity: int
@@ -92,7 +101,7 @@ class Lot(Keyed):
 
 
 class Lots(ResultTable[Lot]):
-    """Lots by key, and within a key in the order of their times."""
+    """Lots grouped by key, within a key the oldest first."""
 
     __slots__ = ()
     _row = Lot

@@ -1,4 +1,4 @@
-"""Lots from before the trades at hand, as a caller gives them."""
+"""Validates the opening lots that a caller passes to ``realised_pnl``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .keys import KEY, Key, Names
-from .lots import Lot, Lots
+from .lots import LONG, SHORT, UNMATCHED, Lot, Lots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,10 +22,11 @@ _NEEDED = (*KEY, "quantity", "value")
 
 
 class OpeningLot(NamedTuple):
-    """A lot that was there before: its key, its facts, and its value as it was given."""
+    """A validated opening lot; the value is still a float."""
 
     key: Key
     names: Names
+    side: str
     time: Any
     trade_no: str | None
     quantity: int
@@ -33,20 +34,22 @@ class OpeningLot(NamedTuple):
 
 
 def read_opening(opening: Opening | None, zone: tzinfo | None = None) -> list[OpeningLot]:
-    """The lots in the order given, their times in the zone, which is that of the trades.
+    """Returns the lots in the order given, their times in the zone of the trades.
 
-    Raises TypeError and ValueError for what is no lot.
+    Raises:
+        TypeError: If ``opening`` is not a collection of lots, or a value has the wrong type.
+        ValueError: If a lot is incomplete, unmatched, or has a value that a lot cannot have.
     """
     if opening is None:
         return []
     if isinstance(opening, (str, bytes, Mapping)) or not hasattr(opening, "__iter__"):
-        raise TypeError(_WANTED.format(type(opening).__name__))
+        raise TypeError(_EXPECTED.format(type(opening).__name__))
     return [_read(at, lot, zone) for at, lot in enumerate(opening)]
 
 
-_WANTED = (
-    "opening takes lots: the open_lots of an earlier result, or a dict each (of a data frame, "
-    "frame.to_dict('records')), not {}"
+_EXPECTED = (
+    "opening takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
+    "(of a data frame, frame.to_dict('records'))"
 )
 
 
@@ -56,25 +59,29 @@ def _read(at: int, lot: object, zone: tzinfo | None) -> OpeningLot:
     elif isinstance(lot, Mapping):
         given = lot
     else:
-        raise TypeError(_WANTED.format(f"{type(lot).__name__} (lot {at})"))
+        raise TypeError(_EXPECTED.format(f"{type(lot).__name__} (lot {at})"))
     for name in given:
         if name not in _FIELDS:
-            raise ValueError(f"lot {at} has {name!r}; a lot has {', '.join(_FIELDS)}")
-    given = {name: value for name, value in given.items() if not _is_nothing(value)}
+            raise ValueError(f"lot {at} has {name!r}, but a lot has only {', '.join(_FIELDS)}")
+    given = {name: value for name, value in given.items() if not _is_missing(value)}
     for name in _NEEDED:
         if given.get(name) is None:
-            raise ValueError(f"lot {at} has no {name}; it needs {', '.join(_NEEDED)}")
+            raise ValueError(f"lot {at} has no {name}: it needs {', '.join(_NEEDED)}")
     for name in KEY:
         if not isinstance(given[name], str):
-            raise TypeError(f"lot {at}: {name} is text, not {given[name]!r}")
+            raise TypeError(f"lot {at}: {name} must be text, not {given[name]!r}")
     quantity, value = given["quantity"], given["value"]
     if not _is_number(quantity) or quantity != int(quantity) or quantity < 1:
-        raise ValueError(f"lot {at}: quantity is a whole number from 1 on, not {quantity!r}")
+        raise ValueError(
+            f"lot {at}: quantity must be a whole number of at least 1, not {quantity!r}; "
+            f"side={SHORT!r} marks a short lot"
+        )
     if not _is_number(value):
-        raise ValueError(f"lot {at}: value is a finite number, not {value!r}")
+        raise ValueError(f"lot {at}: value must be a finite number, not {value!r}")
     return OpeningLot(
         tuple(given[name] for name in KEY),
         (given.get("symbol"), given.get("display_name")),
+        _side(at, given.get("side", LONG)),
         _time(at, given.get("time"), zone),
         given.get("trade_no"),
         int(quantity),
@@ -82,21 +89,34 @@ def _read(at: int, lot: object, zone: tzinfo | None) -> OpeningLot:
     )
 
 
+def _side(at: int, side: object) -> str:
+    if side == UNMATCHED:
+        raise ValueError(
+            f"lot {at} is an unmatched sale, not an open lot: pass open_lots, or let sales open "
+            "short lots with shorts=True"
+        )
+    if side not in (LONG, SHORT):
+        raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {side!r}")
+    return str(side)
+
+
 def _time(at: int, time: object, zone: tzinfo | None) -> datetime | None:
-    """A lot's time on the clock of the trades; one without a zone is on that clock already."""
+    """Returns the time in the zone of the trades; a naive time is taken to be in it already."""
     if time is None:
         return None
     if not isinstance(time, datetime):
-        raise TypeError(f"lot {at}: time is a datetime, not {time!r}")
+        raise TypeError(f"lot {at}: time must be a datetime, not {time!r}")
     if time.tzinfo is None:
         return time.replace(tzinfo=zone)
     if zone is None:
-        raise ValueError(f"lot {at}: its time has a zone, and those of the trades have none")
+        raise ValueError(
+            f"lot {at}: its time has a zone, but the trades have none: localize the trades"
+        )
     return time.astimezone(zone)
 
 
-def _is_nothing(value: Any) -> bool:
-    """Whether a data frame writes nothing so: NaN and NaT differ from themselves, NA is mute."""
+def _is_missing(value: Any) -> bool:
+    """Whether a data frame means a missing value: NaN and NaT differ from themselves, NA raises."""
     try:
         return bool(value != value)
     except TypeError:

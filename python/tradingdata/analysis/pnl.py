@@ -1,7 +1,8 @@
-"""What closed trades earned: sales matched with the oldest lots, exact to the paisa."""
+"""Realised profit and loss by signed first-in-first-out matching, exact to the paisa."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from .amounts import in_units
 from .columns import check_book
 from .fills import Fills, read_fills
 from .keys import ASIDES, Key, Keyed
-from .lots import Lots, Part, Queue, Remainder
+from .lots import LONG, SHORT, UNMATCHED, Fill, Lots, OpenLots, Remainder
 from .opening import OpeningLot, read_opening
 from .results import ResultTable
 
@@ -21,23 +22,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match(Keyed):
-    """Some of a lot, sold; see also ``Keyed``.
+    """A quantity that one trade opened and another closed; see also ``Keyed``.
 
     Attributes:
-        buy_trade_no: of the lot; ``None`` for an opening lot that was given without one.
-        buy_time: of the lot; ``None`` for an opening lot that was given without it.
-        sell_trade_no: of the sale.
-        sell_time: of the sale.
-        quantity: how many.
-        cost: what these cost.
-        proceeds: what these brought.
-        realised: proceeds less cost, before charges.
+        side: ``long`` if the purchase came first, ``short`` if the sale did.
+        buy_trade_no: Trade number of the purchase; ``None`` for an opening lot without one.
+        buy_time: Time of the purchase; ``None`` for an opening lot without one.
+        sell_trade_no: Trade number of the sale; ``None`` for an opening lot without one.
+        sell_time: Time of the sale; ``None`` for an opening lot without one.
+        close_time: Time of the closing trade: the sale of a long lot, the purchase for a short one.
+        quantity: Shares or contracts.
+        cost: Value of the purchase.
+        proceeds: Value of the sale.
+        realised: ``proceeds - cost``, before charges.
     """
 
+    side: str
     buy_trade_no: str | None
     buy_time: datetime | None
     sell_trade_no: str | None
     sell_time: datetime | None
+    close_time: datetime
     quantity: int
     cost: float
     proceeds: float
@@ -45,7 +50,7 @@ class Match(Keyed):
 
 
 class Matches(ResultTable[Match]):
-    """Which lot each sale closed, in the order of the sales."""
+    """Matches of opening and closing trades, in the order in which they were closed."""
 
     __slots__ = ()
     _row = Match
@@ -54,17 +59,18 @@ class Matches(ResultTable[Match]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Realised(Keyed):
-    """What one account earned with one security and product; see also ``Keyed``.
+    """What one client realised in one security and product; see also ``Keyed``.
 
     Attributes:
-        matched_quantity: sold out of lots.
-        cost: what these cost.
-        proceeds: what these brought.
-        realised: proceeds less cost, before charges.
-        unmatched_quantity: sold without a lot to take it from; not in ``realised``.
-        unmatched_value: what these brought.
-        open_quantity: bought and not sold.
-        open_value: what these cost.
+        matched_quantity: Quantity that was both opened and closed.
+        cost: Value of its purchases.
+        proceeds: Value of its sales.
+        realised: ``proceeds - cost``, before charges.
+        unmatched_quantity: Quantity sold that neither closed a lot nor was allowed to open a short
+            one (see ``shorts``); not part of ``realised``.
+        unmatched_value: Value of these sales.
+        open_quantity: Quantity still open: positive if long, negative if short.
+        open_value: What the open quantity was traded for: paid if positive, received if negative.
     """
 
     matched_quantity: int
@@ -78,13 +84,13 @@ class Realised(Keyed):
 
 
 class RealisedPnl(ResultTable[Realised]):
-    """What ``realised_pnl`` gives: a row for each key, and where its figures come from.
+    """Result of ``realised_pnl``: one row for each key, with the lots behind the figures.
 
     Attributes:
-        matches: which lot each sale closed.
-        unmatched: what was sold without a lot to take it from; not in ``realised``.
-        open_lots: what is left at the end; the ``opening`` of the next day.
-        realised: the sum over all rows, before charges.
+        matches: Which trade closed which lot.
+        unmatched: Sales that neither closed nor opened a lot; not part of ``realised``.
+        open_lots: Lots still open; the ``opening`` of the next day.
+        realised: Sum over all rows, before charges.
     """
 
     __slots__ = ("matches", "open_lots", "realised", "unmatched")
@@ -106,45 +112,82 @@ class RealisedPnl(ResultTable[Realised]):
 
 
 def realised_pnl(
-    trades: TradeBook, opening: Opening | None = None, *, buy: str = "B", sell: str = "S"
+    trades: TradeBook,
+    opening: Opening | None = None,
+    *,
+    shorts: bool | Collection[str] = True,
+    buy: str = "B",
+    sell: str = "S",
 ) -> RealisedPnl:
-    """What sales realised, first in, first out, gross: no charge, tax or fee is taken off.
+    """Computes realised profit and loss by signed first-in-first-out matching, before charges.
 
-    A sale closes the oldest lots of the same account, exchange, segment, security and product;
-    ``trade_value`` is the cost of a lot and the proceeds of a sale. ``opening`` are lots from
-    before, older than all trades, in their order: the ``open_lots`` of an earlier result, or a dict
-    each with the key's five fields, ``quantity`` and ``value``. Of localized trades, lots' times
-    without a zone are taken to be in theirs.
+    Within one client, exchange, segment, security and product, a trade first closes the oldest open
+    lots of the other side; what is left of it opens a lot of its own side. So a sale closes long
+    lots and then opens a short one, which a later purchase closes.
 
-    What is sold without a lot to take it from is no short sale here: it is listed in ``unmatched``,
-    and a purchase after it opens a lot. So an intraday short sale is unmatched, and its cover open.
+    A sale of holdings from before these trades looks like a short sale. Pass the holdings with
+    ``opening``, or exclude shorts with ``shorts``: such sales are then listed in ``unmatched`` and
+    not realised.
 
-    Trades go by ``exch_trade_time``. Within one second purchases go first, then trade numbers, the
-    shorter ones first; the order of the book does not count. Amounts are exact: a part of a fill
-    has its share of the value to the smallest decimal that was sent (the paisa), and the parts add
-    up to it; each result is the float nearest to the exact sum. ``buy`` and ``sell`` are the codes
-    of ``txn_type``, which the service does not document.
+    Trades are processed by ``exch_trade_time``; trades of the same second keep the order of the
+    book. Amounts are exact: values are sums of ``trade_value``, a part of a trade has its share of
+    the value to the smallest decimal that was sent (usually the paisa), the parts add up to it, and
+    each result is the float nearest to the exact sum. (Service: "Trade record".)
 
-    Raises ValueError for another code, for a trade that lacks a value which counts, for a quantity
-    below 1, and for a trade that stands in the book twice. (Service: "Trade record".)
+    Args:
+        trades: Trades of any number of days, clients and exchanges.
+        opening: Lots that were open before the first trade, in their order: the ``open_lots`` of an
+            earlier result, or one dict for each lot with the five fields of the key, ``quantity``,
+            ``value`` and optionally ``side`` (``long`` unless given), ``time`` and ``trade_no``. A
+            time without a zone is taken to be in the zone of the trades.
+        shorts: Whether sales may open short lots: True, False, or the product codes for which they
+            may, such as ``{"I", "M"}``.
+        buy: ``txn_type`` of a purchase, which the service does not document.
+        sell: ``txn_type`` of a sale.
+
+    Returns:
+        One row for each key, with ``matches``, ``open_lots``, ``unmatched`` and the sum
+        ``realised``.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
+            1, or appears twice, or if an opening lot is incomplete or unmatched.
+
+    Example:
+        >>> monday = td.realised_pnl(monday_trades)
+        >>> tuesday = td.realised_pnl(tuesday_trades, opening=monday.open_lots)
     """
     from ..books import TradeBook
 
     check_book("trades", trades, TradeBook)
+    shortable = _short_products(shorts)
     given = read_opening(opening, trades._table.zone)
     fills = read_fills(trades, buy, sell, also=[lot.value for lot in given], timed=True)
     matching = _Matching(given, fills)
-    matching.run()
+    matching.run(shortable)
     return matching.result(trades._table.zone)
 
 
+def _short_products(shorts: bool | Collection[str]) -> bool | frozenset[str]:
+    if isinstance(shorts, bool):
+        return shorts
+    is_collection = isinstance(shorts, Collection) and not isinstance(shorts, (str, bytes))
+    if not is_collection or not all(isinstance(code, str) for code in shorts):
+        raise TypeError(
+            f"shorts must be True, False or a collection of product codes such as {{'I', 'M'}}, "
+            f"not {shorts!r}"
+        )
+    return frozenset(shorts)
+
+
 class _Tally:
-    """The lots of one key, and what came of them so far, in units."""
+    """The open lots and the sums of one key, in exact units."""
 
     __slots__ = ("cost", "lots", "matched", "proceeds", "unmatched", "unmatched_value")
 
     def __init__(self) -> None:
-        self.lots = Queue()
+        self.lots = OpenLots()
         self.matched = self.cost = self.proceeds = 0
         self.unmatched = self.unmatched_value = 0
 
@@ -159,63 +202,69 @@ class _Matching:
         self._unmatched: list[tuple[Any, ...]] = []
         units = in_units([lot.value for lot in opening], fills.decimals)
         for lot, value in zip(opening, units, strict=True):
-            part = Part(lot.time, lot.trade_no, lot.quantity, value)
-            self._tallies[lot.key].lots.buy(part)
+            fill = Fill(lot.time, lot.trade_no, lot.quantity, value)
+            self._tallies[lot.key].lots.open(lot.side, Remainder(fill))
 
-    def _in_time(self) -> list[int]:
-        times, bought, numbers = self._fills.times, self._fills.bought, self._fills.trade_nos
-
-        def moment(row: int) -> tuple[Any, ...]:
-            number = numbers[row] or ""
-            return times[row], not bought[row], len(number), number
-
-        return sorted(range(len(times)), key=moment)
-
-    def run(self) -> None:
+    def run(self, shortable: bool | frozenset[str]) -> None:
         fills = self._fills
-        parts = list(map(Part, fills.times, fills.trade_nos, fills.quantities, fills.values))
-        for row in self._in_time():
+        parts = list(map(Fill, fills.times, fills.trade_nos, fills.quantities, fills.values))
+        # Sorting is stable, so trades of the same second keep the order of the book.
+        for row in sorted(range(len(parts)), key=fills.times.__getitem__):
             key = fills.keys[row]
-            if fills.bought[row]:
-                self._tallies[key].lots.buy(parts[row])
+            bought = fills.bought[row]
+            trade, lots = Remainder(parts[row]), self._tallies[key].lots
+            self._close(key, trade, bought=bought)
+            if not trade.left:
+                continue
+            if bought:
+                lots.open(LONG, trade)
+            elif shortable is True or (shortable and key[-1] in shortable):
+                lots.open(SHORT, trade)
             else:
-                self._sell(key, parts[row])
+                self._leave_unmatched(key, trade)
 
-    def _sell(self, key: Key, fill: Part) -> None:
-        tally, sale, scale = self._tallies[key], Remainder(fill), self._scale
-        about, sold = (*key, *self._names[key]), (fill.trade_no, fill.time)
-        for lot, quantity, cost, proceeds in tally.lots.sell(sale):
+    def _close(self, key: Key, trade: Remainder, *, bought: bool) -> None:
+        tally, scale, close_time = self._tallies[key], self._scale, trade.fill.time
+        closed = SHORT if bought else LONG
+        for lot, quantity, lot_value, trade_value in tally.lots.close(closed, trade):
+            buy, sell = (trade.fill, lot) if bought else (lot, trade.fill)
+            cost, proceeds = (trade_value, lot_value) if bought else (lot_value, trade_value)
             tally.matched += quantity
             tally.cost += cost
             tally.proceeds += proceeds
+            facts = (buy.trade_no, buy.time, sell.trade_no, sell.time, close_time, quantity)
             amounts = (cost / scale, proceeds / scale, (proceeds - cost) / scale)
-            self._matches.append((*about, lot.trade_no, lot.time, *sold, quantity, *amounts))
-        if sale.left:
-            rest = sale.rest()
-            tally.unmatched += rest.quantity
-            tally.unmatched_value += rest.value
-            self._unmatched.append((*about, *sold, rest.quantity, rest.value / scale))
+            self._matches.append((*key, *self._names[key], closed, *facts, *amounts))
+
+    def _leave_unmatched(self, key: Key, trade: Remainder) -> None:
+        tally = self._tallies[key]
+        tally.unmatched += trade.left
+        tally.unmatched_value += trade.value
+        self._unmatched.append(self._lot_row(key, UNMATCHED, trade))
+
+    def _lot_row(self, key: Key, side: str, lot: Remainder) -> tuple[Any, ...]:
+        fill, value = lot.fill, lot.value / self._scale
+        return (*key, *self._names[key], side, fill.trade_no, fill.time, lot.left, value)
 
     def result(self, zone: Any) -> RealisedPnl:
         scale = self._scale
         rows, left = [], []
         for key, tally in self._tallies.items():
-            about = (*key, *self._names[key])
-            rest = list(tally.lots.rest())
-            left += [
-                (*about, lot.trade_no, lot.time, lot.quantity, lot.value / scale) for lot in rest
-            ]
+            lots = list(tally.lots)
+            left += [self._lot_row(key, side, lot) for side, lot in lots]
+            signed = [(1 if side == LONG else -1, lot) for side, lot in lots]
             rows.append(
                 (
-                    *about,
+                    *key,
+                    *self._names[key],
                     tally.matched,
                     tally.cost / scale,
                     tally.proceeds / scale,
                     (tally.proceeds - tally.cost) / scale,
                     tally.unmatched,
                     tally.unmatched_value / scale,
-                    sum(lot.quantity for lot in rest),
-                    sum(lot.value for lot in rest) / scale,
+                    sum(sign * lot.left for sign, lot in signed),
+                    sum(sign * lot.value for sign, lot in signed) / scale,
                 )
             )
         made = RealisedPnl._of(rows, zone)

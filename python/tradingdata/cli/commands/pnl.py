@@ -1,6 +1,10 @@
-"""`tradingdata pnl`: what closed trades earned."""
+"""The `pnl` command: realised profit and loss."""
 
 from __future__ import annotations
+
+from typing import Annotated
+
+import typer
 
 from tradingdata.analysis import Realised, realised_pnl
 from tradingdata.analysis.results import kinds_of
@@ -11,23 +15,41 @@ from tradingdata.cli.output import Destination
 
 EXAMPLES = """
 tradingdata pnl
-tradingdata pnl -o pnl.xlsx
+tradingdata pnl --shorts I,M -o pnl.xlsx
 tradingdata pnl --archive books.sqlite --start 2026-11-20
 """
 
 KEY_COLUMNS = (
-    "display_name realised matched_quantity cost proceeds unmatched_quantity open_quantity "
+    "display_name realised open_quantity matched_quantity cost proceeds unmatched_quantity "
     "product exchange"
 ).split()
 
+Shorts = Annotated[
+    str,
+    typer.Option(
+        metavar="PRODUCTS",
+        help="Products whose sales may open short positions: all, none, or codes such as I,M.",
+    ),
+]
 
-def show(connection: Connection, choice: Trades, output: Output, columns: Chosen = None) -> None:
-    """Show what sales realised, first in, first out, before charges.
 
-    What is sold without a purchase among these trades is counted apart, as unmatched.
+def show(
+    connection: Connection,
+    choice: Trades,
+    output: Output,
+    columns: Chosen = None,
+    shorts: Shorts = "all",
+) -> None:
+    """Show realised profit and loss, first in, first out, before charges.
+
+    A trade closes open lots of the other side and then opens one of its own. Sales that may not
+    open short positions are counted separately, as unmatched.
     """
     known = list(kinds_of(Realised))
     destination = Destination(output, columns=chosen_columns("pnl", known, columns))
     trades = trades_of(connection, choice)
-    result = calculated(lambda: realised_pnl(trades, buy=choice.buy, sell=choice.sell))
+    allowed = {"all": True, "none": False}.get(shorts, shorts.split(","))
+    result = calculated(
+        lambda: realised_pnl(trades, shorts=allowed, buy=choice.buy, sell=choice.sell)
+    )
     destination.take(sheet_of(result, ("row", "rows"), KEY_COLUMNS))
