@@ -20,7 +20,7 @@ RowIterator* as_iterator(PyObject* self) {
   return reinterpret_cast<RowIterator*>(self);
 }
 
-void dealloc(PyObject* self) {
+void iterator_dealloc(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   Py_DECREF(as_iterator(self)->owner);
   PyObject_Free(self);
@@ -66,7 +66,7 @@ PyTypeObject* iterator_type = nullptr;
 void make_iterator_type() {
   static PyMethodDef methods[] = {{"__length_hint__", length_hint, METH_NOARGS, nullptr}, {}};
   static PyType_Slot slots[] = {
-      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(iterator_dealloc)},
       {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
       {Py_tp_iternext, reinterpret_cast<void*>(next_row)},
       {Py_tp_methods, methods},

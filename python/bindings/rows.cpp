@@ -18,7 +18,7 @@ RowObject* as_row(PyObject* self) {
   return reinterpret_cast<RowObject*>(self);
 }
 
-void dealloc(PyObject* self) {
+void row_dealloc(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   Py_DECREF(as_row(self)->owner);
   PyObject_Free(self);
@@ -161,7 +161,7 @@ void add_type(py::module_& module, RowType& type, std::size_t index) {
   constexpr std::array<getattrofunc, record_schemas.size()> attribute_getters{
       get_attribute<0>, get_attribute<1>, get_attribute<2>};
   std::array<PyType_Slot, 12> slots{{
-      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(row_dealloc)},
       {Py_tp_getattro, reinterpret_cast<void*>(attribute_getters[index])},
       {Py_tp_setattro, reinterpret_cast<void*>(refuse_change)},
       {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
