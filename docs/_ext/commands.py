@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from tradingdata.cli import main
-from tradingdata.cli.codes import MEANINGS
+from tradingdata.cli.exit_codes import MEANINGS
 
 
 class CommandHelp(SphinxDirective):

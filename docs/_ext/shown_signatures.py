@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
 from sphinx.util.typing import ExtensionMetadata
 
-from tradingdata.records import RECORD_TYPES
+from tradingdata.books.records import RECORD_TYPES
 
 MADE_BY_CALLS = {
     "tradingdata.AccountBooks",

@@ -21,7 +21,7 @@ std::string_view name_of(const Table& table, const Extra& extra) {
 }  // namespace
 
 py::object extra_value(const Table& table, const Extra& extra) {
-  const py::module_ records = py::module_::import("tradingdata.records");
+  const py::module_ records = py::module_::import("tradingdata.books.records");
   return records.attr("read_extra")(as_text(table.extra_json(extra)));
 }
 

@@ -27,7 +27,7 @@ int FieldNames::find_equal(PyObject* name) const {
 }
 
 py::object no_field(const Schema& schema, py::handle name) {
-  const py::module_ records = py::module_::import("tradingdata.records");
+  const py::module_ records = py::module_::import("tradingdata.books.records");
   return records.attr("no_field")(schema.record, name);
 }
 

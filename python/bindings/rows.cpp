@@ -33,7 +33,7 @@ void explain_missing(PyObject* self, PyObject* name) {
   if (PyUnicode_READ_CHAR(name, 0) == '_') return;
   PyErr_Clear();
   guarded([&]() -> PyObject* {
-    const py::module_ records = py::module_::import("tradingdata.records");
+    const py::module_ records = py::module_::import("tradingdata.books.records");
     const py::object error = records.attr("no_attribute")(py::handle(self), py::handle(name));
     PyErr_SetObject(PyExc_AttributeError, error.ptr());
     return nullptr;

@@ -13,9 +13,17 @@ Begin with a client; every other name is what its calls give::
 from __future__ import annotations
 
 from ._core import RateLimit, __version__
-from .books import OrderBook, StockList, TradeBook, concat
-from .call_log import Retry
-from .client import Client
+from ._util.versions import show_versions
+from .books.book import OrderBook, StockList, TradeBook, concat
+from .books.issues import Issue
+from .books.records import Order, Stock, Trade
+from .books.response import Response
+from .client.call_log import Retry
+from .client.client import Client
+from .client.pager import AsyncSearchPager, SearchPager
+from .client.search_state import SearchStats
+from .client.stats import ClientStats
+from .client.tokens import token_file
 from .errors import (
     ArchiveError,
     AuthenticationError,
@@ -39,14 +47,6 @@ from .errors import (
     TradingDataError,
     TransportError,
 )
-from .issues import Issue
-from .pager import AsyncSearchPager, SearchPager
-from .records import Order, Stock, Trade
-from .response import Response
-from .search_pass import SearchStats
-from .stats import ClientStats
-from .tokens import token_file
-from .versions import show_versions
 
 __all__ = [
     "AccountBooks",
@@ -111,31 +111,31 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import analysis, dask, sandbox
-    from .accounts import AccountBooks, order_books, trade_books
-    from .aio import AsyncClient
+    from .accounts.fetch import AccountBooks, order_books, trade_books
     from .analysis import execution_quality, positions, realised_pnl, reconcile
     from .archive import Archive
-    from .changes import OrderChange, OrderUpdate, TradeUpdate
-    from .together import Books
+    from .client.async_client import AsyncClient
+    from .client.snapshot import Books
+    from .watch.updates import OrderChange, OrderUpdate, TradeUpdate
 
 # Imported when first used: asyncio, SQLite and a simulated service are not needed by every script.
 _LAZY = {
-    "AccountBooks": "accounts",
+    "AccountBooks": "accounts.fetch",
     "Archive": "archive",
-    "AsyncClient": "aio",
-    "Books": "together",
-    "OrderChange": "changes",
-    "OrderUpdate": "changes",
-    "TradeUpdate": "changes",
+    "AsyncClient": "client.async_client",
+    "Books": "client.snapshot",
+    "OrderChange": "watch.updates",
+    "OrderUpdate": "watch.updates",
+    "TradeUpdate": "watch.updates",
     "analysis": "analysis",
     "dask": "dask",
     "execution_quality": "analysis",
-    "order_books": "accounts",
+    "order_books": "accounts.fetch",
     "positions": "analysis",
     "realised_pnl": "analysis",
     "reconcile": "analysis",
     "sandbox": "sandbox",
-    "trade_books": "accounts",
+    "trade_books": "accounts.fetch",
 }
 
 

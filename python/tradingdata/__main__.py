@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tradingdata.demo import show
+from tradingdata.sandbox.demo import show
 
 USAGE = "usage: python -m tradingdata demo"
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from .accounts import named_accounts
-from .books import OrderBook, TradeBook
+from ._util.optional_imports import require
+from .accounts.client_spec import client_of, recipe_of
+from .accounts.fetch import named_accounts
+from .accounts.labelled_frames import ACCOUNT, Labelled
+from .books.book import OrderBook, TradeBook
 from .errors import TradingDataError
-from .labelled import ACCOUNT, Labelled
-from .libraries import require
-from .recipes import client_of, recipe_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import dask.dataframe as dd
     import pandas as pd
 
-    from .accounts import Accounts
-    from .recipes import Recipe
+    from .accounts.client_spec import Recipe
+    from .accounts.fetch import Accounts
 
 ERROR = "error"
 _KINDS: dict[str, Any] = {"Trade": TradeBook, "Order": OrderBook}

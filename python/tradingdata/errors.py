@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .analysis import Reconciliation
-    from .books import OrderBook, StockList, TradeBook
-    from .together import Books
+    from .books.book import OrderBook, StockList, TradeBook
+    from .client.snapshot import Books
 
 
 class TradingDataError(Exception):

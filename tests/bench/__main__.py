@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 if __package__ in (None, ""):  # run as a folder: the package is what is in it
-    sys.path[0] = str(Path(__file__).parents[1])
+    tests = Path(__file__).parents[1]
+    sys.path[:1] = [str(tests), str(tests / "support")]
 
 from bench import report
 from bench.goals import Row

@@ -11,7 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-MAKERS = ("service/records.py", "service/values.py", "service/coherence.py", "bench/bodies.py")
+PYTHONPATH = os.pathsep.join((str(TESTS), str(TESTS / "support")))
+MAKERS = (
+    "support/service/records.py",
+    "support/service/values.py",
+    "support/service/coherence.py",
+    "bench/bodies.py",
+)
 
 
 def folder() -> Path:

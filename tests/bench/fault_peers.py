@@ -21,10 +21,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parents[1])]
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-import service as s  # noqa: E402
-import tradingdata as td  # noqa: E402
+import service as s
+import tradingdata as td
 
 TIMEOUT, NOISE, PATIENCE = 1.0, 0.3, 4.0
 PATH = "/api/v1/trade/book"

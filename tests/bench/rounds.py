@@ -11,7 +11,7 @@ import sys
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from .bodies import TESTS
+from .bodies import PYTHONPATH
 from .case import Fact, Source
 from .facts import disagreements, untyped
 
@@ -83,7 +83,7 @@ class Worker:
                 ]
             ),
         ]
-        environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+        environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from . import pandas_cases, polars_cases, report
-from .bodies import TESTS, book
+from .bodies import PYTHONPATH, book
 from .case import Source
 from .decoders import LABELS
 from .goals import Row
@@ -92,7 +92,7 @@ def _growth(entry: Entry) -> list[float]:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
     )
     if done.returncode != 0:
         print(f"{entry.label}: left out\n{done.stderr.strip().splitlines()[-1]}", file=sys.stderr)

@@ -6,14 +6,14 @@ Their results are tables: ``Positions``, ``RealisedPnl`` with ``Matches`` and ``
 
 from __future__ import annotations
 
-from .keys import Keyed
-from .lots import Lot, Lots
-from .orders import OfOrder
+from .fifo import Lot, Lots
+from .order_key import OfOrder
 from .pnl import Match, Matches, Realised, RealisedPnl, realised_pnl
 from .position import Position, Positions, positions
 from .quality import ExecutionQuality, OrderExecution, execution_quality
 from .reconciliation import OrderCheck, Reconciliation, reconcile
-from .results import ResultTable
+from .result_table import ResultTable
+from .security_key import Keyed
 
 __all__ = [
     "ExecutionQuality",

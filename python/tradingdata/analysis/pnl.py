@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from .amounts import in_units
-from .columns import check_book
-from .fills import Fills, read_fills
-from .keys import ASIDES, Key, Keyed
-from .lots import LONG, SHORT, UNMATCHED, Fill, Lots, OpenLots, Remainder
-from .opening import OpeningLot, read_opening
-from .results import ResultTable
+from .exact_sums import in_units
+from .validation import check_book
+from .trade_columns import Fills, read_fills
+from .security_key import ASIDES, Key, Keyed
+from .fifo import LONG, SHORT, UNMATCHED, Fill, Lots, OpenLots, Remainder
+from .opening_lots import OpeningLot, read_opening
+from .result_table import ResultTable
 
 if TYPE_CHECKING:
-    from ..books import TradeBook
-    from .opening import Opening
+    from ..books.book import TradeBook
+    from .opening_lots import Opening
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class RealisedPnl(ResultTable[Realised]):
     realised: float
 
     def _heading(self) -> str:
-        from .._tables import group
+        from ..display.plain_table import group
 
         parts = [super()._heading(), f"realised {group(self.realised, 2)} before charges"]
         if sold := sum(self._columns["unmatched_quantity"]):
@@ -158,7 +158,7 @@ def realised_pnl(
         >>> monday = td.realised_pnl(monday_trades)
         >>> tuesday = td.realised_pnl(tuesday_trades, opening=monday.open_lots)
     """
-    from ..books import TradeBook
+    from ..books.book import TradeBook
 
     check_book("trades", trades, TradeBook)
     shortable = _short_products(shorts)

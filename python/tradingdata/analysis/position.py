@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .fills import read_fills
-from .keys import ASIDES, Key, Keyed
-from .results import ResultTable
+from .result_table import ResultTable
+from .security_key import ASIDES, Key, Keyed
+from .trade_columns import read_fills
 
 if TYPE_CHECKING:
-    from ..books import TradeBook
+    from ..books.book import TradeBook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from .amounts import decimals_of, in_units
-from .columns import check_book, check_codes, read, require_values
-from .orders import ASIDES, OfOrder, keys_of, rows_by_order, trades_by_order
-from .results import ResultTable
+from .exact_sums import decimals_of, in_units
+from .order_key import ASIDES, OfOrder, keys_of, rows_by_order, trades_by_order
+from .result_table import ResultTable
+from .validation import check_book, check_codes, read, require_values
 
 if TYPE_CHECKING:
-    from ..books import OrderBook, TradeBook
+    from ..books.book import OrderBook, TradeBook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def execution_quality(
     localized. Trades of orders that the order book does not have are left out: ``reconcile`` tells
     of them. (Service: "Order record", "Trade record".)
     """
-    from ..books import OrderBook, TradeBook
+    from ..books.book import OrderBook, TradeBook
 
     check_book("orders", orders, OrderBook)
     check_book("trades", trades, TradeBook)

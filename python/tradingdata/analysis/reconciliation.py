@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .amounts import decimals_of, in_units
-from .columns import check_book, read
-from .orders import ASIDES, OfOrder, keys_of, rows_by_order, trades_by_order
-from .results import ResultTable
+from .exact_sums import decimals_of, in_units
+from .order_key import ASIDES, OfOrder, keys_of, rows_by_order, trades_by_order
+from .result_table import ResultTable
+from .validation import check_book, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..books import OrderBook, TradeBook
+    from ..books.book import OrderBook, TradeBook
 
 AGREES = "agrees"
 NO_TRADES = "no trades"
@@ -83,7 +83,7 @@ class Reconciliation(ResultTable[OrderCheck]):
         return _made([tuple(values[row] for values in columns) for row in rows], self.other_days)
 
     def _heading(self) -> str:
-        from .._tables import group
+        from ..display.plain_table import group
 
         counts: dict[str, int] = {}
         for finding in self._columns["finding"]:
@@ -117,7 +117,7 @@ def reconcile(orders: OrderBook, trades: TradeBook, *, tolerance: float = 0.01) 
 
     Raises ValueError for a tolerance below 0. (Service: "Order record", "Trade record".)
     """
-    from ..books import OrderBook, TradeBook
+    from ..books.book import OrderBook, TradeBook
 
     check_book("orders", orders, OrderBook)
     check_book("trades", trades, TradeBook)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from .archive import Archive
 from .coverage import MissingDay
+from .fetch_log import ArchiveFetch, Fetched
 from .history import OrderState
-from .log import ArchiveFetch, Fetched
 from .query import QueryResult
 
 __all__ = ["Archive", "ArchiveFetch", "Fetched", "MissingDay", "OrderState", "QueryResult"]

@@ -6,15 +6,17 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from ..checks import flag, seconds, text
-from ..zones import zone_as_text, zone_named
-from . import coverage, database, filing, log
+from .._util.time_zones import zone_as_text, zone_named
+from .._util.validate import flag, seconds, text
+from . import coverage, database
+from . import fetch_log as log
+from . import ingest as filing
 from .days import days_of
-from .fetching import fetch_books, fetch_books_async
+from .fetch import fetch_books, fetch_books_async
 from .history import read_history
 from .query import run
-from .reading import read_book
-from .rows import name_of
+from .read import read_book
+from .record_key import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,11 +24,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from .. import AsyncClient, Client
-    from ..books import OrderBook, TradeBook
+    from ..books.book import OrderBook, TradeBook
     from .days import Day
     from .history import OrderState
     from .query import QueryResult
-    from .rows import AnyBook
+    from .record_key import AnyBook
 
 
 class Archive:

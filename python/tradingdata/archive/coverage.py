@@ -6,13 +6,13 @@ from datetime import date, datetime, time
 from typing import TYPE_CHECKING, NamedTuple
 
 from .days import day_of
-from .rows import BOOKS
+from .record_key import BOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .days import Day, Days
-    from .log import ArchiveFetch
+    from .fetch_log import ArchiveFetch
 
 _SATURDAY = 5
 

@@ -13,8 +13,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._util.time_zones import zone_of_text
 from ..errors import ArchiveError
-from ..zones import zone_of_text
 from . import schema
 from .views import define_views
 

@@ -6,10 +6,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ..atomic import whole_file
-from ..libraries import require
-from .reading import book_of
-from .rows import BOOKS
+from .._util.atomic_file import whole_file
+from .._util.optional_imports import require
+from .read import book_of
+from .record_key import BOOKS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .days import Days
-    from .rows import AnyBook
+    from .record_key import AnyBook
 
 
 def export(connection: sqlite3.Connection, folder: str, days: Days, *, keep: bool) -> list[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .log import local
-from .reading import book_of
+from .fetch_log import local
+from .read import book_of
 
 if TYPE_CHECKING:
     import sqlite3
     from datetime import datetime, tzinfo
 
-    from ..records import Order
+    from ..books.records import Order
 
 
 class OrderState(NamedTuple):

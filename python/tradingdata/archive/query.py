@@ -7,8 +7,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
+from .._util.optional_imports import require
 from ..errors import ArchiveError
-from ..libraries import require
 from . import database
 from .views import define_views, hide_personal_values
 

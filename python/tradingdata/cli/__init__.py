@@ -14,7 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that the arguments name (the process's own if None); the exit code."""
     import sys
 
-    from tradingdata.libraries import require
+    from tradingdata._util.optional_imports import require
 
     try:
         for library in ("typer", "rich"):

@@ -9,7 +9,6 @@ import typer
 
 from tradingdata._core import __version__
 
-from .codes import MEANINGS
 from .commands import (
     check,
     demo,
@@ -24,7 +23,8 @@ from .commands import (
     watch,
 )
 from .commands.archive import group
-from .groups import spread
+from .exit_codes import MEANINGS
+from .option_groups import spread
 from .options import Debug, switch
 
 _SUMMARY = "Trade book, order book and stock search of the Trading Data Service."

@@ -19,7 +19,7 @@ def columns_of(command: str | None) -> list[str]:
     """The columns of what a command shows."""
     if command in ("positions", "pnl"):
         from tradingdata.analysis import Position, Realised
-        from tradingdata.analysis.results import kinds_of
+        from tradingdata.analysis.result_table import kinds_of
 
         return list(kinds_of(Position if command == "positions" else Realised))
     return _core.names_of(_RECORDS.get(command or "", "Trade"))
@@ -41,8 +41,8 @@ def complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def complete_profiles(incomplete: str) -> list[str]:
     """Names of the profiles that can be read."""
+    from tradingdata.client.profiles import profile_names
     from tradingdata.errors import ConfigurationError
-    from tradingdata.profiles import profile_names
 
     try:
         return [name for name in profile_names() if name.startswith(incomplete)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tradingdata.atomic import whole_file
+from tradingdata._util.atomic_file import whole_file
 
-from .layout import plain_rows
+from .exportable import Names, Source
 from .options import Format
-from .sources import Names, Source
+from .tables import plain_rows
 
 BINARY = {Format.PARQUET, Format.XLSX}
 SUFFIXES = {

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from tradingdata import _core
 
-from .choosing import chosen_columns, conditions
-from .codes import UsageError
+from .exit_codes import UsageError
+from .exportable import BookSource, Source
+from .filter_args import chosen_columns, conditions
 from .formats import BINARY, SUFFIXES, as_text, write_file
-from .layout import print_issues, print_rows, record_text
 from .options import Columns, Filter, Format, Output
-from .sources import BookSource, Source
+from .tables import print_issues, print_rows, record_text
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
-    from tradingdata.books import Book
+    from tradingdata.books.book import Book
 
 _STDOUT = Path("-")
 

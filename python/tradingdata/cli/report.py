@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from tradingdata.display.preview import printable
 from tradingdata.errors import TradingDataError
-from tradingdata.shown import printable
 
 from .advice import for_a_terminal
-from .codes import Code, code_of
+from .exit_codes import Code, code_of
 from .terminal import screen
 
 _STYLES = {"ok": "green", "warn": "yellow", "FAIL": "bold red", "skip": "dim"}

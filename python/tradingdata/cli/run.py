@@ -14,7 +14,7 @@ import typer
 
 from .advice import for_a_terminal
 from .app import make_command
-from .codes import Code, code_of
+from .exit_codes import Code, code_of
 from .terminal import problem
 
 PROGRAM = "tradingdata"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from tradingdata.shown import printable
+from tradingdata.display.preview import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

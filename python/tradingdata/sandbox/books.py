@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import islice
 
 from .accounts import Account
-from .day import Day, simulate
+from .json_rows import order_record, trade_record
 from .market import Market
-from .render import order_record, trade_record
+from .trading_day import Day, simulate
 
 _NOTHING = b'{"data":null,"message":"Success","status":"success"}'
 _BEFORE_ANY = -(24 * 3600)

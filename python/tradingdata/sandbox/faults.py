@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from .books import Body
-from .render import encode
+from .json_rows import encode
 from .routes import ENDPOINTS, Reply, error
 
 _LOGIN_PAGE = (

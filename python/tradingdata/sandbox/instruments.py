@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from .companies import Company, well_known
+from .company_generator import Company, well_known
 
 TUESDAY, THURSDAY = 1, 3
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from urllib.parse import parse_qs
 
 from .books import Body
-from .render import encode
+from .json_rows import encode
 
 ENDPOINTS = {
     "trade_book": ("POST", "/api/v1/trade/book"),

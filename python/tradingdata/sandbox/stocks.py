@@ -6,8 +6,8 @@ import threading
 from functools import lru_cache
 
 from .books import Body
-from .companies import companies
-from .render import stock_record
+from .company_generator import companies
+from .json_rows import stock_record
 
 _PAGES_KEPT = 2048
 

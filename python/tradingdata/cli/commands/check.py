@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tradingdata._tables import group
-from tradingdata.cli import probes
-from tradingdata.cli.connect import client_options, connect, received, token_source
+from tradingdata.cli import network_probes as probes
+from tradingdata.cli.make_client import client_options, connect, received, token_source
 from tradingdata.cli.options import Connection
 from tradingdata.cli.report import Report, Stop
+from tradingdata.display.plain_table import group
 
 if TYPE_CHECKING:
     from socket import socket
 
-    from tradingdata.client import Client
+    from tradingdata.client.client import Client
 
 EXAMPLES = """
 tradingdata check

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from tradingdata.cli.options import Debug
-from tradingdata.demo import show
+from tradingdata.sandbox.demo import show
 
 EXAMPLES = """
 tradingdata demo

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from tradingdata.analysis import Realised, realised_pnl
-from tradingdata.analysis.results import kinds_of
-from tradingdata.cli.calculations import Trades, calculated, sheet_of, trades_of
-from tradingdata.cli.choosing import chosen_columns
+from tradingdata.analysis.result_table import kinds_of
+from tradingdata.cli.analysis_input import Trades, calculated, sheet_of, trades_of
+from tradingdata.cli.filter_args import chosen_columns
 from tradingdata.cli.options import Chosen, Connection, Output
 from tradingdata.cli.output import Destination
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tradingdata.cli.codes import UsageError
+from tradingdata.cli.exit_codes import UsageError
 from tradingdata.cli.options import Debug
 from tradingdata.sandbox import DEFAULT_DAY
 from tradingdata.sandbox.__main__ import serve

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tradingdata.cli.connect import connect, received
+from tradingdata.cli.make_client import connect, received
 from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
 from tradingdata.cli.output import BookDestination
 

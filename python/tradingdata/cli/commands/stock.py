@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from tradingdata.books import StockList
-from tradingdata.cli.codes import UsageError
-from tradingdata.cli.connect import connect
+from tradingdata.books.book import StockList
+from tradingdata.cli.exit_codes import UsageError
+from tradingdata.cli.make_client import connect
 from tradingdata.cli.options import Columns, Connection, Output
 from tradingdata.cli.output import BookDestination
 

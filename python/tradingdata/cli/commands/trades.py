@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tradingdata.cli.connect import connect, received
+from tradingdata.cli.make_client import connect, received
 from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
 from tradingdata.cli.output import BookDestination
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from tradingdata._util.versions import show_versions
 from tradingdata.cli.options import Debug
-from tradingdata.versions import show_versions
 
 EXAMPLES = """
 tradingdata versions

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tradingdata import _core
-from tradingdata.books import OrderBook
-from tradingdata.cli.changes_text import (
+from tradingdata.books.book import OrderBook
+from tradingdata.cli.change_lines import (
     change_line,
     change_objects,
     clock,
     missed_line,
     missed_object,
 )
-from tradingdata.cli.choosing import chosen_columns, conditions
-from tradingdata.cli.codes import UsageError
-from tradingdata.cli.connect import connect, received
+from tradingdata.cli.exit_codes import UsageError
+from tradingdata.cli.filter_args import chosen_columns, conditions
+from tradingdata.cli.make_client import connect, received
 from tradingdata.cli.options import Chosen, Connection, Filter
 from tradingdata.cli.terminal import screen, write_out
-from tradingdata.shown import KEY_COLUMNS
+from tradingdata.display.preview import KEY_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tradingdata.changes import OrderChange, OrderUpdate
+    from tradingdata.watch.updates import OrderChange, OrderUpdate
 
 EXAMPLES = """
 tradingdata watch
@@ -97,7 +97,7 @@ def _show_live(
 ) -> None:
     from rich.live import Live
 
-    from tradingdata.cli.live import LiveTable
+    from tradingdata.cli.live_table import LiveTable
 
     table = LiveTable(console, names, interval)
     known: OrderBook | None = None

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from tradingdata._tables import group
 from tradingdata.archive import Archive
-from tradingdata.books import OrderBook, TradeBook
-from tradingdata.cli.codes import UsageError
+from tradingdata.books.book import OrderBook, TradeBook
+from tradingdata.cli.exit_codes import UsageError
 from tradingdata.cli.options import Debug
 from tradingdata.cli.terminal import write_out
+from tradingdata.display.plain_table import group
 
 from .arguments import File, fitting
 

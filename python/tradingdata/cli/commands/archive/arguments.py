@@ -10,7 +10,7 @@ import typer
 
 from tradingdata.archive import Archive
 from tradingdata.archive.days import days_of
-from tradingdata.cli.codes import UsageError
+from tradingdata.cli.exit_codes import UsageError
 
 Result = TypeVar("Result")
 

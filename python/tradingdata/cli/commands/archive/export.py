@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tradingdata.cli.connect import received
+from tradingdata.cli.make_client import received
 from tradingdata.cli.options import Debug
 from tradingdata.cli.terminal import write_out
 

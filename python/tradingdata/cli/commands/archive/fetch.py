@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from tradingdata._tables import group
 from tradingdata.archive import Archive, ArchiveFetch
-from tradingdata.cli.connect import connect, received
+from tradingdata.cli.make_client import connect, received
 from tradingdata.cli.options import Connection, switch
 from tradingdata.cli.terminal import remark, write_out
+from tradingdata.display.plain_table import group
 from tradingdata.errors import ArchiveError
 
 from .arguments import fitting

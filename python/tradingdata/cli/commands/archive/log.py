@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tradingdata.archive import ArchiveFetch
+from tradingdata.cli.exportable import Sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
-from tradingdata.cli.sources import Sheet
 
 from .arguments import Account, File, opened
 

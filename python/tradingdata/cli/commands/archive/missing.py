@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from tradingdata.cli.exportable import Sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
-from tradingdata.cli.sources import Sheet
 
 from .arguments import Account, File, fitting, opened
 

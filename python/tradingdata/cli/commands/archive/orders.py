@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tradingdata.cli.connect import received
+from tradingdata.cli.make_client import received
 from tradingdata.cli.options import Columns, Debug, Filter, Keep, Output
 from tradingdata.cli.output import BookDestination
 

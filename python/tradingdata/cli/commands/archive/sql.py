@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tradingdata._tables import group
-from tradingdata.cli.codes import UsageError
+from tradingdata.cli.exit_codes import UsageError
+from tradingdata.cli.exportable import Sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
-from tradingdata.cli.sources import Sheet
+from tradingdata.display.plain_table import group
 
 from .arguments import File, opened
 

@@ -1,0 +1,1 @@
+"""The books of many accounts, fetched side by side and labelled."""

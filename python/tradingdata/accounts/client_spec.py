@@ -1,0 +1,128 @@
+"""How a client is made elsewhere, in plain values that hold no secret.
+
+A recipe may travel, and be looked at: it stands in a Dask graph, which schedulers keep and show. So
+it never holds a token, but where a token is to be found when the time comes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ..client.client import Client
+from ..client.profiles import check_options, load_profile
+from ..client.tokens import token_file
+from ..errors import ConfigurationError
+from .fetch import require_token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Recipe = dict[str, Any]
+
+_FILE, _VARIABLE, _FUNCTION = "access_token_file", "access_token_variable", "access_token_function"
+_SOURCES = (
+    "name a profile, or give access_token_file= (a path), access_token_variable= (of the "
+    "environment), or access_token= a function that can be imported; each is used where the client "
+    "is made"
+)
+
+
+def recipe_of(label: str, account: object) -> Recipe:
+    """The recipe of an account. Raises ConfigurationError for what holds a secret or has none."""
+    if isinstance(account, str):
+        return {"profile": account}
+    if not isinstance(account, Mapping):
+        raise ConfigurationError(
+            f"account {label!r} is a {type(account).__name__}, which stays in this process: "
+            f"{_SOURCES}"
+        )
+    options = dict(account)
+    token = options.pop("access_token", None)
+    variable = options.pop(_VARIABLE, None)
+    if isinstance(token, str):
+        raise ConfigurationError(
+            f"account {label!r} has its access token itself, which would stand in the graph and on "
+            f"the dashboard: {_SOURCES}"
+        )
+    check_options(f"account {label!r}", options)
+    for name in ("base_url", "proxy"):
+        _refuse_password(label, name, options.get(name, ""))
+    sources = {_FILE: options.pop(_FILE, None), _VARIABLE: variable}
+    sources[_FUNCTION] = None if token is None else _reference(label, token)
+    given = {name: source for name, source in sources.items() if source is not None}
+    if len(given) != 1:
+        told = " and ".join(given) if given else "no access token of its own"
+        raise ConfigurationError(f"account {label!r} has {told}: {_SOURCES}")
+    if variable is not None and not (isinstance(variable, str) and variable.isidentifier()):
+        # Not repeated: it may be a token, given where its variable's name belongs.
+        raise ConfigurationError(f"account {label!r}: {_VARIABLE} is the name of a variable")
+    return {"options": {**options, "account": label}, **given}
+
+
+def _refuse_password(label: str, name: str, url: str) -> None:
+    try:
+        holds = "@" in urlsplit(url).netloc
+    except ValueError:
+        return  # the client says what is wrong with it
+    if holds:
+        raise ConfigurationError(
+            f"account {label!r}: {name} holds a password, which would stand in the graph; keep it "
+            "in a profile"
+        )
+
+
+def _reference(label: str, function: object) -> str:
+    """Where a function is to be imported from; it travels by name, never by value."""
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__qualname__", None)
+    if callable(function) and module != "__main__" and module and name:
+        found: Any = sys.modules.get(module)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is function:
+            return f"{module}:{name}"
+    raise ConfigurationError(
+        f"account {label!r}: its access_token function cannot be imported by name elsewhere, and "
+        f"would take along what it holds: put it into a module; or {_SOURCES}"
+    )
+
+
+def client_of(label: str, recipe: Recipe) -> Client:
+    """Makes the client; tokens are looked up now, here. Raises ConfigurationError."""
+    if "profile" in recipe:
+        options = load_profile(recipe["profile"])
+        require_token(label, options)
+        return Client(**{**options, "account": label})
+    return Client(**recipe["options"], access_token=_token(label, recipe))
+
+
+def _token(label: str, recipe: Recipe) -> Callable[[], str]:
+    if _FILE in recipe:
+        return token_file(recipe[_FILE])
+    if _FUNCTION in recipe:
+        module, _, name = recipe[_FUNCTION].partition(":")
+        try:
+            found: Any = import_module(module)
+            for part in name.split("."):
+                found = getattr(found, part)
+        except (ImportError, AttributeError) as error:
+            raise ConfigurationError(
+                f"account {label!r}: its access_token function {recipe[_FUNCTION]} cannot be "
+                f"imported here: {error}"
+            ) from None
+        function: Callable[[], str] = found
+        return function
+    variable = recipe[_VARIABLE]
+
+    def read_variable() -> str:
+        try:
+            return os.environ[variable]
+        except KeyError:
+            raise ConfigurationError(f"{variable} is not set in the environment here") from None
+
+    return read_variable

@@ -1,0 +1,209 @@
+"""The books of many accounts, asked for side by side."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Generic
+
+from .._util.validate import count
+from ..books.book import OrderBook, TradeBook
+from ..client.client import Client
+from ..client.profiles import load_profile
+from ..display.plain_table import group
+from ..display.preview import NOUNS, Shown
+from ..display.text import shown_lines
+from ..errors import ConfigurationError, DataWarning, TradingDataError
+from .labelled_frames import AnyBook, Labelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Account = Client | str | Mapping[str, Any]
+    Accounts = Mapping[str, Account] | Iterable[str]
+
+_NAMED = 3  # accounts that a message names
+
+
+class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
+    """The books of several accounts, and the errors of those that could not be had.
+
+    It leaves as one frame with ``to_pandas()``, ``to_polars()``, ``to_arrow()``, ``to_dicts()`` and
+    ``to_dict()``, which take what a book's take; ``account`` is the first column. The schema is the
+    same where all accounts failed or have nothing. Frames hold the books that came: look at
+    ``errors``, or call ``raise_errors()``, before their sums are taken for everybody's.
+
+    Attributes:
+        books: the books by label, in the order of the accounts.
+        errors: the errors by label; empty where every account has a book.
+    """
+
+    def __init__(
+        self,
+        kind: type[AnyBook],
+        books: dict[str, AnyBook],
+        errors: dict[str, TradingDataError],
+    ) -> None:
+        super().__init__(kind, books)
+        self.books = books
+        self.errors = errors
+
+    def raise_errors(self) -> None:
+        """Raises the error of the account that failed, or an ExceptionGroup of several."""
+        errors = list(self.errors.values())
+        if len(errors) == 1:
+            raise errors[0]
+        if errors:
+            raise ExceptionGroup(_told(self.errors), errors)
+
+    def _heading(self) -> str:
+        one, many = NOUNS[self._book._record]
+        rows, accounts = sum(self._counts), len(self.books)
+        parts = [
+            f"{group(rows)} {one if rows == 1 else many}",
+            f"{group(accounts)} {'account' if accounts == 1 else 'accounts'}",
+        ]
+        return ", ".join([*parts, *([_told(self.errors)] if self.errors else [])])
+
+    def _shown(self) -> Shown:
+        noun = NOUNS[self._book._record][1]
+        columns: dict[str, list[Any]] = {
+            "account": [*self.errors, *self.books],
+            noun: [*repeat(None, len(self.errors)), *self._counts],
+            "error": [*(type(error).__name__ for error in self.errors.values())],
+        }
+        columns["error"] += repeat(None, len(self.books))
+        kinds = {"account": "text", noun: "integer", "error": "text"}
+        if not self.errors:
+            del kinds["error"]
+        labels = columns["account"]
+        return Shown(kinds, len(labels), lambda name, rows: [columns[name][row] for row in rows])
+
+    def __repr__(self) -> str:
+        lines = shown_lines(self._shown()) if self.books or self.errors else []
+        return "\n".join([f"AccountBooks: {self._heading()}", *lines])
+
+    def _repr_html_(self) -> str:
+        from ..display.html import box, shown_html
+
+        return box(f"<b>AccountBooks</b>: {escape(self._heading())}", shown_html(self._shown()))
+
+
+def trade_books(
+    accounts: Accounts, *, concurrency: int = 8, timeout: float | None = None
+) -> AccountBooks[TradeBook]:
+    """The trade books of many accounts, ``concurrency`` at a time.
+
+    ``accounts`` lists names of profiles, or maps a label to the arguments of a ``Client``, to the
+    name of a profile, or to a client. ``timeout`` in seconds is for each account. An account that
+    fails stops no other: its error is in ``errors``, and a DataWarning tells of it.
+
+    Where there are several accounts each needs a token of its own: ``TRADINGDATA_ACCESS_TOKEN``
+    would give the books of one account under the labels of all. Raises TypeError for what is no
+    account, ValueError for a name that comes twice.
+    """
+    return _fetch_all(TradeBook, Client.trade_book, accounts, concurrency, timeout)
+
+
+def order_books(
+    accounts: Accounts, *, concurrency: int = 8, timeout: float | None = None
+) -> AccountBooks[OrderBook]:
+    """The order books of many accounts; see ``trade_books``."""
+    return _fetch_all(OrderBook, Client.order_book, accounts, concurrency, timeout)
+
+
+def named_accounts(accounts: Accounts) -> dict[str, Account]:
+    """The accounts by label; a list of profiles is a mapping of each name to itself."""
+    if isinstance(accounts, str):
+        raise TypeError(f"accounts is a list of profiles or a mapping; use [{accounts!r}]")
+    if isinstance(accounts, Mapping):
+        named = dict(accounts)
+    else:
+        names = list(accounts)
+        named = dict(zip(names, names, strict=True))
+        if len(named) < len(names):
+            raise ValueError("accounts names a profile twice")
+    for label, account in named.items():
+        if not isinstance(label, str) or not label:
+            raise TypeError(f"an account's label is a text of its own, not {label!r}")
+        if not isinstance(account, (str, Mapping, Client)):
+            raise TypeError(
+                f"{label!r} is to be the name of a profile, the arguments of a Client, or a "
+                f"client, not {type(account).__name__}"
+            )
+    return named
+
+
+def require_token(label: str, options: Mapping[str, Any]) -> None:
+    """Raises ConfigurationError where an account would take its token from the environment."""
+    if options.get("access_token") is None:
+        raise ConfigurationError(
+            f"account {label!r} has no access token of its own: with TRADINGDATA_ACCESS_TOKEN all "
+            "accounts would show the books of one"
+        )
+
+
+def _client(label: str, account: Account, *, alone: bool) -> Client:
+    if isinstance(account, Client):
+        return account
+    options = load_profile(account) if isinstance(account, str) else account
+    if not alone:
+        require_token(label, options)
+    return Client(**{**options, "account": label})
+
+
+def _fetch_all(
+    kind: type[AnyBook],
+    call: Callable[..., AnyBook],
+    accounts: Accounts,
+    concurrency: int,
+    timeout: float | None,
+) -> AccountBooks[AnyBook]:
+    named = named_accounts(accounts)
+    workers = min(count("concurrency", concurrency), max(len(named), 1))
+    made: list[Client] = []
+
+    def fetch(label: str) -> AnyBook | TradingDataError:
+        account = named[label]
+        try:
+            client = _client(label, account, alone=len(named) == 1)
+            if client is account:
+                return call(client, timeout=timeout)
+            made.append(client)
+            with client:
+                return call(client, timeout=timeout)
+        except TradingDataError as error:
+            error.account = error.account or label
+            return error
+        except Exception as error:  # an argument that a client does not take
+            error.add_note(f"account {label!r}")
+            raise
+
+    with ThreadPoolExecutor(workers, thread_name_prefix="tradingdata-account") as threads:
+        futures = {label: threads.submit(fetch, label) for label in named}
+        try:
+            results = {label: future.result() for label, future in futures.items()}
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for client in made:  # so that nobody waits for calls whose answers nobody wants
+                client.close()
+            raise
+    books = {label: book for label, book in results.items() if isinstance(book, kind)}
+    errors = {
+        label: error for label, error in results.items() if isinstance(error, TradingDataError)
+    }
+    if errors:
+        warnings.warn(f"{_told(errors)}; see .errors", DataWarning, stacklevel=3)
+    return AccountBooks(kind, books, errors)
+
+
+def _told(errors: Mapping[str, TradingDataError]) -> str:
+    named = [f"{label} ({type(errors[label]).__name__})" for label in list(errors)[:_NAMED]]
+    if len(errors) > _NAMED:
+        named.append(f"{len(errors) - _NAMED} more")
+    return f"{len(errors)} {'account' if len(errors) == 1 else 'accounts'} failed: " + ", ".join(
+        named
+    )

@@ -1,0 +1,85 @@
+"""Reads columns of a book and refuses rows that a calculation cannot use.
+
+Every message names the first such row and says how to continue.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._util.validate import text
+from ..books.book import OrderBook, TradeBook
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    AnyBook = TradeBook | OrderBook
+
+
+def read(book: AnyBook, *names: str) -> list[list[Any]]:
+    """Returns the named columns of a book as lists of values."""
+    return [book._table.column(name, book._start, book._stop) for name in names]
+
+
+def check_book(name: str, value: object, kind: type[AnyBook]) -> None:
+    """Raises TypeError unless the value is a book of that type; a data frame is not."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} takes a book of type {kind.__name__}, not {type(value).__name__}")
+
+
+def check_codes(buy: str, sell: str) -> None:
+    """Raises TypeError or ValueError unless the side codes are two different strings."""
+    text("buy", buy)
+    text("sell", sell)
+    if buy == sell:
+        raise ValueError(f"buy and sell must be two different codes, not {buy!r} twice")
+
+
+def require_values(trades: TradeBook, columns: dict[str, Sequence[Any]]) -> None:
+    """Raises ValueError for the first row in which a required value is missing."""
+    for name, values in columns.items():
+        if None in values:
+            row = values.index(None)
+            raise ValueError(
+                f"{name} is missing in row {row} ({_trade(trades, row)}) and cannot be treated as "
+                f"zero: see trades.issues, then leave such rows out with "
+                f"td.TradeBook(t for t in trades if t.{name} is not None), or correct them"
+            )
+
+
+def _trade(trades: TradeBook, row: int) -> str:
+    return f"trade_no {trades[row].trade_no!r}"
+
+
+def require_sides(trades: TradeBook, sides: list[str], buy: str, sell: str) -> None:
+    """Raises ValueError for a transaction type that is neither code."""
+    for code in set(sides) - {buy, sell}:
+        row = sides.index(code)
+        raise ValueError(
+            f"txn_type is {code!r} in row {row} ({_trade(trades, row)}), neither {buy!r} nor "
+            f"{sell!r}: pass the codes that the service uses with buy= and sell="
+        )
+
+
+def require_quantities(trades: TradeBook, quantities: list[int]) -> None:
+    """Raises ValueError for a quantity below 1, which the service does not define."""
+    for row, quantity in enumerate(quantities):
+        if quantity < 1:
+            raise ValueError(
+                f"quantity is {quantity} in row {row} ({_trade(trades, row)}), but a trade has at "
+                "least 1: correct the row or leave it out"
+            )
+
+
+def require_once(trades: TradeBook, identities: list[tuple[Any, ...]]) -> None:
+    """Raises ValueError for a trade that the book contains twice, which would count twice."""
+    if len(set(identities)) == len(identities):
+        return
+    seen: dict[tuple[Any, ...], int] = {}
+    for row, identity in enumerate(identities):
+        if identity in seen:
+            raise ValueError(
+                f"rows {seen[identity]} and {row} are one trade ({_trade(trades, row)}) and would "
+                "count twice: where rows are equal, td.TradeBook(dict.fromkeys(trades)) keeps one"
+            )
+        seen[identity] = row

@@ -1,0 +1,107 @@
+"""From the service to the archive: both books, even if one fails, and every failure in the log."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING
+
+from ..errors import ArchiveError, ConfigurationError
+from . import database
+from .fetch_log import ArchiveFetch, Fetched
+
+if TYPE_CHECKING:
+    from .. import AsyncClient, Client
+    from .archive import Archive
+    from .record_key import AnyBook
+
+# The order book goes first: it is the one that is cleared.
+_CALLS = {"orders": "order_book", "trades": "trade_book"}
+
+
+def fetch_books(archive: Archive, client: Client, timeout: float | None) -> Fetched:
+    """Both books of a client, into the archive."""
+    if iscoroutinefunction(getattr(client, "trade_book", None)):
+        raise TypeError("fetch takes a Client: with an AsyncClient, await archive.fetch_async()")
+    _check(archive, client.account)
+    outcomes = _Outcomes(archive, client.account)
+    for name, call in _CALLS.items():
+        try:
+            book = getattr(client, call)(timeout=timeout)
+        except Exception as error:
+            outcomes.failed(name, error)
+        else:
+            outcomes.answered(name, book)
+    return outcomes.result()
+
+
+async def fetch_books_async(
+    archive: Archive, client: AsyncClient, timeout: float | None
+) -> Fetched:
+    """Both books of an asynchronous client, into the archive."""
+    if not iscoroutinefunction(getattr(client, "trade_book", None)):
+        raise TypeError("fetch_async takes an AsyncClient: with a Client, archive.fetch()")
+    await asyncio.to_thread(_check, archive, client.account)
+    outcomes = _Outcomes(archive, client.account)
+    for name, call in _CALLS.items():
+        try:
+            book = await getattr(client, call)(timeout=timeout)
+        except Exception as error:
+            await asyncio.to_thread(outcomes.failed, name, error)
+        else:
+            await asyncio.to_thread(outcomes.answered, name, book)
+    return outcomes.result()
+
+
+def _check(archive: Archive, account: str | None) -> None:
+    """Raises, before anything is asked, where the answers could not be kept as they belong."""
+    database.check_writable(archive.path)
+    known = archive.accounts
+    if known and not account and None not in known:
+        raise ConfigurationError(
+            "the client does not say whose books it asks for, and this archive has labelled "
+            f"accounts only ({', '.join(filter(None, known))}): make it with Client(account=...), "
+            "or its records may stand beside themselves"
+        )
+
+
+class _Outcomes:
+    """What came of each of the two calls."""
+
+    def __init__(self, archive: Archive, account: str | None) -> None:
+        self._archive = archive
+        self._account = account
+        self._entries: dict[str, ArchiveFetch] = {}
+        self._errors: list[Exception] = []
+
+    def answered(self, name: str, book: AnyBook) -> None:
+        """Keeps an answer. Raises ArchiveError, with the answer, where that is not possible."""
+        received = book.response.received_at if book.response is not None else None
+        try:
+            self._entries[name] = self._archive._file(
+                book, self._account, "fetch", received or datetime.now(UTC)
+            )
+        except ArchiveError as error:
+            error.book = book
+            error.account = self._account
+            for other in self._errors:
+                error.add_note(f"and the other book failed too: {other}")
+            raise
+
+    def failed(self, name: str, error: Exception) -> None:
+        """Logs a failure, whose own error comes first even where the log cannot be written."""
+        self._errors.append(error)
+        try:
+            self._archive._log_failure(name, self._account, error)
+        except ArchiveError as unlogged:
+            error.add_note(f"and the archive could not log it: {unlogged}")
+
+    def result(self) -> Fetched:
+        """The entries; raises the first error instead, where there was one."""
+        if self._errors:
+            first, *others = self._errors
+            for other in others:
+                first.add_note(f"and the other book failed too: {other}")
+            raise first
+        return Fetched(**self._entries)

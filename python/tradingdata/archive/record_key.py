@@ -1,0 +1,99 @@
+"""The rows of a book as an archive files them: each with its key, its day and its JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..books.book import OrderBook, TradeBook
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    AnyBook = TradeBook | OrderBook
+
+BOOKS: dict[str, type[TradeBook] | type[OrderBook]] = {"trades": TradeBook, "orders": OrderBook}
+
+# What numbers a record, and the times that tell its day: the first of them that is known does.
+_NUMBER = {"trades": "trade_no", "orders": "order_no"}
+_TIMES = {
+    "trades": ("exch_trade_time", "order_date_time"),
+    "orders": ("order_date_time", "exch_order_time"),
+}
+
+
+class Key(NamedTuple):
+    """What tells a record from all others of its book and account.
+
+    ``leg`` is an order's leg; of a trade it is the order, since both sides of a trade with oneself
+    bear one number, and an answer may come to lack one of them.
+    """
+
+    day: str
+    client_id: str
+    exchange: str
+    segment: str
+    number: str
+    leg: str
+    repeat: int
+
+
+class Row(NamedTuple):
+    """A record as it is filed; ``time`` is what its day was taken from, ``""`` for none."""
+
+    key: Key
+    time: str
+    json: str
+
+
+def name_of(book: AnyBook) -> str:
+    """What an archive calls a book of this type. Raises TypeError for anything else."""
+    for name, kind in BOOKS.items():
+        if isinstance(book, kind):
+            return name
+    raise TypeError(f"an archive keeps a TradeBook or an OrderBook, not {type(book).__name__}")
+
+
+def rows_of(book: AnyBook, other_day: date) -> list[Row]:
+    """The book's rows in order; one without a time of its own belongs to ``other_day``.
+
+    Rows of the same key are told apart by how often it came before in the book, so none is lost.
+    """
+    name = name_of(book)
+    columns = ["client_id", "exchange", "segment", _NUMBER[name]]
+    texts = [_texts(book, column) for column in columns]
+    legs = map(_leg, _column(book, "leg_no")) if name == "orders" else _texts(book, "order_no")
+    times = _times(book, name)
+    seen: Counter[tuple[str, ...]] = Counter()
+    rows = []
+    jsons = book._table.record_texts(book._start, book._stop)
+    for client, exchange, segment, number, leg, time, json in zip(
+        *texts, legs, times, jsons, strict=True
+    ):
+        day = time[:10] or other_day.isoformat()
+        plain = (day, client, exchange, segment, number, leg)
+        rows.append(Row(Key(*plain, seen[plain]), time, json))
+        seen[plain] += 1
+    return rows
+
+
+def _column(book: AnyBook, name: str) -> list[Any]:
+    return book._table.column(name, book._start, book._stop)
+
+
+def _texts(book: AnyBook, name: str) -> list[str]:
+    return [value or "" for value in _column(book, name)]
+
+
+def _times(book: AnyBook, name: str) -> list[str]:
+    """The time that tells each row's day, as text of one form; a zone does not move the clock."""
+    first, second = (_column(book, column) for column in _TIMES[name])
+    return [_clock(a or b) for a, b in zip(first, second, strict=True)]
+
+
+def _clock(time: datetime | None) -> str:
+    return "" if time is None else time.replace(tzinfo=None).isoformat(" ")
+
+
+def _leg(leg: float | None) -> str:
+    return "" if leg is None else f"{leg:.17g}"

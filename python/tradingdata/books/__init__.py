@@ -1,0 +1,1 @@
+"""Books and their records: sequences over columns, with filters, comparisons and checks."""

@@ -1,0 +1,121 @@
+"""Whether the values of a book agree with each other, which the decoder cannot tell."""
+
+from __future__ import annotations
+
+from .issues import Issue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from .book import OrderBook, TradeBook
+
+    Row = tuple[int, Any]  # its number, and what stands in it
+
+_HALF_A_PAISA = 0.005  # prices and values are rounded to two decimals
+_A_PAISA = 0.01
+
+
+def disagreements(book: TradeBook | OrderBook) -> tuple[Issue, ...]:
+    """What ``check()`` of a book tells."""
+    found = _of_trades(book) if book._record == "Trade" else _of_orders(book)
+    return tuple(issue for issue in (*found, *_of_row_numbers(book)) if issue is not None)
+
+
+def _of_trades(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
+    names = ("quantity", "traded_price", "trade_value", "lot_size")
+    rows = list(_rows(book, *names))
+
+    def differs(values: tuple[Any, ...]) -> bool:
+        quantity, price, value, lot = values
+        if None in (quantity, price, value):
+            return False
+        # The service says "shares or contracts", so a contract may count for a lot of them.
+        units = {quantity, quantity * (lot or 1)}
+        return all(
+            abs(value - count * price) > abs(count) * _HALF_A_PAISA + _A_PAISA for count in units
+        )
+
+    problem = "differs from quantity times traded_price, and from that times lot_size"
+    yield _issue("trade_value", problem, rows, differs, lambda values: values[2])
+
+
+def _of_orders(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
+    names = ("quantity", "remaining_quantity", "traded_qty", "rem_qty_tot_qty")
+    rows = list(_rows(book, *names))
+
+    def pair_differs(values: tuple[Any, ...]) -> bool:
+        quantity, remaining, _, pair = values
+        if pair is None or "/" not in pair:
+            return False
+        for text, number in zip(pair.split("/", 1), (remaining, quantity), strict=True):
+            try:
+                if number is not None and float(text) != number:
+                    return True
+            except ValueError:
+                return True
+        return False
+
+    def too_many(values: tuple[Any, ...]) -> bool:
+        quantity, remaining, traded, _ = values
+        return None not in (quantity, remaining, traded) and remaining + traded > quantity
+
+    yield _issue(
+        "rem_qty_tot_qty",
+        "differs from remaining_quantity and quantity",
+        rows,
+        pair_differs,
+        lambda values: values[3],
+    )
+    yield _issue(
+        "traded_qty",
+        "is, with remaining_quantity, more than quantity",
+        rows,
+        too_many,
+        lambda values: values[2],
+    )
+
+
+def _of_row_numbers(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
+    from itertools import pairwise
+
+    if book.response is None:
+        return  # a part has gaps, and a union has numbers twice
+    rows = [(row, number) for row, (number,) in _rows(book, "row_no") if number is not None]
+    first: dict[Any, int] = {}
+    for row, number in rows:
+        first.setdefault(number, row)
+    again = [(row, number) for row, number in rows if first[number] != row]
+    if again:
+        yield Issue("row_no", "comes more than once", len(again), *_first(again), False)
+    numbers = sorted(first)
+    behind = [
+        (first[number], number) for before, number in pairwise(numbers) if number > before + 1
+    ]
+    if behind:
+        problem = "numbers before it are left out"
+        yield Issue("row_no", problem, len(behind), *_first(behind), False)
+
+
+def _rows(book: TradeBook | OrderBook, *names: str) -> Iterable[tuple[int, tuple[Any, ...]]]:
+    columns = book.to_dict(list(names))
+    return enumerate(zip(*columns.values(), strict=True))
+
+
+def _issue(
+    field: str,
+    problem: str,
+    rows: Iterable[tuple[int, tuple[Any, ...]]],
+    differs: Callable[[tuple[Any, ...]], bool],
+    shown: Callable[[tuple[Any, ...]], Any],
+) -> Issue | None:
+    odd = [(row, shown(values)) for row, values in rows if differs(values)]
+    return Issue(field, problem, len(odd), *_first(odd), False) if odd else None
+
+
+def _first(rows: list[Row]) -> tuple[int, str]:
+    import json
+
+    row, value = rows[0]
+    return row, json.dumps(value)

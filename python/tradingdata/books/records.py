@@ -1,0 +1,148 @@
+"""The record types ``Trade``, ``Order`` and ``Stock``: what the core leaves to Python.
+
+Their fields, slots and ``repr`` are made in the core from its one table of fields; copying,
+pickling and the dataclass protocol are written here, once for all three.
+
+Two records are equal where their values are, unknown fields as they were sent among them, and
+where their times stand in the same zone: equal instants told in two zones are two records. Records
+take no weak references, as no number or text does.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .. import _core
+from .._core import Order as Order
+from .._core import Stock as Stock
+from .._core import Trade as Trade
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import tzinfo
+    from typing import Any
+
+    Record = Trade | Order | Stock
+
+RECORD_TYPES: tuple[type[Trade], type[Order], type[Stock]] = (Trade, Order, Stock)
+
+_ANNOTATIONS = {
+    "text": "str | None",
+    "integer": "int | None",
+    "number": "float | None",
+    "timestamp": "datetime.datetime | None",
+    "date": "datetime.date | None",
+}
+
+
+class _DataclassFields:
+    """``__dataclass_fields__``, made when first asked for: importing dataclasses takes long."""
+
+    def __init__(self) -> None:
+        self._made: dict[type, dict[str, Any]] = {}
+
+    def __get__(self, record: Record | None, owner: type) -> dict[str, Any]:
+        if owner not in self._made:
+            self._made[owner] = self._make(owner)
+        return self._made[owner]
+
+    @staticmethod
+    def _make(owner: type) -> dict[str, Any]:
+        import dataclasses
+
+        fields = [
+            (
+                name,
+                _ANNOTATIONS[kind],
+                dataclasses.field(default=None, kw_only=True, metadata={"kind": kind, "doc": doc}),
+            )
+            for name, kind, doc, _ in _core.fields_of(owner.__name__)
+        ]
+        model: Any = dataclasses.make_dataclass(owner.__name__, fields, frozen=True)
+        return dict(model.__dataclass_fields__)
+
+
+@lru_cache(256)
+def no_field(record: str, name: str) -> str:
+    """What to say of a name that is no field: with the closest one that is.
+
+    The search takes half a millisecond, and libraries probe for the same few names again and again.
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(name), _core.names_of(record), n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"{record} has no field {name!r}{hint}"
+
+
+def no_attribute(row: Record, name: str) -> AttributeError:
+    """The error for a name that is no attribute; the core raises it."""
+    record = type(row).__name__
+    if name in _core.row_extras(row):
+        message = f"{record} has no attribute {name!r}, but this one was sent it: read [{name!r}]"
+    else:
+        message = no_field(record, name)
+    return AttributeError(message, name=name, obj=row)
+
+
+def read_extra(text: str) -> Any:
+    """The value of an unknown field; its JSON text where Python cannot hold the value.
+
+    Such are integers of more than 4,300 digits and nesting beyond the recursion limit.
+    """
+    from json import loads
+
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _reduce(self: Record) -> tuple[Callable[..., Record], tuple[Any, ...]]:
+    table, row = _core.row_table(self)
+    return restore, (type(self).__name__, table.to_json(row, row + 1), table.zone, table.masked)
+
+
+def restore(record: str, data: bytes, zone: tzinfo | None, masked: bool) -> Record:
+    """Makes a record again from what a pickle holds of it."""
+    table = _core.decode_list(record, data, keep_personal_data=not masked)
+    made: Record = table.with_zone(zone).row(0)
+    return made
+
+
+def _copy(self: Record) -> Record:
+    table, row = _core.row_table(self)
+    copied: Record = table.take([row]).row(0)
+    return copied
+
+
+def _deepcopy(self: Record, memo: dict[int, Any]) -> Record:
+    copied = memo[id(self)] = _copy(self)
+    return copied
+
+
+def _asdict(self: Record, *, extra: bool = False) -> dict[str, Any]:
+    """The record as a dict by wire name; ``extra=True`` adds the unknown fields."""
+    table, row = _core.row_table(self)
+    return table.to_dicts(row, row + 1, _core.names_of(type(self).__name__), extra)[0]
+
+
+def _replace(self: Record, **changes: Any) -> Record:
+    """A copy with other values in some fields; unlike dataclasses.replace, with unknown ones."""
+    made: Record = _core.changed(self, changes)
+    return made
+
+
+_fields = _DataclassFields()
+_extend: Any
+for _extend in RECORD_TYPES:
+    _extend.__reduce__ = _reduce
+    _extend.__copy__ = _copy
+    _extend.__deepcopy__ = _deepcopy
+    _extend.__replace__ = _replace
+    _extend.__dataclass_fields__ = _fields
+    _extend.__match_args__ = ()  # type: ignore[misc]
+    _extend._asdict = _asdict
+    _extend._replace = _replace
+    _extend._extra = property(_core.row_extras, doc="The unknown fields: a new dict by wire name.")

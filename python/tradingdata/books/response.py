@@ -1,0 +1,147 @@
+"""The facts of the answer that a book was made from."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from datetime import UTC
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from .._core import Table, _Fetched
+
+    # Table, status, attempts, elapsed, received at: microseconds since 1970 as the core has it
+    _Facts = tuple["Table | _Body", int | None, int, float, int | datetime | None]
+
+
+class _Body(namedtuple("_Body", "body masked")):  # what a response needs of a table
+    __slots__ = ()
+
+
+def _restore(content: bytes, masked: bool, facts: dict[str, Any]) -> Response:
+    return Response(_Body(content, masked), **facts)
+
+
+class Response:
+    """One whole answer of the service, as it was kept; it cannot be changed.
+
+    Attributes:
+        content: the body, byte for byte; with ``masked``, account numbers in it are masked.
+        status_code: the HTTP status; ``None`` for a body that did not come over HTTP.
+        account: the client's label for the account, or ``None``.
+        attempts: requests that were sent for it; 0 for a body that did not come over HTTP.
+        elapsed: seconds from the call to the end of the answer.
+        received_at: when it had arrived, in UTC (aware), or ``None`` where that is not known.
+        sha256: of ``content``, in hex.
+        masked: whether personal values in ``content`` are masked.
+    """
+
+    __slots__ = ("__weakref__", "_facts", "account")
+
+    if TYPE_CHECKING:
+        _facts: _Facts
+        account: str | None
+
+    def __init__(
+        self,
+        table: Table | _Body,
+        *,
+        status_code: int | None = None,
+        account: str | None = None,
+        attempts: int = 0,
+        elapsed: float = 0.0,
+        received_at: datetime | None = None,
+    ) -> None:
+        _set_facts(self, (table, status_code, attempts, elapsed, received_at))
+        _set_account(self, account)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a response cannot be changed ({name!r})")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a response cannot be changed ({name!r})")
+
+    @property
+    def content(self) -> bytes:
+        """The body, byte for byte; with ``masked``, account numbers in it are masked."""
+        return self._facts[0].body or b""
+
+    @property
+    def masked(self) -> bool:
+        """Whether personal values in ``content`` are masked."""
+        masked: bool = self._facts[0].masked
+        return masked
+
+    @property
+    def status_code(self) -> int | None:
+        """The HTTP status; ``None`` for a body that did not come over HTTP."""
+        return self._facts[1]
+
+    @property
+    def attempts(self) -> int:
+        """Requests that were sent for it; 0 for a body that did not come over HTTP."""
+        return self._facts[2]
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds from the call to the end of the answer."""
+        return self._facts[3]
+
+    @property
+    def received_at(self) -> datetime | None:
+        """When it had arrived, in UTC (aware), or ``None`` where that is not known."""
+        when = self._facts[4]
+        if not isinstance(when, int):
+            return when
+        from datetime import datetime, timedelta
+
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=when)
+
+    @property
+    def sha256(self) -> str:
+        """The digest of ``content``, in hex."""
+        import hashlib
+
+        return hashlib.sha256(self.content).hexdigest()
+
+    def facts(self) -> dict[str, Any]:
+        """All but the content, by name."""
+        return {
+            "status_code": self.status_code,
+            "account": self.account,
+            "attempts": self.attempts,
+            "elapsed": self.elapsed,
+            "received_at": self.received_at,
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.facts() == other.facts() and self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.facts().values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.content, self.masked, self.facts())
+
+    def __repr__(self) -> str:
+        size = len(self.content)
+        status = "offline" if self.status_code is None else self.status_code
+        account = f" account={self.account!r}" if self.account else ""
+        return f"<Response {status}{account} {size:,} bytes, {self.attempts} attempts>"
+
+
+# A response refuses assignment, so its slots are filled through their descriptors.
+_set_facts = Response.__dict__["_facts"].__set__
+_set_account = Response.__dict__["account"].__set__
+
+
+def response_of(answer: _Fetched, account: str | None) -> Response:
+    """The facts as the core gives them; nothing is made of them before it is read."""
+    response = object.__new__(Response)
+    _set_facts(response, answer)
+    _set_account(response, account)
+    return response

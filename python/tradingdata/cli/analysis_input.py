@@ -1,0 +1,78 @@
+"""What `positions` and `pnl` share: the trades that they count, and their results as sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from tradingdata.analysis.result_table import kinds_of
+
+from .commands.archive.arguments import days, opened
+from .exit_codes import DataError, UsageError
+from .exportable import Sheet
+from .make_client import connect, received
+
+if TYPE_CHECKING:
+    from tradingdata.analysis import ResultTable
+    from tradingdata.books.book import TradeBook
+
+    from .options import Connection
+
+    Result = TypeVar("Result", bound=ResultTable[Any])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trades:
+    """Which trades count, and what their sides are called."""
+
+    archive: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Trades of an archive, not of the service."),
+    ] = None
+    start: Annotated[
+        str | None, typer.Option(metavar="DAY", help="The first day of the archive's.")
+    ] = None
+    end: Annotated[
+        str | None, typer.Option(metavar="DAY", help="The last day; the first one unless given.")
+    ] = None
+    account: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="One account of the archive.")
+    ] = None
+    buy: Annotated[str, typer.Option(metavar="CODE", help="The txn_type of a purchase.")] = "B"
+    sell: Annotated[str, typer.Option(metavar="CODE", help="The txn_type of a sale.")] = "S"
+
+
+def trades_of(connection: Connection, choice: Trades) -> TradeBook:
+    """The trades of today, from the service, or those of an archive."""
+    path = choice.archive
+    if path is None:
+        if choice.start or choice.end or choice.account:
+            raise UsageError("--start, --end and --account are those of an --archive FILE")
+        with connect(connection) as client:
+            return received(client.trade_book)
+    chosen = days(choice.start, choice.end)
+    archive = opened(path)
+    return received(lambda: archive.trades(*chosen, account=choice.account))
+
+
+def calculated(work: Callable[[], Result]) -> Result:
+    """The result; trades that cannot be counted are an error of the data, not of the user."""
+    try:
+        return work()
+    except ValueError as error:
+        raise DataError(str(error)) from None
+
+
+def sheet_of(table: ResultTable[Any], noun: tuple[str, str], key_columns: Sequence[str]) -> Sheet:
+    """A result as a sheet, with the columns that tell most first."""
+    return Sheet(
+        table.to_dict(),
+        kinds_of(table._row),
+        title=table._heading().replace("rows", noun[1]).replace(" (see .unmatched)", ""),
+        noun=noun,
+        key_columns=key_columns,
+    )

@@ -1,0 +1,97 @@
+"""The client that a command's options make, and its books with what did not fit in them told."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tradingdata.client.client import Client
+from tradingdata.client.options import BASE_URL_VARIABLE
+from tradingdata.client.profiles import load_profile, profile_names, profiles_path
+from tradingdata.client.tokens import ACCESS_TOKEN_VARIABLE
+from tradingdata.errors import ConfigurationError, DataWarning
+
+from .exit_codes import UsageError
+from .options import Care, Connection
+from .terminal import remark, watched
+
+if TYPE_CHECKING:
+    from tradingdata.client.call_log import Retry
+
+    Result = TypeVar("Result")
+
+
+def connect(
+    connection: Connection,
+    care: Care | None = None,
+    *,
+    token: bool = True,
+    keep_personal_data: bool = False,
+) -> Client:
+    """A client of the profile or, without one, of the environment.
+
+    Raises ConfigurationError where that gives no address, or no token and one is needed.
+    """
+    options = client_options(connection)
+    # Not set is not said: a profile may ask for either.
+    if care is not None and care.strict:
+        options["strict"] = True
+    if keep_personal_data or (care is not None and care.keep_personal_data):
+        options["keep_personal_data"] = True
+    if "base_url" not in options and not os.environ.get(BASE_URL_VARIABLE):
+        raise ConfigurationError(
+            f"no address of the service: set {BASE_URL_VARIABLE} or use --profile NAME; "
+            "to try things without an account: tradingdata sandbox"
+        )
+    client = Client(**options)
+    if token:
+        token_source(connection, client)
+    return client
+
+
+def client_options(connection: Connection) -> dict[str, Any]:
+    """The options of the client that a command's options ask for."""
+    options = {} if connection.profile is None else _profile(connection.profile)
+    if connection.timeout is not None:
+        if not 0 < connection.timeout < float("inf"):
+            raise UsageError("--timeout is a number of seconds above 0")
+        options["timeout"] = connection.timeout
+    return {**options, "on_retry": _tell_retry}
+
+
+def _profile(name: str) -> dict[str, Any]:
+    """The profile's options. What is no profile's name is not repeated: it may be a token."""
+    known = profile_names()
+    if name not in known:
+        raise ConfigurationError(
+            f"{profiles_path()} has no profile of that name; it has: {', '.join(known) or 'none'}"
+        )
+    return load_profile(name)
+
+
+def token_source(connection: Connection, client: Client) -> str:
+    """Where the client has its token from. Raises ConfigurationError where it has none."""
+    if not client._tokens.known:
+        raise ConfigurationError(
+            f"no access token: set {ACCESS_TOKEN_VARIABLE} or use --profile NAME"
+        )
+    if connection.profile is not None and "access_token" in load_profile(connection.profile):
+        return f"the profile {connection.profile}"
+    return ACCESS_TOKEN_VARIABLE
+
+
+def received(call: Callable[[], Result]) -> Result:
+    """What the call gives; values that were lost are told later, with the book's issues."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return call()
+
+
+def _tell_retry(retry: Retry) -> None:
+    if watched():
+        remark(
+            f"{retry.call}: attempt {retry.attempt} failed ({retry.reason}), "
+            f"again in {retry.delay:.1f} s"
+        )

@@ -1,0 +1,113 @@
+"""The way to the service, step by step: its host's name, a connection, trust, and its clock."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
+
+from tradingdata.client.ca_roots import find_ca_file
+
+_PROXY_VARIABLES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where the first connection goes: the service's host, or a proxy before it."""
+
+    host: str
+    port: int
+    secure: bool
+    proxy: str | None
+    path: str
+    ca_file: str
+
+    @property
+    def target(self) -> tuple[str, int]:
+        """The host and port that are connected to."""
+        if self.proxy is None:
+            return self.host, self.port
+        parts = urlsplit(self.proxy if "://" in self.proxy else f"http://{self.proxy}")
+        return parts.hostname or "", parts.port or 1080
+
+
+def route_of(base_url: str, options: dict[str, Any]) -> Route:
+    """The route that a client of these options takes."""
+    parts = urlsplit(base_url)
+    host, secure = parts.hostname or "", parts.scheme == "https"
+    trust_env = options.get("trust_env", True)
+    return Route(
+        host=host,
+        port=parts.port or (443 if secure else 80),
+        secure=secure,
+        proxy=_proxy(host, options.get("proxy"), trust_env) if secure else None,
+        path=parts.path.rstrip("/"),
+        ca_file=find_ca_file(options.get("ca_file"), trust_env=trust_env) if secure else "",
+    )
+
+
+def _proxy(host: str, given: str | None, trust_env: bool) -> str | None:
+    """As the core chooses it: loopback has none, what is given goes before the environment's."""
+    if host in ("localhost", "::1") or host.startswith("127."):
+        return None
+    if given is not None or not trust_env:
+        return given or None
+    found = next((os.environ[name] for name in _PROXY_VARIABLES if os.environ.get(name)), None)
+    return None if proxy_bypass(host) else found
+
+
+def addresses(route: Route) -> list[str]:
+    """The addresses of the host's name. Raises socket.gaierror."""
+    host, port = route.target
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def connected(route: Route, timeout: float) -> socket.socket:
+    """A connection. Raises OSError."""
+    return socket.create_connection(route.target, timeout=timeout)
+
+
+def trusted(route: Route, connection: socket.socket) -> ssl.SSLSocket:
+    """The connection in TLS, its certificate verified. Raises ssl.SSLError."""
+    context = ssl.create_default_context(cafile=route.ca_file or None)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context.wrap_socket(connection, server_hostname=route.host)
+
+
+def certificate_end(connection: ssl.SSLSocket) -> datetime:
+    """When the service's certificate ends."""
+    certificate = connection.getpeercert() or {}
+    return datetime.fromtimestamp(ssl.cert_time_to_seconds(str(certificate["notAfter"])), UTC)
+
+
+def clock_skew(route: Route, connection: socket.socket) -> float | None:
+    """Seconds that the service's clock is ahead of this machine's, or None if it does not tell.
+
+    It asks for one stock, without a token, and reads the Date header, which has whole seconds.
+    Raises OSError and HTTPException.
+    """
+    http = HTTPConnection(route.host, route.port)
+    http.sock = connection
+    started = time.time()
+    http.request("GET", f"{route.path}/api/v1/stocks?query=INFY&limit=1")
+    answer = http.getresponse()
+    between = (started + time.time()) / 2
+    answer.read()
+    date = answer.getheader("Date")
+    if date is None:
+        return None
+    try:
+        told = parsedate_to_datetime(date).timestamp()
+    except ValueError:
+        return None
+    # The header leaves out up to a second: the clock stood at half of one, give or take that half.
+    return told + 0.5 - between

@@ -1,0 +1,147 @@
+"""Rows as a table: on a terminal what fits it, anywhere else all rows as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from tradingdata import _core
+from tradingdata.display.plain_table import group
+from tradingdata.display.plain_table import table as plain_table
+from tradingdata.display.preview import ENDS, Shown, plain, printable, without_account_number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .exportable import Source
+
+_AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
+_MOST_ISSUES = 5
+_MOST_NAMES = 3
+_WIDE_SCREEN = 120
+
+
+def plain_rows(source: Source, names: Sequence[str]) -> str:
+    """The table as text: every row, and no cell cut."""
+    shown = source.shown(names, len(source))
+    rows = [row[1] for row in shown.rows if row is not None]
+    right = "".join("r" if number else "l" for number in shown.right)
+    return plain_table(shown.names, rows, right=right) + "\n"
+
+
+def print_rows(
+    console: Console, source: Source, names: Sequence[str], *, asked: bool, rows: int | None
+) -> None:
+    """Prints the table that fits the terminal, with what is left out of it."""
+    if not len(source):
+        console.print(source.heading(""), style="bold")
+        return
+    shown = source.shown(names, _ends(len(source), console.height, rows))
+    day = without_common_day(source, shown)
+    console.print(source.heading(day), style="bold", soft_wrap=True)
+    table, count = fitting_table(shown, console.width)
+    console.print(table)
+    _print_left_out(console, shown, count, asked=asked)
+
+
+def print_issues(source: Source, tell: Any, *, lost_only: bool) -> None:
+    """Tells what did not fit in the answer."""
+    lines = source.issues(lost_only=lost_only)
+    for line in lines[:_MOST_ISSUES]:
+        tell(f"issue: {line}", "yellow")
+    if len(lines) > _MOST_ISSUES:
+        tell(f"+{len(lines) - _MOST_ISSUES} more issues", "yellow")
+
+
+def fitting_table(
+    shown: Shown, width: int, styles: Mapping[int, str] | None = None
+) -> tuple[Table, int]:
+    """The leading columns that fit that width, and how many; ``styles`` are those of rows."""
+    rows = [row if row is None else _cells(row[1], width) for row in shown.rows]
+    count = _that_fit(shown.names, rows, width)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
+    for name, right in zip(shown.names[:count], shown.right, strict=False):
+        table.add_column(
+            Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
+        )
+    for row, cells in zip(shown.rows, rows, strict=True):
+        if row is None or cells is None:
+            table.add_row(Text(f"… {group(shown.skipped)} more", style="dim"))
+        else:
+            table.add_row(*map(Text, cells[:count]), style=(styles or {}).get(row[0]))
+    return table, count
+
+
+def record_text(record: Any) -> str:
+    """A record as text, a line for each field that is set."""
+    lines = []
+    for name, kind, _, personal in _core.fields_of(type(record).__name__):
+        value = record[name]
+        if value is not None and value != "":
+            text = without_account_number(value) if personal else plain(kind, value)
+            lines.append((name, text))
+    extras = _core.row_extras(record).items()
+    lines += [(printable(name), plain("text", value)) for name, value in extras]
+    width = max((len(name) for name, _ in lines), default=0)
+    return "".join(f"{name:<{width}}  {text}\n" for name, text in lines)
+
+
+def _ends(length: int, height: int, rows: int | None) -> int:
+    """How many rows are shown at either end."""
+    if rows == 0:
+        return length
+    most = max(2 * ENDS, height - _AROUND) if rows is None else rows
+    return length if length <= most else max(1, most // 2)
+
+
+def without_common_day(source: Source, shown: Shown) -> str:
+    """Takes the day out of the times where they all have the same one; returns it, else ""."""
+    times = [at for at, name in enumerate(shown.names) if source.kinds.get(name) == "timestamp"]
+    names = [shown.names[at] for at in times]
+    rows = source.dicts(names, extra=False) if names else []
+    days = {value.date() for row in rows for value in row.values() if value is not None}
+    if len(days) != 1:
+        return ""
+    day = str(days.pop())
+    for _, texts in filter(None, shown.rows):
+        for at in times:
+            texts[at] = texts[at].removeprefix(day).lstrip()
+    return day
+
+
+def _cells(texts: Sequence[str], width: int) -> list[str]:
+    most = 28 if width < _WIDE_SCREEN else 48
+    return [text if len(text) <= most else text[: most - 1] + "…" for text in texts]
+
+
+def _that_fit(names: Sequence[str], rows: Sequence[list[str] | None], width: int) -> int:
+    """How many leading columns fit, at least one."""
+    room = width + 2
+    for at, name in enumerate(names):
+        room -= 2 + max(cell_len(name), *(cell_len(row[at]) for row in rows if row is not None))
+        if room < 0:
+            return max(at, 1)
+    return len(names)
+
+
+def _print_left_out(console: Console, shown: Shown, count: int, *, asked: bool) -> None:
+    missing = shown.names[count:]
+    if asked and missing:
+        some = ", ".join(missing[:_MOST_NAMES]) + (", ..." if len(missing) > _MOST_NAMES else "")
+        console.print(
+            f"{len(missing)} of the columns do not fit: {some}; a pipe or -o takes all",
+            style="yellow",
+        )
+    notes = []
+    hidden = len(missing) + len(shown.hidden)
+    if hidden and not asked:
+        # Where a command leaves none out by itself, it has no --columns.
+        notes.append(f"+{hidden} more columns: {'--columns' if shown.hidden else '-o FILE'}")
+    if shown.skipped:
+        notes.append("all rows: --rows 0")
+    if notes:
+        console.print("; ".join(notes), style="dim", soft_wrap=True)

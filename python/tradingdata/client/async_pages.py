@@ -1,0 +1,59 @@
+"""A search on an event loop: pages in flight on the worker, awaited in order."""
+
+from __future__ import annotations
+
+import asyncio
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .. import _core
+    from .asyncio_bridge import LoopPort, RetryHook
+
+
+class PagesInFlight:
+    """What one pass has under way on its event loop; to be closed when the pass ends."""
+
+    def __init__(
+        self, port: LoopPort, run: _core.SearchRun, on_retry: RetryHook, ahead: bool
+    ) -> None:
+        self._port = port
+        self._run = run
+        self._on_retry = on_retry
+        self._ahead = ahead
+        self._flights: dict[int, asyncio.Future[_core.Outcome]] = {}
+
+    async def next(self) -> tuple[Any, ...] | None:
+        """The next page, or None at the end."""
+        while True:
+            found: tuple[Any, ...] | None = self._run.take()
+            if found is None and self._run.done:
+                return None
+            if found is None or self._ahead:
+                self._send()
+            for call in self._run.surplus():
+                self._give_up(self._flights.pop(call))
+            if found is not None:
+                return found
+            arrived, _ = await asyncio.wait(
+                self._flights.values(), return_when=asyncio.FIRST_COMPLETED
+            )
+            for call in [call for call, flight in self._flights.items() if flight in arrived]:
+                self._run.deliver(self._flights.pop(call).result())
+
+    def _send(self) -> None:
+        for call in self._run.submit(self._port.worker):
+            self._flights[call] = self._port.watch(call, self._on_retry)
+
+    def close(self) -> None:
+        """Gives up what is under way."""
+        for flight in self._flights.values():
+            self._give_up(flight)
+        self._flights.clear()
+
+    @staticmethod
+    def _give_up(flight: asyncio.Future[_core.Outcome]) -> None:
+        # One that failed already would otherwise be logged as an error that nobody looked at.
+        if not flight.cancel() and not flight.cancelled():
+            flight.exception()

@@ -1,0 +1,158 @@
+"""Between an event loop and the core's worker thread: futures out, outcomes in."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from contextlib import suppress
+
+from .. import _core
+from ..errors import ClientClosedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    RetryHook = Callable[[int, str, float], None]
+
+
+class LoopPort:
+    """One worker thread for one event loop; its outcomes wake the loop over a descriptor."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, core: _core.Client) -> None:
+        self._worker: _core.Worker | None = _core.Worker(core)
+        self.closed = False
+        self._loop = loop
+        self.process = os.getpid()
+        self._waiting: dict[int, tuple[asyncio.Future[_core.Outcome], RetryHook]] = {}
+        self._watches_descriptor = True
+        try:
+            loop.add_reader(self.worker.notification_fd(), self._take)
+        except NotImplementedError:  # a loop that watches no descriptors: Windows' Proactor
+            self._watches_descriptor = False
+            threading.Thread(target=self._relay, name="tradingdata-relay", daemon=True).start()
+
+    @property
+    def worker(self) -> _core.Worker:
+        """What makes the calls. Raises ClientClosedError behind ``close``."""
+        if self._worker is None:
+            raise ClientClosedError("the client is closed: make a new one")
+        return self._worker
+
+    async def outcome(self, call: int, on_retry: RetryHook) -> _core.Outcome:
+        """What a submitted call comes to; a caller that leaves early gives the call up."""
+        try:
+            return await self._wait_for(call, on_retry)
+        finally:
+            self._forget(call)
+
+    def watch(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
+        """The same to be awaited later, or never; cancelling the future gives the call up."""
+        future = self._wait_for(call, on_retry)
+        future.add_done_callback(lambda _: self._forget(call))
+        return future
+
+    def _wait_for(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
+        future: asyncio.Future[_core.Outcome] = self._loop.create_future()
+        self._waiting[call] = (future, on_retry)
+        return future
+
+    def _forget(self, call: int) -> None:
+        if self._waiting.pop(call, None) is not None and not self.closed:
+            self.worker.cancel(call)
+
+    def close(self, error: Exception | None) -> None:
+        """Stops the worker, from any thread; calls that wait end with ``error`` if there is one.
+
+        Its connections close with it, so nothing may keep it: not a traceback, nor a cycle.
+        """
+        if self.closed:
+            return
+        self.closed = True
+        self.worker.close()
+        # In a forked child the loop's selector is still the parent's.
+        if os.getpid() != self.process or self._loop.is_closed():
+            self._worker = None
+        elif self._loop is asyncio._get_running_loop():
+            self._leave(error)
+        else:
+            with suppress(RuntimeError):  # the loop was closed meanwhile
+                self._loop.call_soon_threadsafe(self._leave, error)
+
+    def _leave(self, error: Exception | None) -> None:
+        if self._watches_descriptor:
+            self._loop.remove_reader(self.worker.notification_fd())
+        self._worker = None
+        waiting, self._waiting = self._waiting, {}
+        for future, _ in waiting.values():
+            if error is not None:
+                fail(future, error)
+
+    def _take(self) -> None:
+        if not self.closed:
+            self._settle(*self.worker.take())
+
+    def _relay(self) -> None:
+        worker = self.worker
+        while not self.closed:
+            events = worker.wait(0.1)
+            if not any(events):
+                continue
+            try:
+                self._loop.call_soon_threadsafe(self._settle, *events)
+            except RuntimeError:  # the loop was closed while calls were under way
+                return
+
+    def _settle(
+        self,
+        retries: list[tuple[int, int, str, float]],
+        outcomes: list[tuple[int, _core.Outcome]],
+    ) -> None:
+        for call, attempt, reason, delay in retries:
+            if call not in self._waiting:
+                continue
+            future, on_retry = self._waiting[call]
+            try:
+                on_retry(attempt, reason, delay)
+            except Exception as error:
+                fail(future, error)
+        for call, outcome in outcomes:
+            waiting = self._waiting.pop(call, None)
+            if waiting is not None and not waiting[0].done():
+                waiting[0].set_result(outcome)
+
+
+def fail(future: asyncio.Future[_core.Outcome], error: Exception) -> None:
+    """Ends a future with an error, which may stay unseen: a page that was fetched ahead."""
+    if not future.done():
+        future.set_exception(error)
+        future.exception()
+
+
+class LoopPorts:
+    """The ports of one client, one for each event loop that uses it."""
+
+    def __init__(self, core: _core.Client) -> None:
+        self._core = core
+        self._changing = threading.Lock()
+        self._ports: dict[asyncio.AbstractEventLoop, LoopPort] = {}
+
+    def of(self, loop: asyncio.AbstractEventLoop) -> LoopPort:
+        """The loop's port; a new one for a loop that has none, or one from before a fork."""
+        port = self._ports.get(loop)
+        if port is None or port.closed or port.process != os.getpid():
+            with self._changing:
+                gone = [self._ports.pop(other) for other in list(self._ports) if other.is_closed()]
+                port = self._ports[loop] = LoopPort(loop, self._core)
+            for other in gone:
+                other.close(None)
+        return port
+
+    def close(self, error: Exception | None) -> None:
+        """Closes all of them."""
+        with self._changing:
+            ports = list(self._ports.values())
+            self._ports.clear()
+        for port in ports:
+            port.close(error)

@@ -1,0 +1,92 @@
+"""One line a call and a retry, in the logger ``tradingdata``; never a token, a query or a body."""
+
+from __future__ import annotations
+
+import sys
+from collections import namedtuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable
+    from typing import NamedTuple
+
+    from ..errors import TradingDataError
+
+    class _RetryFields(NamedTuple):
+        call: str
+        account: str | None
+        attempt: int
+        reason: str
+        delay: float
+else:
+    _RetryFields = namedtuple("Retry", "call account attempt reason delay")
+
+CALLS = {"Trade": "trade_book", "Order": "order_book", "Stock": "search"}
+
+
+class Retry(_RetryFields):
+    """An attempt that failed, and the wait before the next.
+
+    Attributes:
+        call: ``trade_book``, ``order_book`` or ``search``.
+        account: the client's label for the account, or ``None``.
+        attempt: the one that failed, counted from 1.
+        reason: why, in words.
+        delay: seconds until the next attempt.
+    """
+
+    __slots__ = ()
+
+
+_found: logging.Logger | None = None
+
+
+def _logger() -> logging.Logger | None:
+    # Who has not imported logging has set up no handler, and need not pay for its import.
+    global _found
+    if _found is None and (module := sys.modules.get("logging")) is not None:
+        _found = module.getLogger("tradingdata")
+        if not _found.handlers:
+            _found.addHandler(module.NullHandler())  # silent, unless the user set logging up
+    return _found
+
+
+def log_retry(
+    what: str, account: str | None, on_retry: Callable[[Retry], object] | None
+) -> Callable[[int, str, float], None]:
+    """The function that the core calls before it waits for another attempt."""
+
+    def told(attempt: int, reason: str, delay: float) -> None:
+        retry = Retry(CALLS[what], account, attempt, reason, delay)
+        logger = _logger()
+        if logger is not None:
+            label = f" [{account}]" if account is not None else ""
+            logger.info(
+                "%s%s: attempt %d failed (%s), again in %.2f s",
+                retry.call, label, attempt, reason, delay,
+            )  # fmt: skip
+        if on_retry is not None:
+            on_retry(retry)
+
+    return told
+
+
+def log_end(
+    what: str,
+    account: str | None,
+    elapsed: float,
+    *,
+    status: int | None = None,
+    error: TradingDataError | None = None,
+) -> None:
+    """Notes how a call ended."""
+    logger = _logger()
+    if logger is None:
+        return
+    label = f" [{account}]" if account is not None else ""
+    if error is None:
+        logger.debug("%s%s: %s in %.3f s", CALLS[what], label, status, elapsed)
+    else:
+        kind = type(error).__name__
+        logger.info("%s%s: %s in %.3f s: %s", CALLS[what], label, kind, elapsed, error)

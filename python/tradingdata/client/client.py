@@ -1,0 +1,383 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+import atexit
+import time
+
+from .. import _core
+from .._util.validate import hook, seconds, text
+from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
+from ..books.response import response_of
+from ..errors import TradingDataError
+from .call_log import log_end, log_retry
+from .options import check_open, make_core
+from .pager import SearchPager
+from .stats import ClientStats
+from .tokens import REFUSALS, Held, TokenSource, held, late
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Generator, Iterable
+    from types import TracebackType
+    from typing import Any, Self, TypeVar
+
+    from ..books.records import Stock
+    from ..watch.updates import OrderUpdate, TradeUpdate
+    from .call_log import Retry
+    from .snapshot import Books
+
+    Book = TypeVar("Book", TradeBook, OrderBook)
+
+# Threads that wait for an answer must not hold up the end of the process, nor be cut off in C++.
+atexit.register(_core.end_all_calls, 2.0)
+
+
+class Client:
+    """The service's books and its stock search, for one account.
+
+    Args:
+        base_url: where the service is, e.g. ``https://api.example.com``; else the environment
+            variable ``TRADINGDATA_BASE_URL``. Plain http is taken for loopback only.
+        access_token: the bearer token, or a function that returns it and is asked again when the
+            service refuses the one it has (see ``token_file``); else ``TRADINGDATA_ACCESS_TOKEN``.
+            Without one, ``search`` works and the books raise ConfigurationError.
+        account: a label of your own, never sent; it stands on responses and errors.
+        timeout: seconds that a call may take, over all attempts and the waits between them.
+        connect_timeout: seconds that one attempt may take to connect.
+        attempts: requests that a call may send before its error is raised.
+        rate_limit: a ``RateLimit``, which several clients may share.
+        proxy: URL of an HTTP or SOCKS proxy, ``""`` for none; ``None`` asks the environment. It is
+            never used for loopback.
+        trust_env: whether the environment's proxies and CA files count.
+        ca_file: a PEM file of the roots to trust; else ``SSL_CERT_FILE``, ``CURL_CA_BUNDLE``,
+            ``REQUESTS_CA_BUNDLE``, the system's, certifi's.
+        max_body: bytes of an unpacked answer above which it is refused; 256 MiB.
+        strict: whether a value that is lost or missing is an error instead of a warning.
+        keep_personal_data: whether account numbers (PAN) are kept; they are masked otherwise.
+        on_retry: called with a ``Retry`` before each wait for another attempt.
+
+    A client may be used by many threads, and on both sides of a fork. ``with`` closes it, and need
+    not be used. It cannot be copied or pickled, since a copy would carry the token along. Raises
+    ConfigurationError for options that cannot work, and TypeError for those of another type.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        access_token: str | Callable[[], str] | None = None,
+        account: str | None = None,
+        timeout: float = 30,
+        connect_timeout: float = 5,
+        attempts: int = 4,
+        rate_limit: _core.RateLimit | None = None,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        ca_file: str | os.PathLike[str] | None = None,
+        max_body: int = 256 * 2**20,
+        strict: bool = False,
+        keep_personal_data: bool = False,
+        on_retry: Callable[[Retry], object] | None = None,
+    ) -> None:
+        token = held(access_token)
+        del access_token
+        self._account = None if account is None else text("account", account)
+        self._timeout = seconds("timeout", timeout)
+        self._on_retry = hook("on_retry", on_retry)
+        self._core = make_core(
+            base_url,
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            attempts=attempts,
+            rate_limit=rate_limit,
+            proxy=proxy,
+            trust_env=trust_env,
+            ca_file=ca_file,
+            max_body=max_body,
+            strict=strict,
+            keep_personal_data=keep_personal_data,
+        )
+        self._tokens = TokenSource(self._core, token)
+
+    @classmethod
+    def from_profile(cls, name: str, **options: Any) -> Self:
+        """A client of the options that a profile holds; ``options`` go before the profile's.
+
+        Profiles stand in ``~/.config/tradingdata/profiles.toml`` (or where ``TRADINGDATA_PROFILES``
+        says), a TOML table each, with the names of this class's options; ``access_token_file``
+        names a file to read the token from. The file must not be readable by others. ``account`` is
+        the profile's name unless it says another. Raises ConfigurationError.
+        """
+        from .profiles import load_profile, with_token_hidden
+
+        options = with_token_hidden(options)
+        return cls(**{**load_profile(name), **options})
+
+    # -- the service --
+
+    def trade_book(self, *, timeout: float | None = None) -> TradeBook:
+        """The account's executed trades (service: "Trade book"), in the service's order.
+
+        ``timeout`` in seconds replaces the client's for this call. Warns with DataWarning of values
+        that were lost. Raises ConfigurationError without a token, AuthenticationError where it is
+        refused, and else the TradingDataError that says what happened: no failure looks like an
+        empty book, so an empty one means that the service said there are no trades.
+        """
+        return self._book(TradeBook, timeout)
+
+    def order_book(self, *, timeout: float | None = None) -> OrderBook:
+        """The orders of the current day (service: "Order book"), in the service's order.
+
+        The service clears them after the session. Arguments, warnings and errors are those of
+        ``trade_book``.
+        """
+        return self._book(OrderBook, timeout)
+
+    def books(self, *, timeout: float | None = None) -> Books:
+        """Orders and trades that belong together: ``orders, trades = client.books()``.
+
+        Trades and orders are asked for, and whichever is behind again, after pauses of 0.1 to 1
+        seconds, 6 times at the most, until they agree: for every order of the order book's days,
+        ``traded_qty`` summed over its legs is the ``quantity`` summed over its trades. Prices are
+        for ``reconcile`` to compare. Trades of orders of other days do not count; so none does
+        where the order book is empty, as the service leaves it after the session.
+
+        ``timeout`` in seconds, the client's unless given, is for all of it. Raises what
+        ``trade_book`` raises, and BooksDisagreeError, with both books and the orders on which they
+        differ, where they do not come to agree.
+        """
+        from .snapshot import Together
+
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        asking = Together(budget, self._account)
+        for step in asking:
+            time.sleep(step.wait)
+            asking.take(self._book(step.kind, step.time_left))
+        return asking.books
+
+    def search(
+        self,
+        query: str,
+        *,
+        page_size: int | None = None,
+        start_page: int = 1,
+        max_items: int | None = None,
+        prefetch: int = 1,
+        progress: bool = False,
+        on_page: Callable[[StockList], object] | None = None,
+        timeout: float | None = None,
+    ) -> SearchPager:
+        """Stocks by name, NSE symbol or BSE code (service: "Search stock"); no token goes along.
+
+        Nothing is asked until the result is read: it is an iterable of ``Stock``, with ``pages()``,
+        ``first(n)`` and ``all()``. Raises ConfigurationError at once for what cannot be asked, and
+        while it is read the TradingDataError of the page that failed, with ``page`` and
+        ``received`` on it.
+
+        Args:
+            query: company name, NSE symbol or BSE code.
+            page_size: the wire's ``limit``; 100 unless given, and the service's own 10 where it
+                refuses that. A size that was given is never replaced by another.
+            start_page: the page to begin with, counted from 1.
+            max_items: stocks at the most.
+            prefetch: pages that are asked for ahead of the reader, at the most, up to 100; there
+                are as many in flight as full pages came in a row, so short searches stay cheap.
+                With 0 a page is asked for when it is wanted.
+            progress: whether to show a bar (tqdm).
+            on_page: called with each page, a ``StockList``, before its rows are handed on.
+            timeout: seconds that one page may take; replaces the client's.
+        """
+        return SearchPager(
+            self,
+            query,
+            page_size=page_size,
+            start_page=start_page,
+            max_items=max_items,
+            prefetch=prefetch,
+            progress=progress,
+            on_page=on_page,
+            timeout=timeout,
+        )
+
+    def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
+        """The stock of exactly that NSE symbol, BSE code or ISIN; case does not count.
+
+        The service searches by name, symbol and code; that it finds a stock by its ISIN is not
+        promised. Its hits are read page by page, 20 at the most, and the first page with an exact
+        match decides: where the text is the symbol of one stock and the code of another, the symbol
+        goes first. Raises StockNotFoundError with the ``nearest`` names, also where several
+        companies have that very symbol, code or ISIN: then ``search`` and choose. ``timeout`` in
+        seconds is for all pages together.
+        """
+        from .stock_lookup import StockLookup
+
+        lookup = StockLookup(identifier, self._account)
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        for page in self.search(lookup.wanted, prefetch=0)._pages_within(budget):
+            if (found := lookup.look_at(page)) is not None:
+                return found
+        raise lookup.not_found()
+
+    # -- the books as they change --
+
+    def watch_orders(
+        self,
+        interval: float = 5.0,
+        *,
+        ignore: Iterable[str] = UNCOUNTED,
+        previous: OrderBook | None = None,
+        timeout: float | None = None,
+    ) -> Generator[OrderUpdate, None, None]:
+        """Polls the order book, and gives an ``OrderUpdate`` for each poll, for as long as it runs.
+
+        Level triggered: the orders after each good poll are those of its answer, and no change is
+        told twice. A failure that may pass is an update with ``missed``; any other raises. An order
+        whose ``last_updated_time`` goes back is held as it was known, until three answers in a row
+        say so. The first answer's orders are all new. An answer that is byte for byte the one
+        before is not decoded again.
+
+        Args:
+            interval: seconds from poll to poll, on a steady clock. Polls never overlap: ticks that
+                pass while one is under way, or while the loop's body works, are left out. After a
+                429 the next one waits for as long as the service asks, or for twice as long as
+                before, up to a minute.
+            ignore: fields that do not count as a change; time stamps never do.
+            previous: the orders that were known; what is the same in the first answer is not told.
+            timeout: seconds that one poll may take, with all its attempts; replaces the client's.
+
+        Between polls, Ctrl-C comes out at once. Nothing is left when the loop is left.
+        """
+        from ..watch.polling import watch
+        from ..watch.state import OrderState
+
+        poll = self._poll(OrderBook, timeout)
+        return watch(poll, OrderState(ignore, previous), seconds("interval", interval))
+
+    def watch_trades(
+        self,
+        interval: float = 5.0,
+        *,
+        previous: TradeBook | None = None,
+        timeout: float | None = None,
+    ) -> Generator[TradeUpdate, None, None]:
+        """Polls the trade book, and gives a ``TradeUpdate`` for each poll, each fill once.
+
+        A fill is known by its day, exchange, segment, ``trade_no`` and ``order_no``: numbers of two
+        exchanges or days may collide, and both sides of a trade with oneself have one number. Rows
+        without a number are told as often as an answer holds them. ``previous`` holds fills that
+        were told before; the rest is as in ``watch_orders``.
+        """
+        from ..watch.polling import watch
+        from ..watch.state import TradeState
+
+        poll = self._poll(TradeBook, timeout)
+        return watch(poll, TradeState(previous), seconds("interval", interval))
+
+    # -- the client itself --
+
+    @property
+    def base_url(self) -> str:
+        """Where the service is."""
+        return self._core.base_url
+
+    @property
+    def account(self) -> str | None:
+        """The label of the account; never sent."""
+        return self._account
+
+    @property
+    def access_token(self) -> str:
+        """Can be assigned, never read; ``client.access_token = new`` counts from the next call."""
+        raise AttributeError("access_token can be assigned, not read: tokens are never shown")
+
+    @access_token.setter
+    def access_token(self, token: str | Callable[[], str]) -> None:
+        replacement = Held(token)
+        del token
+        self._tokens.assign(replacement)
+
+    @property
+    def stats(self) -> ClientStats:
+        """What the client has done so far, in calls, attempts, connections and bytes."""
+        return ClientStats(**self._core.stats())
+
+    @property
+    def closed(self) -> bool:
+        """Whether ``close`` was called."""
+        return self._core.closed
+
+    def close(self) -> None:
+        """Closes the connections; calls that wait elsewhere end with an error. Twice is once."""
+        self._core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "_tokens"):
+            return "<Client, not made>"  # what a traceback's locals show while __init__ fails
+        account = f", account={self._account!r}" if self._account is not None else ""
+        token = "with a token" if self._tokens.known else "without a token"
+        state = "closed" if self.closed else token
+        return f"<Client {self.base_url}{account}, {state}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Client cannot be copied or pickled: its token stays where it is")
+
+    # -- how a call is made --
+
+    def _book(
+        self, kind: type[Book], timeout: float | None, last: _core.LastAnswer | None = None
+    ) -> Book:
+        what = kind._record
+        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        deadline = time.monotonic() + budget
+        refused = False
+        try:
+            check_open(self._core)
+            generation = self._tokens.ready(deadline)
+            try:
+                answer = self._answer(what, deadline, last)
+            except REFUSALS:
+                if not self._tokens.refresh(generation, deadline):
+                    raise
+                refused = True
+            if refused:
+                answer = self._answer(what, deadline, last)
+        except TradingDataError as error:
+            error.account = self._account
+            raise
+        return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
+
+    def _answer(self, what: str, deadline: float, last: _core.LastAnswer | None) -> tuple[Any, ...]:
+        """One call with the token of the moment, and its line in the log."""
+        started = time.monotonic()
+        try:
+            if started >= deadline:
+                raise late()
+            answer = self._core.book(what, deadline - started, self._retry_hook(what), last)
+        except TradingDataError as error:
+            log_end(what, self._account, time.monotonic() - started, error=error)
+            raise
+        log_end(what, self._account, time.monotonic() - started, status=answer[1])
+        return answer
+
+    def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Book]:
+        """The same call again and again: an answer that equals the one before is not decoded."""
+        from functools import partial
+
+        within = None if timeout is None else seconds("timeout", timeout)
+        return partial(self._book, kind, within, _core.LastAnswer())
+
+    def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
+        return log_retry(what, self._account, self._on_retry)

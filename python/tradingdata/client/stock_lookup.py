@@ -1,0 +1,103 @@
+"""The one stock that a symbol, a code or an ISIN names, among what a search finds."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+from .._util.validate import text
+from ..errors import ConfigurationError, StockNotFoundError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..books.book import StockList
+    from ..books.records import Stock
+
+MOST_PAGES = 20
+MOST_NAMES = 5
+MOST_COMPARED = 500  # rows, in the service's order, that the nearest names are chosen from
+LONGEST_SHOWN = 60  # characters of the identifier
+ISIN = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]")
+
+# What a stock may be asked for by: an earlier one goes before a later one.
+KINDS = {"nsesymbol": "NSE symbol", "bsecode": "BSE code", "isin": "ISIN"}
+
+
+class StockLookup:
+    """Looks at page after page for the stock; case and outer spaces do not count."""
+
+    def __init__(self, identifier: str, account: str | None) -> None:
+        self.wanted = text("identifier", identifier).strip().upper()
+        if not self.wanted:
+            raise ConfigurationError(
+                "identifier is empty: give an NSE symbol, a BSE code or an ISIN"
+            )
+        self._account = account
+        self._pages: list[StockList] = []
+
+    def look_at(self, page: StockList) -> Stock | None:
+        """The stock, if it is on this page. Raises StockNotFoundError where it is ambiguous there.
+
+        Also after as many pages as are looked at.
+        """
+        for field, kind in KINDS.items():
+            matches = [stock for stock in page if _plain(getattr(stock, field)) == self.wanted]
+            if len({_company(stock) for stock in matches}) > 1:
+                raise self._error(f"{len(matches)} stocks have the {kind} {self._shown()}", matches)
+            if matches:
+                return copy.copy(matches[0])  # a copy does not keep the page alive
+        self._pages.append(page)
+        if len(self._pages) == MOST_PAGES:
+            raise self.not_found(more=True)
+        return None
+
+    def not_found(self, *, more: bool = False) -> StockNotFoundError:
+        """The error that names the stocks that come nearest."""
+        seen = sum(len(page) for page in self._pages)
+        subject = f"none of the first {seen:,} hits" if more else "no stock"
+        message = f"{subject} has the NSE symbol, BSE code or ISIN {self._shown()}"
+        if ISIN.fullmatch(self.wanted):
+            message += " (the service does not promise to find stocks by ISIN)"
+        return self._error(message, self._nearest())
+
+    def _error(self, message: str, stocks: Sequence[Stock]) -> StockNotFoundError:
+        names = [f"{stock.companyname or '?'} ({_label(stock)})" for stock in stocks[:MOST_NAMES]]
+        found = f"the search found: {', '.join(names)}" if names else "the search found nothing"
+        error = StockNotFoundError(f"{message}; {found}", account=self._account)
+        error.nearest = tuple(stock.companyname or "" for stock in stocks[:MOST_NAMES])
+        return error
+
+    def _nearest(self) -> list[Stock]:
+        from difflib import SequenceMatcher
+        from itertools import chain, islice
+
+        matcher = SequenceMatcher(b=self.wanted, autojunk=False)
+
+        def likeness(stock: Stock) -> float:
+            ratios = [0.0]
+            for value in (*(getattr(stock, field) for field in KINDS), stock.companyname):
+                matcher.set_seq1(_plain(value)[: 4 * LONGEST_SHOWN])
+                ratios.append(matcher.ratio())
+            return max(ratios)
+
+        candidates = islice(chain.from_iterable(self._pages), MOST_COMPARED)
+        return sorted(candidates, key=likeness, reverse=True)[:MOST_NAMES]
+
+    def _shown(self) -> str:
+        whole = len(self.wanted) <= LONGEST_SHOWN
+        return repr(self.wanted if whole else self.wanted[: LONGEST_SHOWN - 1] + "…")
+
+
+def _plain(value: str | None) -> str:
+    return value.strip().upper() if value else ""
+
+
+def _label(stock: Stock) -> str:
+    return stock.nsesymbol or stock.bsecode or stock.isin or f"co_code {stock.co_code}"
+
+
+def _company(stock: Stock) -> object:
+    """What two rows of the same company have in common."""
+    return stock if stock.co_code is None else stock.co_code

@@ -1,0 +1,1 @@
+"""How books and results are shown: as text and as HTML."""

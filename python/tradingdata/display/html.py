@@ -1,0 +1,111 @@
+"""Books, records and results as HTML.
+
+Colours come from the page, so that light and dark both read well.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from .. import _core
+from .plain_table import group
+from .preview import (
+    NOUNS,
+    Shown,
+    heading,
+    issue_lines,
+    plain,
+    shown_book,
+    without_account_number,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Rules by class, since a rule at each cell would be most of the output. Greys are halves of what
+# the page has; a notebook's own stripes and hover stay. Said twice, the class outweighs Jupyter's
+# rule that aligns every cell to the right.
+_STYLE = """<style>
+.td-book{overflow-x:auto;margin:.3em 0}
+.td-book table{border-collapse:collapse;border:0;margin:.3em 0;font-variant-numeric:tabular-nums}
+.td-book.td-book table td,.td-book.td-book table th{padding:.25em .7em;text-align:left;\
+white-space:nowrap;max-width:24em;overflow:hidden;text-overflow:ellipsis}
+.td-book.td-book table tbody tr{border-top:1px solid rgba(128,128,128,.35)}
+.td-book.td-book table td.n,.td-book.td-book table th.n{text-align:right}
+.td-book.td-book table td.q,.td-book.td-book table th.q{opacity:.6;font-weight:normal}
+</style>"""
+_LONG = 30  # characters from which a cell shows its text as a hint too
+
+
+def _cell(tag: str, text: str, kind: str = "", *, title: str = "") -> str:
+    """One cell; `kind` has an "n" for a number and a "q" for what stands back."""
+    classes = f' class="{" ".join(kind)}"' if kind else ""
+    hint = f' title="{escape(title)}"' if title else ""
+    return f"<{tag}{classes}{hint}>{escape(text)}</{tag}>"
+
+
+def _value(text: str, right: bool) -> str:
+    return _cell("td", text, "n" if right else "", title=text if len(text) > _LONG else "")
+
+
+def box(title: str, table: str, below: str = "") -> str:
+    """A display as a notebook takes it: a title, a table and what stands below it."""
+    return f'{_STYLE}<div class="td-book"><div>{title}</div>{table}{below}</div>'
+
+
+def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
+    if row is None:
+        width = len(shown.names) + 2
+        return f'<tr><td class="q" colspan="{width}">⋮ {group(shown.skipped)} more</td></tr>'
+    number, texts = row
+    values = "".join(map(_value, texts, shown.right))
+    return f"<tr>{_cell('th', group(number), 'nq')}{values}<td></td></tr>"
+
+
+def book_html(book: Any) -> str:
+    """A book for a notebook: its head and tail, key columns first, and what did not fit."""
+    title = f"<b>{type(book).__name__}</b>: {escape(heading(book))}"
+    if not len(book):
+        return box(title, "")
+    return box(title, shown_html(shown_book(book)), _issues(book))
+
+
+def shown_html(shown: Shown) -> str:
+    """A table for a notebook, its rows numbered; hidden columns are named in a hint."""
+    names = "".join(
+        _cell("th", name, "n" if right else "")
+        for name, right in zip(shown.names, shown.right, strict=True)
+    )
+    hidden = f"+{len(shown.hidden)} more" if shown.hidden else ""
+    more = _cell("th", hidden, "q", title=", ".join(shown.hidden))
+    head = f"<thead><tr><th></th>{names}{more}</tr></thead>"
+    body = "".join(_row(shown, row) for row in shown.rows)
+    return f"<table>{head}<tbody>{body}</tbody></table>"
+
+
+def _issues(book: Any) -> str:
+    lines = issue_lines(book)
+    if not lines:
+        return ""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    count = f"{group(len(lines))} {'issue' if len(lines) == 1 else 'issues'}"
+    return f"<details><summary>{count}</summary><ul>{items}</ul></details>"
+
+
+def record_html(record: Any) -> str:
+    """A record for a notebook: the fields that are set, each with its meaning as a hint."""
+    record_name = type(record).__name__
+    rows = []
+    for name, kind, doc, personal in _core.fields_of(record_name):
+        value = record[name]
+        if value is None or value == "":
+            continue
+        text = without_account_number(value) if personal else plain(kind, value)
+        rows.append(_cell("th", name, title=doc) + _value(text, right=False))
+    for name, value in _core.row_extras(record).items():
+        unknown = _cell("th", name, title="not in the service's document")
+        rows.append(unknown + _value(plain("text", value), right=False))
+    title = f"<b>{record_name}</b>: one {NOUNS[record_name][0]}, {len(rows)} fields set"
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return box(title, f"<table><tbody>{body}</tbody></table>")

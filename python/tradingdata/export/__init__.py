@@ -1,0 +1,1 @@
+"""Books as data frames, Arrow tables and files."""

@@ -1,0 +1,115 @@
+"""Excel workbooks: one sheet, in which nothing is guessed and nothing runs."""
+
+from __future__ import annotations
+
+import os
+
+from .._util.atomic_file import whole_file
+from .._util.optional_imports import require
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from .selection import Choice
+
+_MOST_ROWS = 1_048_576 - 1  # of a sheet, below the line of names
+_MOST_TEXT = 32_767  # characters in a cell
+_EXACT = 10**15  # a cell holds 15 digits
+_FIRST_YEAR = 1900  # before it, a workbook has no dates
+_FORMATS = {
+    "timestamp": "yyyy-mm-dd hh:mm:ss",
+    "date": "yyyy-mm-dd",
+}
+_WIDEST = 40
+
+
+def write_excel(choice: Choice, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Writes the chosen rows and columns to a workbook of one sheet, named after the record."""
+    target = _checked(path, len(choice))
+
+    def columns() -> dict[str, list[Any]]:
+        found = choice.table.to_dict(choice.start, choice.stop, list(choice.kinds))
+        for name in choice.extra:
+            found[name] = choice.table.extra_texts(name, choice.start, choice.stop)
+        return found
+
+    _write_workbook(columns, choice.kinds, target, choice.table.record, overwrite=overwrite)
+
+
+def write_columns(
+    columns: dict[str, list[Any]],
+    kinds: Mapping[str, str],
+    path: str | os.PathLike[str],
+    *,
+    sheet: str,
+    overwrite: bool,
+) -> None:
+    """Writes columns of values, each of its kind, to a workbook of one sheet of that name."""
+    target = _checked(path, max(map(len, columns.values()), default=0))
+    _write_workbook(lambda: columns, kinds, target, sheet, overwrite=overwrite)
+
+
+def _checked(path: str | os.PathLike[str], rows: int) -> str:
+    target = os.fspath(path)
+    if not target.lower().endswith(".xlsx"):
+        raise ValueError(f"a workbook's name ends in .xlsx, not {os.path.basename(target)!r}")
+    if rows > _MOST_ROWS:
+        raise ValueError(f"a sheet holds {_MOST_ROWS:,} rows, and the book has {rows:,}")
+    return target
+
+
+def _write_workbook(
+    columns: Callable[[], dict[str, list[Any]]],
+    kinds: Mapping[str, str],
+    target: str,
+    title: str,
+    *,
+    overwrite: bool,
+) -> None:
+    xlsxwriter = require("xlsxwriter", "excel", "to_excel()")
+    with (
+        whole_file(target, overwrite=overwrite) as draft,
+        xlsxwriter.Workbook(draft, {"remove_timezone": True}) as workbook,
+    ):
+        _write_sheet(workbook, title, columns(), kinds)
+
+
+def _write_sheet(
+    workbook: Any, title: str, columns: dict[str, list[Any]], kinds: Mapping[str, str]
+) -> None:
+    sheet = workbook.add_worksheet(title)
+    bold = workbook.add_format({"bold": True})
+    formats = {kind: workbook.add_format({"num_format": shape}) for kind, shape in _FORMATS.items()}
+    rows = 0
+    for at, (name, values) in enumerate(columns.items()):
+        kind = kinds.get(name, "text")
+        sheet.write_string(0, at, name, bold)
+        widest = len(name)
+        rows = len(values)
+        for row, value in enumerate(values, 1):
+            if value is not None:
+                text = _write(sheet, row, at, value, kind, formats.get(kind))
+                widest = max(widest, len(text))
+        sheet.set_column(at, at, min(widest, _WIDEST) + 2)
+    sheet.freeze_panes(1, 0)
+    if columns:
+        sheet.autofilter(0, 0, rows, len(columns) - 1)
+
+
+def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> str:
+    """Writes a cell and returns about what it shows."""
+    text = str(value)
+    if kind in _FORMATS and value.year >= _FIRST_YEAR:
+        sheet.write_datetime(row, at, value, shape)
+    elif kind == "number" or (kind == "integer" and abs(value) < _EXACT):
+        sheet.write_number(row, at, value)
+    elif len(text) > _MOST_TEXT:
+        raise ValueError(
+            f"a cell holds {_MOST_TEXT:,} characters, and column {at} of row {row - 1} "
+            f"has {len(text):,}"
+        )
+    else:
+        sheet.write_string(row, at, text)
+    return text

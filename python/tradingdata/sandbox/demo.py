@@ -1,0 +1,103 @@
+"""The demonstration: the three calls against the sandbox, as plain text on a terminal."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TextIO
+
+from tradingdata import sandbox
+from tradingdata._core import __version__
+from tradingdata.books.book import OrderBook, TradeBook
+from tradingdata.client.client import Client
+from tradingdata.display.plain_table import group, table
+
+# Rows shown at the head and at the tail of a long table.
+SHOWN = 6
+
+
+def show(out: TextIO) -> None:
+    """Run the three calls against a simulated service on this machine and write what they give."""
+    with sandbox.start() as service, service.client() as client:
+        _write(out, f"tradingdata {__version__}, on a simulated trading day: no account needed.")
+        _call(out, "trades = client.trade_book()")
+        _write(out, trade_table(client.trade_book()))
+        _call(out, "orders = client.order_book()")
+        _write(out, order_summary(client.order_book()))
+        _call(out, 'client.search("bank").pages()')
+        _write(out, search_summary(client, "bank"))
+
+
+def trade_table(trades: TradeBook) -> str:
+    """Write the head and the tail of a trade book as a table, with its turnover."""
+    rows = [
+        [
+            f"{trade.exch_trade_time:%H:%M:%S}" if trade.exch_trade_time else "",
+            trade.exchange or "",
+            trade.symbol or "",
+            trade.txn_type or "",
+            group(trade.quantity),
+            group(trade.traded_price, 2),
+            group(trade.trade_value, 2),
+        ]
+        for trade in trades
+    ]
+    hidden = len(rows) - 2 * SHOWN
+    if hidden > 0:
+        rows[SHOWN:-SHOWN] = [["", "", f"... {hidden} more", "", "", "", ""]]
+    headings = ["time", "on", "symbol", "side", "quantity", "price", "value"]
+    turnover = sum(trade.trade_value or 0.0 for trade in trades)
+    return (
+        table(headings, rows, right="llllrrr")
+        + f"\n\n  {group(len(trades))} trades, turnover {group(turnover, 2)}"
+    )
+
+
+def order_summary(orders: OrderBook) -> str:
+    """Write how many orders, and how much of their quantity, stand in each status."""
+    counts: Counter[str] = Counter()
+    placed: Counter[str] = Counter()
+    filled: Counter[str] = Counter()
+    for order in orders:
+        status = order.status or "(none)"
+        counts[status] += 1
+        placed[status] += int(order.quantity or 0)
+        filled[status] += int(order.traded_qty or 0)
+    rows = [
+        [status, group(count), group(placed[status]), group(filled[status])]
+        for status, count in counts.most_common()
+    ]
+    rows.append(["all", *(group(column.total()) for column in (counts, placed, filled))])
+    return table(["status", "orders", "quantity", "filled"], rows, right="lrrr")
+
+
+def search_summary(client: Client, query: str) -> str:
+    """Write the largest companies that a search finds, and over how many pages they came."""
+    pages = list(client.search(query, page_size=10).pages())
+    stocks = [stock for page in pages for stock in page]
+    largest = sorted(stocks, key=lambda stock: stock.mcap or 0.0, reverse=True)[:SHOWN]
+    rows = [
+        [
+            stock.nsesymbol or stock.bsecode or "",
+            stock.companyname or "",
+            stock.mcaptype or "",
+            group(stock.mcap, 2),
+        ]
+        for stock in largest
+    ]
+    headings = ["symbol", "company", "class", "market cap"]
+    return (
+        table(headings, rows, right="lllr")
+        + f"\n\n  the {len(rows)} largest of {group(len(stocks))} stocks on {len(pages)} pages"
+    )
+
+
+def _write(out: TextIO, text: str) -> None:
+    out.write(text + "\n")
+
+
+def _call(out: TextIO, code: str) -> None:
+    """Write the line of Python that gives what follows, in bold on a terminal."""
+    bold = out.isatty() and not os.environ.get("NO_COLOR")
+    prompt = f">>> {code}"
+    _write(out, "\n" + (f"\x1b[1m{prompt}\x1b[0m" if bold else prompt) + "\n")

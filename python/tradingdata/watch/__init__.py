@@ -1,0 +1,1 @@
+"""Polling: order and trade updates computed from successive responses."""

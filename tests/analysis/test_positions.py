@@ -1,0 +1,147 @@
+"""Positions: what trades add up to, by account, exchange, segment, security and product."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tradingdata as td
+from analysis_samples import book, paise, trade, trades
+from tradingdata.analysis.security_key import KEY
+
+
+def test_both_sides_their_averages_and_the_net() -> None:
+    (row,) = td.positions(
+        book(
+            trade(1, "B", 10, 1000.10),
+            trade(2, "B", 5, 510.05),
+            trade(3, "S", 4, 420.20, symbol="INFY-2", display_name="Infosys"),
+        )
+    )
+    assert (row.trades, row.buy_quantity, row.sell_quantity, row.net_quantity) == (3, 15, 4, 11)
+    assert (row.buy_value, row.sell_value, row.net_cash) == (1510.15, 420.2, -1089.95)
+    assert (row.buy_average, row.sell_average) == (151015 / 1500, 105.05)
+    assert (row.symbol, row.display_name) == ("INFY-2", "Infosys")
+
+
+def test_one_side_alone_has_no_average_on_the_other() -> None:
+    (bought,) = td.positions(book(trade(1, "B", 10, 1000)))
+    assert (bought.sell_quantity, bought.sell_value, bought.sell_average) == (0, 0.0, None)
+
+
+def test_what_differs_in_any_part_of_the_key_is_a_position_of_its_own() -> None:
+    made = [trade(number, "B", 1, 1.0)._replace(**{part: "X"}) for number, part in enumerate(KEY)]
+    found = td.positions(book(trade(9, "B", 1, 1.0), *made))
+    assert [row.buy_quantity for row in found] == [1] * 6
+
+
+def test_expiries_that_share_a_symbol_stay_apart() -> None:
+    found = td.positions(
+        book(
+            trade(1, "B", 50, 100.0, security_id="40148", symbol="NIFTY"),
+            trade(2, "S", 50, 120.0, security_id="40149", symbol="NIFTY"),
+        )
+    )
+    assert [row.net_quantity for row in found] == [50, -50]
+
+
+@given(trades())
+def test_quantity_and_cash_are_conserved(made: list[td.Trade]) -> None:
+    found = td.positions(td.TradeBook(made))
+    net = sum((1 if row.txn_type == "B" else -1) * (row.quantity or 0) for row in made)
+    cash = sum((-1 if row.txn_type == "B" else 1) * paise(row.trade_value or 0) for row in made)
+    assert sum(row.net_quantity for row in found) == net
+    assert sum(paise(row.net_cash) for row in found) == cash
+    assert sum(row.trades for row in found) == len(made)
+
+
+@given(st.lists(st.floats(-1e12, 1e12).map(lambda value: round(value, 4)), min_size=1))
+def test_a_sum_is_the_float_nearest_to_the_exact_one(values: list[float]) -> None:
+    from fractions import Fraction
+
+    made = [trade(number, "B", 1, value) for number, value in enumerate(values)]
+    (row,) = td.positions(td.TradeBook(made))
+    assert row.buy_value == float(sum(Fraction(repr(value)) for value in values))
+
+
+@pytest.mark.parametrize("values", [(0.1 + 0.2, 0.1), (1e300, 1e-7), (5e-324, 1.0), (1e22, 0.01)])
+def test_odd_floats_add_up_exactly_too(values: tuple[float, float]) -> None:
+    """F86: decimals that a paisa does not hold."""
+    from fractions import Fraction
+
+    (row,) = td.positions(book(*(trade(n, "B", 1, value) for n, value in enumerate(values))))
+    assert row.buy_value == float(sum(Fraction(repr(value)) for value in values))
+
+
+NEEDED = (*KEY, "txn_type", "quantity", "trade_value")
+
+
+@pytest.mark.parametrize("name", NEEDED)
+@pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
+def test_a_missing_value_is_an_error_and_no_zero(calculate: object, name: str) -> None:
+    """F59: a value that was lost would make the position wrong without a sign."""
+    assert callable(calculate)
+    spoilt = book(trade(1, "B", 5, 50.0), trade(2, "B", 5, 50.0)._replace(**{name: None}))
+    with pytest.raises(ValueError, match=rf"^{name} is missing in row 1 \(trade_no '2'\)"):
+        calculate(spoilt)
+
+
+def test_the_advice_on_a_missing_value_works() -> None:
+    spoilt = book(trade(1, "B", 5, 50.0), trade(2, "B", 5, None))
+    with pytest.raises(ValueError, match="leave such rows out with") as caught:
+        td.positions(spoilt)
+    advice = str(caught.value).partition("leave such rows out with ")[2].rpartition(", or")[0]
+    assert td.positions(eval(advice, {"td": td, "trades": spoilt}))[0].buy_quantity == 5
+
+
+@pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
+def test_a_code_that_is_neither_side_is_an_error(calculate: object) -> None:
+    assert callable(calculate)
+    with pytest.raises(ValueError, match=r"txn_type is 'BUY' in row 0 .* buy= and sell="):
+        calculate(book(trade(1, "BUY", 5, 50.0)))
+    spoken = book(trade(1, "BUY", 5, 50.0), trade(2, "SELL", 5, 60.0, 1))
+    assert len(calculate(spoken, buy="BUY", sell="SELL")) == 1
+
+
+@pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
+def test_what_cannot_be_counted_is_refused(calculate: object) -> None:
+    assert callable(calculate)
+    with pytest.raises(ValueError, match="quantity is 0 in row 0"):
+        calculate(book(trade(1, "B", 0, 50.0)))
+    with pytest.raises(ValueError, match="buy and sell must be two different codes"):
+        calculate(book(), buy="B", sell="B")
+    with pytest.raises(TypeError, match="sell is text, not NoneType"):
+        calculate(book(), sell=None)
+    with pytest.raises(TypeError, match="trades takes a book of type TradeBook, not DataFrame"):
+        calculate(book().to_pandas())
+
+
+@pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
+def test_a_trade_that_stands_in_the_book_twice_is_refused(calculate: object) -> None:
+    """F98, and books of overlapping days that were joined."""
+    assert callable(calculate)
+    once = book(trade(1, "B", 5, 50.0), trade(2, "B", 5, 50.0))
+    twice = td.concat([once, once])
+    with pytest.raises(ValueError, match=r"rows 0 and 2 are one trade \(trade_no '1'\)"):
+        calculate(twice)
+    mended = td.TradeBook(dict.fromkeys(twice))
+    assert calculate(mended) == calculate(once)
+
+
+def test_numbers_may_come_again_on_another_day_or_side_and_be_missing() -> None:
+    found = td.positions(
+        book(
+            trade(1, "B", 5, 50.0),
+            trade(1, "B", 5, 50.0, 86400),
+            trade(1, "S", 5, 50.0),
+            trade(1, "B", 5, 50.0, trade_no=None),
+            trade(1, "B", 5, 50.0, trade_no=None),
+        )
+    )
+    assert found[0].buy_quantity == 20
+
+
+def test_no_trades_make_no_positions() -> None:
+    assert len(td.positions(book())) == 0
+    assert "Positions: 0 rows" in repr(td.positions(book()))

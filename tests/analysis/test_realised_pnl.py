@@ -1,0 +1,273 @@
+"""Realised profit and loss: each trade closes the oldest lots of the other side."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tradingdata as td
+from analysis_samples import TRADE, at, book, on_day, paise, trade, trades
+from tradingdata.analysis import Lot
+from tradingdata.analysis.security_key import KEY
+
+NOON = dt.datetime(2026, 11, 19, 12, tzinfo=ZoneInfo("Asia/Kolkata"))
+LOT: dict[str, Any] = {name: TRADE[name] for name in KEY} | {"quantity": 10, "value": 900.0}
+
+
+def matches(result: td.analysis.RealisedPnl) -> list[tuple[str | None, str | None, int, float]]:
+    return [
+        (match.buy_trade_no, match.sell_trade_no, match.quantity, match.realised)
+        for match in result.matches
+    ]
+
+
+def test_a_sale_closes_the_oldest_lots() -> None:
+    result = td.realised_pnl(
+        book(
+            trade(1, "B", 10, 1000.0, 0),
+            trade(2, "B", 10, 1100.0, 5),
+            trade(3, "S", 15, 1800.0, 9),
+        )
+    )
+    assert matches(result) == [("1", "3", 10, 200.0), ("2", "3", 5, 50.0)]
+    (row,) = result
+    assert (row.matched_quantity, row.cost, row.proceeds, row.realised) == (15, 1550, 1800, 250)
+    assert (row.unmatched_quantity, row.open_quantity, row.open_value) == (0, 5, 550.0)
+    assert result.realised == 250.0
+    assert [(lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots] == [("2", 5, 550)]
+
+
+def test_several_sales_close_one_lot_and_their_parts_add_up() -> None:
+    result = td.realised_pnl(
+        book(
+            trade(1, "B", 3, 100.0, 0),
+            *(trade(number, "S", 1, 40.0, number) for number in (2, 3, 4)),
+        )
+    )
+    assert sorted(match.cost for match in result.matches) == [33.33, 33.33, 33.34]
+    assert (result[0].cost, result.realised) == (100.0, 20.0)
+
+
+SHORT_DAY = (
+    trade(1, "S", 10, 1000.0, 0),
+    trade(2, "B", 4, 380.0, 5),
+    trade(3, "S", 6, 660.0, 9),
+)
+
+
+def test_a_purchase_closes_the_oldest_short_lots() -> None:
+    result = td.realised_pnl(book(*SHORT_DAY))
+    (match,) = result.matches
+    assert (match.side, match.sell_trade_no, match.buy_trade_no) == ("short", "1", "2")
+    assert (match.sell_time, match.buy_time, match.close_time) == (at(0), at(5), at(5))
+    assert (match.quantity, match.cost, match.proceeds, match.realised) == (4, 380, 400, 20)
+    assert [(lot.side, lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots] == [
+        ("short", "1", 6, 600.0),
+        ("short", "3", 6, 660.0),
+    ]
+    (row,) = result
+    assert (row.matched_quantity, row.realised, row.unmatched_quantity) == (4, 20.0, 0)
+    assert (row.open_quantity, row.open_value) == (-12, -1260.0)
+    assert len(result.unmatched) == 0
+
+
+def test_a_trade_can_close_one_side_and_open_the_other() -> None:
+    result = td.realised_pnl(
+        book(
+            trade(1, "B", 10, 1000.0, 0),
+            trade(2, "S", 15, 1650.0, 1),
+            trade(3, "B", 8, 800.0, 2),
+        )
+    )
+    assert [(match.side, match.quantity, match.realised) for match in result.matches] == [
+        ("long", 10, 100.0),
+        ("short", 5, 50.0),
+    ]
+    assert [(lot.side, lot.trade_no, lot.quantity, lot.value) for lot in result.open_lots] == [
+        ("long", "3", 3, 300.0)
+    ]
+
+
+@pytest.mark.parametrize("shorts", [False, (), {"I"}])
+def test_without_shorts_a_sale_of_holdings_is_listed_and_not_realised(shorts: Any) -> None:
+    result = td.realised_pnl(book(*SHORT_DAY), shorts=shorts)
+    assert matches(result) == [("2", "3", 4, 60.0)]
+    assert [(lot.trade_no, lot.quantity, lot.value) for lot in result.unmatched] == [
+        ("1", 10, 1000.0),
+        ("3", 2, 220.0),
+    ]
+    assert (result[0].unmatched_quantity, result[0].unmatched_value) == (12, 1220.0)
+    assert {lot.side for lot in result.unmatched} == {"unmatched"}
+    assert "12 sold without an opening (see .unmatched)" in repr(result)
+    assert "realised 60.00 before charges" in repr(result)
+
+
+def test_shorts_can_be_limited_to_products() -> None:
+    intraday = [row._replace(product="I", trade_no=f"I{row.trade_no}") for row in SHORT_DAY]
+    result = td.realised_pnl(book(*SHORT_DAY, *intraday), shorts={"I", "M"})
+    found = {row.product: (row.realised, row.unmatched_quantity) for row in result}
+    assert found == {"C": (60.0, 12), "I": (20.0, 0)}
+    for wrong in ("I", 1, {1}, None):
+        with pytest.raises(TypeError, match="shorts must be True, False or a collection of"):
+            td.realised_pnl(book(), shorts=wrong)  # type: ignore[arg-type]
+
+
+def test_short_lots_from_before_are_closed_even_without_shorts() -> None:
+    opening = [{**LOT, "side": "short"}]
+    for shorts in (True, False):
+        result = td.realised_pnl(book(trade(1, "B", 4, 400.0)), opening, shorts=shorts)
+        assert [(match.side, match.realised) for match in result.matches] == [("short", -40.0)]
+        assert result[0].open_quantity == -6
+
+
+def test_two_flat_days_that_are_chained_give_the_sum_of_both() -> None:
+    """Without short lots, the purchase that covers a short sale was left for the next day."""
+    monday = book(trade(1, "S", 10, 1500.0, 0), trade(2, "B", 10, 1250.0, 1))
+    tuesday = book(trade(3, "S", 10, 2000.0, 86400), trade(4, "B", 10, 1750.0, 86401))
+    first = td.realised_pnl(monday)
+    second = td.realised_pnl(tuesday, opening=first.open_lots)
+    assert (first.realised, second.realised) == (250.0, 250.0)
+    assert len(first.open_lots) == len(second.open_lots) == 0
+
+
+def test_unmatched_sales_are_refused_as_an_opening() -> None:
+    unmatched = td.realised_pnl(book(*SHORT_DAY), shorts=False).unmatched
+    for opening in (unmatched, list(unmatched), unmatched.to_dicts()):
+        with pytest.raises(ValueError, match="lot 0 is an unmatched sale, not an open lot: pass"):
+            td.realised_pnl(book(), opening)  # type: ignore[arg-type]
+
+
+def test_lots_from_before_go_first_in_the_order_given() -> None:
+    result = td.realised_pnl(
+        book(trade(1, "B", 10, 1000.0), trade(2, "S", 25, 2750.0, 1)),
+        opening=[LOT, {**LOT, "value": 950.0, "trade_no": "old"}],
+    )
+    assert matches(result) == [(None, "2", 10, 200.0), ("old", "2", 10, 150.0), ("1", "2", 5, 50.0)]
+    assert result.matches[0].buy_time is None
+
+
+def test_an_opening_that_is_not_touched_stays_open() -> None:
+    result = td.realised_pnl(book(), opening=[{**LOT, "symbol": "INFY"}])
+    assert [(lot.symbol, lot.quantity, lot.value) for lot in result.open_lots] == [
+        ("INFY", 10, 900.0)
+    ]
+    assert (len(result), result.realised) == (1, 0.0)
+
+
+def test_a_day_goes_on_with_the_open_lots_of_the_day_before() -> None:
+    monday = td.realised_pnl(book(trade(1, "B", 10, 1000.0), trade(2, "B", 10, 1100.0, 1)))
+    tuesday = book(trade(3, "S", 12, 1440.0, 86400))
+    through_frame: list[Any] = monday.open_lots.to_pandas().to_dict("records")
+    openings: list[Any] = [monday.open_lots, list(monday.open_lots), through_frame]
+    for opening in openings:
+        result = td.realised_pnl(tuesday, opening)
+        assert matches(result) == [("1", "3", 10, 200.0), ("2", "3", 2, 20.0)]
+        assert result.matches[0].buy_time == at(0)
+
+
+@pytest.mark.parametrize(
+    ("opening", "error", "message"),
+    [
+        ("C1", TypeError, "opening takes lots, not str: pass the open_lots"),
+        (LOT, TypeError, "opening takes lots, not dict"),
+        ([5], TypeError, r"not int \(lot 0\)"),
+        ([{**LOT, "price": 90.0}], ValueError, "lot 0 has 'price', but a lot has only client_id, "),
+        ([{**LOT, "side": "S"}], ValueError, "lot 0: side must be 'long' or 'short', not 'S'"),
+        ([LOT, {**LOT, "value": None}], ValueError, "lot 1 has no value"),
+        ([{**LOT, "quantity": float("nan")}], ValueError, "lot 0 has no quantity"),
+        ([{**LOT, "quantity": 1.5}], ValueError, "whole number of at least 1, not 1.5"),
+        ([{**LOT, "quantity": -5}], ValueError, "whole number of at least 1, not -5; side='short'"),
+        ([{**LOT, "value": float("inf")}], ValueError, "value must be a finite number"),
+        ([{**LOT, "quantity": "12"}], ValueError, "whole number of at least 1, not '12'"),
+        ([{**LOT, "quantity": "dozen"}], ValueError, "whole number of at least 1, not 'dozen'"),
+        ([{**LOT, "quantity": float("inf")}], ValueError, "whole number of at least 1, not inf"),
+        ([{**LOT, "quantity": True}], ValueError, "whole number of at least 1, not True"),
+        ([{**LOT, "value": "12,500"}], ValueError, "value must be a finite number, not '12,500'"),
+        ([{**LOT, "value": 10**400}], ValueError, "value must be a finite number"),
+        ([{**LOT, "time": "monday"}], TypeError, "lot 0: time must be a datetime, not 'monday'"),
+        (
+            [{**LOT, "time": NOON}],
+            ValueError,
+            "its time has a zone, but the trades have none: localize",
+        ),
+        ([{**LOT, "product": 5}], TypeError, "product must be text, not 5"),
+    ],
+)
+def test_what_is_no_lot_is_refused(opening: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        td.realised_pnl(book(), opening)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("time", [NOON, NOON.replace(tzinfo=None), NOON.astimezone(dt.UTC)])
+def test_times_of_lots_are_on_the_clock_of_localized_trades(time: dt.datetime) -> None:
+    pytest.importorskip("polars")
+    trades = book(trade(1, "S", 4, 400.0, 0)).localize("Asia/Kolkata")
+    (match,) = td.realised_pnl(trades, [{**LOT, "time": time}]).matches
+    assert match.buy_time == NOON
+    left = td.realised_pnl(trades, [{**LOT, "time": time}]).open_lots
+    assert left.to_pandas()["time"][0] == NOON
+    assert left.to_polars()["time"][0] == NOON
+
+
+def test_what_pandas_does_not_have_is_nothing_in_a_lot() -> None:
+    pandas = pytest.importorskip("pandas")
+    lot = {**LOT, "trade_no": pandas.NA, "time": pandas.NaT, "symbol": float("nan")}
+    assert td.realised_pnl(book(), [lot]) == td.realised_pnl(book(), [LOT])
+    with pytest.raises(ValueError, match="lot 0 has no quantity"):
+        td.realised_pnl(book(), [{**LOT, "quantity": pandas.NA}])
+
+
+def test_a_missing_time_is_an_error() -> None:
+    with pytest.raises(ValueError, match="exch_trade_time is missing in row 0"):
+        td.realised_pnl(book(trade(1, "B", 5, 50.0, exch_trade_time=None)))
+
+
+def test_within_a_second_the_order_of_the_book_decides() -> None:
+    made = [trade(11, "S", 1, 30.0), trade(10, "B", 1, 12.0), trade(9, "B", 1, 10.0)]
+    assert [match.side for match in td.realised_pnl(book(*made)).matches] == ["short"]
+    result = td.realised_pnl(book(*reversed(made)))
+    assert matches(result) == [("9", "11", 1, 20.0)]
+    assert result.matches[0].side == "long"
+
+
+@given(trades(), st.booleans())
+def test_a_part_costs_its_share_to_the_paisa(made: list[td.Trade], shorts: bool) -> None:
+    """Each part is a difference of two rounded shares of a fill's value."""
+    values = {row.trade_no: (row.quantity or 0, paise(row.trade_value or 0)) for row in made}
+    for part in td.realised_pnl(td.TradeBook(made), shorts=shorts).matches:
+        for number, amount in ((part.buy_trade_no, part.cost), (part.sell_trade_no, part.proceeds)):
+            quantity, value = values[number]
+            assert abs(paise(amount) * quantity - value * part.quantity) <= quantity
+
+
+@given(trades(whole_prices=True), trades(whole_prices=True), st.booleans())
+def test_day_by_day_is_the_same_as_all_at_once(
+    monday: list[td.Trade], tuesday: list[td.Trade], shorts: bool
+) -> None:
+    moved = on_day(tuesday, 1)
+    at_once = td.realised_pnl(td.TradeBook([*monday, *moved]), shorts=shorts)
+    first = td.realised_pnl(td.TradeBook(monday), shorts=shorts)
+    second = td.realised_pnl(td.TradeBook(moved), first.open_lots, shorts=shorts)
+    assert paise(first.realised) + paise(second.realised) == paise(at_once.realised)
+    # A key's lots stand together, and which key came first may differ.
+    left = sorted(map(repr, at_once.open_lots))
+    assert sorted(map(repr, second.open_lots)) == left
+
+
+def test_times_keep_their_zone() -> None:
+    local = book(trade(1, "B", 1, 1.0), trade(2, "S", 1, 2.0, 1)).localize("Asia/Kolkata")
+    result = td.realised_pnl(local)
+    assert str(result.matches[0].sell_time) == "2026-11-20 09:15:01+05:30"
+    assert str(result.matches.to_pandas()["sell_time"].dtype) == "datetime64[us, Asia/Kolkata]"
+    assert str(result.matches.to_polars()["sell_time"][0]) == "2026-11-20 09:15:01+05:30"
+
+
+def test_a_lot_is_a_plain_dataclass() -> None:
+    lot = td.realised_pnl(book(trade(1, "B", 5, 50.0))).open_lots[0]
+    assert isinstance(lot, Lot)
+    assert (lot.quantity, lot.value) == (5, 50.0)

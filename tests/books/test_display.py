@@ -1,0 +1,194 @@
+"""How books and records look: in a terminal, and as HTML in a notebook."""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from oracle import KINDS, MAKERS, body_of, sample
+from service import trades
+from tradingdata.display.preview import KEY_COLUMNS
+
+PAN = "ABCPK1234F"
+
+
+def book_of(rows: list[dict[str, object]], **options: Any) -> td.TradeBook:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        return td.TradeBook.from_json(body_of("trade", rows), **options)
+
+
+def html_of(record: Any) -> str:
+    """What a notebook shows of a record; the method is no part of its documented interface."""
+    html: str = record._repr_html_()
+    return html
+
+
+class Page(HTMLParser):
+    """The rows of a page's tables as texts, and its tags; open tags must be closed in order."""
+
+    VOID = ("meta", "br")
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.rows: list[list[tuple[str, str]]] = []
+        self.hints: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.open.append(tag)
+        given = dict(attributes)
+        self.hints += [given["title"] or ""] if "title" in given else []
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append((given.get("class") or "", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("td", "th"):
+            kind, text = self.rows[-1][-1]
+            self.rows[-1][-1] = (kind, text + data)
+
+    def texts(self, row: int) -> list[str]:
+        return [text for _, text in self.rows[row]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("columns", [40, 80, 100, 200])
+def test_a_repr_fits_the_screen(kind: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = repr(sample(kind, 500).book).splitlines()
+    assert len(text) <= 24
+    assert max(map(len, text[1:])) <= columns
+    assert text[0] == f"{type(sample(kind, 1).book).__name__}: 500 {kind}s"
+
+
+def test_a_repr_shows_head_and_tail_and_counts_the_rest() -> None:
+    book = book_of(trades(25, symbol=lambda index: f"SYMBOL{index}"))
+    text = repr(book)
+    shown = [index for index in range(25) if f" SYMBOL{index} " in text]
+    assert shown == [0, 1, 2, 3, 4, 20, 21, 22, 23, 24]
+    assert "... 15 more" in text
+    assert "more columns" in text
+    assert " more\n" not in repr(book[:11])
+    assert repr(book[:1]).startswith("TradeBook: 1 trade\n")
+    assert repr(book[:0]) == "TradeBook: 0 trades"
+
+
+def test_a_display_says_whose_it_is_and_when_it_was_received() -> None:
+    table = book_of(trades(3))._table
+    when = dt.datetime(2025, 1, 6, 10, 1, 2, 345, dt.UTC)
+    response = td.Response(table, account="desk<1>", received_at=when)
+    book = td.TradeBook._received(table, response, stacklevel=1)
+    assert repr(book).startswith(
+        "TradeBook: 3 trades, account desk<1>, received 2025-01-06 10:01:02 UTC\n"
+    )
+    assert "account desk&lt;1&gt;, received 2025-01-06 10:01:02 UTC" in book._repr_html_()
+    assert "times in Asia/Kolkata" in repr(book.localize("Asia/Kolkata"))
+
+
+def test_numbers_are_grouped_the_indian_way_and_whole_ones_have_no_decimals() -> None:
+    book = book_of(trades(2, quantity=(1_234_567, 5).__getitem__, trade_value=1_234_567.5))
+    page = Page(book._repr_html_())
+    at = page.texts(0).index("trade_value")
+    assert page.rows[1][at] == ("n", "12,34,567.50")
+    at = page.texts(0).index("quantity")
+    assert page.rows[1][at] == ("n", "12,34,567")
+    assert "12,34,567.50" in repr(book)
+    orders = td.OrderBook.from_json(body_of("order", MAKERS["order"](1, quantity=100000.0)))
+    assert "1,00,000" in Page(orders._repr_html_()).texts(1)
+
+
+def test_prices_show_all_their_decimals_up_to_four() -> None:
+    prices = (83.5, 83.5025)
+    page = Page(book_of(trades(2, traded_price=prices.__getitem__))._repr_html_())
+    at = page.texts(0).index("traded_price")
+    assert [page.texts(row)[at] for row in (1, 2)] == ["83.5000", "83.5025"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_key_columns_come_first_and_the_others_are_named_in_a_hint(kind: str) -> None:
+    expected = sample(kind, 40)
+    page = Page(expected.book._repr_html_())
+    keys = KEY_COLUMNS[kind.title()]
+    assert len(keys) <= 8
+    others = [name for name in (*expected.kinds, "brand_new") if name not in keys]
+    assert page.texts(0) == ["", *keys, f"+{len(others)} more"]
+    assert ", ".join(others) in page.hints
+    widths = {len(row) for row in page.rows if len(row) > 1}
+    assert widths == {len(keys) + 2}
+    assert [row[0] for row in page.rows if len(row) == 1] == [("q", "⋮ 30 more")]
+
+
+def test_text_is_escaped() -> None:
+    nasty = '<script>alert("x")</script>&amp;\'"'
+    stock = td.StockList.from_json(body_of("stock", MAKERS["stock"](1, companyname=nasty)))
+    for html in (stock._repr_html_(), html_of(stock[0])):
+        page = Page(html)
+        assert "script" not in page.tags
+        assert nasty in [text for row in page.rows for _, text in row]
+    name = '"><script>alert(1)</script>'
+    unknown = book_of([{**trades(1)[0], name: name}])
+    for html in (unknown._repr_html_(), html_of(unknown[0])):
+        assert "script" not in Page(html).tags
+
+
+def test_issues_are_shown_and_escaped() -> None:
+    book = book_of(trades(2, quantity=("<b>NA</b>", 5).__getitem__))
+    assert 'quantity: not an integer, 1 value lost, first "<b>NA</b>" (row 0)' in repr(book)
+    html = book._repr_html_()
+    assert "<details><summary>1 issue</summary>" in html
+    assert "first &quot;&lt;b&gt;NA&lt;/b&gt;&quot;" in html
+    assert Page(html).tags >= {"details", "ul", "li"}
+    assert "issue" not in repr(book_of(trades(2)))
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    book = book_of(trades(1, symbol="a\nb\x1b[31m\u202ec"))
+    assert "a\\nb\\x1b[31m\\u202ec" in repr(book)
+    assert "\x1b" not in repr(book) + book._repr_html_() + html_of(book[0])
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_no_display_shows_an_account_number(keep: bool) -> None:
+    book = book_of(trades(3, pan_no=PAN), keep_personal_data=keep)
+    displays = [repr(book), book._repr_html_(), repr(book[0]), html_of(book[0])]
+    assert not [display for display in displays if PAN in display]
+    assert "ABXXXXXX4F" in displays[3]
+    odd = book_of(trades(1, pan_no="SECRET"), keep_personal_data=keep)[0]
+    assert "SECRET" not in html_of(odd)
+    assert "XXXXXX" in html_of(odd)
+
+
+def test_a_record_shows_what_is_set_with_its_meaning_as_a_hint() -> None:
+    page = Page(html_of(td.Trade(symbol="INFY", quantity=100_000, settlor="")))
+    assert [page.texts(row) for row in range(len(page.rows))] == [
+        ["symbol", "INFY"],
+        ["quantity", "1,00,000"],
+    ]
+    assert "Trading symbol" in page.hints
+
+
+def test_colours_are_left_to_the_page() -> None:
+    html = sample("trade", 3).book._repr_html_()
+    assert "background" not in html
+    assert "color:" not in html
+    assert "#" not in html
+
+
+def test_an_empty_book_has_no_table() -> None:
+    assert "table" not in Page(td.OrderBook()._repr_html_()).tags
+    assert "0 orders" in td.OrderBook()._repr_html_()

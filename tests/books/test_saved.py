@@ -1,0 +1,327 @@
+"""Books as files and pickles: nothing is lost, and nothing damaged or half written is taken."""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import json
+import os
+import pickle
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tradingdata as td
+from service import as_json, envelope, orders, stocks, trades
+from tradingdata._util.atomic_file import whole_file
+
+PAN = "ABCDE1234F"
+MASKED = "ABXXXXXX4F"
+
+
+def book_of(record: str, count: int = 12, *, keep: bool = False) -> Any:
+    if record == "Trade":
+        rows = trades(count, variety=True, pan_no=PAN)
+        return td.TradeBook.from_json(as_json(envelope(rows)), keep_personal_data=keep)
+    if record == "Order":
+        rows = orders(count, variety=True, pan_no=PAN)
+        return td.OrderBook.from_json(as_json(envelope(rows)), keep_personal_data=keep)
+    rows = stocks(count, variety=True)
+    return td.StockList.from_json(as_json(rows), keep_personal_data=keep)
+
+
+@pytest.fixture(params=["Trade", "Order", "Stock"])
+def book(request: pytest.FixtureRequest) -> Any:
+    return book_of(request.param)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "book.td"
+
+
+def rewrite(path: Path, **changes: object) -> None:
+    """Changes the header of a saved book without its checksum."""
+    line, body = path.read_bytes().split(b"\n", 1)
+    path.write_bytes(json.dumps(json.loads(line) | changes).encode() + b"\n" + body)
+
+
+def assert_same(again: Any, book: Any) -> None:
+    assert again == book
+    assert again.to_dicts(extra=True) == book.to_dicts(extra=True)
+    assert again.issues == book.issues
+    assert again.response == book.response
+    assert hash(again) == hash(book)
+
+
+class TestRoundTrip:
+    def test_a_saved_book_is_loaded_as_it_was(self, book: Any, path: Path) -> None:
+        book.save(path)
+        again = type(book).load(path)
+        assert_same(again, book)
+        assert again.response.content == book.response.content
+        assert again.response.sha256 == book.response.sha256
+
+    @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+    def test_a_pickled_book_too(self, book: Any, protocol: int) -> None:
+        assert_same(pickle.loads(pickle.dumps(book, protocol)), book)
+
+    def test_parts_store_their_rows(self, book: Any, path: Path) -> None:
+        name = book.columns[0]
+        for part in (book[2:7], book[::-3], book.filter(**{name: book[0][name]}), book[:0]):
+            part.save(path, overwrite=True)
+            assert_same(type(book).load(path), part)
+            assert_same(pickle.loads(pickle.dumps(part)), part)
+
+    def test_a_small_part_stores_little(self) -> None:
+        big = book_of("Trade", 500)
+        assert len(pickle.dumps(big[:1])) < len(pickle.dumps(big)) / 50
+
+    def test_the_body_stands_in_the_file_byte_for_byte(self, book: Any, path: Path) -> None:
+        book.save(path)
+        header, body = path.read_bytes().split(b"\n", 1)
+        assert body == book.response.content
+        assert json.loads(header)["sha256"] == book.response.sha256
+
+    def test_issues_and_unknown_fields_come_along(self, path: Path) -> None:
+        row = trades(1)[0] | {"quantity": "5", "brand_new": {"a": 1}}
+        answer = td.TradeBook.from_json(as_json(envelope([row])))
+        for one in (answer, answer[:1]):
+            one.save(path, overwrite=True)
+            again = td.TradeBook.load(path)
+            assert_same(again, one)
+            assert again[0]["brand_new"] == {"a": 1}
+            assert [issue.field for issue in again.issues] == ["quantity"]
+
+    @pytest.mark.parametrize(
+        "zone",
+        [
+            "Asia/Kolkata",
+            dt.UTC,
+            dt.timezone(dt.timedelta(hours=5, minutes=30)),
+            dt.timezone(-dt.timedelta(hours=3, seconds=7), "odd"),
+            None,
+        ],
+        ids=str,
+    )
+    def test_the_zone_comes_along(self, path: Path, zone: Any) -> None:
+        local = book_of("Trade").localize(zone)
+        for one in (local, local[::2]):
+            one.save(path, overwrite=True)
+            assert_same(td.TradeBook.load(path), one)
+            assert_same(pickle.loads(pickle.dumps(one)), one)
+
+    def test_a_zone_that_a_file_cannot_hold_is_refused(self, path: Path) -> None:
+        class Mine(dt.tzinfo):
+            def utcoffset(self, when: dt.datetime | None, /) -> dt.timedelta:
+                return dt.timedelta(0)
+
+            def dst(self, when: dt.datetime | None, /) -> None:
+                return None
+
+            def tzname(self, when: dt.datetime | None, /) -> None:
+                return None
+
+        with pytest.raises(ValueError, match="localize with a name"):
+            book_of("Trade").localize(Mine()).save(path)
+        assert list(path.parent.iterdir()) == []
+
+    def test_another_process_reads_the_pickle(self, book: Any, path: Path) -> None:
+        local = book.localize("Asia/Kolkata")
+        path.write_bytes(pickle.dumps([local, local[3], local[2:4]]))
+        script = (
+            "import pickle, sys; book, row, part = pickle.load(open(sys.argv[1], 'rb'))\n"
+            "assert book[3] == row and part == book[2:4] and part[1] == row\n"
+            "print(type(book).__name__, len(book), book.response.sha256)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, path], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.split() == [
+            type(book).__name__, str(len(book)), book.response.sha256
+        ]  # fmt: skip
+
+    def test_a_response_is_pickled_by_itself(self, book: Any) -> None:
+        again = pickle.loads(pickle.dumps(book.response))
+        assert again == book.response == copy.copy(book.response)
+        assert again.content == book.response.content
+        assert hash(again) == hash(book.response)
+
+
+class TestPersonalData:
+    def test_a_masked_book_holds_the_number_nowhere(self, path: Path) -> None:
+        masked = book_of("Trade")
+        masked.save(path)
+        assert PAN.encode() not in path.read_bytes() + pickle.dumps(masked)
+        again = td.TradeBook.load(path, keep_personal_data=True)
+        assert {row.pan_no for row in again} == {MASKED}
+        assert again.response is not None
+        assert again.response.masked
+
+    def test_what_was_kept_is_saved_but_loaded_only_where_asked_for(self, path: Path) -> None:
+        kept = book_of("Trade", keep=True)
+        for one in (kept, kept[::2]):
+            one.save(path, overwrite=True)
+            assert td.TradeBook.load(path, keep_personal_data=True) == one
+            masked = td.TradeBook.load(path)
+            assert {row.pan_no for row in masked} == {MASKED}
+            assert PAN.encode() not in pickle.dumps(masked)
+            assert {row.pan_no for row in pickle.loads(pickle.dumps(one))} == {PAN}
+
+
+class TestRefusals:
+    def test_a_file_is_not_overwritten_unless_asked(self, book: Any, path: Path) -> None:
+        path.write_text("mine")
+        with pytest.raises(FileExistsError, match="overwrite=True"):
+            book.save(path)
+        assert path.read_text() == "mine"
+        book.save(path, overwrite=True)
+        assert type(book).load(path) == book
+
+    def test_every_changed_byte_is_noticed(self, path: Path) -> None:
+        td.TradeBook.from_json(as_json(envelope(trades(1)))).save(path)
+        whole = path.read_bytes()
+        for at in range(0, len(whole), 7):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+            with pytest.raises(ValueError, match=r"damaged|not written|later version"):
+                td.TradeBook.load(path)
+
+    def test_every_cut_is_noticed(self, path: Path) -> None:
+        td.TradeBook.from_json(as_json(envelope(trades(1)))).save(path)
+        whole = path.read_bytes()
+        for length in range(0, len(whole), 11):
+            path.write_bytes(whole[:length])
+            with pytest.raises(ValueError, match=r"damaged|not written"):
+                td.TradeBook.load(path)
+
+    def test_what_comes_behind_is_noticed(self, path: Path) -> None:
+        book_of("Trade").save(path)
+        path.write_bytes(path.read_bytes() + b" ")
+        with pytest.raises(ValueError, match="damaged"):
+            td.TradeBook.load(path)
+
+    @pytest.mark.parametrize("content", [b"", b"{}\n", b"[]", b'{"status": "success"}', b"\xff\n"])
+    def test_a_file_of_another_kind_is_told_as_one(self, path: Path, content: bytes) -> None:
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"not written by save.*TradeBook\.from_json"):
+            td.TradeBook.load(path)
+
+    def test_a_later_version_is_told_as_one(self, path: Path) -> None:
+        book_of("Trade").save(path)
+        rewrite(path, version=2)
+        with pytest.raises(ValueError, match="later version"):
+            td.TradeBook.load(path)
+
+    def test_a_changed_header_is_noticed(self, path: Path) -> None:
+        book_of("Trade").save(path)
+        for changes in (
+            {"masked": False},
+            {"zone": "UTC"},
+            {"record": "Order"},
+            {"content": "rows"},
+        ):
+            before = path.read_bytes()
+            rewrite(path, **changes)
+            with pytest.raises(ValueError, match="damaged"):
+                td.TradeBook.load(path)
+            path.write_bytes(before)
+
+    def test_records_of_another_kind_are_told(self, path: Path) -> None:
+        book_of("Order").save(path)
+        with pytest.raises(ValueError, match="holds Order records, not Trade"):
+            td.TradeBook.load(path)
+
+    def test_a_file_that_is_not_there_is_an_os_error(self, path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            td.TradeBook.load(path)
+
+
+class TestWholeFiles:
+    def test_only_the_user_may_read_it(self, book: Any, path: Path) -> None:
+        old = os.umask(0)
+        try:
+            book.save(path)
+        finally:
+            os.umask(old)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    @pytest.mark.parametrize("overwrite", [False, True])
+    def test_an_error_of_the_disk_leaves_nothing_behind(
+        self, book: Any, path: Path, overwrite: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if overwrite:
+            path.write_text("mine")
+        before = {file: file.read_bytes() for file in path.parent.iterdir()}
+
+        def full(descriptor: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            book.save(path, overwrite=overwrite)
+        assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+
+    def test_a_file_that_is_too_large_for_the_disk_leaves_nothing_behind(self, path: Path) -> None:
+        """F111, with a real error of the operating system."""
+        resource = pytest.importorskip("resource")
+        book = book_of("Trade", 200)
+        path.write_bytes(pickle.dumps(book))
+        target = path.with_name("target")
+        script = (
+            "import pickle, resource, signal, sys\n"
+            "book = pickle.load(open(sys.argv[1], 'rb'))\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+            "try: book.save(sys.argv[2])\n"
+            "except OSError as error: print(error.errno)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, path, target], capture_output=True, text=True, check=True
+        )
+        assert resource
+        assert done.stdout.strip() == "27"
+        assert list(path.parent.iterdir()) == [path]
+
+    def test_a_file_that_appears_meanwhile_stays(self, path: Path) -> None:
+        def write() -> None:
+            with whole_file(path, overwrite=False) as draft:
+                Path(draft).write_text("ours")
+                path.write_text("theirs")
+
+        with pytest.raises(FileExistsError):
+            write()
+        assert path.read_text() == "theirs"
+        assert list(path.parent.iterdir()) == [path]
+
+    def test_a_file_system_without_hard_links_will_do(
+        self, book: Any, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refused(source: str, target: str) -> None:
+            raise PermissionError(1, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", refused)
+        book.save(path)
+        assert type(book).load(path) == book
+        assert list(path.parent.iterdir()) == [path]
+
+    def test_a_name_of_the_greatest_length_will_do(self, book: Any, tmp_path: Path) -> None:
+        path = tmp_path / ("x" * 250 + ".book")
+        book.save(path)
+        assert type(book).load(path) == book
+
+    def test_a_path_may_be_bytes(self, book: Any, path: Path) -> None:
+        book.save(os.fsencode(path))
+        assert type(book).load(path) == book
+
+
+@settings(deadline=None)
+@given(st.lists(st.binary(max_size=200), max_size=3))
+def test_any_bytes_are_refused_clearly(parts: list[bytes]) -> None:
+    from tradingdata.books.storage import _header
+
+    assert _header(b"".join(parts)) is None

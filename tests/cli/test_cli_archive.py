@@ -1,0 +1,200 @@
+"""`tradingdata archive`: what is kept is what the service sent, and reads back in every way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import tradingdata as td
+from command_line import Run
+from service import as_json, envelope, orders
+from tradingdata.cli.exit_codes import Code
+from tradingdata.sandbox import Service, start
+
+DAY = "2026-11-20"
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Service]:
+    with start(orders=40) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def kept(sandbox: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive with one fetch in it."""
+    path = tmp_path_factory.mktemp("archive") / "books.sqlite"
+    td.Archive(path).fetch(sandbox.client(account=None))
+    return path
+
+
+def rows(run: Run, *arguments: object) -> Any:
+    ran = run(*arguments, "--format", "json")
+    assert ran.code == Code.OK, ran.err
+    return json.loads(ran.out)
+
+
+def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
+    sandbox: Service, run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "books.sqlite"
+    trades, orders = sandbox.client().trade_book(), sandbox.client().order_book()
+    first = run("archive", "fetch", path)
+    assert first.code == Code.OK, first.err
+    assert f"orders  {DAY}  {len(orders)} rows: {len(orders)} new, 0 changed\n" in first.text
+    assert f"trades  {DAY}  {len(trades)} rows: {len(trades)} new, 0 changed\n" in first.text
+    assert " 0 new, 0 changed" in run("archive", "fetch", path).text
+    assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("book", ["trades", "orders"])
+def test_a_day_reads_back_as_the_service_sent_it(
+    sandbox: Service, run: Run, kept: Path, book: str
+) -> None:
+    client = sandbox.client()
+    sent = client.trade_book() if book == "trades" else client.order_book()
+    found = rows(run, "archive", book, kept, DAY)
+    assert sorted(row["order_no"] for row in found) == sorted(row.order_no or "" for row in sent)
+    assert rows(run, "archive", book, kept, "2026-11-19") == []
+    assert len(rows(run, "archive", book, kept, "2026-11-01", "2026-11-30")) == len(sent)
+    symbol = sent[0].symbol
+    some = rows(run, "archive", book, kept, "--where", f"symbol={symbol}", "--columns", "symbol")
+    assert some == [{"symbol": symbol}] * len(sent.filter(symbol=symbol))
+
+
+def test_the_log_tells_answers_and_failures(sandbox: Service, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "books.sqlite"
+    sandbox.fail_next("html", endpoint="trade_book")
+    assert run("archive", "fetch", path).code == Code.DATA
+    orders, trades = rows(run, "archive", "log", path)
+    assert (orders["book"], orders["days"], orders["error"]) == ("orders", DAY, None)
+    assert (trades["book"], trades["error"]) == ("trades", "DecodeError")
+    assert "web page" in trades["message"]
+
+
+def test_days_that_nobody_fetched_are_listed(run: Run, kept: Path) -> None:
+    found = rows(run, "archive", "missing", kept, "2026-11-16", DAY, "--holidays", "2026-11-18")
+    assert [gap["day"] for gap in found] == ["2026-11-16", "2026-11-17", "2026-11-19"]
+    assert {gap["books"] for gap in found} == {"orders, trades"}
+
+
+def test_an_orders_states_are_listed(sandbox: Service, run: Run, kept: Path) -> None:
+    order = sandbox.client().order_book()[0]
+    (state,) = rows(run, "archive", "history", kept, order.order_no)
+    assert (state["symbol"], state["status"]) == (order.symbol, order.status)
+    assert rows(run, "archive", "history", kept, "no-such-order") == []
+
+
+def test_a_query_goes_into_every_format(
+    sandbox: Service, run: Run, kept: Path, tmp_path: Path
+) -> None:
+    query = "SELECT symbol, sum(trade_value) AS value, count(*) FROM trades GROUP BY symbol"
+    expected: dict[str, float] = {}
+    for trade in sandbox.client().trade_book():
+        symbol = trade.symbol or ""
+        expected[symbol] = expected.get(symbol, 0.0) + (trade.trade_value or 0.0)
+    found = rows(run, "archive", "sql", kept, query)
+    assert {row["symbol"]: row["value"] for row in found} == pytest.approx(expected)
+    for name in ("result.csv", "result.parquet", "result.xlsx", "result.txt"):
+        assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
+    assert (tmp_path / "result.csv").read_text().startswith("symbol,value,count(*)\n")
+    assert pq.read_table(tmp_path / "result.parquet").to_pylist() == found
+    assert "symbol" in run("archive", "sql", kept, "SELECT symbol FROM trades WHERE 0").text
+
+
+def test_infinity_goes_into_every_format_as_text(run: Run, kept: Path, tmp_path: Path) -> None:
+    query = "SELECT 9e999 AS most, -9e999 AS least, 1.5 AS number"
+    told = run("archive", "sql", kept, query, "-f", "json").text
+    strict = json.loads(told, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert strict == [{"most": "inf", "least": "-inf", "number": 1.5}]
+    assert "-inf" in run("archive", "sql", kept, query).text
+    for name in ("result.csv", "result.parquet", "result.xlsx"):
+        assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
+
+
+def test_an_export_tells_lost_values_in_no_warning_of_python(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "books.sqlite"
+    with pytest.warns(td.DataWarning, match="price"):
+        book = td.OrderBook.from_json(as_json(envelope([{**orders(1)[0], "price": "MKT"}])))
+    td.Archive(path).add(book, account="a")
+    ran = run("archive", "export", path, tmp_path / "lake")
+    assert (ran.code, ran.err) == (Code.OK, "")
+
+
+def test_an_export_is_a_file_a_day(run: Run, kept: Path, tmp_path: Path) -> None:
+    ran = run("archive", "export", kept, tmp_path / "lake")
+    written = [Path(line) for line in ran.text.splitlines()]
+    assert [path.name for path in written] == ["orders.parquet", "trades.parquet"]
+    assert all(path.is_file() and path.parent.name == f"day={DAY}" for path in written)
+
+
+def test_saved_books_are_added(sandbox: Service, run: Run, tmp_path: Path) -> None:
+    client = sandbox.client(account=None)
+    client.order_book().save(tmp_path / "orders.td")
+    client.trade_book().save(tmp_path / "trades.td")
+    path = tmp_path / "books.sqlite"
+    ran = run("archive", "add", path, tmp_path / "orders.td", tmp_path / "trades.td")
+    assert ran.code == Code.OK, ran.err
+    assert counts(ran.text) == [len(client.order_book()), len(client.trade_book())]
+    other = tmp_path / "other.td"
+    other.write_text("no book")
+    assert run("archive", "add", path, other).code == Code.USAGE
+
+
+def counts(text: str) -> list[int]:
+    return [int(line.split(": ")[1].split()[0]) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ("trades nowhere.sqlite", Code.FILE, "tradingdata archive fetch makes one"),
+        ("trades {kept} yesterday", Code.USAGE, "'2026-11-20'"),
+        ("trades {kept} 2026-11-20 2026-11-19", Code.USAGE, "before"),
+        ("missing {kept} 2026-11-16 2026-11-20 --after noon", Code.USAGE, "'15:30'"),
+        ("fetch new.sqlite --tz Mars/Olympus", Code.USAGE, "no time zone 'Mars/Olympus'"),
+        ("sql {kept} SELEC", Code.USAGE, "SQLite does not take the query"),
+        ("sql {kept} DROP-TABLE", Code.USAGE, "SQLite"),
+        ("", Code.USAGE, "tradingdata archive --help"),
+    ],
+)
+def test_what_cannot_be_is_told(
+    run: Run, kept: Path, arguments: str, code: Code, says: str
+) -> None:
+    ran = run("archive", *arguments.format(kept=kept).split())
+    assert ran.code == code
+    assert says in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_query_only_reads(run: Run, kept: Path) -> None:
+    ran = run("archive", "sql", kept, "DELETE FROM records")
+    assert ran.code == Code.FILE
+    assert "only reads" in ran.err
+    assert rows(run, "archive", "trades", kept)
+
+
+def test_an_answer_that_cannot_be_kept_is_saved_beside(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F111: tomorrow the service has it no more."""
+    from tradingdata.archive import ingest as filing
+    from tradingdata.errors import ArchiveError
+
+    def full(*_: object) -> int:
+        raise ArchiveError("the disk is full", file="books.sqlite")
+
+    path = tmp_path / "books.sqlite"
+    monkeypatch.setattr(filing, "file", full)
+    ran = run("archive", "fetch", path)
+    assert ran.code == Code.FILE
+    assert "the disk is full" in ran.err
+    (saved,) = tmp_path.glob("*.td")
+    assert saved.name in ran.err
+    monkeypatch.undo()
+    assert len(td.OrderBook.load(saved)) == 40

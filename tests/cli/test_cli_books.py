@@ -1,0 +1,187 @@
+"""`tradingdata trades`, `orders`, `search`, `stock`: what they write is the book, to the value."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import tradingdata as td
+from command_line import Ran, Run
+from tradingdata.display.preview import KEY_COLUMNS
+from tradingdata.sandbox import Service, start
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Service]:
+    with start(orders=60) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def books(sandbox: Service) -> dict[str, Any]:
+    client = sandbox.client()
+    return {
+        "trades": client.trade_book(),
+        "orders": client.order_book(),
+        "search bank": client.search("bank").all(),
+        "stock RELIANCE": td.StockList([client.stock("RELIANCE")]),
+    }
+
+
+COMMANDS = ["trades", "orders", "search bank", "stock RELIANCE"]
+
+
+def as_sent(book: Any, columns: list[str] | None = None) -> list[dict[str, Any]]:
+    """The rows with times as the service writes them."""
+    return [
+        {name: str(value) if hasattr(value, "year") else value for name, value in row.items()}
+        for row in book.to_dicts(columns)
+    ]
+
+
+def good(ran: Ran) -> Ran:
+    assert ran.code == 0, ran.err
+    return ran
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_and_ndjson_hold_every_field_of_every_row(
+    command: str, run: Run, books: dict[str, Any]
+) -> None:
+    expected = as_sent(books[command])
+    assert json.loads(good(run(*command.split(), "--format", "json")).out) == expected
+    lines = good(run(*command.split(), "--format", "ndjson")).text.splitlines()
+    assert [json.loads(line) for line in lines] == expected
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_csv_is_the_books_own(command: str, run: Run, books: dict[str, Any]) -> None:
+    written = good(run(*command.split(), "-f", "csv")).text
+    assert written == books[command].to_csv()
+    assert len(list(csv.DictReader(io.StringIO(written)))) == len(books[command])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_parquet_reads_back_as_the_book_from_a_file_and_from_a_pipe(
+    command: str, run: Run, books: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "book.parquet"
+    ran = good(run(*command.split(), "-o", path))
+    assert (ran.out, f"to {path}" in ran.err) == (b"", True)
+    expected = books[command].to_arrow().to_pydict()
+    for data in (path.read_bytes(), good(run(*command.split(), "-f", "parquet", "-o", "-")).out):
+        assert pq.read_table(io.BytesIO(data)).to_pydict() == expected
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_workbook_reads_back_as_the_book(
+    command: str, run: Run, books: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "book.xlsx"
+    good(run(*command.split(), "-o", path))
+    frame = pd.read_excel(path, dtype=object, keep_default_na=False)
+    assert list(frame.columns) == books[command].columns
+    assert len(frame) == len(books[command])
+    name = books[command].columns[5]
+    expected = [value or "" for value in books[command].to_dict([name])[name]]
+    assert frame[name].map(str).to_list() == list(map(str, expected))
+
+
+@pytest.mark.parametrize("command", ["trades", "orders", "search bank"])
+def test_a_table_in_a_pipe_holds_every_row_in_plain_text(
+    command: str, run: Run, books: dict[str, Any]
+) -> None:
+    ran = good(run(*command.split()))
+    lines = ran.text.splitlines()
+    assert lines[0].split() == KEY_COLUMNS[books[command]._record]
+    assert len(lines) == len(books[command]) + 2
+    assert ran.text.isascii()
+    assert "\x1b" not in ran.text + ran.err
+    assert "more columns: --columns" in ran.err
+
+
+def test_a_suffix_says_the_format_and_format_outweighs_it(run: Run, tmp_path: Path) -> None:
+    for suffix, first in ((".csv", "order_date_time,"), (".json", "[\n{"), (".jsonl", '{"')):
+        path = tmp_path / f"trades{suffix}"
+        good(run("trades", "-o", path))
+        assert path.read_text().startswith(first)
+    path = tmp_path / "trades.txt"
+    good(run("trades", "-o", path, "--format", "ndjson"))
+    assert path.read_text().startswith('{"')
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_columns_are_those_asked_for_in_their_order(run: Run, books: dict[str, Any]) -> None:
+    names = ["symbol", "order_no", "traded_price"]
+    ran = good(run("trades", "--columns", ",".join(names), "-f", "json"))
+    assert json.loads(ran.out) == as_sent(books["trades"], names)
+    ran = good(run("trades", "-c", "symbol, order_no"))
+    assert ran.text.split()[:2] == names[:2]
+    assert ran.err == ""
+    everything = good(run("trades", "-c", "all")).text.splitlines()[0].split()
+    assert everything == books["trades"].columns
+
+
+def test_filters_take_values_of_the_fields_kind_and_must_all_hold(
+    run: Run, books: dict[str, Any]
+) -> None:
+    orders = books["orders"]
+    symbols = sorted({order.symbol for order in orders})[:3]
+    ran = good(run("orders", "-w", "symbol=" + ",".join(symbols), "-f", "json"))
+    assert json.loads(ran.out) == as_sent(orders.filter(symbol=set(symbols)))
+    first = orders[0]
+    filters = [f"quantity={first.quantity}", f"order_date_time={first.order_date_time}"]
+    both = [part for text in filters for part in ("--where", text)]
+    found = json.loads(good(run("orders", *both, "-f", "json")).out)
+    assert found == as_sent(
+        orders.filter(quantity=first.quantity, order_date_time=first.order_date_time)
+    )
+    assert found
+    none = good(run("orders", "-w", "expiry_date=", "-f", "ndjson")).text.splitlines()
+    assert len(none) == len(orders.filter(expiry_date=None)) > 0
+    twice = good(run("orders", "-w", "status=Pending", "-w", "status=Success", "-f", "json"))
+    assert json.loads(twice.out) == []
+
+
+def test_a_search_can_be_limited_and_gone_on_with(run: Run, books: dict[str, Any]) -> None:
+    expected = as_sent(books["search bank"])
+    found = json.loads(good(run("search", "bank", "--max", 7, "-f", "json")).out)
+    assert found == expected[:7]
+    rest = run("search", "bank", "--page-size", 10, "--start-page", 2, "-f", "json")
+    assert json.loads(good(rest).out) == expected[10:]
+
+
+def test_one_stock_is_shown_field_by_field(run: Run) -> None:
+    lines = dict(
+        line.split(maxsplit=1) for line in good(run("stock", "reliance")).text.splitlines()
+    )
+    assert lines["nsesymbol"] == "RELIANCE"
+    assert lines["companyname"] == "Reliance Industries Ltd"
+
+
+def test_account_numbers_are_masked_unless_a_file_is_to_keep_them(run: Run) -> None:
+    def numbers(*options: str) -> set[str]:
+        ran = good(run("trades", "-c", "pan_no", *options))
+        return {word for word in ran.text.replace(",", " ").split()[1:] if "-" not in word}
+
+    masked = numbers("-f", "csv")
+    assert all(number[2:8] == "XXXXXX" for number in masked)
+    kept = numbers("-f", "csv", "--keep-personal-data")
+    assert kept
+    assert not [number for number in kept if "XXXXXX" in number]
+    assert numbers("--keep-personal-data") == masked
+
+
+def test_a_day_without_trades_is_an_empty_book_with_all_columns(sandbox: Service, run: Run) -> None:
+    sandbox.fail_next("null_data", times=3)
+    assert good(run("trades", "-f", "csv")).text == td.TradeBook().to_csv()
+    assert json.loads(good(run("trades", "-f", "json")).out) == []
+    assert good(run("trades")).text.split()[:2] == KEY_COLUMNS["Trade"][:2]

@@ -1,0 +1,369 @@
+"""`tradingdata`: what goes wrong is one line that says what to do, and an exit code of its kind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import PROGRAM, Run, account, run_here
+from service import Service as Scripted
+from service import book_reply, trades
+from tradingdata.cli.exit_codes import MEANINGS, Code
+from tradingdata.sandbox import Service, start
+
+TOKEN = "eyJhbGciOiJIUzI1NiJ9.c2VjcmV0LXNlY3JldC1zZWNyZXQ"
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Service]:
+    with start(orders=40) as service:
+        yield service
+
+
+@pytest.fixture
+def run(
+    sandbox: Service, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> Iterator[Run]:
+    yield run_here(capsysbinary, monkeypatch, account(sandbox))
+    sandbox.clear_faults()
+
+
+def refused(run: Run, code: Code, *arguments: object) -> str:
+    """The one line that a run says before it ends with that code."""
+    ran = run(*arguments)
+    assert ran.code == code, ran.err
+    assert ran.out == b""
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+    assert "Traceback" not in ran.err
+    return ran.err
+
+
+@pytest.mark.parametrize(
+    ("fault", "details", "code", "says"),
+    [
+        ("expired_token", {}, Code.AUTHENTICATION, "set TRADINGDATA_ACCESS_TOKEN"),
+        ("forbidden", {}, Code.AUTHENTICATION, "check the account's rights"),
+        ("status", {"code": 404}, Code.SERVICE, "TRADINGDATA_BASE_URL"),
+        ("error_envelope", {}, Code.SERVICE, ""),
+        ("html", {}, Code.DATA, "web page"),
+        ("bad_json", {}, Code.DATA, ""),
+        ("stall", {"seconds": 5}, Code.TRANSPORT, "time was up"),
+    ],
+)
+def test_each_kind_of_error_has_its_code(
+    sandbox: Service, run: Run, fault: str, details: dict[str, Any], code: Code, says: str
+) -> None:
+    sandbox.fail_next(fault, times=None, **details)
+    said = refused(run, code, "orders", "--timeout", "0.5")
+    assert says in said
+    assert not re.search(r"\w=($|[ ;,.])|client\.", said), "that is advice for Python"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("nonsense", "no such command 'nonsense'"),
+        ("trades --colums x", "--columns"),
+        ("trades --columns symbl", "did you mean symbol?"),
+        ("trades --columns symbol,symbol", "names symbol twice"),
+        ("trades --columns ,", "names no column"),
+        ("trades --where symbol", "NAME=VALUE"),
+        ("trades --where sybol=INFY", "did you mean symbol?"),
+        ("trades --where quantity=many", "a whole number"),
+        ("trades --where traded_price=nan", "a number"),
+        ("trades --where exch_trade_time=noon", "2026-11-20 09:15:00"),
+        ("trades --format yaml", "yaml"),
+        ("trades -o book.yaml", "--format"),
+        ("trades -o book.csv --format xlsx", ".xlsx"),
+        ("search", "QUERY"),
+        ("stock ''", "SYMBOL is empty"),
+        ("trades more", "unexpected"),
+        ("trades --timeout 0", "--timeout is a number of seconds above 0"),
+        ("check --timeout nan", "--timeout"),
+        ("sandbox --accounts 0", ""),
+        ("sandbox --day monday", "--day is a day such as"),
+        ("sandbox --port 70000", "--port"),
+        ("sandbox --speed -1", "--speed"),
+    ],
+)
+def test_what_does_not_fit_is_told_before_any_request(
+    sandbox: Service, run: Run, arguments: str, says: str
+) -> None:
+    sandbox.requests.clear()
+    assert says in refused(run, Code.USAGE, *shlex.split(arguments))
+    assert len(sandbox.requests) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--token", TOKEN),
+        (f"--token={TOKEN}",),
+        ("--access-token", TOKEN),
+        (f"--access_token={TOKEN}",),
+        ("--bearer", TOKEN),
+        (TOKEN,),
+        ("--columns", TOKEN),
+        ("--where", f"{TOKEN}=1"),
+        ("--timeout", TOKEN),
+        ("--format", TOKEN),
+        (f"--{TOKEN}",),
+    ],
+)
+def test_a_token_among_the_arguments_is_refused_and_not_repeated(
+    run: Run, arguments: tuple[str, ...]
+) -> None:
+    for before in ((), ("trades",)):
+        said = refused(run, Code.USAGE, *before, *arguments)
+        assert TOKEN not in said
+        assert TOKEN[:12] not in said
+
+
+@pytest.mark.parametrize("arguments", ["trades --profile", "check --profile", "stock"])
+def test_a_token_in_place_of_a_name_is_not_repeated(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: str
+) -> None:
+    profiles = tmp_path / "profiles.toml"
+    profiles.touch(0o600)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
+    ran = run(*arguments.split(), TOKEN)
+    assert ran.code in (Code.CONFIGURATION, Code.NOT_FOUND)
+    assert TOKEN.lower() not in (ran.text + ran.err).lower()
+
+
+def test_no_output_holds_the_token(sandbox: Service, run: Run) -> None:
+    token = sandbox.token()
+    for arguments in ("trades", "check", "versions", "--help", "orders -f json", "trades --debug"):
+        ran = run(*arguments.split())
+        assert token not in ran.text + ran.err
+    sandbox.fail_next("forbidden", times=None)
+    ran = run("trades", "--debug")
+    assert "Traceback" in ran.err
+    assert token not in ran.err
+
+
+def test_without_an_address_or_a_token_it_says_what_to_set(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")
+    assert "TRADINGDATA_ACCESS_TOKEN" in refused(run, Code.CONFIGURATION, "trades")
+    assert run("search", "tata").code == Code.OK
+    monkeypatch.delenv("TRADINGDATA_BASE_URL")
+    assert "TRADINGDATA_BASE_URL" in refused(run, Code.CONFIGURATION, "search", "tata")
+
+
+def test_a_password_in_the_address_is_refused_and_not_repeated(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F68."""
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", "https://me:canary@api.example.test")
+    said = refused(run, Code.CONFIGURATION, "trades")
+    assert "canary" not in said
+    assert "access_token=" not in said, "that is advice for Python"
+
+
+def test_a_refused_connection_is_a_transport_error(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", "http://127.0.0.1:9")
+    said = refused(run, Code.TRANSPORT, "trades", "--timeout", "0.3")
+    assert "firewall" in said
+
+
+def test_a_symbol_that_nobody_has_is_not_found(run: Run) -> None:
+    assert "the search found" in refused(run, Code.NOT_FOUND, "stock", "RELIENCE")
+
+
+def test_a_file_that_is_there_is_replaced_with_force_only(
+    sandbox: Service, run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "trades.csv"
+    path.write_text("mine")
+    sandbox.requests.clear()
+    assert "--force" in refused(run, Code.FILE, "trades", "-o", path)
+    assert len(sandbox.requests) == 0
+    assert path.read_text() == "mine"
+    assert run("trades", "-o", path, "--force").code == Code.OK
+    assert path.read_text().startswith("order_date_time")
+    assert "no folder" in refused(run, Code.FILE, "trades", "-o", tmp_path / "none/x.csv")
+    assert "is a folder" in refused(run, Code.FILE, "trades", "-o", tmp_path)
+    link = tmp_path / "link.csv"
+    link.symlink_to(tmp_path / "nowhere.csv")
+    refused(run, Code.FILE, "trades", "-o", link)
+
+
+def test_a_device_is_never_replaced(sandbox: Service, run: Run, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    sandbox.requests.clear()
+    for force in ((), ("--force",)):
+        said = refused(run, Code.FILE, "trades", "-o", pipe, *force)
+        assert f"{pipe} is no ordinary file: write to it with > {pipe}" in said
+    assert len(sandbox.requests) == 0
+    assert pipe.is_fifo()
+
+
+def test_a_disk_that_is_full_is_told_with_the_file_that_was_asked_for(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """F111."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", ".1234.draft.csv")
+
+    monkeypatch.setattr(os, "fsync", full)
+    path = tmp_path / "trades.csv"
+    said = refused(run, Code.FILE, "trades", "-o", path)
+    assert said == f"error: {path}: No space left on device\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_library_that_cannot_write_is_told_in_its_own_words(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def failing(*_: object) -> None:
+        raise OSError("the column is broken")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    said = refused(run, Code.FILE, "trades", "-o", tmp_path / "trades.parquet")
+    assert said == "error: the column is broken\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_standard_output_that_takes_nothing_is_told(sandbox: Service) -> None:
+    """F111."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*PROGRAM, "trades"],
+            env={**os.environ, **account(sandbox)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == Code.FILE
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+
+
+def test_a_sandbox_whose_first_lines_nobody_reads_blames_no_port(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(**_: object) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("tradingdata.cli.commands.sandbox.serve", closed)
+    monkeypatch.setattr("tradingdata.cli.run._pipe_closed", lambda: Code.BROKEN_PIPE)
+    assert run("sandbox", "--port", "0").code == Code.BROKEN_PIPE
+
+
+def test_a_failed_call_leaves_no_file(sandbox: Service, run: Run, tmp_path: Path) -> None:
+    sandbox.fail_next("html")
+    refused(run, Code.DATA, "trades", "-o", tmp_path / "trades.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_profile_gives_address_and_token_and_must_be_private(
+    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    profiles = tmp_path / "profiles.toml"
+    lines = ["[desk1]", f'base_url = "{sandbox.base_url}"', f'access_token = "{sandbox.token()}"']
+    profiles.write_text("\n".join(lines))
+    profiles.chmod(0o600)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
+    monkeypatch.delenv("TRADINGDATA_BASE_URL")
+    monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")
+    assert run("trades", "--profile", "desk1").code == Code.OK
+    assert "it has: desk1" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk2")
+    sandbox.fail_next("forbidden")
+    assert "[desk1]" in refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
+    profiles.write_text(f'[desk1]\nbase_url = "{sandbox.base_url}"\naccess_token_file = "none"\n')
+    said = refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
+    assert "No such file or directory; check access_token_file" in said
+    assert "error above" not in said
+    profiles.chmod(0o640)
+    assert "chmod 600" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk1")
+
+
+def test_a_value_that_is_lost_is_told_and_with_strict_an_error(
+    run: Run, monkeypatch: pytest.MonkeyPatch, service: Scripted
+) -> None:
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
+    service.script(then=book_reply([trades(1)[0] | {"traded_price": "MKT"}]))
+    ran = run("trades", "-f", "csv")
+    assert ran.code == Code.OK
+    assert re.search("^issue: traded_price: .* lost", ran.err)
+    assert ran.err.count("\n") == 1
+    assert "traded_price" in refused(run, Code.DATA, "trades", "--strict")
+
+
+def test_without_the_extra_the_program_says_the_pip_command() -> None:
+    script = (
+        "import sys; sys.modules['typer'] = None; "
+        "from tradingdata.cli import main; sys.exit(main(['trades']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == Code.CONFIGURATION
+    assert done.stdout == ""
+    assert done.stderr == (
+        "tradingdata: the command line needs typer, which is not installed: "
+        "pip install 'tradingdata[cli]'\n"
+    )
+
+
+def test_a_missing_library_of_a_format_is_told_with_its_pip_command(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    said = refused(run, Code.CONFIGURATION, "trades", "-o", tmp_path / "book.xlsx")
+    assert "pip install 'tradingdata[excel]'" in said
+
+
+def test_an_unforeseen_error_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a wire came loose")
+
+    monkeypatch.setattr("tradingdata.cli.commands.versions.show_versions", broken)
+    assert "a wire came loose" in refused(run, Code.BUG, "versions")
+
+
+def test_every_code_is_in_the_help(run: Run) -> None:
+    text = run("--help").text
+    for code, meaning in MEANINGS.items():
+        assert re.search(rf"^ +{code:d}  {re.escape(meaning)}$", text, re.MULTILINE)
+    assert set(MEANINGS) == set(Code)
+
+
+def test_importing_the_package_imports_neither_typer_nor_rich() -> None:
+    script = "import sys, tradingdata, tradingdata.cli; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert not {"typer", "rich", "click"} & {name.partition(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_head_may_stop_reading(unbuffered: str) -> None:
+    """The book is larger than what a pipe holds, so that the write meets the closed end."""
+    command = f"'{PROGRAM[0]}' -c '{PROGRAM[2]}' trades --format ndjson | head -n 1"
+    with start(orders=200) as service:
+        done = subprocess.run(
+            ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"],
+            env={**os.environ, **account(service), "PYTHONUNBUFFERED": unbuffered},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+    assert done.returncode == Code.BROKEN_PIPE

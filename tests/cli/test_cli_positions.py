@@ -1,0 +1,86 @@
+"""`tradingdata positions` and `pnl`: the package's own calculations, in every format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import tradingdata as td
+from command_line import Run
+from tradingdata.analysis import positions, realised_pnl
+from tradingdata.cli.exit_codes import Code
+from tradingdata.sandbox import Service, start
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Service]:
+    with start(orders=40) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def results(sandbox: Service) -> dict[str, Any]:
+    trades = sandbox.client().trade_book()
+    return {"positions": positions(trades), "pnl": realised_pnl(trades)}
+
+
+@pytest.mark.parametrize("command", ["positions", "pnl"])
+def test_every_format_holds_the_result(
+    run: Run, results: dict[str, Any], command: str, tmp_path: Path
+) -> None:
+    expected = results[command].to_dicts()
+    assert expected
+    assert json.loads(run(command, "-f", "json").out) == expected
+    lines = run(command, "-f", "ndjson").text.splitlines()
+    assert [json.loads(line) for line in lines] == expected
+    for name in ("result.csv", "result.xlsx", "result.parquet"):
+        ran = run(command, "-o", tmp_path / name)
+        assert ran.code == Code.OK, ran.err
+    assert pq.read_table(tmp_path / "result.parquet").to_pylist() == expected
+    assert list(pd.read_csv(tmp_path / "result.csv").columns) == list(expected[0])
+    assert len(pd.read_excel(tmp_path / "result.xlsx")) == len(expected)
+
+
+def test_a_table_has_the_telling_columns_first(run: Run, results: dict[str, Any]) -> None:
+    lines = run("pnl").text.splitlines()
+    assert lines[0].split()[:2] == ["display_name", "realised"]
+    assert len(lines) == len(results["pnl"]) + 2
+    ran = run("positions", "--columns", "display_name,net_cash")
+    assert ran.text.splitlines()[0].split() == ["display_name", "net_cash"]
+    assert "did you mean net_cash?" in run("positions", "--columns", "netcash").err
+
+
+@pytest.mark.parametrize(
+    ("option", "shorts"), [("all", True), ("none", False), ("I,M", {"I", "M"})]
+)
+def test_sales_open_short_positions_in_the_products_of_shorts(
+    sandbox: Service, run: Run, option: str, shorts: Any
+) -> None:
+    expected = realised_pnl(sandbox.client().trade_book(), shorts=shorts).to_dicts()
+    assert json.loads(run("pnl", "--shorts", option, "-f", "json").out) == expected
+
+
+def test_trades_of_an_archive_are_counted_as_well(
+    sandbox: Service, run: Run, results: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "books.sqlite"
+    td.Archive(path).fetch(sandbox.client())
+    ran = run("pnl", "--archive", path, "--start", "2026-11-20", "-f", "json")
+    found = {row["security_id"]: row["realised"] for row in json.loads(ran.out)}
+    assert found == {row.security_id: row.realised for row in results["pnl"]}
+    assert (
+        json.loads(run("pnl", "--archive", path, "--start", "2026-11-19", "-f", "json").out) == []
+    )
+    assert run("pnl", "--start", "2026-11-20").code == Code.USAGE
+
+
+def test_codes_that_the_service_does_not_use_are_told(run: Run) -> None:
+    ran = run("positions", "--buy", "BUY")
+    assert ran.code == Code.DATA
+    assert "--buy and --sell" in ran.err

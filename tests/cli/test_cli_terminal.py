@@ -1,0 +1,208 @@
+"""`tradingdata` on a terminal, under Ctrl-C, and in the shell's completion."""
+
+from __future__ import annotations
+
+import io
+import re
+import signal
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+import tradingdata as td
+from command_line import Run, account, on_terminal, start
+from tradingdata import _core
+from tradingdata.cli.exit_codes import Code
+from tradingdata.display.preview import KEY_COLUMNS
+from tradingdata.sandbox import Service
+from tradingdata.sandbox import start as start_sandbox
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Service]:
+    with start_sandbox(orders=60) as service:
+        yield service
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], io.StringIO]:
+    """Makes standard output a terminal of a width, for commands in this process."""
+
+    def made(width: int) -> io.StringIO:
+        shown = io.StringIO()
+        console = Console(file=shown, width=width, height=30, force_terminal=True, highlight=False)
+        monkeypatch.setattr("tradingdata.cli.output.screen", lambda: console)
+        return shown
+
+    return made
+
+
+Screen = Callable[[int], io.StringIO]
+
+
+def assert_fits(shown: str, width: int, columns: int) -> None:
+    """The table of trades has the screen's width and the leading key columns."""
+    lines = ESCAPE.sub("", shown).splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert lines[1].split() == KEY_COLUMNS["Trade"][:columns]
+    hidden = len(_core.names_of("Trade")) - columns
+    assert lines[-1] == f"+{hidden} more columns: --columns; all rows: --rows 0"
+    assert len(lines) <= 30, "more than the screen"
+    assert any(re.fullmatch("… [0-9]+ more *", line) for line in lines)
+    end = lines[1].index("quantity") + len("quantity")
+    assert all(line[end - 1].isdigit() and line[end:][:1] in ("", " ") for line in lines[2:6])
+
+
+@pytest.mark.parametrize(("width", "columns"), [(60, 4), (80, 6), (200, 7)])
+def test_a_table_fits_the_terminal_with_its_key_columns_first(
+    run: Run, screen: Screen, width: int, columns: int
+) -> None:
+    shown = screen(width)
+    assert run("trades").code == Code.OK
+    assert_fits(shown.getvalue(), width, columns)
+
+
+def test_a_real_terminal_shows_the_same(sandbox: Service) -> None:
+    assert_fits(on_terminal("trades", env=account(sandbox), width=80), 80, 6)
+
+
+def test_numbers_are_grouped_the_indian_way(sandbox: Service, run: Run, screen: Screen) -> None:
+    trades = sandbox.client().trade_book()
+    assert max(trade.trade_value or 0 for trade in trades) >= 1e5
+    shown = screen(120)
+    run("trades", "--rows", "0")
+    assert re.search(r"\d,\d\d,\d\d\d\.\d\d", shown.getvalue())
+    assert len(shown.getvalue().splitlines()) == len(trades) + 3
+
+
+def test_columns_that_were_asked_for_and_do_not_fit_are_told(run: Run, screen: Screen) -> None:
+    shown = screen(80)
+    run("orders", "--columns", "all")
+    assert re.search(r"\d+ of the columns do not fit: \w+", shown.getvalue())
+
+
+def test_a_command_without_columns_to_choose_does_not_name_the_option(
+    sandbox: Service, run: Run, screen: Screen, tmp_path: Path
+) -> None:
+    path = tmp_path / "books.sqlite"
+    td.Archive(path).fetch(sandbox.client())
+    shown = screen(40)
+    assert run("archive", "log", path).code == Code.OK
+    assert "more columns: -o FILE" in shown.getvalue()
+    shown = screen(40)
+    run("positions", "--archive", path)
+    assert "more columns: --columns" in shown.getvalue()
+
+
+def test_colours_go_with_no_color(
+    run: Run, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
+    shown = screen(80)
+    run("trades")
+    assert colour.search(shown.getvalue())
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = screen(80)
+    run("trades")
+    assert shown.getvalue()
+    assert not colour.search(shown.getvalue())
+
+
+def test_bytes_are_kept_from_a_terminal(run: Run, screen: Screen) -> None:
+    screen(80)
+    ran = run("trades", "--format", "parquet")
+    assert ran.code == Code.USAGE
+    assert "add -o FILE.parquet" in ran.err
+
+
+def test_an_error_is_red_and_says_what_to_do(sandbox: Service) -> None:
+    env = account(sandbox) | {"TRADINGDATA_ACCESS_TOKEN": "outdated"}
+    shown = on_terminal("trades", env=env, width=300)
+    assert shown.startswith("\x1b[31merror: ")
+    assert "set TRADINGDATA_ACCESS_TOKEN" in shown
+
+
+def test_the_help_shows_options_and_examples() -> None:
+    shown = ESCAPE.sub("", on_terminal("trades", "--help", env={}, width=100))
+    assert "╭─ Options" in shown
+    assert "tradingdata trades -o trades.parquet" in shown
+    assert max(map(cell_len, shown.splitlines())) <= 100
+
+
+def test_a_terminal_that_lacks_a_character_gets_its_number(sandbox: Service) -> None:
+    env = account(sandbox) | {"PYTHONIOENCODING": "ascii"}
+    shown = on_terminal("trades", "--rows", "4", env=env, width=80)
+    assert "\\u2026 " in shown
+    assert "--columns; all rows" in shown
+
+
+def test_ctrl_c_ends_a_call_quietly_with_130(sandbox: Service) -> None:
+    sandbox.fail_next("stall", seconds=20)
+    child = start("orders", env=account(sandbox))
+    asked = time.monotonic() + 20
+    count = sandbox.requests.counts["order_book"]
+    while sandbox.requests.counts["order_book"] == count and time.monotonic() < asked:
+        time.sleep(0.02)
+    sandbox.clear_faults()
+    time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=10)
+    assert child.returncode == Code.INTERRUPTED
+    assert out == b""
+    assert b"Traceback" not in err
+    assert err.strip() == b""
+
+
+def test_the_sandbox_serves_until_ctrl_c_and_prints_what_to_paste() -> None:
+    child = start("sandbox", "--port", "0", "--orders", "5", env={"PYTHONUNBUFFERED": "1"})
+    assert child.stdout is not None
+    guard = threading.Timer(30, child.kill)
+    guard.start()
+    exports: dict[str, str] = {}
+    while len(exports) < 2 and (line := child.stdout.readline().decode()):
+        if found := re.fullmatch(r"export (\w+)=(\S+)\n", line):
+            exports[found[1]] = found[2]
+    assert set(exports) == {"TRADINGDATA_BASE_URL", "TRADINGDATA_ACCESS_TOKEN"}
+    with urllib.request.urlopen(
+        exports["TRADINGDATA_BASE_URL"] + "/api/v1/stocks?query=tata"
+    ) as got:
+        assert got.status == 200
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=10) == Code.OK
+    guard.cancel()
+    child.communicate()
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("tradingdata or", ["orders"]),
+        ("tradingdata orders --columns symbol,reas", ["symbol,reason_description"]),
+        ("tradingdata search tata --where mcapt", ["mcaptype="]),
+        ("tradingdata trades --profile des", ["desk1", "desk2"]),
+    ],
+)
+def test_the_shell_completes_commands_columns_filters_and_profiles(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    line: str,
+    offered: list[str],
+) -> None:
+    profiles = tmp_path / "profiles.toml"
+    profiles.touch(0o600)
+    profiles.write_text("[desk1]\n[desk2]\n[other]\n")
+    monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
+    monkeypatch.setenv("_TRADINGDATA_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
+    ran = run()
+    assert (ran.code, ran.text.split()) == (Code.OK, offered)

@@ -1,0 +1,124 @@
+"""`tradingdata watch`: each change once, a miss is told, and the live table fits the screen."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from command_line import Run, account, on_terminal, run_here, start
+from service import Service as Scripted
+from service import book_reply, orders, reply
+from tradingdata.cli.exit_codes import Code
+from tradingdata.sandbox import Service
+from tradingdata.sandbox import start as start_sandbox
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Service]:
+    with start_sandbox(orders=60) as service:
+        yield service
+
+
+@pytest.fixture
+def run(
+    service: Scripted, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> Run:
+    """The scripted service: two orders, of which one then fills, with a miss between."""
+    env = {"TRADINGDATA_BASE_URL": service.base_url, "TRADINGDATA_ACCESS_TOKEN": "any"}
+    first, second = (row | {"status": "Pending"} for row in orders(2))
+    filled = first | {"status": "Success", "traded_qty": 7}
+    service.script(
+        book_reply([first, second]),
+        reply(503, headers={"Retry-After": "60"}),  # later than the deadline: no other attempt
+        book_reply([filled, second]),
+        then=book_reply([filled]),
+    )
+    return run_here(capsysbinary, monkeypatch, env)
+
+
+WATCH = ("watch", "--interval", "0.01", "--polls", "4", "--timeout", "5")
+
+
+def test_a_pipe_gets_a_line_a_change_and_a_miss_is_told(run: Run) -> None:
+    ran = run(*WATCH)
+    assert ran.code == Code.OK, ran.err
+    kinds = [line.split()[1] for line in ran.text.splitlines()]
+    assert kinds == ["new", "new", "missed", "changed", "gone"]
+    lines = ran.text.splitlines()
+    assert "503" in lines[2]
+    assert "status Pending -> Success" in lines[3]
+    assert all(re.match(r"\d\d:\d\d:\d\d  ", line) for line in lines)
+
+
+def test_json_carries_the_whole_order(run: Run) -> None:
+    told = [json.loads(line) for line in run(*WATCH, "--json").text.splitlines()]
+    assert [one["kind"] for one in told] == ["new", "new", "missed", "changed", "gone"]
+    assert told[2]["error"] == "ServerError"
+    assert "status" in told[3]["fields"]
+    assert told[3]["order"]["status"] == "Success"
+    assert told[3]["order"]["order_no"] == told[0]["order"]["order_no"]
+
+
+def test_a_filter_leaves_other_orders_out(run: Run) -> None:
+    ran = run(*WATCH, "--where", "status=Success")
+    assert [line.split()[1] for line in ran.text.splitlines()] == ["missed", "changed"]
+
+
+def test_the_live_table_shows_orders_changes_and_a_miss(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, width=80, height=24, force_terminal=True, highlight=False)
+    monkeypatch.setattr("tradingdata.cli.commands.watch.screen", lambda: console)
+    assert run(*WATCH).code == Code.OK
+    text = ESCAPE.sub("", shown.getvalue())
+    assert "2 orders: 2 Pending" in text
+    assert "missed" in text
+    assert "status Pending -> Success" in text
+    assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= 80
+
+
+def test_an_error_that_does_not_pass_ends_it(
+    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
+    ran = run(*WATCH)
+    assert ran.code == Code.AUTHENTICATION
+    assert ran.err.startswith("error: ")
+
+
+@pytest.mark.parametrize("interval", ["0", "-1", "nan"])
+def test_an_interval_is_positive(run: Run, interval: str) -> None:
+    assert run("watch", "--interval", interval).code == Code.USAGE
+
+
+def test_a_real_terminal_shows_one_screen(sandbox: Service) -> None:
+    shown = on_terminal(
+        "watch", "-i", "0.1", "--polls", "2", env=account(sandbox), width=80, height=20
+    )
+    last = ESCAPE.sub("", shown).split("orders: ")[-1].splitlines()
+    assert "60 orders" in shown
+    assert len(last) <= 20
+
+
+def test_ctrl_c_ends_it_with_130(sandbox: Service) -> None:
+    child = start("watch", "-i", "0.2", env=account(sandbox))
+    until = time.monotonic() + 20
+    count = sandbox.requests.counts["order_book"]
+    while sandbox.requests.counts["order_book"] < count + 2 and time.monotonic() < until:
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=10)
+    assert child.returncode == Code.INTERRUPTED
+    assert out.count(b"\n") == 60
+    assert b"Traceback" not in err

@@ -1,0 +1,196 @@
+"""books(): orders and trades that belong together, or an error that says which do not."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import BOOK_PATH, Call, both, sync_call, within
+from service import Behaviour, Service, book_reply, orders, reply, trades
+from tradingdata import sandbox
+from tradingdata.client import snapshot as together
+
+ORDER_PATH = "/api/v1/order/book"
+SAME: dict[str, Any] = {
+    "client_id": "C1",
+    "exchange": "NSE",
+    "segment": "E",
+    "order_date_time": "2026-11-20 09:15:00",
+}
+
+
+def order_book(**filled: object) -> Behaviour:
+    """The order book with so many of each order filled."""
+    return book_reply(
+        record
+        for number, quantity in filled.items()
+        for record in orders(1, **SAME, order_no=number, traded_qty=quantity)
+    )
+
+
+def trade_book(*, day: int = 20, **quantities: object) -> Behaviour:
+    """The trade book with one trade of each order."""
+    facts = SAME | {"order_date_time": f"2026-11-{day} 09:15:00"}
+    return book_reply(
+        record
+        for number, quantity in quantities.items()
+        for record in trades(1, **facts, order_no=number, quantity=quantity)
+    )
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "_PAUSES", (0.01,) * 6)
+
+
+def asked(service: Service) -> str:
+    return "".join("O" if request.path == ORDER_PATH else "T" for request in service.requests)
+
+
+def scripted(
+    service: Service, order_books: list[Behaviour], trade_books: list[Behaviour]
+) -> Service:
+    """The last of each is the answer to all that come after it."""
+    service.script(*order_books, then=order_books[-1], path=ORDER_PATH)
+    service.script(*trade_books, then=trade_books[-1], path=BOOK_PATH)
+    return service
+
+
+@both
+@pytest.mark.parametrize(
+    ("filled", "traded", "wanted"),
+    [
+        ([5], [5], "TO"),
+        ([0, 5], [5], "TOO"),
+        ([5], [2, 5], "TOT"),
+        ([0, 2, 5], [5], "TOOO"),
+        ([7], [2, 5, 7], "TOTT"),
+    ],
+    ids=["agree", "orders-behind", "trades-behind", "orders-behind-twice", "trades-behind-twice"],
+)
+def test_the_book_that_is_behind_is_asked_for_again(
+    service: Service, call: Call, filled: list[int], traded: list[int], wanted: str
+) -> None:
+    scripted(service, [order_book(A=n) for n in filled], [trade_book(A=n) for n in traded])
+    books = call(service.base_url, "books")
+    assert asked(service) == wanted
+    assert isinstance(books, td.Books)
+    assert (books.orders[0].traded_qty, books.trades[0].quantity) == (filled[-1], traded[-1])
+
+
+def test_each_may_be_behind_on_another_order(service: Service) -> None:
+    scripted(
+        service,
+        [order_book(A=5, B=0), order_book(A=5, B=3)],
+        [trade_book(A=2, B=3), trade_book(A=5, B=3)],
+    )
+    found, _ = sync_call(service.base_url, "books")
+    assert asked(service) == "TOTO"
+    assert [order.traded_qty for order in found] == [5, 3]
+
+
+def test_a_trade_whose_order_is_not_there_yet(service: Service) -> None:
+    scripted(service, [order_book(A=5), order_book(A=5, B=3)], [trade_book(A=5, B=3)])
+    assert len(sync_call(service.base_url, "books").orders) == 2
+    assert asked(service) == "TOO"
+
+
+@both
+def test_books_that_never_agree_are_an_error_that_has_them(service: Service, call: Call) -> None:
+    scripted(
+        service,
+        [order_book(A=5, B=3, C=1, D=1, E=1)],
+        [trade_book(A=2, B=3, C=2, D=2, E=2)],
+    )
+    with pytest.raises(td.BooksDisagreeError) as caught:
+        call(service.base_url, "books", account="desk1")
+    error = caught.value
+    assert asked(service) == "TO" * 7
+    told = "'A' on NSE (5 filled in the order book, 2 in the trade book), 'C' on NSE (1 filled"
+    assert told in str(error)
+    assert "'E'" not in str(error)
+    assert ", 1 more: call again later" in str(error)
+    assert (error.retryable, error.account) == (True, "desk1")
+    assert error.books is not None
+    assert [len(book) for book in error.books] == [5, 5]
+    assert error.differences is not None
+    assert [row.order_no for row in error.differences] == list("ACDE")
+    copied = pickle.loads(pickle.dumps(error))
+    assert copied.books == error.books
+    assert copied.differences == error.differences
+
+
+def test_the_message_tells_great_quantities_apart_and_what_is_in_one_book_only(
+    service: Service,
+) -> None:
+    scripted(service, [order_book(A=1234567)], [trade_book(A=1234568, B=5)])
+    with pytest.raises(td.BooksDisagreeError) as caught:
+        sync_call(service.base_url, "books")
+    assert "(1,234,567 filled in the order book, 1,234,568 in the trade book)" in str(caught.value)
+    assert "'B' on NSE (nothing filled in the order book, 5 in" in str(caught.value)
+
+
+@both
+def test_the_time_is_for_all_of_it(
+    service: Service, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(together, "_PAUSES", (0.1, 0.2, 5.0))
+    scripted(service, [order_book(A=5)], [trade_book(A=2)])
+    with within(1.5), pytest.raises(td.BooksDisagreeError):
+        call(service.base_url, "books", timeout=1.5)
+    assert asked(service) == "TOTT"
+
+
+def test_a_quantity_that_was_lost_agrees_with_nothing(service: Service) -> None:
+    scripted(service, [order_book(A=5)], [trade_book(A="NA"), trade_book(A=5)])
+    with pytest.warns(td.DataWarning):
+        books = sync_call(service.base_url, "books")
+    assert asked(service) == "TOT"
+    assert books.trades[0].quantity == 5
+
+
+def test_prices_do_not_count(service: Service) -> None:
+    scripted(service, [order_book(A=5)], [trade_book(A=5)])
+    books = sync_call(service.base_url, "books")
+    assert [row.finding for row in td.reconcile(*books)] == ["price differs"]
+
+
+def test_trades_of_other_days_do_not_count(service: Service) -> None:
+    scripted(service, [order_book(A=5)], [trade_book(A=5, day=19)])
+    with pytest.raises(td.BooksDisagreeError, match=r"\(5 filled in the order book, nothing in"):
+        sync_call(service.base_url, "books")
+    scripted(service, [order_book(A=0)], [trade_book(A=5, day=19)])
+    assert len(sync_call(service.base_url, "books").trades) == 1
+
+
+def test_an_empty_order_book_is_asked_for_once_more(service: Service) -> None:
+    """The service clears the orders after the session; or they are only late."""
+    scripted(service, [order_book()], [trade_book(A=5)])
+    books = sync_call(service.base_url, "books")
+    assert asked(service) == "TOO"
+    assert [len(book) for book in books] == [0, 1]
+    scripted(service, [order_book(), order_book(A=5)], [trade_book(A=5)])
+    assert [len(book) for book in sync_call(service.base_url, "books")] == [1, 1]
+
+
+def test_two_empty_books_agree(service: Service) -> None:
+    scripted(service, [order_book()], [trade_book()])
+    assert [len(book) for book in sync_call(service.base_url, "books")] == [0, 0]
+    assert asked(service) == "TO"
+
+
+@both
+def test_an_error_of_either_call_is_the_error(service: Service, call: Call) -> None:
+    scripted(service, [reply(404)], [trade_book(A=5)])
+    with pytest.raises(td.NotFoundError):
+        call(service.base_url, "books")
+
+
+def test_a_day_that_unfolds_is_told_as_one() -> None:
+    with sandbox.start(speed=2000) as running, running.client() as client:
+        for _ in range(12):
+            books: Any = client.books()
+            assert td.reconcile(*books).agrees

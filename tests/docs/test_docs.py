@@ -1,0 +1,121 @@
+"""Every Python and bash block of the README and of the documentation runs, page by page, in order.
+
+Of `sh` blocks the package's own commands run: the others install, or belong to this repository.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tradingdata import sandbox
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```(sh|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?:\]\(|(?:src|srcset)=\")([^)\"#]+)")
+WIDEST = 90  # columns that a page shows without a scroll bar
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(page: Path) -> list[str]:
+    """The page's Python blocks, each under as many empty lines as stand before it on the page.
+
+    So a failure's traceback names the page and the line.
+    """
+    text = page.read_text("utf-8")
+    return ["\n" * text.count("\n", 0, match.start(1)) + match[1] for match in BLOCK.finditer(text)]
+
+
+def relative(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture
+def _sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """What a page may take for granted: an account in the environment, a folder to write to."""
+    monkeypatch.chdir(tmp_path)
+    with sandbox.start() as service:
+        monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
+        monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", service.token())
+        yield
+
+
+@pytest.mark.usefixtures("_sandbox")
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=relative)
+def test_the_code_on_the_page_runs(page: Path) -> None:
+    names: dict[str, object] = {"__name__": page.stem}
+    try:
+        for block in blocks(page):
+            exec(compile(block, str(page), "exec", dont_inherit=True), names)
+    finally:
+        for value in names.values():
+            if isinstance(value, sandbox.Service):
+                value.stop()
+
+
+def commands(page: Path) -> list[str]:
+    """The page's bash blocks, and the package's own commands in its sh blocks."""
+    found = []
+    for shell, block in SHELL.findall(page.read_text("utf-8")):
+        own = re.findall(r"^(?:tradingdata|python -m tradingdata) .*", block, re.MULTILINE)
+        found += [block] if shell == "bash" else own
+    return found
+
+
+@pytest.mark.usefixtures("_sandbox")
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=relative)
+def test_the_commands_on_the_page_run(page: Path) -> None:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    script = "\n".join(["set -e", *commands(page)])
+    done = subprocess.run(
+        ["bash", "-c", script],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def of_pytest(page: Path) -> bool:
+    return any("\ndef test_" in block for block in blocks(page))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if of_pytest(page)], ids=relative)
+def test_the_tests_on_the_page_pass(page: Path, tmp_path: Path) -> None:
+    """As a reader runs them: under pytest, with the page's own fixtures."""
+    (tmp_path / "test_page.py").write_text("".join(blocks(page)), "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they take seconds
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^[1-9]\d* passed", done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=relative)
+def test_the_code_on_the_page_fits_it(page: Path) -> None:
+    fences = re.findall(r"^```\w+\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line for fence in fences for line in fence.splitlines()]
+    assert [line for line in lines if len(line) > WIDEST] == []
+
+
+def test_the_links_of_the_readme_lead_somewhere() -> None:
+    """Those of the other pages are Sphinx's to follow."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    inside = [link for link in LINK.findall(text) if not link.startswith("http")]
+    assert len(inside) > 10
+    assert [link for link in inside if not (ROOT / link).exists()] == []
+
+
+def test_the_pages_have_code() -> None:
+    assert sum(len(blocks(page)) for page in PAGES) > 10

@@ -1,0 +1,381 @@
+"""A good citizen of its process: fork, exit, memory, reload, subinterpreters."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from calls import TOKEN, good_book, run_child
+from service import (
+    Authority,
+    Service,
+    as_json,
+    book_reply,
+    envelope,
+    json_reply,
+    oversize_body,
+    pages,
+    stall,
+    stocks,
+    trades,
+)
+
+# A fork beside other threads is the matter here; newer Pythons warn of every one.
+FORKING = """
+import os, warnings
+warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
+def in_child(work):
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return child
+def ended(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+"""
+long = pytest.mark.long
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("rounds", [30, pytest.param(1000, marks=long)])
+def test_f102_a_fork_over_tls_leaves_the_parent_s_connection_whole(
+    rounds: int, tls_service: Service, ca: Authority
+) -> None:
+    """F102: the child makes connections of its own, and ends without a word on its parent's."""
+    tls_service.choose(lambda request: book_reply(trades(len(request.raw) % 7)))
+    code = (
+        FORKING
+        + """
+url, ca_file, rounds = sys.argv[1:]
+clients = [td.Client(url, access_token="x" * (20 + i), ca_file=ca_file) for i in range(2)]
+right = [len(client.trade_book()) for client in clients]
+def work():
+    for client, rows in zip(clients, right, strict=True):
+        assert len(client.trade_book()) == rows
+for _ in range(int(rounds)):
+    child = in_child(work)
+    work()
+    assert ended(child) == 0
+print(right[0] != right[1], [client.stats.connections for client in clients])
+"""
+    )
+    arguments = (tls_service.base_url, str(ca.pem_file), str(rounds))
+    printed = run_child(code, *arguments, timeout=500).strip()
+    assert printed == "True [1, 1]"
+    assert len(tls_service.connections) == 2 + 2 * rounds
+
+
+def test_f102_a_fork_while_other_threads_call(service: Service) -> None:
+    """F102: no lock that a thread held is waited for in the child."""
+    service.script(then=good_book())
+    code = (
+        FORKING
+        + """
+import threading
+client = td.Client(sys.argv[1], access_token=lambda: TOKEN)
+stop = threading.Event()
+def call():
+    while not stop.is_set():
+        client.trade_book()
+threads = [threading.Thread(target=call) for _ in range(4)]
+for thread in threads:
+    thread.start()
+def work():
+    assert len(client.trade_book(timeout=10)) == 3
+    client.access_token = "another"
+    assert len(td.Client(sys.argv[1], access_token=TOKEN).trade_book(timeout=10)) == 3
+codes = [ended(in_child(work)) for _ in range(20)]
+stop.set()
+for thread in threads:
+    thread.join()
+print(set(codes), client.stats.failures)
+"""
+    )
+    assert run_child(code, service.base_url, timeout=60).strip() == "{0} 0"
+
+
+def test_f102_a_fork_within_a_token_s_turn(service: Service) -> None:
+    """F102: the child does not wait for the parent's thread, which is not in it."""
+    service.script(then=good_book())
+    code = (
+        FORKING
+        + """
+import threading
+gate = threading.Event()
+entered = threading.Event()
+parent = os.getpid()
+def token():
+    if os.getpid() == parent:
+        entered.set()
+        gate.wait(20)
+    return TOKEN
+client = td.Client(sys.argv[1], access_token=token)
+thread = threading.Thread(target=client.trade_book)
+thread.start()
+entered.wait(20)
+child = in_child(lambda: client.trade_book(timeout=5))
+print(ended(child))
+gate.set()
+thread.join()
+"""
+    )
+    assert run_child(code, service.base_url).strip() == "0"
+
+
+def test_f102_asyncio_in_a_forked_child(service: Service) -> None:
+    service.script(then=good_book())
+    code = (
+        FORKING
+        + """
+import asyncio
+client = td.AsyncClient(sys.argv[1], access_token=TOKEN)
+async def call():
+    return len(await client.trade_book())
+async def close():
+    rows = await call()
+    await client.aclose()
+    return rows
+async def parent():
+    assert await call() == 3
+    return await asyncio.to_thread(lambda: ended(in_child(child))), await call()
+def child():
+    assert asyncio.run(call()) == 3
+    assert asyncio.run(close()) == 3
+print(asyncio.run(parent()), asyncio.run(call()))
+"""
+    )
+    assert run_child(code, service.base_url, timeout=30).strip() == "(0, 3) 3"
+
+
+def test_f102_a_client_inherited_by_a_pool_of_processes(service: Service) -> None:
+    service.script(then=good_book())
+    code = (
+        FORKING
+        + """
+import multiprocessing
+client = td.Client(sys.argv[1], access_token=TOKEN)
+client.trade_book()
+def rows(_):
+    return len(client.trade_book())
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        print(set(pool.map(rows, range(30))))
+    print(len(client.trade_book()), client.stats.connections)
+"""
+    )
+    assert run_child(code, service.base_url, timeout=30).splitlines() == ["{3}", "3 1"]
+
+
+EXIT = """
+import asyncio, random, threading
+url, body_file, seed = sys.argv[1:]
+random.seed(int(seed))
+with open(body_file, "rb") as file:
+    body = file.read()
+big = td.TradeBook.from_json(body)
+client = td.Client(url, access_token=TOKEN)
+def call():
+    try:
+        client.trade_book()
+    except td.TradingDataError:
+        pass
+def search():
+    try:
+        client.search("x").all()
+    except td.TradingDataError:
+        pass
+async def many():
+    async with td.AsyncClient(url, access_token=TOKEN) as other:
+        await asyncio.gather(*(other.trade_book() for _ in range(4)), return_exceptions=True)
+def again_and_again(work):
+    while True:
+        work()
+without_the_gil = [
+    lambda: td.TradeBook.from_json(body),
+    lambda: big.to_csv(),
+    lambda: big.__arrow_c_stream__(),
+    lambda: td.concat([big, big]),
+]
+targets = [lambda work=work: again_and_again(work) for work in without_the_gil]
+for target in [call, call, call, search, lambda: asyncio.run(many()), *targets]:
+    threading.Thread(target=target, daemon=True).start()
+time.sleep(random.random() * 0.2)
+"""
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("rounds", [12, pytest.param(1000, marks=long)])
+def test_f108_an_interpreter_ends_with_calls_in_flight(
+    rounds: int, service: Service, body_file: Path
+) -> None:
+    """F108: no abort, no traceback, no waiting for an answer that does not come.
+
+    Decoding, exports and joins are under way too: they work without the GIL, and want it back.
+    """
+    service.choose(lambda request: good_book() if len(service.requests) % 3 else stall())
+    for seed in range(rounds):
+        assert run_child(EXIT, service.base_url, str(body_file), str(seed), timeout=20) == ""
+
+
+@pytest.fixture
+def body_file(tmp_path: Path) -> Path:
+    """A book's body that takes some milliseconds to decode."""
+    file = tmp_path / "body.json"
+    file.write_bytes(as_json(envelope(list(trades(1)) * 2000)))
+    return file
+
+
+def test_f108_an_exit_says_nothing_on_standard_error(service: Service, body_file: Path) -> None:
+    service.script(then=stall())
+    command = [sys.executable, "-X", "dev", "-c", "import sys, time\nimport tradingdata as td\n"]
+    command[-1] += f"TOKEN = {TOKEN!r}\n" + EXIT
+    command += [service.base_url, str(body_file), "1"]
+    done = subprocess.run(command, capture_output=True, timeout=20)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+MEMORY = """
+import asyncio, gc
+url, what, count = sys.argv[1:]
+def kib():
+    pages = int(open("/proc/self/statm").read().split()[1])
+    return pages * 4
+def sync_calls(n):
+    for _ in range(n):
+        if what == "search":
+            for page in client.search("x").pages():
+                pass
+        elif what == "error":
+            try:
+                client.trade_book()
+            except td.TradingDataError:
+                pass
+        else:
+            getattr(client, what)()
+async def async_calls(n):
+    async with td.AsyncClient(url, access_token=TOKEN) as other:
+        for _ in range(n // 8):
+            await asyncio.gather(*(other.trade_book() for _ in range(8)))
+with td.Client(url, access_token=TOKEN, attempts=1) as client:
+    run = (lambda n: asyncio.run(async_calls(n))) if what == "async" else sync_calls
+    run(200)
+    gc.collect()
+    before = kib()
+    run(int(count))
+    gc.collect()
+    print(kib() - before)
+"""
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=long)])
+@pytest.mark.parametrize("what", ["trade_book", "order_book", "search", "error", "async"])
+def test_calls_grow_no_memory(what: str, count: int, service: Service) -> None:
+    """At most 4 MiB after however many calls of a kind."""
+    bodies = {
+        "/api/v1/trade/book": json_reply({"status": "error"}, 400) if what == "error" else
+        book_reply(trades(20)),
+        "/api/v1/order/book": book_reply([]),
+    }  # fmt: skip
+    for path, answer in bodies.items():
+        service.script(then=answer, path=path)
+    service.choose(pages(stocks(5)), path="/api/v1/stocks")
+    arguments = (service.base_url, what, str(count))
+    assert int(run_child(MEMORY, *arguments, timeout=500)) <= 4 * 1024
+
+
+def test_f113_memory_that_runs_out_is_an_error_and_no_crash(service: Service) -> None:
+    """F113: a body larger than what the process may have."""
+    service.script(oversize_body(250 * 2**20), oversize_body(250 * 2**20), then=good_book())
+    code = """
+import resource
+client = td.Client(sys.argv[1], access_token=TOKEN, attempts=1)
+size = int(open("/proc/self/statm").read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (size + 100 * 2**20,) * 2)
+for _ in range(2):
+    try:
+        client.trade_book()
+    except (MemoryError, td.TransportError) as error:
+        print("told")
+print(len(client.trade_book()))
+"""
+    assert run_child(code, service.base_url).splitlines() == ["told", "told", "3"]
+
+
+def test_f109_the_module_may_be_reloaded(service: Service) -> None:
+    service.script(then=good_book())
+    code = """
+import importlib
+client = td.Client(sys.argv[1], access_token=TOKEN)
+importlib.reload(td)
+importlib.reload(sys.modules["tradingdata.client.client"])
+print(len(client.trade_book()))
+print(len(td.Client(sys.argv[1], access_token=TOKEN).trade_book()))
+"""
+    assert run_child(code, service.base_url).splitlines() == ["3", "3"]
+
+
+def test_f109_collected_in_any_order_at_exit(service: Service) -> None:
+    service.script(then=good_book())
+    code = """
+import builtins
+client = td.Client(sys.argv[1], access_token=TOKEN)
+book = client.trade_book()
+class Late:
+    def __del__(self):
+        assert len(self.book) == 3
+        self.client.close()
+late = Late()
+late.book, late.client, late.self = book, client, late
+builtins.kept = late
+iterator = iter(client.search("x"))
+"""
+    assert run_child(code, service.base_url) == ""
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters as interpreters
+    failed = interpreters.exec
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    failed = interpreters.run_string
+interpreter = interpreters.create()
+try:
+    told = failed(interpreter, "import tradingdata")
+except Exception as error:
+    told = error
+print(told)
+with td.Client(sys.argv[1], access_token=TOKEN) as client:
+    print(len(client.trade_book()))
+"""
+
+
+def test_f109_a_subinterpreter_is_refused_clearly(service: Service) -> None:
+    """F109: pybind11 alone would wait for ever; the main interpreter is not disturbed."""
+    service.script(good_book())
+    code = "import warnings\nwarnings.simplefilter('ignore')\n" + SUBINTERPRETER
+    *told, rows = run_child(code, service.base_url, timeout=20).splitlines()
+    assert "ImportError" in " ".join(told)
+    assert "subinterpreter" in " ".join(told)
+    assert rows == "3"
+
+
+def test_the_import_does_no_work(tmp_path: Path) -> None:
+    """No thread, no socket, no file left open, no handler, nothing heavy: the import is light."""
+    code = """
+import os
+assert len(os.listdir("/proc/self/task")) == 1
+files = {os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")[:-1]}
+assert not [name for name in files if name.startswith(("socket:", "anon_inode:"))], files
+heavy = {"numpy", "pandas", "polars", "pyarrow", "asyncio", "logging", "ssl", "http", "urllib"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    assert run_child(code).strip() == "[]"

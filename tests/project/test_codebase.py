@@ -1,0 +1,212 @@
+"""The project's own rules, kept as tests."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import tradingdata as td
+from service import service_document
+from tradingdata import _core
+
+ROOT = Path(__file__).parents[2]
+RECORDS = ("Trade", "Order", "Stock")
+GENERATED = ROOT / "python/tradingdata/_core/records.pyi"
+FIELD_TABLES = ROOT / "cpp/src/table/records.hpp"
+SANDBOX = ROOT / "python/tradingdata/sandbox"
+CODE = {".py", ".pyi", ".cpp", ".hpp", ".c", ".sh", ""}
+UNFINISHED = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b")
+
+
+def files(*folders: str) -> list[Path]:
+    """The files of some top-level folders that are not hidden, made or cached."""
+    found = (path for folder in folders for path in sorted((ROOT / folder).rglob("*")))
+    made = re.compile(r"__pycache__|\.\w+_cache")
+    return [path for path in found if path.is_file() and not any(map(made.match, path.parts))]
+
+
+def code(*folders: str) -> list[Path]:
+    return [path for path in files(*folders) if path.suffix in CODE]
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+EVERYWHERE = ("cpp", "python", "tests", "docs", ".ci")
+
+
+def test_the_top_level_holds_the_agreed_names_only() -> None:
+    agreed = {"CMakeLists.txt", "pyproject.toml", "README.md"}
+    agreed |= {"cpp", "python", "tests", "notebooks", "docs"}
+    # What git ignores is not part of the tree: the build folder and packages made from it.
+    found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+    assert found - {"build", "dist"} == agreed
+
+
+@pytest.mark.parametrize("path", code(*EVERYWHERE), ids=relative)
+def test_a_source_file_has_at_most_400_lines(path: Path) -> None:
+    if path == GENERATED or SANDBOX in path.parents:
+        pytest.skip("written by a program, or a table of data")
+    assert len(path.read_text("utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", code(*EVERYWHERE), ids=relative)
+def test_nothing_is_left_open(path: Path) -> None:
+    assert not UNFINISHED.findall(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_the_compiled_fields_are_those_of_the_service_document(record: str) -> None:
+    kinds = {
+        "string": "text",
+        "integer": "integer",
+        "number": "number",
+        "string, timestamp": "timestamp",
+        "string, date": "date",
+    }
+    documented = [
+        (field.name, kinds[field.type], "personal data" in field.meaning)
+        for field in service_document.fields(record.lower())
+    ]
+    compiled = [(name, kind, personal) for name, kind, _, personal in _core.fields_of(record)]
+    assert compiled == documented
+
+
+def test_the_records_have_the_documented_numbers_of_fields() -> None:
+    assert [len(_core.fields_of(record)) for record in RECORDS] == [40, 68, 20]
+
+
+def names_used(text: str, names: set[str]) -> set[str]:
+    """The field names that a source text spells out.
+
+    A name counts where it is quoted, is an attribute or is a keyword argument. Names that are
+    plain words (`price`, `type`) are common in any code, so these count only where they are quoted.
+    """
+    quoted = set(re.findall(r"""["'](\w+)\\?["']""", text))
+    bound = set(re.findall(r"\.(\w*_\w*)\b(?!\()", text)) | set(re.findall(r"\b(\w*_\w*)=", text))
+    return (quoted | bound) & names
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_list_of_fields_is_seen_as_one(record: str) -> None:
+    names = {name for name, *_ in _core.fields_of(record)}
+    assert names_used(FIELD_TABLES.read_text("utf-8"), names) == names
+
+
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("path", code(*EVERYWHERE), ids=relative)
+def test_no_other_source_lists_the_fields_of_a_record(path: Path, record: str) -> None:
+    if path in {FIELD_TABLES, GENERATED} or SANDBOX in path.parents:
+        pytest.skip("may list fields")
+    names = {name for name, *_ in _core.fields_of(record)}
+    used = names_used(path.read_text("utf-8"), names)
+    assert len(used) <= 8, f"loop over the field table instead of listing {sorted(used)}"
+
+
+def includes(path: Path) -> list[str]:
+    return re.findall(
+        r"^\s*#\s*include\s*[<\"]([^>\"]+)[>\"]", path.read_text("utf-8"), re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize("path", code("cpp"), ids=relative)
+def test_the_core_knows_nothing_of_python(path: Path) -> None:
+    assert not [name for name in includes(path) if name == "Python.h" or "pybind11" in name]
+
+
+@pytest.mark.parametrize("path", code("python/bindings"), ids=relative)
+def test_the_gil_is_released_in_the_one_way_that_survives_the_end(path: Path) -> None:
+    """F108: pybind11's own guard lets a thread unwind into an abort while the interpreter ends."""
+    assert "gil_scoped_release" not in path.read_text("utf-8"), "use ReleasedGil"
+
+
+@pytest.mark.parametrize("path", code("cpp", "python"), ids=relative)
+def test_only_the_transport_knows_libcurl(path: Path) -> None:
+    """Its two halves: the multi handle in curl.cpp, a transfer's options in curl_easy.cpp."""
+    if relative(path) not in {"cpp/src/http/curl.cpp", "cpp/src/http/curl_easy.cpp"}:
+        assert not [name for name in includes(path) if name.startswith("curl/")]
+
+
+# What each layer of the core may include, as its CMake target links it.
+CORE_LAYERS = {
+    "base": {"base"},
+    "table": {"table", "base"},
+    "http": {"http", "base"},
+    "export": {"export", "table", "base"},
+    "decode": {"decode", "table", "base"},
+    "client": {"client", "decode", "http", "table", "base"},
+}
+
+
+@pytest.mark.parametrize("path", code("cpp/src"), ids=relative)
+def test_a_layer_of_the_core_includes_only_layers_below_it(path: Path) -> None:
+    layer = path.parent.name
+    own = [name for name in includes(path) if name.endswith(".hpp")]
+    assert {name.split("/")[0] for name in own} <= CORE_LAYERS[layer]
+
+
+@pytest.mark.parametrize("path", code("cpp/src"), ids=relative)
+def test_headers_of_the_core_hold_no_third_party_type(path: Path) -> None:
+    """Such a header has a slash or an extension; those of the standard library have neither."""
+    allowed = {"curl_easy.hpp": {"curl"}, "simd.hpp": {"emmintrin.h"}}.get(path.name, set())
+    if path.suffix == ".hpp":
+        foreign = [name for name in includes(path) if re.search(r"[/.]", name)]
+        assert {name.split("/")[0] for name in foreign} <= CORE_LAYERS.keys() | allowed
+
+
+def test_the_exports_are_sorted_and_documented() -> None:
+    exported = [name for name in td.__all__ if not name.startswith("__")]
+    assert exported == sorted(exported)
+    reference = (ROOT / "docs/reference/api.md").read_text("utf-8")
+    for name in exported:
+        value = getattr(td, name)
+        assert value.__doc__, f"{name} has no docstring"
+        if getattr(value, "__module__", "") != "tradingdata.errors":
+            assert re.search(rf"tradingdata\.{name}\b", reference), f"{name} is not in api.md"
+
+
+def test_every_public_name_of_the_package_is_exported() -> None:
+    public = {
+        name
+        for name, value in vars(td).items()
+        if not name.startswith("_") and getattr(value, "__module__", "").startswith("tradingdata")
+    }
+    assert public <= set(td.__all__)
+
+
+def test_one_version_stands_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    changelog = (ROOT / "docs/changelog.md").read_text("utf-8")
+    newest = re.findall(r"^## (\S+)", changelog, re.MULTILINE)[0]
+    assert {td.__version__, _core.__version__, importlib.metadata.version("tradingdata")} == {
+        project["version"]
+    }
+    assert newest == project["version"]
+
+
+def test_the_base_installation_has_no_dependency() -> None:
+    requirements = importlib.metadata.requires("tradingdata") or []
+    assert [line for line in requirements if "extra ==" not in line] == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=relative)
+def test_notebooks_carry_no_outputs(path: Path) -> None:
+    cells = [
+        cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"
+    ]
+    assert cells
+    assert [cell for cell in cells if cell["outputs"] or cell["execution_count"]] == []
+
+
+def test_the_stub_of_the_records_is_what_the_tables_give() -> None:
+    check = [sys.executable, str(ROOT / ".ci/stubs.py"), "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,65 @@
+"""What the package tells type checkers: it ships types, and the examples in `typing/` hold."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tradingdata as td
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "tests/typing").glob("*.py"))
+
+
+def checked(*command: object) -> str:
+    environment = os.environ | {"MYPYPATH": "", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-m", *map(str, command)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    package = Path(td.__file__).parent
+    assert (package / "py.typed").exists()
+    assert (package / "_core/__init__.pyi").exists()
+    assert (package / "_core/records.pyi").exists()
+
+
+@pytest.mark.parametrize("tool", ["mypy", "pyright"])
+def test_the_examples_hold(tool: str, tmp_path: Path) -> None:
+    """A wrong type fails, and so does an error that is expected but not found."""
+    if importlib.util.find_spec(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    if tool == "mypy":
+        report = checked("mypy", "--strict", "--cache-dir", tmp_path, *EXAMPLES)
+        assert f"no issues found in {len(EXAMPLES)} source files" in report
+    else:
+        report = checked("pyright", "--pythonpath", sys.executable, *EXAMPLES)
+        assert "0 errors, 0 warnings" in report
+
+
+def test_records_are_typed_as_they_are() -> None:
+    """The stub says property; the binary has descriptors of those names."""
+    for record in (td.Trade, td.Order, td.Stock):
+        assert all(hasattr(vars(record)[name], "__get__") for name in record.__dataclass_fields__)
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    try:
+        installed = importlib.metadata.version("tradingdata")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("imported without being installed")
+    assert td.__version__ == installed

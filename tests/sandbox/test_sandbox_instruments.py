@@ -1,0 +1,60 @@
+"""What the sandbox trades: shares and derivatives as the exchanges shape them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+import pytest
+
+from sandbox_calls import Record, orders, trades
+from tradingdata import sandbox
+from tradingdata.sandbox.company_generator import check_digit, companies
+from tradingdata.sandbox.instruments import derivatives
+
+
+@pytest.fixture(scope="module")
+def day() -> Iterator[sandbox.Service]:
+    with sandbox.start(orders=600) as running:
+        yield running
+
+
+def of_segment(found: list[Record], segment: str) -> list[Record]:
+    chosen = [row for row in found if row["segment"] == segment]
+    assert chosen
+    return chosen
+
+
+def test_a_share_has_a_listing_an_isin_and_the_zero_date(day: sandbox.Service) -> None:
+    listed = {company.nse: company.isin for company in companies()}
+    for share in of_segment(trades(day) + orders(day), "E"):
+        assert share["isin"] == listed[share["symbol"]]
+        assert check_digit(share["isin"][:11]) == share["isin"][11]
+        assert share["expiry_date"] == "0001-01-01"
+        assert share["strike_price"] == 0
+        assert share["lot_size"] == 1
+
+
+def test_a_derivative_has_an_expiry_to_come_and_trades_in_lots(day: sandbox.Service) -> None:
+    for contract in of_segment(trades(day), "D"):
+        assert date.fromisoformat(contract["expiry_date"]) >= day.day
+        assert contract["quantity"] % contract["lot_size"] == 0
+        assert contract["lot_size"] > 1
+
+
+@pytest.mark.parametrize("isin", ["INE002A01018", "INE467B01029", "INE009A01021", "INE0J1Y01017"])
+def test_the_check_digit_is_that_of_real_isins(isin: str) -> None:
+    assert check_digit(isin[:11]) == isin[11]
+
+
+def test_contracts_of_any_day_of_a_year_expire_in_time_and_differ() -> None:
+    for offset in range(0, 366, 3):
+        day = date(2026, 1, 1) + timedelta(days=offset)
+        contracts = derivatives(day)
+        assert len({contract.security_id for contract in contracts}) == len(contracts)
+        names = {(contract.exchange, contract.exchange_name) for contract in contracts}
+        assert len(names) == len(contracts)
+        assert all(contract.expiry and contract.expiry >= day for contract in contracts)
+        weekly = [contract for contract in contracts if not contract.monthly]
+        assert all(re.search(r"\d\d[1-9OND]\d\d", contract.exchange_name) for contract in weekly)

@@ -1,0 +1,80 @@
+"""Answers of chosen content and time, and archives to keep them in, for the tests of archives."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import tradingdata as td
+from service import as_json, envelope, orders, trades
+from tradingdata.archive import ArchiveFetch
+from tradingdata.books.response import Response
+
+DAY = dt.date(2026, 11, 20)  # a Friday
+DAYS = [dt.date(2026, 11, day) for day in (16, 17, 18, 19, 20)]
+
+
+def clock(text: str, day: dt.date = DAY) -> dt.datetime:
+    """A time of a day in India, as text such as "15:45"."""
+    zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
+    return dt.datetime.combine(day, dt.time.fromisoformat(text), zone)
+
+
+def answer(
+    kind: type[Any],
+    records: Iterable[object],
+    at: dt.datetime | None = None,
+    *,
+    account: str | None = None,
+    keep: bool = False,
+) -> Any:
+    """The book of one whole answer, received at that time."""
+    table = kind._decode(as_json(envelope(list(records))), False, keep)
+    response = Response(
+        table, status_code=200, account=account, attempts=1, elapsed=0.1, received_at=at
+    )
+    return kind._of(table, response=response)
+
+
+def trade(number: str = "1", day: dt.date = DAY, **values: Any) -> dict[str, Any]:
+    """A trade as it is sent, with the values given."""
+    return trades(1)[0] | {"trade_no": number, "exch_trade_time": f"{day} 10:00:00"} | values
+
+
+def order(number: str = "1", day: dt.date = DAY, **values: Any) -> dict[str, Any]:
+    """An order as it is sent, with the values given."""
+    return orders(1)[0] | {"order_no": number, "order_date_time": f"{day} 10:00:00"} | values
+
+
+def trade_answer(*records: object, at: str | None = "15:45", **options: Any) -> td.TradeBook:
+    book: td.TradeBook = answer(td.TradeBook, records, clock(at) if at else None, **options)
+    return book
+
+
+def order_answer(*records: object, at: str | None = "15:45", **options: Any) -> td.OrderBook:
+    book: td.OrderBook = answer(td.OrderBook, records, clock(at) if at else None, **options)
+    return book
+
+
+def archive_with(folder: Path, *books: Any, **options: Any) -> td.Archive:
+    """A new archive of these books."""
+    archive = td.Archive(folder / "books.sqlite", **options)
+    for book in books:
+        archive.add(book)
+    return archive
+
+
+def content(archive: td.Archive) -> list[Any]:
+    """All that an archive holds, table by table, but for when it was written."""
+    columns = {
+        "fetches": "id, book, account, source, at, days, rows, new, changed, sha256, error",
+        "records": "*",
+        "states": "*",
+    }
+    return [archive.sql(f"SELECT {names} FROM {table}") for table, names in columns.items()]
+
+
+def counts(entry: ArchiveFetch) -> tuple[int, int, int]:
+    return entry.rows, entry.new, entry.changed

@@ -1,0 +1,253 @@
+"""TLS faults, F6 and F9 to F18: none is tried again, and each message helps."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, both, failure, good_book, run_child, served, within
+from service import EMPTY_BOOK, Authority, Behaviour, Service, close_delimited, stall
+from tradingdata.client import ca_roots as certificates
+
+NO_TRUST = "POST /api/v1/trade/book: no trusted connection to 127.0.0.1: the server's certificate "
+
+
+@both
+def test_a_trusted_certificate_serves(call: Any, tls_service: Service, ca: Authority) -> None:
+    tls_service.script(good_book())
+    assert len(call(tls_service.base_url, ca_file=ca.pem_file)) == 3
+    assert tls_service.connections[0].tls == "TLSv1.3"
+    assert tls_service.connections[0].alpn is None
+
+
+@both
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda ca, folder: ca.expired(), "has expired: check the local clock"),
+        (lambda ca, folder: ca.not_yet_valid(), "is not yet valid: check the local clock"),
+        (lambda ca, folder: ca.wrong_host(), "is for another host: check the host in base_url"),
+        (lambda ca, folder: ca.unknown_ca(), "is signed by an authority that is not trusted here"),
+        (lambda ca, folder: ca.self_signed(folder), "signed by an authority that is not trusted"),
+    ],
+    ids=["F9 expired", "F10 not yet valid", "F11 wrong host", "F12 unknown CA", "F12 self-signed"],
+)
+def test_a_bad_certificate_is_refused_at_once(
+    call: Any,
+    ca: Authority,
+    tmp_path: Path,
+    make: Callable[[Authority, Path], ssl.SSLContext],
+    message: str,
+) -> None:
+    with Service(tls=make(ca, tmp_path)) as service:
+        error = failure(service.base_url, call=call, ca_file=ca.pem_file)
+        assert service.requests == []
+        assert len(service.connections) == 1
+    assert type(error) is td.TLSError
+    assert not error.retryable
+    assert error.attempts == 1
+    assert str(error).startswith(NO_TRUST)
+    assert message in str(error)
+
+
+def test_f12_an_organisation_s_own_authority_is_told_how_to_be_trusted(ca: Authority) -> None:
+    with Service(tls=ca.unknown_ca()) as service:
+        error = failure(service.base_url, ca_file=ca.pem_file)
+    assert "if it is your organisation's own, give its certificate as ca_file=" in str(error)
+
+
+def test_f11_wrong_host_by_name(ca: Authority) -> None:
+    with Service(tls=ca.wrong_host()) as service:
+        error = failure(service.url(host="localhost"), ca_file=ca.pem_file)
+    assert "no trusted connection to localhost" in str(error)
+    assert "is for another host" in str(error)
+
+
+@both
+def test_f6_https_on_a_plain_port(call: Any, service: Service, ca: Authority) -> None:
+    error = failure(service.url(scheme="https"), call=call, ca_file=ca.pem_file)
+    assert type(error) is td.TLSError
+    assert error.attempts == 1
+    assert "check that base_url's port speaks TLS 1.2 or later" in str(error)
+
+
+def test_http_on_a_tls_port_is_no_endless_wait(tls_service: Service) -> None:
+    error = failure(tls_service.url(scheme="http"), attempts=1, timeout=5)
+    assert isinstance(error, td.TransportError)
+    assert error.elapsed < 2
+
+
+def test_f13_a_service_of_old_tls_is_refused(ca: Authority) -> None:
+    with Service(tls=ca.old_tls()) as service:
+        error = failure(service.base_url, ca_file=ca.pem_file)
+        assert service.requests == []
+    assert type(error) is td.TLSError
+    assert error.attempts == 1
+    assert "TLS 1.2 or later" in str(error)
+
+
+@both
+def test_f15_a_handshake_that_stalls_ends_at_the_deadline(call: Any, ca: Authority) -> None:
+    with Service(tls=ca.good(), on_connect=stall()) as service, within(0.3, at_least=0.25):
+        error = failure(service.base_url, call=call, ca_file=ca.pem_file, timeout=0.3)
+    assert type(error) is td.DeadlineError
+    assert "the time was up during the TLS handshake with 127.0.0.1" in str(error)
+
+
+def test_f15_a_handshake_that_stalls_ends_with_connect_timeout(ca: Authority) -> None:
+    with Service(tls=ca.good(), on_connect=stall()) as service:
+        options: dict[str, Any] = {"connect_timeout": 0.2, "attempts": 2, "timeout": 10}
+        error = failure(service.base_url, ca_file=ca.pem_file, **options)
+        assert len(service.connections) == 2
+    assert type(error) is td.ConnectError
+    assert "connect_timeout passed during the TLS handshake" in str(error)
+
+
+@both
+@pytest.mark.parametrize("notify", [True, False], ids=["close_notify", "no close_notify"])
+def test_f16_a_whole_body_ended_by_the_close_is_taken(
+    call: Any, tls_service: Service, ca: Authority, notify: bool
+) -> None:
+    """F16: curl says OK for a close without close_notify: the JSON decides."""
+    tls_service.script(close_delimited(notify=notify))
+    assert len(call(tls_service.base_url, ca_file=ca.pem_file)) == 0
+
+
+@pytest.mark.parametrize("notify", [True, False], ids=["close_notify", "no close_notify"])
+@pytest.mark.parametrize("keep", [0, 1, len(EMPTY_BOOK) // 2, len(EMPTY_BOOK) - 1])
+def test_f16_a_cut_body_ended_by_the_close_is_never_a_book(
+    tls_service: Service, ca: Authority, notify: bool, keep: int
+) -> None:
+    cut: Behaviour = close_delimited(notify=notify, keep=keep)
+    tls_service.script(cut, good_book())
+    with td.Client(tls_service.base_url, access_token=TOKEN, ca_file=ca.pem_file) as client:
+        assert len(client.trade_book()) == 3
+    tls_service.script(then=cut)
+    error = failure(tls_service.base_url, ca_file=ca.pem_file, attempts=2)
+    assert error.retryable
+    assert "incomplete body" in str(error) or "empty body" in str(error)
+
+
+def test_f14_a_ca_file_without_certificates(tmp_path: Path, ca: Authority) -> None:
+    empty = tmp_path / "roots.pem"
+    empty.write_text("nothing\n")
+    with served(then=good_book(), tls=ca.good()) as service:
+        error = failure(service.base_url, ca_file=empty)
+    assert type(error) is td.TLSError
+    assert f"cannot read the CA certificates in {empty}" in str(error)
+    assert "pass ca_file= with the path of a readable PEM file" in str(error)
+
+
+def test_f14_a_ca_file_that_vanished_after_the_client_was_made(
+    tmp_path: Path, ca: Authority
+) -> None:
+    gone = tmp_path / "gone.pem"
+    gone.write_bytes(ca.pem_file.read_bytes())
+    with (
+        served(then=good_book(), tls=ca.good()) as service,
+        td.Client(service.base_url, access_token=TOKEN, ca_file=gone) as client,
+    ):
+        gone.unlink()
+        with pytest.raises(td.TLSError, match="cannot read the CA certificates"):
+            client.trade_book()
+
+
+class TestRoots:
+    """F17: ca_file=, SSL_CERT_FILE, CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE, the system's, certifi's."""
+
+    VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+
+    @pytest.fixture(autouse=True)
+    def bare_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in self.VARIABLES:
+            monkeypatch.delenv(name, raising=False)
+
+    @pytest.mark.parametrize("variable", VARIABLES)
+    def test_the_environment_s_roots_are_trusted(
+        self, tls_service: Service, ca: Authority, monkeypatch: pytest.MonkeyPatch, variable: str
+    ) -> None:
+        monkeypatch.setenv(variable, str(ca.pem_file))
+        tls_service.script(then=good_book())
+        with td.Client(tls_service.base_url, access_token=TOKEN) as client:
+            assert len(client.trade_book()) == 3
+        error = failure(tls_service.base_url, trust_env=False)
+        assert type(error) is td.TLSError
+
+    def test_the_order_of_places(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        files = {name: tmp_path / name for name in ("given", *self.VARIABLES)}
+        for name, file in files.items():
+            file.touch()
+            if name != "given":
+                monkeypatch.setenv(name, str(file))
+        assert certificates.find_ca_file(files["given"], trust_env=True) == str(files["given"])
+        for name in self.VARIABLES:
+            assert certificates.find_ca_file(None, trust_env=True) == str(files[name])
+            monkeypatch.delenv(name)
+        system = certificates.find_ca_file(None, trust_env=True)
+        assert system == certificates.find_ca_file(None, trust_env=False)
+        assert not system or Path(system).is_file()
+
+    @pytest.mark.parametrize("variable", VARIABLES)
+    def test_a_variable_that_names_no_file_is_told_by_name(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str
+    ) -> None:
+        monkeypatch.setenv(variable, str(tmp_path / "none.pem"))
+        with pytest.raises(td.ConfigurationError, match=f"none.pem that {variable} names"):
+            td.Client("https://api.example.test")
+
+    def test_plain_http_on_loopback_needs_no_roots(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+        td.Client("http://127.0.0.1:1").close()
+
+    def test_a_given_file_is_trusted_and_nothing_else(
+        self, tls_service: Service, ca: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(ca.pem_file))
+        other = Authority(tmp_path)
+        error = failure(tls_service.base_url, ca_file=other.pem_file)
+        assert type(error) is td.TLSError
+
+    def test_certifi_is_the_last_resort(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr(certificates, "_SYSTEM_FILES", ())
+        (tmp_path / "certifi.py").write_text("def where(): return 'roots of certifi'\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(__import__("sys").modules, "certifi", raising=False)
+        assert certificates.find_ca_file(None, trust_env=True) == "roots of certifi"
+
+    def test_without_any_libcurl_s_own_default_decides(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(certificates, "_SYSTEM_FILES", ())
+        monkeypatch.setitem(__import__("sys").modules, "certifi", None)
+        assert certificates.find_ca_file(None, trust_env=True) == ""
+
+
+def test_f18_environment_variables_cannot_turn_verification_off(
+    ca: Authority, tls_service: Service
+) -> None:
+    """F18: what turns other clients' checks off is not looked at."""
+    code = """
+try:
+    td.Client(sys.argv[1], access_token=TOKEN).trade_book()
+except td.TLSError as error:
+    print(error.attempts)
+"""
+    environment = {"CURL_INSECURE": "1", "PYTHONHTTPSVERIFY": "0", "SSL_NO_VERIFY": "1"}
+    assert run_child(code, tls_service.base_url, environment=environment).strip() == "1"
+
+
+def test_a_session_of_tls_is_kept_for_the_next_call(tls_service: Service, ca: Authority) -> None:
+    tls_service.script(then=good_book())
+    with td.Client(tls_service.base_url, access_token=TOKEN, ca_file=ca.pem_file) as client:
+        for _ in range(3):
+            client.trade_book()
+    assert len(tls_service.connections) == 1
