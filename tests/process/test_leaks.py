@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import calls
 import tradingdata as td
 from calls import BOOK_PATH, both, failure, run_child, served
 from service import (
@@ -93,7 +94,7 @@ def everything_of(error: BaseException) -> str:
     return "".join([*shown.format(), pickled, repr(error), str(error), repr(facts)])
 
 
-OWN = {__file__, str(Path(__file__).with_name("calls.py"))}
+OWN = {__file__, calls.__file__}
 
 
 @both

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import date, datetime
+from pathlib import Path
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_the_same_seed_and_day_give_the_same_bytes_in_another_process() -> None:
         "from tradingdata import sandbox; from test_sandbox_records import digests\n"
         "with sandbox.start(seed=7, day='2026-03-02') as service: print(*digests(service))"
     )
-    command = [sys.executable, "-P", "-c", script, *sys.path]
+    command = [sys.executable, "-P", "-c", script, str(Path(__file__).parent), *sys.path]
     seen = {
         subprocess.run(
             command,
