@@ -139,7 +139,7 @@ def test_unmatched_sales_are_refused_as_an_opening() -> None:
     unmatched = td.realised_pnl(book(*SHORT_DAY), shorts=False).unmatched
     for opening in (unmatched, list(unmatched), unmatched.to_dicts()):
         with pytest.raises(ValueError, match="lot 0 is an unmatched sale, not an open lot: pass"):
-            td.realised_pnl(book(), opening)  # type: ignore[arg-type]
+            td.realised_pnl(book(), opening)
 
 
 def test_lots_from_before_go_first_in_the_order_given() -> None:

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from .exact_sums import share_of
-from .security_key import ASIDES, Keyed
 from .result_table import ResultTable
+from .security_key import ASIDES, Keyed
 
 LONG = "long"
 SHORT = "short"

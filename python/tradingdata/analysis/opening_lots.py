@@ -8,8 +8,8 @@ from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .security_key import KEY, Key, Names
 from .fifo import LONG, SHORT, UNMATCHED, Lot, Lots
+from .security_key import KEY, Key, Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

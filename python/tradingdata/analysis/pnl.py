@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .exact_sums import in_units
-from .validation import check_book
-from .trade_columns import Fills, read_fills
-from .security_key import ASIDES, Key, Keyed
 from .fifo import LONG, SHORT, UNMATCHED, Fill, Lots, OpenLots, Remainder
 from .opening_lots import OpeningLot, read_opening
 from .result_table import ResultTable
+from .security_key import ASIDES, Key, Keyed
+from .trade_columns import Fills, read_fills
+from .validation import check_book
 
 if TYPE_CHECKING:
     from ..books.book import TradeBook
@@ -173,7 +173,7 @@ def _short_products(shorts: bool | Collection[str]) -> bool | frozenset[str]:
     if isinstance(shorts, bool):
         return shorts
     is_collection = isinstance(shorts, Collection) and not isinstance(shorts, (str, bytes))
-    if not is_collection or not all(isinstance(code, str) for code in shorts):
+    if not is_collection or not all(isinstance(code, str) for code in tuple(shorts)):
         raise TypeError(
             f"shorts must be True, False or a collection of product codes such as {{'I', 'M'}}, "
             f"not {shorts!r}"
