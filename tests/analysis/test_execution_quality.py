@@ -58,6 +58,31 @@ def test_legs_are_one_order_and_have_a_price_only_if_they_share_it() -> None:
     assert row.price is None
 
 
+def test_purchases_and_sales_of_a_bracket_order_are_not_averaged() -> None:
+    legs = [
+        ordered(1, 10, 100.0, leg_no=1),
+        ordered(1, 10, 110.0, leg_no=2, txn_type="S"),
+        ordered(1, 10, 95.0, leg_no=3, txn_type="S"),
+    ]
+    bought, sold = td.execution_quality(
+        td.OrderBook(legs),
+        book(trade(1, "B", 10, 995.0), trade(1, "S", 10, 1102.0, 9, trade_no="2")),
+    )
+    assert (bought.txn_type, bought.filled, bought.average) == ("B", 10, 99.5)
+    assert (bought.price, bought.better_by, bought.improvement) == (100.0, 0.5, 5.0)
+    assert (sold.txn_type, sold.filled, sold.average) == ("S", 10, 110.2)
+    assert (sold.quantity, sold.price, sold.better_by) == (20, None, None)
+
+
+def test_a_price_is_that_of_a_share_where_values_are_in_lots() -> None:
+    """The service says "shares or contracts": 2 contracts of 50 shares at 100.5 are 10,050."""
+    (row,) = td.execution_quality(
+        td.OrderBook([ordered(1, 2, 101.0)]),
+        book(trade(1, "B", 2, 10050.0, traded_price=100.5, lot_size=50)),
+    )
+    assert (row.average, row.better_by, row.improvement) == (100.5, 0.5, 50.0)
+
+
 def test_what_is_not_known_is_none() -> None:
     (row,) = td.execution_quality(
         td.OrderBook([ordered(1, 10, 100.0)._replace(quantity=None, order_date_time=None)]),
@@ -69,7 +94,7 @@ def test_what_is_not_known_is_none() -> None:
 
 def test_books_of_which_one_is_localized_are_refused() -> None:
     orders, trades = td.OrderBook([ordered(1, 10, 100.0)]), book(trade(1, "B", 10, 1005.0))
-    with pytest.raises(ValueError, match="localize them alike"):
+    with pytest.raises(ValueError, match="only one of the books has a time zone"):
         td.execution_quality(orders, trades.localize("Asia/Kolkata"))
     zoned = orders.localize("Asia/Kolkata"), trades.localize("Asia/Kolkata")
     assert td.execution_quality(*zoned)[0].filled == 10

@@ -36,7 +36,7 @@ def in_time(made: list[td.Trade]) -> list[td.Trade]:
 
 
 def price_of(row: Any) -> Fraction:
-    return Fraction(str(row.trade_value)) / row.quantity
+    return Fraction(str(row.trade_value)) / int(row.quantity)
 
 
 class Pair(NamedTuple):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import tradingdata as td
 from analysis_samples import DAY, at, book, order, trade
 from tradingdata import sandbox
+from tradingdata.analysis.order_key import ABOUT
 
 
 def findings(result: td.analysis.Reconciliation) -> dict[str | None, str]:
@@ -77,9 +78,9 @@ def test_the_tolerance_can_be_chosen() -> None:
     assert not td.reconcile(*books, tolerance=0).agrees
     assert td.reconcile(*books, tolerance=1).agrees
     for wrong in (-1, float("inf"), float("nan")):
-        with pytest.raises(ValueError, match="tolerance is a finite number of 0 or more"):
+        with pytest.raises(ValueError, match="tolerance must be finite and at least 0"):
             td.reconcile(*books, tolerance=wrong)
-    with pytest.raises(TypeError, match="tolerance is a number, not '1'"):
+    with pytest.raises(TypeError, match="tolerance must be a number, not '1'"):
         td.reconcile(*books, tolerance="1")  # type: ignore[arg-type]
 
 
@@ -123,11 +124,76 @@ def test_a_trade_that_does_not_tell_its_day_is_compared() -> None:
     assert findings(result) == {"O1": "no trades", "O2": "no order"}
 
 
-def test_an_empty_order_book_has_no_day() -> None:
+def test_an_empty_order_book_beside_trades_is_a_finding_of_its_own() -> None:
     """The service clears the orders after the session; its trades may still be there."""
-    result = td.reconcile(td.OrderBook(), book(trade(1, "B", 10, 1000.0)))
-    assert (len(result), result.other_days) == (0, 1)
-    assert "0 orders, 1 trades of other days left out" in repr(result)
+    result = td.reconcile(td.OrderBook(), book(trade(1, "B", 10, 1000.0), trade(2, "S", 1, 1.0)))
+    assert findings(result) == {"O1": "order book empty", "O2": "order book empty"}
+    assert (result.agrees, result.other_days, len(result.differences)) == (False, 0, 2)
+    assert (result[0].trades_quantity, result[0].trades_value) == (10, 1000.0)
+    assert "2 orders, 0 agree, 2 order book empty" in repr(result)
+
+
+def test_two_empty_books_have_nothing_to_agree_on() -> None:
+    result = td.reconcile(td.OrderBook(), book())
+    assert (result.agrees, len(result)) == (False, 0)
+    assert "nothing to compare" in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "finding"),
+    list(zip(ABOUT[:3], ["side differs", "security differs", "product differs"], strict=True)),
+)
+@pytest.mark.parametrize("value", ["other", None])
+def test_side_security_and_product_are_compared(name: str, finding: str, value: str | None) -> None:
+    orders = td.OrderBook([order(1, 10, 100.0)])
+    (row,) = td.reconcile(orders, book(trade(1, "B", 10, 1000.0)._replace(**{name: value})))
+    assert (row.orders_quantity, row.trades_quantity) == (10, 10)
+    assert row.finding == (finding if value else "value missing")
+
+
+def test_one_of_two_trades_in_another_product_differs() -> None:
+    trades = book(trade(1, "B", 4, 400.0), trade(1, "B", 6, 600.0, trade_no="1b", product="I"))
+    (row,) = td.reconcile(td.OrderBook([order(1, 10, 100.0)]), trades)
+    assert row.finding == "product differs"
+
+
+def test_opposite_legs_are_summed_separately() -> None:
+    """A bracket order: one purchase, and one of two sales that close it."""
+    legs = [
+        order(1, 10, 100.0, leg_no=1),
+        order(1, 10, 110.0, leg_no=2, txn_type="S"),
+        order(1, 0, None, leg_no=3, txn_type="S"),
+    ]
+    bought, sold = trade(1, "B", 10, 1000.0), trade(1, "S", 10, 1100.0, trade_no="2")
+    result = td.reconcile(td.OrderBook(legs), book(bought, sold))
+    assert [(row.txn_type, row.legs, row.finding) for row in result] == [
+        ("B", 1, "agrees"),
+        ("S", 2, "agrees"),
+    ]
+    assert [row.orders_average for row in result] == [100.0, 110.0]
+    swapped = book(bought._replace(trade_value=1100.0), sold._replace(trade_value=1000.0))
+    assert not any(row.finding == "agrees" for row in td.reconcile(td.OrderBook(legs), swapped))
+    assert [row.finding for row in td.reconcile(td.OrderBook(legs), book(bought))] == [
+        "agrees",
+        "no trades",
+    ]
+    assert [row.finding for row in td.reconcile(td.OrderBook(legs[:1]), book(bought, sold))] == [
+        "agrees",
+        "no order",
+    ]
+
+
+def test_values_in_lots_are_recognised() -> None:
+    """The service says "shares or contracts": 2 contracts of 50 shares at 100 are 10,000."""
+    orders = td.OrderBook([order(1, 2, 100.0, lot_size=50)])
+    (row,) = td.reconcile(orders, book(trade(1, "B", 2, 10000.0, lot_size=50)))
+    assert (row.finding, row.multiplier) == ("agrees", 50)
+    assert (row.orders_average, row.trades_average) == (100.0, 100.0)
+    assert (row.orders_value, row.trades_value) == (10000.0, 10000.0)
+    (row,) = td.reconcile(orders, book(trade(1, "B", 2, 200.0, lot_size=50)))
+    assert (row.finding, row.multiplier, row.trades_average) == ("agrees", 1, 100.0)
+    (row,) = td.reconcile(orders, book(trade(1, "B", 2, 9000.0, lot_size=50)))
+    assert (row.finding, row.multiplier) == ("price differs", 1)
 
 
 def test_accounts_and_exchanges_stay_apart() -> None:
@@ -157,7 +223,7 @@ def test_an_order_agrees_with_its_fills_however_they_fall(fills: list[tuple[int,
 
 def test_the_sandbox_agrees_with_itself_at_any_time() -> None:
     with sandbox.start(speed=0) as service, service.client() as client:
-        for moment in ("09:15", "10:30", "15:30"):
+        for moment in ("09:30", "10:30", "15:30"):
             service.advance_to(moment)
             assert td.reconcile(client.order_book(), client.trade_book()).agrees
 

@@ -11,13 +11,13 @@ import tradingdata as td
 from calls import BOOK_PATH, Call, both, sync_call, within
 from service import Behaviour, Service, book_reply, orders, reply, trades
 from tradingdata import sandbox
+from tradingdata.analysis.security_key import KEY
 from tradingdata.client import snapshot as together
 
 ORDER_PATH = "/api/v1/order/book"
-SAME: dict[str, Any] = {
-    "client_id": "C1",
+SAME: dict[str, Any] = dict.fromkeys(KEY, "1") | {
     "exchange": "NSE",
-    "segment": "E",
+    "txn_type": "B",
     "order_date_time": "2026-11-20 09:15:00",
 }
 

@@ -17,6 +17,7 @@ ORDER = td.Order(
     segment="E",
     product="C",
     symbol="INFY",
+    security_id="10",
     txn_type="B",
     order_date_time=OPENING_BELL,
 )

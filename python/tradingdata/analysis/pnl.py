@@ -169,16 +169,17 @@ def realised_pnl(
     return matching.result(trades._table.zone)
 
 
-def _short_products(shorts: bool | Collection[str]) -> bool | frozenset[str]:
+def _short_products(shorts: object) -> bool | frozenset[str]:
     if isinstance(shorts, bool):
         return shorts
-    is_collection = isinstance(shorts, Collection) and not isinstance(shorts, (str, bytes))
-    if not is_collection or not all(isinstance(code, str) for code in tuple(shorts)):
-        raise TypeError(
-            f"shorts must be True, False or a collection of product codes such as {{'I', 'M'}}, "
-            f"not {shorts!r}"
-        )
-    return frozenset(shorts)
+    if isinstance(shorts, Collection) and not isinstance(shorts, (str, bytes)):
+        codes = frozenset(shorts)
+        if all(isinstance(code, str) for code in codes):
+            return codes
+    raise TypeError(
+        "shorts must be True, False or a collection of product codes such as {'I', 'M'}, "
+        f"not {shorts!r}"
+    )
 
 
 class _Tally:

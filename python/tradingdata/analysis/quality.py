@@ -1,4 +1,4 @@
-"""How well orders were executed: how fast, how much of them, and at what price."""
+"""Execution quality: fill ratio, latencies and price improvement of each order."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .exact_sums import decimals_of, in_units
-from .order_key import ASIDES, OfOrder, keys_of, rows_by_order, trades_by_order
+from .multipliers import multipliers_of
+from .order_key import ABOUT, ASIDES, OfOrder, rows_by_order
 from .result_table import ResultTable
+from .security_key import SECURITY
 from .validation import check_book, check_codes, read, require_values
 
 if TYPE_CHECKING:
@@ -17,27 +19,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderExecution(OfOrder):
-    """How one order was executed; see also ``OfOrder``. Latencies are whole seconds, as times are.
+    """How one side of an order was executed; see also ``OfOrder``.
+
+    Latencies are whole seconds, because the service sends times to the second.
 
     Attributes:
-        txn_type: the code of its side.
-        quantity: ordered, summed over the legs.
-        filled: traded, summed over the trades.
-        fill_ratio: ``filled`` by ``quantity``.
-        fills: how many trades.
-        entered: order entry time.
-        first_fill: time of the first trade.
-        last_fill: time of the last trade.
-        to_exchange: seconds from the entry until the exchange received it.
-        to_first_fill: seconds from there to the first trade.
-        to_last_fill: seconds from there to the last trade.
-        price: the order's price; ``None`` without one (0, or legs of different prices).
-        average: price of all its trades together.
-        better_by: how much better than ``price`` that is, for one share: positive where a purchase
-            was cheaper or a sale dearer.
+        quantity: Ordered quantity, summed over the legs.
+        filled: Traded quantity, summed over the trades.
+        fill_ratio: ``filled / quantity``.
+        fills: Number of trades.
+        entered: Time of entry.
+        first_fill: Time of the first trade.
+        last_fill: Time of the last trade.
+        to_exchange: Seconds from entry until the exchange received the order.
+        to_first_fill: Seconds from then to the first trade.
+        to_last_fill: Seconds from then to the last trade.
+        price: Price of the order; ``None`` if it has none (0, or legs of different prices).
+        average: Average price of its trades.
+        better_by: How much better than ``price`` the average is: positive for a cheaper purchase or
+            a dearer sale.
+        improvement: ``better_by`` for the filled quantity, in money.
     """
 
-    txn_type: str | None
     quantity: float | None
     filled: int
     fill_ratio: float | None
@@ -51,10 +54,11 @@ class OrderExecution(OfOrder):
     price: float | None
     average: float | None
     better_by: float | None
+    improvement: float | None
 
 
 class ExecutionQuality(ResultTable[OrderExecution]):
-    """What ``execution_quality`` gives: a row for each order, in the order book's order."""
+    """Result of ``execution_quality``: one row for each side of an order."""
 
     __slots__ = ()
     _row = OrderExecution
@@ -64,16 +68,27 @@ class ExecutionQuality(ResultTable[OrderExecution]):
 def execution_quality(
     orders: OrderBook, trades: TradeBook, *, buy: str = "B", sell: str = "S"
 ) -> ExecutionQuality:
-    """How fast, how far and at what price each order of the order book was filled.
+    """Measures how fast, how far and at what price each order of the order book was filled.
 
-    Fills are those of the trade book; an order is known by account, day of entry, exchange, segment
-    and ``order_no``, its legs taken together. Latencies go from ``order_date_time`` over
-    ``exch_order_time`` to ``exch_trade_time``. ``buy`` and ``sell`` are the codes of ``txn_type``,
-    which the service does not document; an order of another code has no ``better_by``.
+    An order is identified by client, day of entry, exchange, segment and ``order_no``. Its legs are
+    taken together by side, so that purchases and sales of a bracket order are not averaged.
+    Latencies run from ``order_date_time`` to ``exch_order_time`` to ``exch_trade_time``. Trades
+    without an order are left out; ``reconcile`` reports them. (Service: "Order record", "Trade
+    record".)
 
-    Raises ValueError for a trade that lacks its quantity or its value, and where only one book is
-    localized. Trades of orders that the order book does not have are left out: ``reconcile`` tells
-    of them. (Service: "Order record", "Trade record".)
+    Args:
+        orders: The order book.
+        trades: The trade book, of the same accounts.
+        buy: ``txn_type`` of a purchase, which the service does not document.
+        sell: ``txn_type`` of a sale. Orders with another code have no ``better_by``.
+
+    Returns:
+        One row for each side of an order.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a trade lacks its quantity or value, if trades of one security are counted in
+            different units, or if only one of the books is localized.
     """
     from ..books.book import OrderBook, TradeBook
 
@@ -81,45 +96,50 @@ def execution_quality(
     check_book("trades", trades, TradeBook)
     check_codes(buy, sell)
     if (orders._table.zone is None) != (trades._table.zone is None):
-        raise ValueError("times of one book have a zone, of the other none; localize them alike")
-    by_order = rows_by_order(keys_of(orders))
-    by_trade, _ = trades_by_order(trades, by_order)
+        raise ValueError("only one of the books has a time zone: localize both")
+    fills = rows_by_order(trades)
     measured = _Measured(orders, trades, {buy: 1, sell: -1})
-    rows = [(*key, *measured.row(legs, by_trade.get(key, []))) for key, legs in by_order.items()]
+    rows = [
+        (*key, *measured.row(legs, fills.get(key, {}).get(side, [])))
+        for key, sides in rows_by_order(orders).items()
+        for side, legs in sides.items()
+    ]
     return ExecutionQuality._of(rows, orders._table.zone)
 
 
 class _Measured:
     def __init__(self, orders: OrderBook, trades: TradeBook, signs: dict[str, int]) -> None:
         self._signs = signs
-        self._symbols, self._sides = read(orders, "symbol", "txn_type")
+        self._about = dict(zip(ABOUT, read(orders, *ABOUT), strict=True))
         self._ordered, self._prices = read(orders, "quantity", "price")
         self._entered, self._received = read(orders, "order_date_time", "exch_order_time")
         quantities, values, self._times = read(trades, "quantity", "trade_value", "exch_trade_time")
         require_values(trades, {"quantity": quantities, "trade_value": values})
+        self._securities = list(zip(*read(trades, *SECURITY), strict=True))
+        self._multipliers = multipliers_of(trades, self._securities)
         decimals = max(decimals_of(values), decimals_of([price for price in self._prices if price]))
-        self._scale = 10**decimals
+        self._decimals, self._scale = decimals, 10**decimals
         self._quantities, self._values = quantities, in_units(values, decimals)
 
     def row(self, legs: list[int], fills: list[int]) -> tuple[Any, ...]:
-        """The rest of a row, from the symbol on."""
+        """Returns the columns of a row from the side on."""
         first, scale = legs[0], self._scale
         ordered = _sum([self._ordered[leg] for leg in legs])
         filled = sum(self._quantities[fill] for fill in fills)
         value = sum(self._values[fill] for fill in fills)
+        shares = filled * self._multipliers[self._securities[fills[0]]] if fills else 0
         times = [self._times[fill] for fill in fills if self._times[fill] is not None]
-        entered = _least([self._entered[leg] for leg in legs])
-        received = _least([self._received[leg] for leg in legs])
+        entered = _earliest([self._entered[leg] for leg in legs])
+        received = _earliest([self._received[leg] for leg in legs])
         started, ended = (min(times), max(times)) if times else (None, None)
         price = self._price(legs)
-        sign = self._signs.get(self._sides[first])
+        sign = self._signs.get(self._about["txn_type"][first])
         better = None
-        if price is not None and filled and sign:
-            (asked,) = in_units([price], len(str(scale)) - 1)
-            better = sign * (asked * filled - value) / (scale * filled)
+        if price is not None and shares and sign:
+            (limit,) = in_units([price], self._decimals)
+            better = sign * (limit * shares - value)
         return (
-            self._symbols[first],
-            self._sides[first],
+            *(self._about[name][first] for name in ABOUT),
             ordered,
             filled,
             filled / ordered if ordered else None,
@@ -131,8 +151,9 @@ class _Measured:
             _seconds(received, started),
             _seconds(received, ended),
             price,
-            value / (scale * filled) if filled else None,
-            better,
+            value / (scale * shares) if shares else None,
+            None if better is None else better / (scale * shares),
+            None if better is None else better / scale,
         )
 
     def _price(self, legs: list[int]) -> float | None:
@@ -144,7 +165,7 @@ def _sum(values: list[Any]) -> Any:
     return None if None in values else sum(values)
 
 
-def _least(times: list[Any]) -> Any:
+def _earliest(times: list[Any]) -> Any:
     return min((time for time in times if time is not None), default=None)
 
 

@@ -1,4 +1,4 @@
-"""Do the two books say the same of every order?"""
+"""Compares the order book with the trade book, order by order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .exact_sums import decimals_of, in_units
-from .order_key import ASIDES, OfOrder, keys_of, rows_by_order, trades_by_order
+from .order_key import ABOUT, ASIDES, OfOrder, paired_sides, rows_by_order, trades_of_days
 from .result_table import ResultTable
 from .validation import check_book, read
 
@@ -19,26 +19,35 @@ if TYPE_CHECKING:
 AGREES = "agrees"
 NO_TRADES = "no trades"
 NO_ORDER = "no order"
+ORDERS_EMPTY = "order book empty"
 VALUE_MISSING = "value missing"
 QUANTITY = "quantity differs"
 PRICE = "price differs"
+_DIFFERS = {
+    "txn_type": "side differs",
+    "security_id": "security differs",
+    "product": "product differs",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderCheck(OfOrder):
-    """One order, as the order book and as the trade book tell it; see also ``OfOrder``.
+    """One side of an order in both books; see also ``OfOrder``.
 
     Attributes:
-        finding: ``agrees``; ``quantity differs``; ``price differs``; ``no trades`` of an order that
-            is filled; ``no order`` for the trades; ``value missing``, so that it cannot be told.
-        legs: rows in the order book.
-        fills: rows in the trade book.
-        orders_quantity: ``traded_qty``, summed over the legs.
-        trades_quantity: ``quantity``, summed over the trades.
-        orders_average: ``avg_traded_price``, weighted over the legs; ``None`` where nothing traded.
-        trades_average: ``trade_value`` by ``quantity`` of the trades.
-        orders_value: ``traded_qty`` times ``avg_traded_price``, summed over the legs.
-        trades_value: ``trade_value``, summed over the trades.
+        finding: ``agrees``; ``side differs``, ``security differs``, ``product differs``,
+            ``quantity differs`` or ``price differs``; ``no trades`` for an order that is filled;
+            ``no order`` for trades; ``order book empty`` where there was no order to compare with;
+            ``value missing`` where a value that the comparison needs is missing.
+        legs: Rows in the order book.
+        fills: Rows in the trade book.
+        orders_quantity: Sum of ``traded_qty`` over the legs.
+        trades_quantity: Sum of ``quantity`` over the trades.
+        orders_average: ``avg_traded_price``, weighted over the legs; ``None`` if nothing traded.
+        trades_average: ``trades_value / (trades_quantity * multiplier)``.
+        orders_value: Sum of ``traded_qty * avg_traded_price * multiplier`` over the legs.
+        trades_value: Sum of ``trade_value`` over the trades.
+        multiplier: 1, or the lot size where ``trade_value`` counts contracts as lots of shares.
     """
 
     finding: str
@@ -50,14 +59,15 @@ class OrderCheck(OfOrder):
     trades_average: float | None
     orders_value: float | None
     trades_value: float | None
+    multiplier: int
 
 
 class Reconciliation(ResultTable[OrderCheck]):
-    """What ``reconcile`` gives: a row for each order, also for those without a fill.
+    """Result of ``reconcile``: one row for each side of an order, with or without a fill.
 
     Attributes:
-        other_days: trades that were left out, since their orders were entered on other days than
-            those of the order book.
+        other_days: Number of trades left out because their orders were entered on days that the
+            order book does not have.
     """
 
     __slots__ = ("other_days",)
@@ -68,17 +78,17 @@ class Reconciliation(ResultTable[OrderCheck]):
 
     @property
     def agrees(self) -> bool:
-        """Whether the books agree on every order that was compared."""
-        return set(self._columns["finding"]) <= {AGREES}
+        """Whether orders were compared and all of them agree; False if there were none."""
+        return set(self._columns["finding"]) == {AGREES}
 
     @property
     def differences(self) -> Reconciliation:
-        """The rows that do not agree."""
+        """The rows whose finding is not ``agrees``."""
         findings = self._columns["finding"]
         return self.part([row for row, finding in enumerate(findings) if finding != AGREES])
 
     def part(self, rows: Sequence[int]) -> Reconciliation:
-        """Some of the rows, by their numbers."""
+        """Returns the rows with these numbers."""
         columns = self._columns.values()
         return _made([tuple(values[row] for values in columns) for row in rows], self.other_days)
 
@@ -90,7 +100,7 @@ class Reconciliation(ResultTable[OrderCheck]):
             counts[finding] = counts.get(finding, 0) + 1
         parts = [f"{group(len(self))} {'order' if len(self) == 1 else 'orders'}"]
         agree = counts.pop(AGREES, 0)
-        parts += [f"{group(agree)} agree"] if len(self) else []
+        parts += [f"{group(agree)} agree"] if len(self) else ["nothing to compare"]
         parts += [f"{group(count)} {finding}" for finding, count in sorted(counts.items())]
         if self.other_days:
             parts.append(f"{group(self.other_days)} trades of other days left out")
@@ -104,43 +114,61 @@ def _made(rows: list[tuple[Any, ...]], other_days: int) -> Reconciliation:
 
 
 def reconcile(orders: OrderBook, trades: TradeBook, *, tolerance: float = 0.01) -> Reconciliation:
-    """Compares filled quantity and average price of each order in the two books.
+    """Compares each order of the order book with its trades: side, security, product and fills.
 
-    An order's legs are summed, and so are its trades; an order is known by account, day of entry,
-    exchange, segment and ``order_no``. Quantities must be equal. Average prices may differ by
-    ``tolerance``, in the currency of the price, since the order book rounds them; values then agree
-    within that for each share. Sums are exact.
+    An order is identified by client, day of entry, exchange, segment and ``order_no``. Its legs are
+    summed by side, and so are its trades, so that the two sides of a bracket order stay apart.
+    Quantities must be equal; average prices may differ by the tolerance, because the order book
+    rounds them. Values in which a contract counts for a lot of shares are recognised. A missing
+    value is never treated as zero. Sums are exact. (Service: "Order record", "Trade record".)
 
-    The order book has the orders of the current day only, so trades whose order was entered on no
-    day that it has are left out and counted in ``other_days``: all of them, where the order book is
-    empty. A value that is missing makes its order ``value missing``, never a zero.
+    The order book holds the current day only. Trades of orders entered on other days than those in
+    it are left out and counted in ``other_days``. If it is empty, as after the service has cleared
+    it, every trade is reported as ``order book empty``: there was nothing to compare with.
 
-    Raises ValueError for a tolerance below 0. (Service: "Order record", "Trade record".)
+    Args:
+        orders: The order book.
+        trades: The trade book, of the same accounts.
+        tolerance: Largest difference of average prices that still agrees, in the currency of the
+            price.
+
+    Returns:
+        One row for each side of an order, with its ``finding``.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If the tolerance is negative or not finite.
     """
     from ..books.book import OrderBook, TradeBook
 
     check_book("orders", orders, OrderBook)
     check_book("trades", trades, TradeBook)
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
-        raise TypeError(f"tolerance is a number, not {tolerance!r}")
+        raise TypeError(f"tolerance must be a number, not {tolerance!r}")
     if not 0 <= tolerance < float("inf"):
-        raise ValueError(f"tolerance is a finite number of 0 or more, not {tolerance!r}")
-    by_order = rows_by_order(keys_of(orders))
-    fills, other_days = trades_by_order(trades, by_order)
-    sums = _Sums(orders, trades, tolerance)
-    keys = [*by_order, *(key for key in fills if key not in by_order)]
-    rows = [(*key, *sums.compare(by_order.get(key, []), fills.get(key, []))) for key in keys]
+        raise ValueError(f"tolerance must be finite and at least 0, not {tolerance!r}")
+    legs, fills, other_days = rows_by_order(orders), rows_by_order(trades), 0
+    if legs:
+        fills, other_days = trades_of_days(fills, legs)
+    books = _Books(orders, trades, tolerance)
+    rows = [
+        (*key, *books.compare(*pair))
+        for key in [*legs, *(key for key in fills if key not in legs)]
+        for pair in paired_sides(legs.get(key, {}), fills.get(key, {}))
+    ]
     return _made(rows, other_days)
 
 
-class _Sums:
-    """Both books' quantities and values by row, as exact numbers."""
+class _Books:
+    """The columns of both books that are compared, amounts in exact units."""
 
     def __init__(self, orders: OrderBook, trades: TradeBook, tolerance: float) -> None:
-        self._filled, average, self._order_symbols = read(
-            orders, "traded_qty", "avg_traded_price", "symbol"
+        self._filled, average, self._order_lots = read(
+            orders, "traded_qty", "avg_traded_price", "lot_size"
         )
-        self._traded, value, self._trade_symbols = read(trades, "quantity", "trade_value", "symbol")
+        self._traded, value, self._trade_lots = read(trades, "quantity", "trade_value", "lot_size")
+        self._of_orders = dict(zip(ABOUT, read(orders, *ABOUT), strict=True))
+        self._of_trades = dict(zip(ABOUT, read(trades, *ABOUT), strict=True))
         known = [each for each in (*average, *value) if each is not None]
         decimals = decimals_of(known)
         self._scale = 10**decimals
@@ -149,26 +177,31 @@ class _Sums:
         self._tolerance = Fraction(repr(tolerance)) * self._scale
 
     def compare(self, legs: list[int], fills: list[int]) -> tuple[Any, ...]:
-        """The rest of a row, from the symbol on."""
-        symbol = self._order_symbols[legs[0]] if legs else self._trade_symbols[fills[0]]
-        filled, bought = self._of_legs(legs) if legs else (None, None)
+        """Returns the columns of a row from the side on."""
+        source, first = (self._of_orders, legs[0]) if legs else (self._of_trades, fills[0])
+        filled, bought = self._sum_legs(legs) if legs else (None, None)
         traded = _sum([self._traded[row] for row in fills])
         value = _sum([self._values[row] for row in fills])
+        multiplier = 1
+        if fills and None not in (bought, value, traded):
+            multiplier = self._multiplier(legs, fills, bought, value, traded)
+        bought = None if bought is None else bought * multiplier
         return (
-            symbol,
-            self._finding(legs, fills, filled, bought, traded, value),
+            *(source[name][first] for name in ABOUT),
+            self._finding(legs, fills, filled, bought, traded, value, multiplier),
             len(legs),
             len(fills),
             None if filled is None else float(filled),
             traded,
-            _average(bought, filled, self._scale),
-            _average(value, traded, self._scale),
+            _average(bought, filled, self._scale * multiplier),
+            _average(value, traded, self._scale * multiplier),
             None if bought is None else float(bought / self._scale),
             None if value is None else value / self._scale,
+            multiplier,
         )
 
-    def _of_legs(self, legs: list[int]) -> tuple[Any, Any]:
-        """Filled quantity and value; a leg without a fill needs no price."""
+    def _sum_legs(self, legs: list[int]) -> tuple[Any, Any]:
+        """Returns filled quantity and value; a leg without a fill needs no price."""
         quantities = [_exact(self._filled[row]) for row in legs]
         values: list[Any] = []
         for row, quantity in zip(legs, quantities, strict=True):
@@ -179,20 +212,48 @@ class _Sums:
                 values.append(quantity * (average or 0))
         return _sum(quantities), _sum(values)
 
+    def _multiplier(
+        self, legs: list[int], fills: list[int], bought: Any, value: Any, traded: int
+    ) -> int:
+        """Returns the lot size if the values agree with it and not without it, otherwise 1."""
+        lots = {self._order_lots[row] for row in legs} | {self._trade_lots[row] for row in fills}
+        known = [int(lot) for lot in lots if lot]
+        for multiplier in (1, *known) if len(known) == 1 else (1,):
+            if self._prices_agree(bought * multiplier, value, traded * multiplier):
+                return multiplier
+        return 1
+
+    def _prices_agree(self, bought: Any, value: Any, shares: int) -> bool:
+        return bool(abs(bought - value) <= self._tolerance * shares)
+
     def _finding(
-        self, legs: list[int], fills: list[int], filled: Any, bought: Any, traded: Any, value: Any
+        self,
+        legs: list[int],
+        fills: list[int],
+        filled: Any,
+        bought: Any,
+        traded: Any,
+        value: Any,
+        multiplier: int,
     ) -> str:
         if not legs:
-            return NO_ORDER
+            return NO_ORDER if self._filled else ORDERS_EMPTY
         if filled is None or traded is None:
             return VALUE_MISSING
         if not fills:
             return NO_TRADES if filled else AGREES
+        for name, finding in _DIFFERS.items():
+            found = {self._of_orders[name][row] for row in legs}
+            found |= {self._of_trades[name][row] for row in fills}
+            if None in found:
+                return VALUE_MISSING
+            if len(found) > 1:
+                return finding
         if filled != traded:
             return QUANTITY
         if bought is None or value is None:
             return VALUE_MISSING
-        return PRICE if abs(bought - value) > self._tolerance * traded else AGREES
+        return AGREES if self._prices_agree(bought, value, traded * multiplier) else PRICE
 
 
 def _units_or_none(values: Sequence[float | None], decimals: int) -> list[int | None]:
@@ -207,7 +268,7 @@ def _exact(quantity: float | None) -> int | Fraction | None:
 
 
 def _sum(values: list[Any]) -> Any:
-    """The sum, or None where a value is missing."""
+    """Returns the sum, or None if a value is missing."""
     return None if None in values else sum(values)
 
 

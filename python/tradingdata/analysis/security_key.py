@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..books.book import TradeBook
 
 KEY = ("client_id", "exchange", "segment", "security_id", "product")
+SECURITY = KEY[1:4]  # what has one price, whoever trades it
 
 # Hidden in displays: display_name is clearer, because a symbol may have many expiries.
 ASIDES = (KEY[0], *KEY[2:4], "symbol")

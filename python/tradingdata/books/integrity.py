@@ -28,17 +28,24 @@ def _of_trades(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
     rows = list(_rows(book, *names))
 
     def differs(values: tuple[Any, ...]) -> bool:
-        quantity, price, value, lot = values
-        if None in (quantity, price, value):
-            return False
-        # The service says "shares or contracts", so a contract may count for a lot of them.
-        units = {quantity, quantity * (lot or 1)}
-        return all(
-            abs(value - count * price) > abs(count) * _HALF_A_PAISA + _A_PAISA for count in units
-        )
+        return None not in values[:3] and not matching_multipliers(*values)
 
     problem = "differs from quantity times traded_price, and from that times lot_size"
     yield _issue("trade_value", problem, rows, differs, lambda values: values[2])
+
+
+def matching_multipliers(quantity: int, price: float, value: float, lot: int | None) -> set[int]:
+    """Returns for which multipliers the value equals ``quantity * price * multiplier``.
+
+    The service says "shares or contracts", so a contract may count for a lot of shares. The
+    multiplier is therefore 1 or the lot size; with a price near zero both match.
+    """
+    counts = {multiplier: quantity * multiplier for multiplier in (1, lot or 1)}
+    return {
+        multiplier
+        for multiplier, count in counts.items()
+        if abs(value - count * price) <= abs(count) * _HALF_A_PAISA + _A_PAISA
+    }
 
 
 def _of_orders(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
