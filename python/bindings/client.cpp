@@ -49,8 +49,8 @@ py::tuple run(Client& client, Call call, const py::object& on_retry) {
 }
 
 py::tuple book(Client& self, const std::string& record, std::optional<double> timeout,
-               const py::object& on_retry, std::shared_ptr<LastAnswer> last) {
-  return run(self, self.book(*row_type_named(record)->schema, timeout, std::move(last)), on_retry);
+               const py::object& on_retry) {
+  return run(self, self.book(*row_type_named(record)->schema, timeout), on_retry);
 }
 
 py::dict stats(const Client& self) {
@@ -104,8 +104,6 @@ void bind_client(py::module_& module) {
       .def("__repr__", [](const RateLimit& self) {
         return py::str("RateLimit({:g}, burst={})").format(self.per_second(), self.burst());
       });
-  py::class_<LastAnswer, std::shared_ptr<LastAnswer>>(module, "LastAnswer", py::is_final())
-      .def(py::init<>());
   py::class_<Client, std::shared_ptr<Client>>(module, "Client", py::is_final())
       .def(py::init(&make_client), py::kw_only(), py::arg("base_url"), py::arg("timeout"),
            py::arg("connect_timeout"), py::arg("attempts"), py::arg("rate_limit"), py::arg("proxy"),
@@ -116,8 +114,7 @@ void bind_client(py::module_& module) {
       .def_property_readonly("has_token", &Client::has_token)
       .def_property_readonly("closed", &Client::closed)
       .def_property_readonly("base_url", [](const Client& self) { return self.options().base_url; })
-      .def("book", &book, py::arg("record"), py::arg("timeout"), py::arg("on_retry"),
-           py::arg("last") = py::none())
+      .def("book", &book, py::arg("record"), py::arg("timeout"), py::arg("on_retry"))
       .def("stats", &stats)
       .def("close", &Client::close);
   module.def("transport_version", &transport_version);

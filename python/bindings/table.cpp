@@ -207,11 +207,6 @@ void bind_table(py::module_& module) {
       .def("where", &where, py::arg("name"), py::arg("values"), py::arg("rows"))
       .def("equal", &equal, py::arg("start"), py::arg("stop"), py::arg("other"),
            py::arg("other_start"))
-      // Whether both are the very same columns in memory, whatever their zones.
-      .def(
-          "shares",
-          [](const Columns& self, const Columns& other) { return self.shared() == other.shared(); },
-          py::arg("other"))
       .def("extra_names", &extra_names, py::arg("start"), py::arg("stop"))
       .def(
           "with_zone",

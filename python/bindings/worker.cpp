@@ -43,12 +43,10 @@ void bind_worker(py::module_& module) {
       .def(py::init<std::shared_ptr<Client>>(), py::arg("client"))
       .def(
           "submit_book",
-          [](Port& self, const std::string& record, std::optional<double> timeout,
-             std::shared_ptr<LastAnswer> last) {
-            const Schema& schema = *row_type_named(record)->schema;
-            return self.submit(self.client->book(schema, timeout, std::move(last)));
+          [](Port& self, const std::string& record, std::optional<double> timeout) {
+            return self.submit(self.client->book(*row_type_named(record)->schema, timeout));
           },
-          py::arg("record"), py::arg("timeout"), py::arg("last") = py::none())
+          py::arg("record"), py::arg("timeout"))
       .def(
           "cancel", [](Port& self, CallId id) { self.worker.cancel(id); }, py::arg("id"))
       .def("notification_fd", [](const Port& self) { return self.worker.notification_fd(); })

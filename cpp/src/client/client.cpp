@@ -90,8 +90,7 @@ Call Client::new_call(Method method, const std::string& path, std::optional<doub
   return call;
 }
 
-Call Client::book(const Schema& schema, std::optional<double> timeout,
-                  std::shared_ptr<LastAnswer> last) const {
+Call Client::book(const Schema& schema, std::optional<double> timeout) const {
   const bool trades = &schema == &trade_schema;
   check(trades || &schema == &order_schema, "there is no book of these records");
   Call call = new_call(Method::post, trades ? "/api/v1/trade/book" : "/api/v1/order/book", timeout);
@@ -102,9 +101,7 @@ Call Client::book(const Schema& schema, std::optional<double> timeout,
         "TRADINGDATA_ACCESS_TOKEN, or assign client.access_token");
   call.request.body = R"({"source":"N"})";
   const DecodeOptions decoding{options_.strict, options_.keep_personal_data};
-  call.judge = [&schema, decoding,
-                last = std::move(last)](Response& response) -> std::shared_ptr<const void> {
-    if (last) return last->decode(schema, std::move(response.body), decoding);
+  call.judge = [&schema, decoding](Response& response) -> std::shared_ptr<const void> {
     return decode_book(schema, std::move(response.body), decoding);
   };
   return call;

@@ -14,7 +14,6 @@
 #include "base/url.hpp"
 #include "client/engine.hpp"
 #include "decode/decode.hpp"
-#include "decode/decode_cache.hpp"
 #include "http/proxy.hpp"
 #include "http/tokens.hpp"
 #include "table/schema.hpp"
@@ -78,9 +77,7 @@ class Client : public std::enable_shared_from_this<Client> {
 
   // One call each, to be run here or on any engine of this client; `timeout` in seconds. They throw
   // Error: `configuration` (no token, bad arguments), `closed`.
-  // With `last`, an answer that equals the one before is not decoded again.
-  Call book(const Schema& schema, std::optional<double> timeout = {},
-            std::shared_ptr<LastAnswer> last = {}) const;
+  Call book(const Schema& schema, std::optional<double> timeout = {}) const;
   Call search(std::string_view query, std::int64_t page, std::int64_t limit,
               std::optional<double> timeout = {}) const;
 

@@ -244,9 +244,7 @@ class AsyncClient:
 
     # -- how a call is made --
 
-    async def _book(
-        self, kind: type[Book], timeout: float | None, last: _core.LastAnswer | None = None
-    ) -> Book:
+    async def _book(self, kind: type[Book], timeout: float | None) -> Book:
         what = kind._record
         loop = asyncio.get_running_loop()
         budget = self._timeout if timeout is None else seconds("timeout", timeout)
@@ -256,31 +254,26 @@ class AsyncClient:
             check_open(self._core)
             generation = await self._tokens.ready(deadline)
             try:
-                answer = await self._answer(what, deadline, loop, last)
+                answer = await self._answer(what, deadline, loop)
             except REFUSALS:
                 if not await self._tokens.refresh(generation, deadline):
                     raise
                 refused = True
             if refused:
-                answer = await self._answer(what, deadline, loop, last)
+                answer = await self._answer(what, deadline, loop)
         except TradingDataError as error:
             error.account = self._account
             raise
         return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
 
     def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Awaitable[Book]]:
-        """The same call again and again: an answer that equals the one before is not decoded."""
+        """Returns the call that a watch repeats; validates ``timeout`` before the first one."""
         from functools import partial
 
-        within = None if timeout is None else seconds("timeout", timeout)
-        return partial(self._book, kind, within, _core.LastAnswer())
+        return partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
 
     async def _answer(
-        self,
-        what: str,
-        deadline: float,
-        loop: asyncio.AbstractEventLoop,
-        last: _core.LastAnswer | None,
+        self, what: str, deadline: float, loop: asyncio.AbstractEventLoop
     ) -> tuple[Any, ...]:
         """One call with the token of the moment, and its line in the log."""
         started = loop.time()
@@ -288,7 +281,7 @@ class AsyncClient:
             if started >= deadline:
                 raise late()
             port = self._ports.of(loop)
-            call = port.worker.submit_book(what, deadline - started, last)
+            call = port.worker.submit_book(what, deadline - started)
             hook = log_retry(what, self._account, self._on_retry)
             answer = (await port.outcome(call, hook)).result()
         except TradingDataError as error:

@@ -235,8 +235,7 @@ class Client:
         Level triggered: the orders after each good poll are those of its answer, and no change is
         told twice. A failure that may pass is an update with ``missed``; any other raises. An order
         whose ``last_updated_time`` goes back is held as it was known, until three answers in a row
-        say so. The first answer's orders are all new. An answer that is byte for byte the one
-        before is not decoded again.
+        say so. The first answer's orders are all new.
 
         Args:
             interval: seconds from poll to poll, on a steady clock. Polls never overlap: ticks that
@@ -336,9 +335,7 @@ class Client:
 
     # -- how a call is made --
 
-    def _book(
-        self, kind: type[Book], timeout: float | None, last: _core.LastAnswer | None = None
-    ) -> Book:
+    def _book(self, kind: type[Book], timeout: float | None) -> Book:
         what = kind._record
         budget = self._timeout if timeout is None else seconds("timeout", timeout)
         deadline = time.monotonic() + budget
@@ -347,25 +344,25 @@ class Client:
             check_open(self._core)
             generation = self._tokens.ready(deadline)
             try:
-                answer = self._answer(what, deadline, last)
+                answer = self._answer(what, deadline)
             except REFUSALS:
                 if not self._tokens.refresh(generation, deadline):
                     raise
                 refused = True
             if refused:
-                answer = self._answer(what, deadline, last)
+                answer = self._answer(what, deadline)
         except TradingDataError as error:
             error.account = self._account
             raise
         return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
 
-    def _answer(self, what: str, deadline: float, last: _core.LastAnswer | None) -> tuple[Any, ...]:
+    def _answer(self, what: str, deadline: float) -> tuple[Any, ...]:
         """One call with the token of the moment, and its line in the log."""
         started = time.monotonic()
         try:
             if started >= deadline:
                 raise late()
-            answer = self._core.book(what, deadline - started, self._retry_hook(what), last)
+            answer = self._core.book(what, deadline - started, self._retry_hook(what))
         except TradingDataError as error:
             log_end(what, self._account, time.monotonic() - started, error=error)
             raise
@@ -373,11 +370,10 @@ class Client:
         return answer
 
     def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Book]:
-        """The same call again and again: an answer that equals the one before is not decoded."""
+        """Returns the call that a watch repeats; validates ``timeout`` before the first one."""
         from functools import partial
 
-        within = None if timeout is None else seconds("timeout", timeout)
-        return partial(self._book, kind, within, _core.LastAnswer())
+        return partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
 
     def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
         return log_retry(what, self._account, self._on_retry)

@@ -72,7 +72,6 @@ class OrderState:
         self._ignore = names(ignore)
         # Without a zone, as the answers that come: rows of both may have to stand in one book.
         self._orders = None if previous is None else previous.localize(None)
-        self._answer: OrderBook | None = None  # what they were made from
         self._doubts: dict[tuple[Any, ...], int] = {}
         self._day = Day()
         if previous is not None:
@@ -84,11 +83,6 @@ class OrderState:
 
     def answered(self, answer: OrderBook) -> OrderUpdate:
         """The update of a good answer."""
-        before = self._answer
-        self._answer = answer
-        if before is not None and answer._table.shares(before._table) and not self._doubts:
-            self._orders = answer  # the same rows, with the facts of this answer
-            return OrderUpdate(answer, (), None, _at(answer))
         known = OrderBook() if self._orders is None else self._orders
         diff = order_diff(answer, known, self._ignore)
         held = self._held(answer, diff.older)
@@ -145,7 +139,7 @@ class TradeState:
     def answered(self, answer: TradeBook) -> TradeUpdate:
         """The update of a good answer."""
         before, self._trades = self._trades, answer
-        if before is not None and answer._table.shares(before._table):
+        if answer == before:  # a comparison in C++: far cheaper than to look at each row below
             return TradeUpdate(answer, (), None, _at(answer))
         parts = _in_parts(self._untold(answer))
         fills = tuple(row for part in parts for row in TradeBook._of(answer._table.take(part)))
