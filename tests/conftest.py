@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.runner import runtestprotocol
 
 from calls import TooLate
-from service import Authority, Proxy, Service
+from service import Authority, Proxy, Service, as_json, envelope, trades
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -46,6 +47,14 @@ def tls_service(ca: Authority) -> Iterator[Service]:
     """A service in TLS with a good certificate, for the test to script."""
     with Service(tls=ca.good()) as running:
         yield running
+
+
+@pytest.fixture
+def body_file(tmp_path: Path) -> Path:
+    """A book's body that takes some milliseconds to decode."""
+    file = tmp_path / "body.json"
+    file.write_bytes(as_json(envelope(list(trades(1)) * 2000)))
+    return file
 
 
 @pytest.fixture

@@ -47,12 +47,12 @@ class Copies {
 
  private:
   py::object next(const py::object& owner) {
-    static const RowType& type = row_type(order_schema);
-    PyObject* const made = make_row(type, owner.ptr(), owner.cast<Columns*>(), next_++);
+    PyObject* const made = make_row(type_, owner.ptr(), owner.cast<Columns*>(), next_++);
     if (made == nullptr) throw py::error_already_set();
     return py::reinterpret_steal<py::object>(made);
   }
 
+  const RowType& type_ = row_type(order_schema);
   const Columns& orders_;
   const Columns& previous_;
   std::vector<Slice> slices_;

@@ -59,21 +59,21 @@ PyObject* length_hint(PyObject* self, PyObject*) {
   return alone(self, [](RowIterator* iterator) { return PyLong_FromLongLong(iterator->left); });
 }
 
+constinit PyMethodDef methods[] = {{"__length_hint__", length_hint, METH_NOARGS, nullptr}, {}};
 PyTypeObject* iterator_type = nullptr;
 
 }  // namespace
 
 void make_iterator_type() {
-  static PyMethodDef methods[] = {{"__length_hint__", length_hint, METH_NOARGS, nullptr}, {}};
-  static PyType_Slot slots[] = {
+  PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(iterator_dealloc)},
       {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
       {Py_tp_iternext, reinterpret_cast<void*>(next_row)},
       {Py_tp_methods, methods},
       {0, nullptr},
   };
-  static PyType_Spec spec{"tradingdata._core.RowIterator", sizeof(RowIterator), 0,
-                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Spec spec{"tradingdata._core.RowIterator", sizeof(RowIterator), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   PyObject* const type = PyType_FromSpec(&spec);
   if (type == nullptr) throw py::error_already_set();
   iterator_type = reinterpret_cast<PyTypeObject*>(type);

@@ -14,6 +14,15 @@ namespace {
 
 std::array<RowType, record_schemas.size()> row_types;
 
+// A type points into its definitions for as long as it lives, which is as long as the process.
+struct Definitions {
+  std::string name;
+  std::string doc;
+  std::vector<std::string> field_docs;
+  std::vector<PyGetSetDef> fields;
+};
+std::array<Definitions, record_schemas.size()> definitions_of_types;
+
 RowObject* as_row(PyObject* self) {
   return reinterpret_cast<RowObject*>(self);
 }
@@ -138,15 +147,7 @@ std::string doc_of(const Field& field) {
 
 // Everything but the fields and the slots is written in Python, once for the three types.
 void add_type(py::module_& module, RowType& type, std::size_t index) {
-  // A type points into its definitions for as long as it lives, which is as long as the process.
-  struct Definitions {
-    std::string name;
-    std::string doc;
-    std::vector<std::string> field_docs;
-    std::vector<PyGetSetDef> fields;
-  };
-  static std::array<Definitions, record_schemas.size()> kept;
-  Definitions& definitions = kept[index];
+  Definitions& definitions = definitions_of_types[index];
   definitions.name = "tradingdata." + std::string(type.schema->record);
   definitions.doc = doc_of(*type.schema);
   for (const Field& field : type.schema->fields) definitions.field_docs.push_back(doc_of(field));

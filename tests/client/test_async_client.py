@@ -6,6 +6,7 @@ import asyncio
 import gc
 import threading
 import time
+import types
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -31,6 +32,7 @@ from service import (
     stocks,
     trades,
 )
+from tradingdata import _core
 
 Run = Callable[[td.AsyncClient], Awaitable[Any]]
 
@@ -283,13 +285,33 @@ def test_f117_a_loop_closed_with_calls_in_flight(service: Service) -> None:
 
 
 class NoReaders(asyncio.SelectorEventLoop):
-    """A loop that watches no descriptors, as on Windows."""
+    """A loop that watches no descriptors, as Windows' Proactor loop."""
 
     def add_reader(self, *arguments: Any) -> None:  # type: ignore[override]
         raise NotImplementedError
 
 
-def test_f118_a_loop_that_watches_no_descriptors(service: Service) -> None:
+class NoDescriptor:
+    """A worker that has no descriptor to watch, as on Windows."""
+
+    def __init__(self, core: Any) -> None:
+        self._worker = _core.Worker(core)
+
+    def notification_fd(self) -> int:
+        return -1
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._worker, name)
+
+
+@pytest.mark.parametrize("lacks", ["readers", "descriptor"])
+def test_f118_a_loop_that_watches_no_descriptors(
+    lacks: str, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factory = NoReaders if lacks == "readers" else asyncio.SelectorEventLoop
+    if lacks == "descriptor":
+        core = types.SimpleNamespace(Worker=NoDescriptor)
+        monkeypatch.setattr("tradingdata.client.asyncio_bridge._core", core)
     service.script(reply(503), good_book(), stall(), good_book(), stall())
     told: list[td.Retry] = []
 
@@ -306,7 +328,7 @@ def test_f118_a_loop_that_watches_no_descriptors(service: Service) -> None:
         with pytest.raises(td.ClientClosedError):
             await call
 
-    with asyncio.Runner(loop_factory=NoReaders) as runner:
+    with asyncio.Runner(loop_factory=factory) as runner:
         runner.run(run())
     service.wait_for_open(0)
 

@@ -10,11 +10,8 @@ import pytest
 
 from calls import TOKEN, good_book, run_child
 from service import (
-    Authority,
     Service,
-    as_json,
     book_reply,
-    envelope,
     json_reply,
     oversize_body,
     pages,
@@ -23,154 +20,7 @@ from service import (
     trades,
 )
 
-# A fork beside other threads is the matter here; newer Pythons warn of every one.
-FORKING = """
-import os, warnings
-warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
-def in_child(work):
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            work()
-            code = 0
-        finally:
-            os._exit(code)
-    return child
-def ended(child):
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-"""
 long = pytest.mark.long
-
-
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("rounds", [30, pytest.param(1000, marks=long)])
-def test_f102_a_fork_over_tls_leaves_the_parent_s_connection_whole(
-    rounds: int, tls_service: Service, ca: Authority
-) -> None:
-    """F102: the child makes connections of its own, and ends without a word on its parent's."""
-    tls_service.choose(lambda request: book_reply(trades(len(request.raw) % 7)))
-    code = (
-        FORKING
-        + """
-url, ca_file, rounds = sys.argv[1:]
-clients = [td.Client(url, access_token="x" * (20 + i), ca_file=ca_file) for i in range(2)]
-right = [len(client.trade_book()) for client in clients]
-def work():
-    for client, rows in zip(clients, right, strict=True):
-        assert len(client.trade_book()) == rows
-for _ in range(int(rounds)):
-    child = in_child(work)
-    work()
-    assert ended(child) == 0
-print(right[0] != right[1], [client.stats.connections for client in clients])
-"""
-    )
-    arguments = (tls_service.base_url, str(ca.pem_file), str(rounds))
-    printed = run_child(code, *arguments, timeout=500).strip()
-    assert printed == "True [1, 1]"
-    assert len(tls_service.connections) == 2 + 2 * rounds
-
-
-def test_f102_a_fork_while_other_threads_call(service: Service) -> None:
-    """F102: no lock that a thread held is waited for in the child."""
-    service.script(then=good_book())
-    code = (
-        FORKING
-        + """
-import threading
-client = td.Client(sys.argv[1], access_token=lambda: TOKEN)
-stop = threading.Event()
-def call():
-    while not stop.is_set():
-        client.trade_book()
-threads = [threading.Thread(target=call) for _ in range(4)]
-for thread in threads:
-    thread.start()
-def work():
-    assert len(client.trade_book(timeout=10)) == 3
-    client.access_token = "another"
-    assert len(td.Client(sys.argv[1], access_token=TOKEN).trade_book(timeout=10)) == 3
-codes = [ended(in_child(work)) for _ in range(20)]
-stop.set()
-for thread in threads:
-    thread.join()
-print(set(codes), client.stats.failures)
-"""
-    )
-    assert run_child(code, service.base_url, timeout=60).strip() == "{0} 0"
-
-
-def test_f102_a_fork_within_a_token_s_turn(service: Service) -> None:
-    """F102: the child does not wait for the parent's thread, which is not in it."""
-    service.script(then=good_book())
-    code = (
-        FORKING
-        + """
-import threading
-gate = threading.Event()
-entered = threading.Event()
-parent = os.getpid()
-def token():
-    if os.getpid() == parent:
-        entered.set()
-        gate.wait(20)
-    return TOKEN
-client = td.Client(sys.argv[1], access_token=token)
-thread = threading.Thread(target=client.trade_book)
-thread.start()
-entered.wait(20)
-child = in_child(lambda: client.trade_book(timeout=5))
-print(ended(child))
-gate.set()
-thread.join()
-"""
-    )
-    assert run_child(code, service.base_url).strip() == "0"
-
-
-def test_f102_asyncio_in_a_forked_child(service: Service) -> None:
-    service.script(then=good_book())
-    code = (
-        FORKING
-        + """
-import asyncio
-client = td.AsyncClient(sys.argv[1], access_token=TOKEN)
-async def call():
-    return len(await client.trade_book())
-async def close():
-    rows = await call()
-    await client.aclose()
-    return rows
-async def parent():
-    assert await call() == 3
-    return await asyncio.to_thread(lambda: ended(in_child(child))), await call()
-def child():
-    assert asyncio.run(call()) == 3
-    assert asyncio.run(close()) == 3
-print(asyncio.run(parent()), asyncio.run(call()))
-"""
-    )
-    assert run_child(code, service.base_url, timeout=30).strip() == "(0, 3) 3"
-
-
-def test_f102_a_client_inherited_by_a_pool_of_processes(service: Service) -> None:
-    service.script(then=good_book())
-    code = (
-        FORKING
-        + """
-import multiprocessing
-client = td.Client(sys.argv[1], access_token=TOKEN)
-client.trade_book()
-def rows(_):
-    return len(client.trade_book())
-if __name__ == "__main__":
-    with multiprocessing.get_context("fork").Pool(3) as pool:
-        print(set(pool.map(rows, range(30))))
-    print(len(client.trade_book()), client.stats.connections)
-"""
-    )
-    assert run_child(code, service.base_url, timeout=30).splitlines() == ["{3}", "3 1"]
 
 
 EXIT = """
@@ -222,14 +72,6 @@ def test_f108_an_interpreter_ends_with_calls_in_flight(
     service.choose(lambda request: good_book() if len(service.requests) % 3 else stall())
     for seed in range(rounds):
         assert run_child(EXIT, service.base_url, str(body_file), str(seed), timeout=20) == ""
-
-
-@pytest.fixture
-def body_file(tmp_path: Path) -> Path:
-    """A book's body that takes some milliseconds to decode."""
-    file = tmp_path / "body.json"
-    file.write_bytes(as_json(envelope(list(trades(1)) * 2000)))
-    return file
 
 
 def test_f108_an_exit_says_nothing_on_standard_error(service: Service, body_file: Path) -> None:

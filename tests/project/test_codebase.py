@@ -128,6 +128,58 @@ def test_the_gil_is_released_in_the_one_way_that_survives_the_end(path: Path) ->
     assert "gil_scoped_release" not in path.read_text("utf-8"), "use ReleasedGil"
 
 
+# Comments, literals, braces, the ends of statements, and all between them.
+CPP_TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|"""
+    r"""\#(?:\\\n|[^\n])*|[{};]|[^{};"'/#]+|[/'"#]""",
+    re.DOTALL,
+)
+
+
+def lazy_statics(source: str) -> list[str]:
+    """The static variables that C++ code initialises when a function first reaches them.
+
+    What is `constexpr` or `constinit` is a constant of the program. What is `thread_local` is made
+    by each thread for itself, so that no other thread waits for it.
+    """
+    found = []
+    statement = ""
+    in_function = [False]  # for each open brace
+    for match in CPP_TOKEN.finditer(source):
+        token = match[0]
+        if token.startswith(("//", "/*", "#")):
+            continue
+        if token not in "{};":
+            statement += token if token[0] not in "\"'R" else '""'
+            continue
+        words = re.findall(r"\w+", statement)
+        if in_function[-1] and "static" in words and not {"constexpr", "constinit"} & set(words):
+            found.append(" ".join(statement.split()))
+        if token == "{":
+            names_a_scope = {"class", "struct", "union", "enum", "namespace"} & set(words)
+            in_function.append(not names_a_scope or (")" in statement and "=" not in statement))
+        elif token == "}" and len(in_function) > 1:
+            in_function.pop()
+        statement = ""
+    return found
+
+
+def test_a_lazy_static_is_seen_where_there_is_one() -> None:
+    lazy = """
+    namespace a { struct S { static int f(int a = 1); static constexpr int x = 1; }; }
+    int g() { if (true) { static const std::set<int> names{1}; } return 0; }
+    class T { void h() { static Foo foo("static"); constinit static int fine = 0; } };
+    auto lambda = [] { static int* p = new int; };
+    """
+    assert [text.split()[-1] for text in lazy_statics(lazy)] == ["names", 'foo("")', "int"]
+
+
+@pytest.mark.parametrize("path", code("cpp/src", "python/bindings"), ids=relative)
+def test_nothing_is_initialised_on_first_use(path: Path) -> None:
+    """F121: a fork while another thread initialises a static leaves the child waiting for ever."""
+    assert lazy_statics(path.read_text("utf-8")) == []
+
+
 @pytest.mark.parametrize("path", code("cpp", "python"), ids=relative)
 def test_only_the_transport_knows_libcurl(path: Path) -> None:
     """Its two halves: the multi handle in curl.cpp, a transfer's options in curl_easy.cpp."""

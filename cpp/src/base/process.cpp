@@ -1,6 +1,8 @@
 #include "base/process.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #ifdef _WIN32
 #include <process.h>
@@ -13,15 +15,43 @@ namespace tradingdata::detail {
 
 namespace {
 
-std::mutex shared_mutex;
-std::atomic<bool> is_ending = false;
-std::atomic<int> inside = 0;
+constinit std::mutex shared_mutex;
+constinit std::atomic<bool> is_ending = false;
+constinit std::atomic<int> inside = 0;
+constinit std::atomic<int> fork_blockers = 0;  // grows only under the mutex
+constinit std::atomic<int> forks_waiting = 0;  // no further blocker begins before these
+
+// Polled and not signalled: a condition variable could not be used in the child.
+void pause() {
+  std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
 
 #ifndef _WIN32
-void after_fork_in_child() {
-  inside = 0;  // the threads that were stayed with the parent
+// The mutex is free between two looks: a thread may need it before its blocker ends.
+void before_fork() {
+  ++forks_waiting;
+  while (true) {
+    shared_mutex.lock();
+    if (fork_blockers == 0) return;
+    shared_mutex.unlock();
+    pause();
+  }
+}
+
+void after_fork_in_parent() {
+  --forks_waiting;
   shared_mutex.unlock();
 }
+
+void after_fork_in_child() {
+  inside = 0;  // the threads that were inside stayed with the parent, and so did those that fork
+  forks_waiting = 0;
+  shared_mutex.unlock();
+}
+
+// While the library is loaded, and not at the first use, which a fork could interrupt.
+[[maybe_unused]] const int registered =
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 #endif
 
 }  // namespace
@@ -35,12 +65,24 @@ std::int64_t process_id() {
 }
 
 std::mutex& process_mutex() {
-#ifndef _WIN32
-  static const int registered = pthread_atfork([] { shared_mutex.lock(); },
-                                               [] { shared_mutex.unlock(); }, after_fork_in_child);
-  static_cast<void>(registered);
-#endif
   return shared_mutex;
+}
+
+ForkBlocker::ForkBlocker() noexcept {
+  while (true) {
+    {
+      const std::scoped_lock lock(shared_mutex);
+      if (forks_waiting == 0) {
+        ++fork_blockers;
+        return;
+      }
+    }
+    pause();
+  }
+}
+
+ForkBlocker::~ForkBlocker() {
+  --fork_blockers;
 }
 
 bool ending() {

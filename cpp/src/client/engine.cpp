@@ -14,6 +14,8 @@ namespace {
 // has not by this much later is it told to.
 constexpr Duration grace = std::chrono::milliseconds(20);
 
+constinit std::atomic<CallId> last_call_id = 0;
+
 std::string in_seconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g s", seconds);
@@ -23,8 +25,7 @@ std::string in_seconds(double seconds) {
 }  // namespace
 
 CallId next_call_id() {
-  static std::atomic<CallId> last = 0;
-  return ++last;
+  return ++last_call_id;
 }
 
 Engine::Engine(std::unique_ptr<Transport> transport, EngineOptions options)

@@ -1,7 +1,6 @@
 // Text fit for an error: what is personal in a body is hidden even where the body was never
 // decoded.
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "decode/decode.hpp"
@@ -57,27 +56,17 @@ std::string plainly_spelled(std::string_view body, std::size_t wanted) {
   return plain;
 }
 
-const std::set<std::string_view>& personal_names() {
-  static const std::set<std::string_view> names = [] {
-    std::set<std::string_view> found;
-    for (const Schema* schema : record_schemas) {
-      for (const Field& field : schema->fields) {
-        if (field.personal) found.insert(field.name);
-      }
-    }
-    return found;
-  }();
-  return names;
-}
-
 // The length of a key with its colon where `text` begins with that of a personal field, or 0.
 std::size_t personal_key(std::string_view text) {
-  for (const std::string_view name : personal_names()) {
-    if (text.substr(1, name.size()) != name) continue;
-    std::size_t at = name.size() + 1;
-    if (at >= text.size() || text[at++] != '"') continue;
-    while (at < text.size() && is_blank(text[at])) ++at;
-    if (at < text.size() && text[at] == ':') return at + 1;
+  for (const Schema* schema : record_schemas) {
+    for (const Field& field : schema->fields) {
+      const std::string_view name = field.name;
+      if (!field.personal || text.substr(1, name.size()) != name) continue;
+      std::size_t at = name.size() + 1;
+      if (at >= text.size() || text[at++] != '"') continue;
+      while (at < text.size() && is_blank(text[at])) ++at;
+      if (at < text.size() && text[at] == ':') return at + 1;
+    }
   }
   return 0;
 }

@@ -79,7 +79,7 @@ void add_copy(Buffers& buffers, const void* values, std::int64_t bytes) {
 
 // Some consumers refuse a missing buffer even where there are no rows.
 const void* present(const void* values) {
-  alignas(64) static const std::byte nothing[64] = {};
+  alignas(64) static constexpr std::byte nothing[64] = {};
   return values == nullptr ? nothing : values;
 }
 

@@ -24,12 +24,19 @@ using Handles = std::vector<std::unique_ptr<EasyHandle>>;
 
 constexpr unsigned quick_exit_since = 0x075700;  // 7.87: a stalled name lookup is not waited for
 
+constinit std::atomic<bool> curl_is_initialised = false;
+
 const curl_version_info_data& initialised_curl() {
-  // Never cleaned up: others in this process may use libcurl too.
-  static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (code != CURLE_OK) {
-    throw Error(ErrorKind::configuration,
-                std::string("libcurl cannot be initialised: ") + curl_easy_strerror(code));
+  if (!curl_is_initialised) {
+    // Under the mutex, so that no fork leaves the child with half of it. Never cleaned up: others
+    // in this process may use libcurl too.
+    const std::scoped_lock lock(detail::process_mutex());
+    const CURLcode code = curl_is_initialised ? CURLE_OK : curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (code != CURLE_OK) {
+      throw Error(ErrorKind::configuration,
+                  std::string("libcurl cannot be initialised: ") + curl_easy_strerror(code));
+    }
+    curl_is_initialised = true;
   }
   const curl_version_info_data* version = curl_version_info(CURLVERSION_NOW);
   constexpr int needed = CURL_VERSION_SSL | CURL_VERSION_ASYNCHDNS;
@@ -63,12 +70,15 @@ class CurlTransport final : public Transport {
   }
 
   ~CurlTransport() override {
+    const detail::ForkBlocker blocker;
     if (detail::process_id() != process_) {
       disown();
     } else if (joins_resolver_ && any_resolving()) {
-      reap();
+      reap(multi_);
     } else {
-      for (const auto& [id, handle] : active_) curl_multi_remove_handle(multi_, handle->raw());
+      for (const auto& [id, handle] : active_) {
+        if (handle) curl_multi_remove_handle(multi_, handle->raw());
+      }
       active_.clear();
       free_.clear();
       curl_multi_cleanup(multi_);
@@ -77,6 +87,7 @@ class CurlTransport final : public Transport {
 
   void start(CallId id, const Request& request, const TimeLimits& limits) override {
     ensure_open();
+    const detail::ForkBlocker blocker;
     std::unique_ptr<EasyHandle> handle;
     if (free_.empty()) {
       handle = std::make_unique<EasyHandle>(options_, joins_resolver_);
@@ -95,13 +106,7 @@ class CurlTransport final : public Transport {
   bool pump(TimePoint until, std::vector<Arrival>& arrivals) override {
     ensure_open();
     while (true) {
-      int running = 0;
-      check(curl_multi_perform(multi_, &running));
-      collect(arrivals);
-      TimePoint wait_until = until;
-      if (joins_resolver_) wait_until = std::min(until, expire_connects(arrivals));
-      for (Arrival& arrival : lost_) arrivals.push_back(std::move(arrival));
-      lost_.clear();
+      const TimePoint wait_until = perform(until, arrivals);
       if (woken_.exchange(false)) return true;
       const TimePoint now = steady_clock::now();
       if (!arrivals.empty() || now >= until) return false;
@@ -111,25 +116,23 @@ class CurlTransport final : public Transport {
   }
 
   void cancel(CallId id) noexcept override {
-    const auto found = active_.find(id);
-    if (found == active_.end() || detail::process_id() != process_) return;
-    if (joins_resolver_ && found->second->resolving()) {
-      abandon(id);
-    } else {
-      release(found);
-    }
+    if (detail::process_id() != process_) return;
+    const detail::ForkBlocker blocker;
+    if (const auto found = active_.find(id); found != active_.end()) drop(found);
   }
 
   void wake() noexcept override {
-    const std::scoped_lock lock(detail::process_mutex());  // `open` may change the handle
+    const std::scoped_lock lock(detail::process_mutex());  // the handle may be replaced meanwhile
     woken_ = true;
     if (multi_ != nullptr) curl_multi_wakeup(multi_);
   }
 
  private:
+  // A call without a handle lost it, and ends with the next pump.
   using Active = std::map<CallId, std::unique_ptr<EasyHandle>>;
 
   void open() {
+    const detail::ForkBlocker blocker;
     CURLM* multi = curl_multi_init();
     if (multi == nullptr) throw std::bad_alloc();
     if (curl_multi_wakeup(multi) != CURLM_OK) {  // it has no socket pair, so `wake` could not work
@@ -143,28 +146,54 @@ class CurlTransport final : public Transport {
     process_ = detail::process_id();
   }
 
-  // In a forked child the handles are the parent's: cleaning them up would speak on its
-  // connections. They leak, on purpose.
-  void disown() {
+  // Leaks every handle, on purpose: in a forked child they are the parent's, and cleaning them up
+  // would write to its connections.
+  void disown() noexcept {
     for (auto& [id, handle] : active_) static_cast<void>(handle.release());
     for (std::unique_ptr<EasyHandle>& handle : free_) static_cast<void>(handle.release());
-    active_.clear();
     free_.clear();
   }
 
   void ensure_open() {
     if (detail::process_id() != process_) {
-      lose_active("the process was forked while the answer was awaited", 0);
       disown();
+      lost_because_ = "the process was forked while the response was awaited";
       open();
     }
     if (multi_ == nullptr) open();
   }
 
-  void lose_active(const char* why, CallId except) {
-    for (const auto& [id, handle] : active_) {
-      if (id == except) continue;
-      lost_.push_back({id, Failure{ErrorKind::transport, Retry::always, why}});
+  // Moves bytes without waiting. Returns until when nothing happens unless bytes arrive.
+  TimePoint perform(TimePoint until, std::vector<Arrival>& arrivals) {
+    const detail::ForkBlocker blocker;
+    int running = 0;
+    check(curl_multi_perform(multi_, &running));
+    collect(arrivals);
+    if (joins_resolver_) until = std::min(until, expire_connects(arrivals));
+    if (lost_because_ != nullptr) collect_lost(arrivals);
+    return until;
+  }
+
+  void collect_lost(std::vector<Arrival>& arrivals) {
+    for (auto entry = active_.begin(); entry != active_.end();) {
+      const auto& [id, handle] = *entry;
+      if (handle) {
+        ++entry;
+        continue;
+      }
+      arrivals.push_back({id, Failure{ErrorKind::transport, Retry::always, lost_because_}});
+      entry = active_.erase(entry);
+    }
+    lost_because_ = nullptr;
+  }
+
+  void drop(Active::iterator position) noexcept {
+    if (!position->second) {
+      active_.erase(position);
+    } else if (joins_resolver_ && position->second->resolving()) {
+      abandon(position);
+    } else {
+      release(position);
     }
   }
 
@@ -187,12 +216,12 @@ class CurlTransport final : public Transport {
     }
   }
 
-  // From here on: libcurl before 7.87, which waits for a stalled name lookup when it lets go of a
+  // From here on: libcurl before 7.87, which waits for a stalled name lookup when it releases a
   // transfer. There its own timers are off, these decide, and a detached thread does the waiting.
 
   bool any_resolving() const {
     return std::any_of(active_.begin(), active_.end(),
-                       [](const auto& entry) { return entry.second->resolving(); });
+                       [](const auto& entry) { return entry.second && entry.second->resolving(); });
   }
 
   TimePoint expire_connects(std::vector<Arrival>& arrivals) {
@@ -200,41 +229,63 @@ class CurlTransport final : public Transport {
     TimePoint next = TimePoint::max();
     std::vector<CallId> late;
     for (const auto& [id, handle] : active_) {
-      if (handle->connected()) continue;
+      if (!handle || handle->connected()) continue;
       if (handle->connect_by() <= now) late.push_back(id);
       next = std::min(next, handle->connect_by());
     }
     for (const CallId id : late) {
       const auto found = active_.find(id);
-      if (found == active_.end()) continue;  // it went with a handle that was abandoned
+      if (!found->second) continue;  // it went with a handle that was abandoned
       arrivals.push_back({id, found->second->failure(CURLE_OPERATION_TIMEDOUT)});
-      cancel(id);
+      drop(found);
     }
     return next;
   }
 
-  void abandon(CallId id) noexcept {
-    lose_active("a stalled name lookup took the other connections with it", id);
-    reap();
-    const std::scoped_lock lock(detail::process_mutex());
-    multi_ = nullptr;  // the next call opens another one
+  // The next call opens another multi handle. `wake` must lose sight of this one first: it may be
+  // about to use it on another thread, and the reaper frees it.
+  void abandon(Active::iterator position) noexcept {
+    CURLM* multi = nullptr;
+    {
+      const std::scoped_lock lock(detail::process_mutex());
+      multi = std::exchange(multi_, nullptr);
+    }
+    const CallId id = position->first;
+    reap(multi);
+    active_.erase(id);
+    lost_because_ = "a stalled name lookup took the other connections with it";
   }
 
-  void reap() noexcept {
+  // What a thread frees that may wait for a name lookup as long as that takes.
+  struct Remains {
+    CURLM* multi;
+    Handles handles;
+  };
+
+  void reap(CURLM* multi) noexcept {
     try {
-      auto handles = std::make_unique<Handles>();
-      for (auto& [id, handle] : active_) handles->push_back(std::move(handle));
-      for (std::unique_ptr<EasyHandle>& handle : free_) handles->push_back(std::move(handle));
-      active_.clear();
+      auto owner = std::make_unique<Remains>();
+      owner->multi = multi;
+      owner->handles.reserve(active_.size() + free_.size());
+      for (auto& [id, handle] : active_) owner->handles.push_back(std::move(handle));
+      for (std::unique_ptr<EasyHandle>& handle : free_) owner->handles.push_back(std::move(handle));
       free_.clear();
-      std::thread([multi = multi_, owned = std::move(handles)] {
-        for (const auto& handle : *owned) curl_multi_remove_handle(multi, handle->raw());
-        owned->clear();
-        curl_multi_cleanup(multi);
-      }).detach();
+      Remains* const remains =
+          owner.release();  // leaks where there is no thread: better than to wait
+      std::thread([remains] { bury(std::unique_ptr<Remains>(remains)); }).detach();
     } catch (const std::exception&) {
-      disown();  // no thread to be had: a leak is better than a wait
+      disown();
     }
+  }
+
+  static void bury(std::unique_ptr<Remains> remains) {
+    // This is what waits, so a fork must not wait for it.
+    for (const auto& handle : remains->handles) {
+      if (handle) curl_multi_remove_handle(remains->multi, handle->raw());
+    }
+    const detail::ForkBlocker blocker;
+    remains->handles.clear();
+    curl_multi_cleanup(remains->multi);
   }
 
   CurlOptions options_;
@@ -244,7 +295,7 @@ class CurlTransport final : public Transport {
   std::atomic<bool> woken_ = false;
   Active active_;
   Handles free_;
-  std::vector<Arrival> lost_;  // calls that went with their handle: the next pump tells
+  const char* lost_because_ = nullptr;  // why calls have no handle, where some may have none
 };
 
 }  // namespace

@@ -1,34 +1,23 @@
 #include "table/field_index.hpp"
 
-#include <stdexcept>
-
 #include "table/records.hpp"
 
 namespace tradingdata::detail {
 
-FieldIndex::FieldIndex(const Schema& schema) : schema_(&schema) {
-  if (schema.width() > FieldSet::capacity) throw std::length_error("a record of too many fields");
-  constexpr int most_tries = 10'000;
-  for (int tries = 0; !fill(); ++tries) {
-    if (tries == most_tries) throw std::logic_error("the names of a record cannot be told apart");
-    multiplier_ = multiplier_ * 6364136223846793005 | 1;
-  }
-}
+namespace {
 
-// Gives each field its slot; false where two share one.
-bool FieldIndex::fill() {
-  slots_.fill(-1);
-  for (int i = 0; i < schema_->width(); ++i) {
-    std::int16_t& slot = slots_[slot_of(schema_->fields[static_cast<std::size_t>(i)].name)];
-    if (slot >= 0) return false;
-    slot = static_cast<std::int16_t>(i);
-  }
-  return true;
-}
+// Constants, and not made at their first use: a process that forks while another thread makes one
+// leaves the child with a guard that is never released.
+constexpr std::array<FieldIndex, record_schemas.size()> indexes{
+    FieldIndex(trade_schema), FieldIndex(order_schema), FieldIndex(stock_schema)};
+
+static_assert(std::ranges::all_of(record_schemas, [](const Schema* schema) {
+  return schema->width() <= FieldSet::capacity;
+}));
+
+}  // namespace
 
 const FieldIndex& field_index(const Schema& schema) {
-  static const std::array indexes{FieldIndex(trade_schema), FieldIndex(order_schema),
-                                  FieldIndex(stock_schema)};
   for (std::size_t i = 0; i < record_schemas.size(); ++i) {
     if (record_schemas[i] == &schema) return indexes[i];
   }

@@ -1,9 +1,11 @@
 // The fields of a record by name.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
-#include <cstring>
+#include <stdexcept>
 #include <string_view>
 
 #include "table/schema.hpp"
@@ -13,7 +15,14 @@ namespace tradingdata::detail {
 // A hash table in which each field has a slot of its own.
 class FieldIndex {
  public:
-  explicit FieldIndex(const Schema& schema);
+  // Throws where the names cannot be separated: at compile time, since every index is a constant.
+  explicit constexpr FieldIndex(const Schema& schema) : schema_(&schema) {
+    constexpr int most_tries = 10'000;
+    for (int tries = 0; !fill(); ++tries) {
+      if (tries == most_tries) throw std::logic_error("no perfect hash of a record's names found");
+      multiplier_ = multiplier_ * 6364136223846793005 | 1;
+    }
+  }
 
   // The field's position, or -1.
   int find(std::string_view name) const {
@@ -25,13 +34,23 @@ class FieldIndex {
  private:
   static constexpr std::size_t slot_count = 1024;
 
-  bool fill();
-  std::size_t slot_of(std::string_view name) const {
+  // Gives each field its slot; false where two share one.
+  constexpr bool fill() {
+    slots_.fill(-1);
+    for (int i = 0; i < schema_->width(); ++i) {
+      std::int16_t& slot = slots_[slot_of(schema_->fields[static_cast<std::size_t>(i)].name)];
+      if (slot >= 0) return false;
+      slot = static_cast<std::int16_t>(i);
+    }
+    return true;
+  }
+
+  constexpr std::size_t slot_of(std::string_view name) const {
     std::uint64_t word = name.size();
     std::size_t i = 0;
-    for (std::uint64_t part; i + sizeof part <= name.size(); i += sizeof part) {
-      std::memcpy(&part, name.data() + i, sizeof part);
-      word = (word ^ part) * multiplier_;
+    for (std::array<char, 8> part; i + part.size() <= name.size(); i += part.size()) {
+      std::copy_n(name.data() + i, part.size(), part.begin());  // compiles to one load
+      word = (word ^ std::bit_cast<std::uint64_t>(part)) * multiplier_;
     }
     std::uint64_t rest = 0;
     for (; i < name.size(); ++i) rest = rest << 8 | static_cast<unsigned char>(name[i]);
@@ -40,7 +59,7 @@ class FieldIndex {
 
   const Schema* schema_;
   std::uint64_t multiplier_ = 0x9E3779B97F4A7C15;
-  std::array<std::int16_t, slot_count> slots_;
+  std::array<std::int16_t, slot_count> slots_{};
 };
 
 const FieldIndex& field_index(const Schema& schema);

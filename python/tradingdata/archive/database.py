@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._util.fork_safety import ForkLock
 from .._util.time_zones import zone_of_text
 from ..errors import ArchiveError
 from . import schema
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _OPEN_PATIENCE = 30.0  # seconds; to open waits only while the last connection of others closes
 _RETRY_AFTER = 0.02  # seconds between two tries to write; in Python, so that Ctrl-C is heard
-_creating = threading.Lock()
+_creating = ForkLock()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from inspect import isawaitable
@@ -20,9 +21,9 @@ class AsyncTokenSource(Source):
 
     _takes_async = True
 
-    def _renew_locks(self) -> None:
-        super()._renew_locks()
-        self._turn: Future[None] | None = None  # done when who asks has its answer
+    # The process and the task whose turn it is to call the function; done when that has ended. In a
+    # forked child nobody ends a turn of the parent's.
+    _turn: tuple[int, Future[None]] | None = None
 
     async def ready(self, deadline: float) -> int:
         """As ``TokenSource.ready``, with a deadline on the running loop's clock."""
@@ -63,10 +64,10 @@ class AsyncTokenSource(Source):
 
     def _take_turn(self, mine: Future[None]) -> Future[None] | None:
         with self._changing:
-            other = self._turn
-            if other is None:
-                self._turn = mine
-            return other
+            if self._turn is not None and self._turn[0] == os.getpid():
+                return self._turn[1]
+            self._turn = (os.getpid(), mine)
+            return None
 
     async def _asked(self, function: Callable[[], Any]) -> object:
         with self._as_asking():

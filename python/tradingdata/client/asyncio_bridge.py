@@ -8,6 +8,7 @@ import threading
 from contextlib import suppress
 
 from .. import _core
+from .._util.fork_safety import ForkLock
 from ..errors import ClientClosedError
 
 TYPE_CHECKING = False
@@ -26,12 +27,20 @@ class LoopPort:
         self._loop = loop
         self.process = os.getpid()
         self._waiting: dict[int, tuple[asyncio.Future[_core.Outcome], RetryHook]] = {}
-        self._watches_descriptor = True
-        try:
-            loop.add_reader(self.worker.notification_fd(), self._take)
-        except NotImplementedError:  # a loop that watches no descriptors: Windows' Proactor
-            self._watches_descriptor = False
+        self._watches_descriptor = self._watch_descriptor()
+        if not self._watches_descriptor:
             threading.Thread(target=self._relay, name="tradingdata-relay", daemon=True).start()
+
+    def _watch_descriptor(self) -> bool:
+        """Returns whether the loop watches the worker's descriptor; on Windows none can."""
+        descriptor = self.worker.notification_fd()
+        if descriptor < 0:  # there is none for the Selector loop, which could watch sockets
+            return False
+        try:
+            self._loop.add_reader(descriptor, self._take)
+        except NotImplementedError:  # the Proactor loop
+            return False
+        return True
 
     @property
     def worker(self) -> _core.Worker:
@@ -135,7 +144,7 @@ class LoopPorts:
 
     def __init__(self, core: _core.Client) -> None:
         self._core = core
-        self._changing = threading.Lock()
+        self._changing = ForkLock()
         self._ports: dict[asyncio.AbstractEventLoop, LoopPort] = {}
 
     def of(self, loop: asyncio.AbstractEventLoop) -> LoopPort:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
-import weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from .._util.fork_safety import ForkLock
 from ..errors import AuthenticationError, ConfigurationError, DeadlineError, ServiceError
 
 TYPE_CHECKING = False
@@ -30,9 +29,6 @@ _NO_TOKEN = (
 
 # The sources whose function runs in this thread or task: it must not wait for itself.
 _asking: ContextVar[tuple[object, ...]] = ContextVar("tradingdata_asking", default=())
-
-# Those whose locks a forked child must have anew: a thread that held one is not in the child.
-_sources: weakref.WeakSet[Source] = weakref.WeakSet()
 
 
 class Held:
@@ -71,14 +67,10 @@ class Source:
 
     def __init__(self, core: _core.Client, token: Held) -> None:
         self._core = core
-        self._renew_locks()
+        self._changing = ForkLock()
         self._generation = 0
         self._function: Callable[[], Any] | None = None
         self.assign(token)
-        _sources.add(self)
-
-    def _renew_locks(self) -> None:
-        self._changing = threading.Lock()
 
     @property
     def known(self) -> bool:
@@ -166,21 +158,12 @@ def late() -> DeadlineError:
     return error
 
 
-def _renew_all_locks() -> None:
-    for source in list(_sources):
-        source._renew_locks()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_all_locks)
-
-
 class TokenSource(Source):
     """The token of one client: a fixed text, or a function that is asked when one is needed."""
 
-    def _renew_locks(self) -> None:
-        super()._renew_locks()
-        self._turn = threading.Lock()  # who holds it asks; the others wait and use the answer
+    def __init__(self, core: _core.Client, token: Held) -> None:
+        super().__init__(core, token)
+        self._turn = ForkLock()  # held by the thread that calls the function; others use its result
 
     def ready(self, deadline: float) -> int:
         """Makes sure that there is a token; returns which one, to be told to ``refresh``.
