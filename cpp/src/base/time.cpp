@@ -1,6 +1,7 @@
 #include "base/time.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace tradingdata {
 
@@ -126,20 +127,29 @@ std::string format_date(std::int32_t days) {
 }
 
 std::string format_timestamp(std::int64_t micros) {
-  std::int64_t day = micros / micros_per_day;
-  std::int64_t rest = micros % micros_per_day;
-  if (rest < 0) {
-    --day;
-    rest += micros_per_day;
-  }
+  const std::int32_t day = day_of(micros);
+  const std::int64_t rest = micros - day * micros_per_day;
   const auto seconds = static_cast<int>(rest / micros_per_second);
   const auto fraction = static_cast<int>(rest % micros_per_second);
   char text[32];
   std::snprintf(text, sizeof text, " %02d:%02d:%02d", seconds / 3600, seconds / 60 % 60,
                 seconds % 60);
-  std::string result = format_date(static_cast<std::int32_t>(day)) + text;
+  std::string result = format_date(day) + text;
   if (fraction != 0) {
     std::snprintf(text, sizeof text, ".%06d", fraction);
+    result += text;
+  }
+  return result;
+}
+
+std::string format_offset(std::int64_t micros) {
+  const std::int64_t seconds = std::abs(micros) / micros_per_second;
+  char text[16];
+  std::snprintf(text, sizeof text, "%c%02d:%02d", micros < 0 ? '-' : '+',
+                static_cast<int>(seconds / 3600), static_cast<int>(seconds / 60 % 60));
+  std::string result = text;
+  if (seconds % 60 != 0) {
+    std::snprintf(text, sizeof text, ":%02d", static_cast<int>(seconds % 60));
     result += text;
   }
   return result;

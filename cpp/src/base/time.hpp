@@ -17,6 +17,12 @@ constexpr std::int64_t micros_per_second = 1'000'000;
 constexpr std::int64_t seconds_per_day = 86'400;
 constexpr std::int64_t micros_per_day = micros_per_second * seconds_per_day;
 
+// The day of a time in microseconds since 1970-01-01, also before it.
+constexpr std::int32_t day_of(std::int64_t micros) {
+  const std::int64_t day = micros / micros_per_day;
+  return static_cast<std::int32_t>(micros % micros_per_day < 0 ? day - 1 : day);
+}
+
 // Days since 1970-01-01 in the proleptic Gregorian calendar, and back.
 std::int32_t days_from_civil(const Civil& civil);
 Civil civil_from_days(std::int32_t days);
@@ -37,5 +43,8 @@ TimeFit parse_date(std::string_view text, std::int32_t& days);
 // As on the wire; a fraction follows where there is one.
 std::string format_timestamp(std::int64_t micros);
 std::string format_date(std::int32_t days);
+
+// A time zone's offset in microseconds as "+05:30"; seconds follow where there are any.
+std::string format_offset(std::int64_t micros);
 
 }  // namespace tradingdata

@@ -31,17 +31,6 @@ void put_number(std::string& out, double value) {
   if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
-void put_offset(std::string& out, std::int64_t offset) {
-  const std::int64_t seconds = std::abs(offset) / micros_per_second;
-  char text[16];
-  std::snprintf(text, sizeof text, "%c%02d:%02d", offset < 0 ? '-' : '+',
-                static_cast<int>(seconds / 3600), static_cast<int>(seconds / 60 % 60));
-  out += text;
-  if (seconds % 60 == 0) return;
-  std::snprintf(text, sizeof text, ":%02d", static_cast<int>(seconds % 60));
-  out += text;
-}
-
 void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
               const CsvOptions& options) {
   const Column& column = table.column(field);
@@ -53,7 +42,7 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
     case Kind::timestamp: {
       const std::int64_t micros = column.as<std::int64_t>()[row];
       out += format_timestamp(micros);
-      if (options.offset) put_offset(out, options.offset(micros));
+      if (options.offset) out += format_offset(options.offset(micros));
       return;
     }
     case Kind::date: out += format_date(column.as<std::int32_t>()[row]); return;

@@ -1,6 +1,7 @@
 #include "export/json.hpp"
 
 #include <charconv>
+#include <numeric>
 
 #include "base/time.hpp"
 
@@ -8,22 +9,30 @@ namespace tradingdata {
 
 namespace {
 
+void put_escaped(std::string& out, char c) {
+  out += '\\';
+  if (c == '"' || c == '\\') {
+    out += c;
+    return;
+  }
+  constexpr char hex[] = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  out += "u00";
+  out += hex[byte >> 4];
+  out += hex[byte & 15];
+}
+
 void put_text(std::string& out, std::string_view text) {
   out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      constexpr char hex[] = "0123456789abcdef";
-      out += "\\u00";
-      out += hex[byte >> 4];
-      out += hex[byte & 15];
-    } else {
-      out += c;
-    }
+  std::size_t plain = 0;  // where the characters begin that go out as they are
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20) continue;
+    out += text.substr(plain, i - plain);
+    put_escaped(out, c);
+    plain = i + 1;
   }
+  out += text.substr(plain);
   out += '"';
 }
 
@@ -43,7 +52,8 @@ std::string as_number(double value) {
   return digits;
 }
 
-void put_cell(std::string& out, const Table& table, int field, std::int64_t row) {
+void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
+              const JsonOptions& options) {
   const Column& column = table.column(field);
   if (!column.valid(row)) {
     out += "null";
@@ -53,47 +63,84 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row)
     case Kind::text: return put_text(out, table.text(field, row));
     case Kind::integer: out += shortest(column.as<std::int64_t>()[row]); return;
     case Kind::number: out += as_number(column.as<double>()[row]); return;
-    case Kind::timestamp: return put_text(out, format_timestamp(column.as<std::int64_t>()[row]));
+    case Kind::timestamp: {
+      const std::int64_t micros = column.as<std::int64_t>()[row];
+      std::string text = format_timestamp(micros);
+      if (options.offset) text += format_offset(options.offset(micros));
+      return put_text(out, text);
+    }
     case Kind::date: return put_text(out, format_date(column.as<std::int32_t>()[row]));
   }
 }
 
-void put_row(std::string& out, const Table& table, std::int64_t row) {
-  char separator = '{';
+void put_extra(std::string& out, std::string_view json, bool one_line) {
+  const std::size_t begin = out.size();
+  out += json;
+  if (!one_line) return;
+  // As sent, it may have line breaks: between values only, since those in text are escaped.
+  for (std::size_t i = begin; i < out.size(); ++i) {
+    if (out[i] == '\n' || out[i] == '\r') out[i] = ' ';
+  }
+}
+
+void put_row(std::string& out, const Table& table, std::int64_t row, const JsonOptions& options) {
+  out += '{';
+  bool first = true;
   const auto put_key = [&](std::string_view name) {
-    out += separator;
-    separator = ',';
+    if (!first) out += ',';
+    first = false;
     put_text(out, name);
     out += ':';
   };
-  for (int field = 0; field < table.schema().width(); ++field) {
+  for (const int field : options.fields) {
     put_key(table.schema().fields[static_cast<std::size_t>(field)].name);
-    put_cell(out, table, field, row);
+    put_cell(out, table, field, row, options);
   }
-  const auto [begin, end] = table.extras_of(row);
-  for (std::int64_t i = begin; i < end; ++i) {
-    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-    put_key(table.extra_names[static_cast<std::size_t>(extra.name)]);
-    out += table.extra_json(extra);
+  if (options.extras) {
+    const auto [begin, end] = table.extras_of(row);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Extra& extra = table.extras[static_cast<std::size_t>(i)];
+      put_key(table.extra_names[static_cast<std::size_t>(extra.name)]);
+      put_extra(out, table.extra_json(extra), options.lines);
+    }
   }
   out += '}';
+}
+
+JsonOptions everything(const Table& table) {
+  JsonOptions options{.extras = true};
+  options.fields.resize(static_cast<std::size_t>(table.schema().width()));
+  std::iota(options.fields.begin(), options.fields.end(), 0);
+  return options;
 }
 
 }  // namespace
 
 std::string row_as_json(const Table& table, std::int64_t row) {
   std::string out;
-  put_row(out, table, row);
+  put_row(out, table, row, everything(table));
   return out;
 }
 
 std::string rows_as_json(const Table& table, std::int64_t start, std::int64_t stop) {
+  const JsonOptions options = everything(table);
   std::string out = "[";
   for (std::int64_t row = start; row < stop; ++row) {
     if (row > start) out += ',';
-    put_row(out, table, row);
+    put_row(out, table, row, options);
   }
   return out + "]";
+}
+
+std::string export_json(const Table& table, const JsonOptions& options) {
+  if (options.length == 0) return options.lines ? "" : "[]\n";
+  std::string out = options.lines ? "" : "[\n";
+  const std::string_view separator = options.lines ? "\n" : ",\n";
+  for (std::int64_t i = 0; i < options.length; ++i) {
+    if (i > 0) out += separator;
+    put_row(out, table, options.start + i, options);
+  }
+  return out += options.lines ? "\n" : "\n]\n";
 }
 
 }  // namespace tradingdata

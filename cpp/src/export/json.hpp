@@ -1,9 +1,11 @@
-// Rows back into the service's JSON: what a part of a book is saved and pickled as, and what an
-// archive keeps of each record.
+// Rows as JSON: in the service's form, which is saved, pickled and archived, and for other
+// programs.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "table/table.hpp"
 
@@ -14,5 +16,18 @@ std::string row_as_json(const Table& table, std::int64_t row);
 
 // A run of rows as a JSON array, which decode_list reads back to equal rows.
 std::string rows_as_json(const Table& table, std::int64_t start, std::int64_t stop);
+
+struct JsonOptions {
+  std::int64_t start = 0;  // rows [start, start + length)
+  std::int64_t length = 0;
+  std::vector<int> fields{};  // positions, in the order of the keys
+  bool extras = false;        // whether a row's unknown fields follow, as sent
+  bool lines = false;         // one object per line, without an array around them
+  // The offset of a wall clock time from UTC, in microseconds: it follows the time where it is set.
+  std::function<std::int64_t(std::int64_t wall_micros)> offset{};
+};
+
+// An array with one record per line, or newline-delimited JSON.
+std::string export_json(const Table& table, const JsonOptions& options);
 
 }  // namespace tradingdata

@@ -92,3 +92,26 @@ TEST_CASE("a part of an answer has no records as sent") {
   CHECK_THROWS_AS(sent_records(*gather(*decoded("[{}]"), std::vector<std::int64_t>{0})),
                   std::logic_error);
 }
+
+TEST_CASE("rows leave as JSON with the chosen fields, in an array or on lines of their own") {
+  const TablePtr table = decoded(
+      "[{\"symbol\": \"A\\\"\", \"traded_price\": 1.5, \"exch_trade_time\": "
+      "\"2026-01-06 09:15:01\", \"more\": [1,\n2]}, {\"symbol\": null}]");
+  const std::vector<int> fields{trade_schema["traded_price"], trade_schema["symbol"]};
+  JsonOptions options{.length = 2, .fields = fields};
+  CHECK(export_json(*table, options) ==
+        "[\n{\"traded_price\":1.5,\"symbol\":\"A\\\"\"},\n{\"traded_price\":null,\"symbol\":null}"
+        "\n]\n");
+  options.lines = options.extras = true;
+  options.length = 1;
+  CHECK(export_json(*table, options) ==
+        "{\"traded_price\":1.5,\"symbol\":\"A\\\"\",\"more\":[1, 2]}\n");
+  options.fields = {trade_schema["exch_trade_time"]};
+  options.extras = false;
+  options.offset = [](std::int64_t) { return -19'800'000'000; };
+  CHECK(export_json(*table, options) == "{\"exch_trade_time\":\"2026-01-06 09:15:01-05:30\"}\n");
+  options.length = 0;
+  CHECK(export_json(*table, options).empty());
+  options.lines = false;
+  CHECK(export_json(*table, options) == "[]\n");
+}
