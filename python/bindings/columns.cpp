@@ -50,13 +50,9 @@ Civil Columns::civil_of(std::int32_t days) {
 }
 
 PyObject* Columns::timestamp(std::int64_t micros) {
-  std::int64_t day = micros / micros_per_day;
-  std::int64_t rest = micros % micros_per_day;
-  if (rest < 0) {
-    --day;
-    rest += micros_per_day;
-  }
-  const Civil civil = civil_of(static_cast<std::int32_t>(day));
+  const std::int32_t day = day_of(micros);
+  const std::int64_t rest = micros - day * micros_per_day;
+  const Civil civil = civil_of(day);
   const auto seconds = static_cast<int>(rest / micros_per_second);
   return PyDateTimeAPI->DateTime_FromDateAndTime(
       civil.year, civil.month, civil.day, seconds / 3600, seconds / 60 % 60, seconds % 60,

@@ -22,11 +22,7 @@ py::bytes to_csv(const Columns& self, std::int64_t start, std::int64_t stop, con
                      .length = stop - start,
                      .columns = columns_named(table, columns, extra),
                      .spreadsheet = spreadsheet};
-  if (!self.zone().is_none()) {
-    options.offset = [to_utc = WallClock(self.zone())](std::int64_t wall) mutable {
-      return wall - to_utc(wall);
-    };
-  }
+  if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
   std::string csv;
   if (options.offset) {
     csv = rows_as_csv(table, options);

@@ -1,6 +1,7 @@
-// Records as JSON text, one by one: what an archive keeps of a book.
+// Records as JSON text: one by one for an archive, and as a document for other programs.
 #include "export/json.hpp"
-#include "decode/raw_records.hpp"
+
+#include <pybind11/stl.h>
 
 #include <string>
 #include <string_view>
@@ -8,8 +9,10 @@
 
 #include "bindings.hpp"
 #include "columns.hpp"
+#include "decode/raw_records.hpp"
 #include "exports.hpp"
 #include "released_gil.hpp"
+#include "wall_clock.hpp"
 
 namespace tradingdata::python {
 
@@ -38,12 +41,35 @@ py::list record_texts(const Columns& self, std::int64_t start, std::int64_t stop
   return texts;
 }
 
+py::bytes export_rows(const Columns& self, std::int64_t start, std::int64_t stop,
+                      const Names& columns, bool extra, bool lines) {
+  const Table& table = self.table();
+  check_rows(table, start, stop);
+  JsonOptions options{.start = start,
+                      .length = stop - start,
+                      .fields = columns_named(table, columns, {}),
+                      .extras = extra,
+                      .lines = lines};
+  if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
+  std::string json;
+  if (options.offset) {
+    json = export_json(table, options);
+  } else {
+    // The table is immutable and held by `self`; without a zone nothing calls Python.
+    const ReleasedGil released;
+    json = export_json(table, options);
+  }
+  return {json};
+}
+
 }  // namespace
 
 void bind_json(py::module_& module) {
   auto table =
       py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
-  table.def("record_texts", &record_texts, py::arg("start"), py::arg("stop"));
+  table.def("record_texts", &record_texts, py::arg("start"), py::arg("stop"))
+      .def("export_json", &export_rows, py::arg("start"), py::arg("stop"), py::arg("columns"),
+           py::arg("extra") = false, py::arg("lines") = false);
 }
 
 }  // namespace tradingdata::python

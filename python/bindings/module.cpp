@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   bind_records(module);
   bind_table(module);
   bind_views(module);
+  bind_selection(module);
   bind_decode(module);
   bind_client(module);
   bind_worker(module);

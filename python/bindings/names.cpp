@@ -27,8 +27,8 @@ int FieldNames::find_equal(PyObject* name) const {
 }
 
 py::object no_field(const Schema& schema, py::handle name) {
-  const py::module_ records = py::module_::import("tradingdata.books.records");
-  return records.attr("no_field")(schema.record, name);
+  const py::module_ suggestions = py::module_::import("tradingdata._util.suggestions");
+  return suggestions.attr("no_field")(schema.record, name);
 }
 
 }  // namespace tradingdata::python

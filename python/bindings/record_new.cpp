@@ -4,97 +4,17 @@
 #include <datetime.h>
 
 #include <array>
-#include <cmath>
-#include <optional>
 #include <string>
 
 #include "base/text.hpp"
+#include "field_values.hpp"
 #include "table/row_selection.hpp"
 
 namespace tradingdata::python {
 
 namespace {
 
-[[noreturn]] void refuse(const Field& field, PyObject* value, const char* wanted) {
-  if (field.personal) {
-    PyErr_Format(PyExc_TypeError, "%s takes %s or None, not %s", field.name.data(), wanted,
-                 Py_TYPE(value)->tp_name);
-  } else {
-    PyErr_Format(PyExc_TypeError, "%s takes %s or None, not %.100R", field.name.data(), wanted,
-                 value);
-  }
-  throw py::error_already_set();
-}
-
-[[noreturn]] void refuse_value(const Field& field, PyObject* value, const char* why) {
-  PyErr_Format(PyExc_ValueError, "%s cannot be %.100R: %s", field.name.data(), value, why);
-  throw py::error_already_set();
-}
-
-// NumPy's integers are no ints, but give one.
-bool is_integer(PyObject* value) {
-  return PyIndex_Check(value) && !PyBool_Check(value);
-}
-
-// None where the integer needs more than 64 bits.
-std::optional<std::int64_t> whole_of(PyObject* value) {
-  const py::object whole = py::reinterpret_steal<py::object>(PyNumber_Index(value));
-  if (!whole) throw py::error_already_set();
-  int overflow = 0;
-  const long long result = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
-  if (overflow != 0) return std::nullopt;
-  return result;
-}
-
-std::int64_t integer_of(const Field& field, PyObject* value) {
-  if (!is_integer(value)) refuse(field, value, "an int");
-  const auto whole = whole_of(value);
-  if (!whole) refuse_value(field, value, "it takes integers of 64 bits");
-  return *whole;
-}
-
-bool is_number(PyObject* value) {
-  const PyNumberMethods* const methods = Py_TYPE(value)->tp_as_number;
-  return !PyBool_Check(value) && !PyUnicode_Check(value) && methods != nullptr &&
-         (methods->nb_float != nullptr || methods->nb_index != nullptr);
-}
-
-double number_of(const Field& field, PyObject* value) {
-  if (!is_number(value)) refuse(field, value, "a float");
-  if (is_integer(value)) {
-    constexpr std::int64_t exact = std::int64_t{1} << 53;
-    const auto whole = whole_of(value);
-    if (!whole || *whole > exact || *whole < -exact) {
-      refuse_value(field, value, "an integer beyond 2**53 would round; pass a float");
-    }
-    return static_cast<double>(*whole);
-  }
-  const double result = PyFloat_AsDouble(value);
-  if (result == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  if (!std::isfinite(result)) refuse_value(field, value, "it takes finite numbers");
-  return result;
-}
-
-std::int32_t days_of(PyObject* value) {
-  return days_from_civil(
-      {PyDateTime_GET_YEAR(value), PyDateTime_GET_MONTH(value), PyDateTime_GET_DAY(value)});
-}
-
-std::int64_t micros_of(const Field& field, PyObject* value) {
-  if (!PyDateTime_Check(value)) refuse(field, value, "a datetime");
-  const int seconds = PyDateTime_DATE_GET_HOUR(value) * 3600 +
-                      PyDateTime_DATE_GET_MINUTE(value) * 60 + PyDateTime_DATE_GET_SECOND(value);
-  return days_of(value) * micros_per_day + seconds * micros_per_second +
-         PyDateTime_DATE_GET_MICROSECOND(value);
-}
-
-TextView text_of(Table& table, const Field& field, PyObject* value) {
-  if (!PyUnicode_Check(value)) refuse(field, value, "a str");
-  Py_ssize_t size = 0;
-  const char* const text = PyUnicode_AsUTF8AndSize(value, &size);
-  if (text == nullptr) throw py::error_already_set();
-  return table.keep_text({text, static_cast<std::size_t>(size)});
-}
+constexpr char source_keyword[] = "_source";
 
 // Whether there is a value now; the zero date is none, as on the wire.
 bool put(Table& table, int index, PyObject* value) {
@@ -102,16 +22,15 @@ bool put(Table& table, int index, PyObject* value) {
   const std::int32_t zero_date = days_from_civil({1, 1, 1});
   Column& column = table.column(index);
   switch (field.kind) {
-    case Kind::text: *column.as<TextView>() = text_of(table, field, value); break;
+    case Kind::text: *column.as<TextView>() = table.keep_text(text_of(field, value)); break;
     case Kind::integer: *column.as<std::int64_t>() = integer_of(field, value); break;
     case Kind::number: *column.as<double>() = number_of(field, value); break;
     case Kind::timestamp:
       *column.as<std::int64_t>() = micros_of(field, value);
       return days_of(value) != zero_date;
     case Kind::date:
-      if (!PyDate_Check(value) || PyDateTime_Check(value)) refuse(field, value, "a date");
-      *column.as<std::int32_t>() = days_of(value);
-      return days_of(value) != zero_date;
+      *column.as<std::int32_t>() = date_of(field, value);
+      return *column.as<std::int32_t>() != zero_date;
   }
   return true;
 }
@@ -160,20 +79,25 @@ Zone zone_of(const RowObject* base, const Table& table, const py::dict& changes)
   return zone;
 }
 
-}  // namespace
-
-// The header of the C API keeps one pointer a file.
-void import_datetime_for_records() {
-  PyDateTime_IMPORT;
-  if (PyDateTimeAPI == nullptr) throw py::error_already_set();
+// dataclasses.replace() gives every field, and the record that they are from as `_source`: what is
+// made keeps its unknown fields.
+const RowObject* source_of(const RowType& type, const py::dict& keywords) {
+  PyObject* const source = PyDict_GetItemString(keywords.ptr(), source_keyword);
+  const bool fits = source != nullptr && Py_TYPE(source) == type.type;
+  return fits ? reinterpret_cast<RowObject*>(source) : nullptr;
 }
+
+}  // namespace
 
 py::object make_record(const RowType& type, PyObject* keywords, const RowObject* base) {
   const py::dict changes =
       keywords != nullptr ? py::reinterpret_borrow<py::dict>(keywords) : py::dict();
+  const RowObject* const source = source_of(type, changes);
+  if (base == nullptr) base = source;
   auto table = begin_table(type, base);
   Zone zone = zone_of(base, *table, changes);
   for (const auto& [key, value] : changes) {
+    if (source != nullptr && value.ptr() == reinterpret_cast<const PyObject*>(source)) continue;
     const int index = type.names.find_equal(key.ptr());
     if (index < 0) throw py::type_error(no_field(*type.schema, key).cast<std::string>());
     const Field& field = type.schema->fields[static_cast<std::size_t>(index)];

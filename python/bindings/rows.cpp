@@ -5,6 +5,7 @@
 
 #include "bindings.hpp"
 #include "extras.hpp"
+#include "field_values.hpp"
 #include "table/records.hpp"
 #include "table/row_selection.hpp"
 
@@ -87,7 +88,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
     const int field = row_type_of(self)->names.find_equal(key);
     if (field >= 0) return row->columns->cell(field, row->row);
     py::object value = find_extra(row->columns->table(), row->row, key);
-    if (!value) PyErr_SetObject(PyExc_KeyError, key);
+    if (!value) PyErr_SetObject(PyExc_KeyError, no_field(*row_type_of(self)->schema, key).ptr());
     return value.release().ptr();
   });
 }
@@ -217,7 +218,7 @@ PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::
 
 void bind_records(py::module_& module) {
   import_datetime();
-  import_datetime_for_records();
+  import_datetime_for_values();
   make_iterator_type();
   for (std::size_t i = 0; i < row_types.size(); ++i) {
     row_types[i].schema = record_schemas[i];

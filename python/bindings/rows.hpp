@@ -57,7 +57,6 @@ PyObject* repr_row(PyObject* self);
 // Made at import, when no other thread looks: made at first use, a thread that waits for it would
 // hold the GIL that its maker needs.
 void make_iterator_type();
-void import_datetime_for_records();
 
 // An iterator over rows from `start` on, before `stop`, one step (1 or -1) at a time; for Table.
 py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_t stop,

@@ -62,19 +62,6 @@ std::vector<std::int64_t> find(const Columns& self, std::int64_t start, std::int
   return found;
 }
 
-// The rows out of `candidates` whose value in a field is one of a set of Python values.
-std::vector<std::int64_t> where(Columns& self, const std::string& name, const py::frozenset& values,
-                                const std::vector<std::int64_t>& candidates) {
-  const int field = self.table().schema().find(name);
-  if (field < 0) throw py::key_error(name);
-  std::vector<std::int64_t> found;
-  for (const std::int64_t row : candidates) {
-    check_rows(self.table(), row, row + 1);
-    if (values.contains(steal(self.cell(field, row)))) found.push_back(row);
-  }
-  return found;
-}
-
 bool equal(const Columns& self, std::int64_t start, std::int64_t stop, const Columns& other,
            std::int64_t other_start) {
   check_rows(self.table(), start, stop);
@@ -204,7 +191,6 @@ void bind_table(py::module_& module) {
       .def("rows", &iterate_rows, py::arg("start"), py::arg("stop"), py::arg("step") = 1)
       .def("take", &take, py::arg("rows"))
       .def("find", &find, py::arg("start"), py::arg("stop"), py::arg("value"))
-      .def("where", &where, py::arg("name"), py::arg("values"), py::arg("rows"))
       .def("equal", &equal, py::arg("start"), py::arg("stop"), py::arg("other"),
            py::arg("other_start"))
       .def("extra_names", &extra_names, py::arg("start"), py::arg("stop"))

@@ -9,10 +9,6 @@ namespace tradingdata::python {
 
 namespace {
 
-std::int64_t floor_divide(std::int64_t value, std::int64_t by) {
-  return value / by - (value % by < 0 ? 1 : 0);
-}
-
 std::int64_t micros_of(const py::object& timedelta) {
   return timedelta.attr("days").cast<std::int64_t>() * micros_per_day +
          timedelta.attr("seconds").cast<std::int64_t>() * micros_per_second +
@@ -36,7 +32,7 @@ std::int64_t WallClock::offset_at(std::int64_t wall_micros) const {
 }
 
 std::int64_t WallClock::operator()(std::int64_t wall_micros) {
-  const std::int64_t day = floor_divide(wall_micros, micros_per_day);
+  const std::int64_t day = day_of(wall_micros);
   const auto [entry, is_new] = offset_of_day_.try_emplace(day);
   if (is_new) {
     const std::int64_t morning = offset_at(day * micros_per_day);
@@ -44,6 +40,12 @@ std::int64_t WallClock::operator()(std::int64_t wall_micros) {
     if (morning == night) entry->second = morning;
   }
   return wall_micros - (entry->second ? *entry->second : offset_at(wall_micros));
+}
+
+std::function<std::int64_t(std::int64_t)> WallClock::offset_of(py::object zone) {
+  return [to_utc = WallClock(std::move(zone))](std::int64_t wall) mutable {
+    return wall - to_utc(wall);
+  };
 }
 
 std::string arrow_zone(const py::object& zone) {

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -19,6 +20,9 @@ class WallClock {
   explicit WallClock(py::object zone);
 
   std::int64_t operator()(std::int64_t wall_micros);
+
+  // A function that gives the zone's offset from UTC at a wall clock time, in microseconds.
+  static std::function<std::int64_t(std::int64_t)> offset_of(py::object zone);
 
  private:
   std::int64_t offset_at(std::int64_t wall_micros) const;

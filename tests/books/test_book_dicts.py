@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,3 +77,36 @@ class TestPlainPython:
             str(None if price is None else float(price)) for price in prices
         ]
         assert book[5:].to_dicts() == book.to_dicts()[5:]
+
+
+class TestJson:
+    @pytest.mark.parametrize("book", [BOOK, BOOK[3:9], BOOK[:0], BOOK.localize("Asia/Kolkata")])
+    def test_text_and_dicts_say_the_same(self, book: td.TradeBook) -> None:
+        told = book.to_dicts(json=True)
+        assert json.loads(json.dumps(told)) == told == json.loads(book.to_json())
+        lines = book.to_json(lines=True).splitlines()
+        assert [json.loads(line) for line in lines] == told
+
+    def test_times_are_text_as_the_service_writes_them(self) -> None:
+        row = BOOK[:1].to_dicts(["exch_trade_time", "expiry_date"], json=True)[0]
+        plain = BOOK[:1].to_dicts(["exch_trade_time", "expiry_date"])[0]
+        assert row["exch_trade_time"] == f"{plain['exch_trade_time']:%Y-%m-%d %H:%M:%S}"
+        local = BOOK[:1].localize("Asia/Kolkata").to_dicts(["exch_trade_time"], json=True)[0]
+        assert local["exch_trade_time"] == row["exch_trade_time"] + "+05:30"
+
+    def test_columns_choose_and_unknown_fields_come_as_sent(self) -> None:
+        rows = [trades(1)[0] | {"a": [1, {"b": "\n"}]}, trades(1)[0]]
+        book = td.TradeBook.from_json(json.dumps(envelope(rows), indent=1))
+        lines = book.to_json(columns=["symbol"], extra=True, lines=True).splitlines()
+        assert [json.loads(line) for line in lines] == book.to_dicts(["symbol"], extra=True)
+        with pytest.raises(KeyError, match="did you mean 'symbol'"):
+            book.to_json(columns=["simbol"])
+
+    def test_a_file_is_written_once(self, tmp_path: Path) -> None:
+        path = tmp_path / "trades.json"
+        BOOK.to_json(path, ["symbol"])
+        assert json.loads(path.read_text("utf-8")) == BOOK.to_dicts(["symbol"])
+        with pytest.raises(FileExistsError):
+            BOOK.to_json(path)
+        BOOK.to_json(path, overwrite=True, lines=True)
+        assert len(path.read_text("utf-8").splitlines()) == ROWS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, time
 from pathlib import Path
 from typing import Any, Literal, assert_type
 
@@ -30,6 +30,12 @@ def sequences(trades: td.TradeBook, orders: td.OrderBook, stocks: td.StockList) 
 
 def parts_and_unions(trades: td.TradeBook, orders: td.OrderBook) -> None:
     assert_type(trades.filter(symbol="INFY", exchange={"NSE", "BSE"}), td.TradeBook)
+    assert_type(trades.filter(quantity__gt=100, exch_trade_time__lt=time(10)), td.TradeBook)
+    assert_type(orders.filter(lambda order: order.status == "Error"), td.OrderBook)
+    assert_type(trades.filter(symbol="INFY").notes, tuple[str, ...])
+    assert_type(orders.sort("symbol", "price", reverse=True), td.OrderBook)
+    orders.filter(lambda order: order.simbol)  # type: ignore[attr-defined]  # pyright: ignore
+    orders.sort(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     assert_type(orders.localize("Asia/Kolkata"), td.OrderBook)
     assert_type(td.concat([trades, trades]), td.TradeBook)
     assert_type(td.TradeBook([td.Trade(order_no="1", quantity=5)]), td.TradeBook)
@@ -51,7 +57,10 @@ def what_came_with_it(trades: td.TradeBook) -> None:
     assert_type(trades.extra_fields, tuple[str, ...])
     assert_type(trades.columns, list[str])
     assert_type(trades.to_dicts(["symbol"], extra=True), list[dict[str, Any]])
+    assert_type(trades.to_dicts(json=True), list[dict[str, Any]])
     assert_type(trades.to_dict(), dict[str, list[Any]])
+    assert_type(trades.to_json(columns=["symbol"], lines=True), str)
+    assert_type(trades.to_json(Path("trades.json"), overwrite=True), None)
     response = trades.response
     if response is not None:
         assert_type(response.content, bytes)
@@ -92,5 +101,6 @@ async def watched_async(client: td.AsyncClient) -> None:
 
 def refused(trades: td.TradeBook) -> None:
     trades[0] = trades[1]  # type: ignore[index]  # pyright: ignore
+    trades.symbol  # type: ignore[attr-defined]  # pyright: ignore  # noqa: B018
     trades["symbol"]  # type: ignore[call-overload]  # pyright: ignore
     trades.issues = ()  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]

@@ -8,36 +8,21 @@ from .. import _core
 from .._util.time_zones import zone_named
 from ..display.text import BookDisplay
 from ..export.frames import FrameExport
-from .filter import rows_where
 from .issues import Issue, decode_issues, warn_of_lost
 from .records import Order, Stock, Trade
 from .response import Response
+from .row_selection import Record, RowSelection, no_column
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from datetime import tzinfo
-    from typing import Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
+    from typing import Any, ClassVar, Self, SupportsIndex, TypeVar, overload
 
     from .._core import Table
     from ..watch.updates import OrderChange
-
-    Record = TypeVar("Record", bound=Trade | Order | Stock)
-
-    class _Of(Generic[Record]):
-        pass
-else:
-
-    class _Of:
-        """Stands in for typing.Generic, whose import alone takes longer than all of this one."""
-
-        __slots__ = ()
-
-        def __class_getitem__(cls, record):
-            return cls
-
-    Record = None
+    from .filter import Condition
 
 
 # They tick with the market and from answer to answer, while the order stays as it is.
@@ -55,7 +40,7 @@ def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
     return view if view.c_contiguous else bytes(view)
 
 
-class Book(_Of[Record], FrameExport, BookDisplay):
+class Book(RowSelection[Record], FrameExport, BookDisplay):
     """An immutable sequence of records of one type, in the order of the answer.
 
     Made by a client, by ``from_json`` and ``load``, or by hand: ``TradeBook([Trade(...)])``. Slices
@@ -64,7 +49,7 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     count.
     """
 
-    __slots__ = ("__weakref__", "_issues", "_response", "_start", "_stop", "_table")
+    __slots__ = ("__weakref__", "_filtered", "_issues", "_response", "_start", "_stop", "_table")
 
     _record: ClassVar[str]
     _table: Table
@@ -72,6 +57,7 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     _stop: int
     _response: Response | None
     _issues: tuple[Issue, ...] | None
+    _filtered: tuple[Self, list[Condition]] | None  # of an empty result: from what, and how
 
     def __new__(cls, records: Iterable[Record] = ()) -> Self:
         """A book made by hand, of records of its type."""
@@ -93,6 +79,7 @@ class Book(_Of[Record], FrameExport, BookDisplay):
         self._stop = len(table) if stop is None else stop
         self._response = response
         self._issues = issues
+        self._filtered = None
         return self
 
     @classmethod
@@ -166,11 +153,18 @@ class Book(_Of[Record], FrameExport, BookDisplay):
                 return self._part(self._table, self._start + start, self._start + stop)
             rows = range(self._start + start, self._start + stop, step)
             return self._part(self._table.take(rows))
+        if isinstance(index, str):
+            raise TypeError(no_column(self, index))
         at = operator.index(index)
         if not -len(self) <= at < len(self):
             raise IndexError(f"row {at} of a book of {len(self)}")
         row: Record = self._table.row((self._start if at >= 0 else self._stop) + at)
         return row
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(no_column(self, name), name=name, obj=self)
 
     def __iter__(self) -> Iterator[Record]:
         return self._table.rows(self._start, self._stop)
@@ -223,15 +217,6 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     def _part(self, table: Table, start: int = 0, stop: int | None = None) -> Self:
         return self._of(table, start, stop, issues=self.issues)
 
-    def filter(self, **conditions: Any) -> Self:
-        """The rows whose fields have the given values: ``filter(symbol="INFY", exchange={"NSE"})``.
-
-        A set stands for any of its members, ``None`` for no value. Anything more is a data frame's
-        work. Raises TypeError for a field that the record does not have and for a value that it
-        cannot have.
-        """
-        return self._part(self._table.take(rows_where(self, conditions)))
-
     def localize(self, tz: str | tzinfo | None) -> Self:
         """The same book with its times in a zone, in rows, Arrow and frames alike.
 
@@ -280,38 +265,6 @@ class Book(_Of[Record], FrameExport, BookDisplay):
     def response(self) -> Response | None:
         """The answer that this book is, whole; ``None`` for a part, a union, one made by hand."""
         return self._response
-
-    # -- plain Python --
-
-    def _chosen(self, columns: Sequence[str] | None) -> list[str]:
-        if columns is None:
-            return self.columns
-        if isinstance(columns, str):
-            raise TypeError(f"columns= takes a list of names, not the text {columns!r}")
-        return list(columns)
-
-    def to_dicts(
-        self, columns: Sequence[str] | None = None, *, extra: bool = False
-    ) -> list[dict[str, Any]]:
-        """A dict for each row, by wire name; ``extra=True`` adds the unknown fields it has.
-
-        Raises KeyError for a name in ``columns`` that the record does not have.
-        """
-        return self._table.to_dicts(self._start, self._stop, self._chosen(columns), extra)
-
-    def to_dict(
-        self, columns: Sequence[str] | None = None, *, extra: bool = False
-    ) -> dict[str, list[Any]]:
-        """A list for each column, by wire name; ``extra=True`` adds the unknown ones.
-
-        Raises KeyError for a name in ``columns`` that the record does not have.
-        """
-        result = self._table.to_dict(self._start, self._stop, self._chosen(columns))
-        if extra and self.extra_fields:
-            unknown = [_core.row_extras(row) for row in self]
-            for name in self.extra_fields:
-                result[name] = [values.get(name) for values in unknown]
-        return result
 
 
 class TradeBook(Book[Trade]):

@@ -1,62 +1,123 @@
-"""What ``book.filter`` takes: equality, or a set of values."""
+"""Conditions on rows: what ``Book.filter`` takes, checked here and evaluated by the core.
+
+A condition is a keyword, ``field=value`` or ``field__comparison=value``, rather than an expression
+object: one notation serves equality, sets and comparisons, needs no further public name, and
+translates directly to ``--where`` of the command line. What keywords cannot express, a function of
+the row can.
+"""
 
 from __future__ import annotations
 
-from datetime import date, datetime
-from math import isfinite
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
-from .records import no_field
+from .._util.suggestions import no_field
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from datetime import tzinfo
     from typing import Any
 
-    from .book import Book
+    CoreCondition = tuple[str, str, str, bool, list[Any]]
 
-_TAKEN = {
-    "text": "a str",
-    "integer": "an int",
-    "number": "a finite number",
-    "timestamp": "a datetime",
-    "date": "a date",
-}
+COMPARISONS = ("ne", "lt", "le", "gt", "ge", "between")
 
 
-def _fits(kind: str, value: Any) -> bool:
-    if kind == "text":
-        return isinstance(value, str)
+class Condition(NamedTuple):
+    """What one field must be: ``comparison`` is ``"eq"`` or one of COMPARISONS."""
+
+    field: str
+    comparison: str
+    value: Any
+
+    @property
+    def keyword(self) -> str:
+        """The keyword of ``filter`` that says the same."""
+        return self.field if self.comparison == "eq" else f"{self.field}__{self.comparison}"
+
+
+def parse_conditions(record: str, keywords: Mapping[str, Any]) -> list[Condition]:
+    """Returns the conditions that the keywords of ``filter`` express.
+
+    Raises:
+        TypeError: A field or a comparison does not exist.
+    """
+    known = _core.names_of(record)
+    conditions = []
+    for keyword, value in keywords.items():
+        name, _, comparison = keyword.rpartition("__")
+        if keyword in known or not name:
+            name, comparison = keyword, "eq"
+        if name not in known:
+            raise TypeError(no_field(record, name))
+        if comparison != "eq" and comparison not in COMPARISONS:
+            endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
+            raise TypeError(f"{keyword}= is no comparison: {name} takes {endings}")
+        conditions.append(Condition(name, comparison, value))
+    return conditions
+
+
+def core_conditions(table: _core.Table, conditions: Iterable[Condition]) -> list[CoreCondition]:
+    """Returns the conditions in the core's form.
+
+    Raises:
+        TypeError: A value is of a type that the field never has.
+        ValueError: A number is not finite or cannot be held exactly.
+    """
+    kinds = {name: kind for name, kind, _, _ in _core.fields_of(table.record)}
+    return [made for one in conditions for made in _in_core(one, kinds[one.field], table.zone)]
+
+
+def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreCondition]:
+    field, comparison, value = condition
+    if comparison == "between":
+        if not isinstance(value, (tuple, list)) or len(value) != 2:
+            raise TypeError(f"{condition.keyword}= takes (lowest, highest), not {value!r}")
+        ends = zip(("ge", "le"), value, strict=True)
+        return [made for end in ends for made in _in_core(Condition(field, *end), kind, zone)]
+    several = isinstance(value, (set, frozenset))
+    if several and comparison not in ("eq", "ne"):
+        raise TypeError(f"{condition.keyword}= takes one value, not a set")
+    if isinstance(value, (list, tuple, dict, range)):
+        raise TypeError(f"{condition.keyword}= takes a value or a set of values, not {value!r}")
+    wanted = [one for one in (value if several else [value]) if one is not None]
+    if not wanted and comparison not in ("eq", "ne"):
+        raise TypeError(f"{condition.keyword}= takes a value to compare with, not None")
+    null = len(wanted) < (len(value) if several else 1)
     if kind == "timestamp":
-        return isinstance(value, datetime)
-    if kind == "date":
-        return isinstance(value, date) and not isinstance(value, datetime)
-    needed = "__index__" if kind == "integer" else "__float__"
-    if isinstance(value, bool) or not hasattr(value, needed):
-        return False
-    return kind == "integer" or isfinite(value)
+        part, wanted = _moments(condition, wanted, zone)
+        return [(field, comparison, part, null, wanted)]
+    if kind == "integer":  # 1e5 is how people write 100,000
+        wanted = [int(x) if isinstance(x, float) and x.is_integer() else x for x in wanted]
+    return [(field, comparison, "all", null, wanted)]
 
 
-def _values(name: str, kind: str, wanted: Any, zone: tzinfo | None) -> frozenset[Any]:
-    if isinstance(wanted, (list, tuple, dict, range)):
-        raise TypeError(f"{name}= takes a value or a set of values, not {wanted!r}")
-    values = frozenset(wanted if isinstance(wanted, (set, frozenset)) else [wanted])
-    for value in values - {None}:
-        if not _fits(kind, value):
-            raise TypeError(f"{name}= takes {_TAKEN[kind]}, a set of such, or None, not {value!r}")
-        if kind == "timestamp" and (value.tzinfo is None) != (zone is None):
-            hint = "is naive" if zone is None else f"stands in {zone}"
-            raise TypeError(f"{name} {hint}, so it never equals {value!r}; see localize()")
-    return values
+def _moments(condition: Condition, wanted: list[Any], zone: tzinfo | None) -> tuple[str, list[Any]]:
+    """Returns which part of a timestamp is compared, and with what."""
+    from datetime import date, datetime, time
+
+    kinds = {type(value) for value in wanted}
+    if all(isinstance(value, datetime) for value in wanted):
+        return "all", [_wall_clock(condition, value, zone) for value in wanted]
+    if all(isinstance(value, date) and not isinstance(value, datetime) for value in wanted):
+        return "day", wanted
+    if all(isinstance(value, time) and value.tzinfo is None for value in wanted):
+        return "clock", [
+            ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+            for value in wanted
+        ]
+    odd = condition.value if len(kinds) > 1 else wanted[0]
+    raise TypeError(
+        f"{condition.keyword}= takes a datetime, a date (that day) or a naive time (of any day), "
+        f"or a set of one of these, not {odd!r}"
+    )
 
 
-def rows_where(book: Book[Any], conditions: dict[str, Any]) -> list[int]:
-    """The rows of the book's table that meet all conditions."""
-    kinds = {name: kind for name, kind, _, _ in _core.fields_of(book._record)}
-    rows = list(range(book._start, book._stop))
-    for name, wanted in conditions.items():
-        if name not in kinds:
-            raise TypeError(no_field(book._record, name))
-        values = _values(name, kinds[name], wanted, book._table.zone)
-        rows = book._table.where(name, values, rows)
-    return rows
+def _wall_clock(condition: Condition, value: Any, zone: tzinfo | None) -> Any:
+    """Returns the datetime on the clock of the book's zone."""
+    if (value.tzinfo is None) != (zone is None):
+        hint = "is naive" if zone is None else f"is in {zone}"
+        raise TypeError(
+            f"{condition.field} {hint}, so it cannot be compared with {value!r}: see localize()"
+        )
+    return value if zone is None else value.astimezone(zone)

@@ -10,12 +10,11 @@ take no weak references, as no number or text does.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from .. import _core
 from .._core import Order as Order
 from .._core import Stock as Stock
 from .._core import Trade as Trade
+from .._util.suggestions import no_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +36,12 @@ _ANNOTATIONS = {
 
 
 class _DataclassFields:
-    """``__dataclass_fields__``, made when first asked for: importing dataclasses takes long."""
+    """``__dataclass_fields__``, made at the first access: importing dataclasses takes long.
+
+    ``dataclasses.replace`` makes a record from its fields, so unknown fields would be lost. A
+    record that has some therefore shows one init-only field more, which carries the record itself
+    to the constructor.
+    """
 
     def __init__(self) -> None:
         self._made: dict[type, dict[str, Any]] = {}
@@ -45,7 +49,18 @@ class _DataclassFields:
     def __get__(self, record: Record | None, owner: type) -> dict[str, Any]:
         if owner not in self._made:
             self._made[owner] = self._make(owner)
-        return self._made[owner]
+        fields = self._made[owner]
+        if record is not None and _core.row_extras(record):
+            return {**fields, "_source": self._init_only()}
+        return fields
+
+    @staticmethod
+    def _init_only() -> Any:
+        import dataclasses
+
+        carrier = [("_source", dataclasses.InitVar[object], dataclasses.field(default=None))]
+        model: Any = dataclasses.make_dataclass("Carrier", carrier)
+        return model.__dataclass_fields__["_source"]
 
     @staticmethod
     def _make(owner: type) -> dict[str, Any]:
@@ -61,19 +76,6 @@ class _DataclassFields:
         ]
         model: Any = dataclasses.make_dataclass(owner.__name__, fields, frozen=True)
         return dict(model.__dataclass_fields__)
-
-
-@lru_cache(256)
-def no_field(record: str, name: str) -> str:
-    """What to say of a name that is no field: with the closest one that is.
-
-    The search takes half a millisecond, and libraries probe for the same few names again and again.
-    """
-    from difflib import get_close_matches
-
-    close = get_close_matches(str(name), _core.names_of(record), n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"{record} has no field {name!r}{hint}"
 
 
 def no_attribute(row: Record, name: str) -> AttributeError:
@@ -129,7 +131,7 @@ def _asdict(self: Record, *, extra: bool = False) -> dict[str, Any]:
 
 
 def _replace(self: Record, **changes: Any) -> Record:
-    """A copy with other values in some fields; unlike dataclasses.replace, with unknown ones."""
+    """Returns a copy with other values in some fields; it keeps the unknown ones."""
     made: Record = _core.changed(self, changes)
     return made
 
@@ -145,4 +147,5 @@ for _extend in RECORD_TYPES:
     _extend.__match_args__ = ()  # type: ignore[misc]
     _extend._asdict = _asdict
     _extend._replace = _replace
+    _extend._source = property(lambda record: record)
     _extend._extra = property(_core.row_extras, doc="The unknown fields: a new dict by wire name.")

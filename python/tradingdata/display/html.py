@@ -67,7 +67,8 @@ def book_html(book: Any) -> str:
     """A book for a notebook: its head and tail, key columns first, and what did not fit."""
     title = f"<b>{type(book).__name__}</b>: {escape(heading(book))}"
     if not len(book):
-        return box(title, "")
+        notes = "".join(f"<li>{escape(note)}</li>" for note in book.notes)
+        return box(title, f"<div>nothing matches:<ul>{notes}</ul></div>" if notes else "")
     return box(title, shown_html(shown_book(book)), _issues(book))
 
 

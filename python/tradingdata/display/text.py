@@ -35,7 +35,8 @@ def book_text(book: Any) -> str:
 
     title = f"{type(book).__name__}: {heading(book)}"
     if not len(book):
-        return title
+        notes = [f"    {note}" for note in book.notes]
+        return "\n".join([title, *(["  nothing matches:"] if notes else []), *notes])
     lines = [title, *shown_lines(shown_book(book))]
     issues = issue_lines(book)
     if issues:

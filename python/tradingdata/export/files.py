@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .plain import PlainExport
 from .selection import Choice
 
 TYPE_CHECKING = False
@@ -10,20 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import overload
 
-    from .._core import Table
-
     Path = str | os.PathLike[str]
 
 
-class FileExport:
+class FileExport(PlainExport):
     """What a book offers to files; one that is there is only replaced with ``overwrite=True``."""
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-        _table: Table
-        _start: int
-        _stop: int
 
     if TYPE_CHECKING:
 

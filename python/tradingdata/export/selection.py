@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import _core
+from .._util.suggestions import no_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,23 @@ def checked_names(argument: str, names: Collection[str]) -> list[str]:
     return chosen
 
 
+def checked_columns(record: str, columns: Collection[str] | None) -> list[str]:
+    """Returns the names of the chosen fields, all of them for None.
+
+    Raises:
+        TypeError: ``columns`` is text rather than a list of names.
+        KeyError: The record has no such field.
+    """
+    known = _core.names_of(record)
+    if columns is None:
+        return known
+    chosen = list(checked_names("columns", columns))
+    for name in chosen:
+        if name not in known:
+            raise KeyError(no_field(record, name))
+    return chosen
+
+
 class Choice:
     """Rows and columns of a book. Arrow libraries take it as it is.
 
@@ -48,12 +66,11 @@ class Choice:
     ) -> None:
         table = book._table
         known = {name: kind for name, kind, _, _ in _core.fields_of(table.record)}
-        chosen = list(known) if columns is None else checked_names("columns", columns)
+        chosen = checked_columns(table.record, columns)
         coded = checked_names("categories", categories)
-        for name in (*chosen, *coded):
-            if name not in known:
-                raise KeyError(f"{table.record} has no field {name!r}")
         for name in coded:
+            if name not in known:
+                raise KeyError(no_field(table.record, name))
             if known[name] != "text":
                 raise TypeError(f"{name} holds no text, so it has no categories")
         self.table = table

@@ -1,0 +1,36 @@
+"""The closest known name to one that is unknown, for messages that say "did you mean"."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .. import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def closest(name: object, known: Iterable[str]) -> str | None:
+    """Returns the known name most like ``name``, in whatever case, or None if none is close."""
+    from difflib import get_close_matches
+
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    near = get_close_matches(str(name).casefold(), by_folded, n=1)
+    return by_folded[near[0]] if near else None
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Returns ``; did you mean 'symbol'?``, or empty text if no known name is close."""
+    near = closest(name, known)
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+@lru_cache(256)
+def no_field(record: str, name: str) -> str:
+    """Returns the message for a name that is no field, with the closest one that is.
+
+    Cached: the search takes half a millisecond, and libraries probe for the same few names again
+    and again.
+    """
+    return f"{record} has no field {name!r}{did_you_mean(name, _core.names_of(record))}"
