@@ -105,6 +105,7 @@ __all__ = [
     "show_versions",
     "token_file",
     "trade_books",
+    "unrealised_pnl",
 ]
 
 
@@ -112,7 +113,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import analysis, dask, sandbox
     from .accounts.fetch import AccountBooks, order_books, trade_books
-    from .analysis import execution_quality, positions, realised_pnl, reconcile
+    from .analysis import execution_quality, positions, realised_pnl, reconcile, unrealised_pnl
     from .archive import Archive
     from .client.async_client import AsyncClient
     from .client.snapshot import Books
@@ -136,6 +137,7 @@ _LAZY = {
     "reconcile": "analysis",
     "sandbox": "sandbox",
     "trade_books": "accounts.fetch",
+    "unrealised_pnl": "analysis",
 }
 
 

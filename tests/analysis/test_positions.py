@@ -113,7 +113,7 @@ def test_what_cannot_be_counted_is_refused(calculate: object) -> None:
         calculate(book(), buy="B", sell="B")
     with pytest.raises(TypeError, match="sell is text, not NoneType"):
         calculate(book(), sell=None)
-    with pytest.raises(TypeError, match="trades takes a book of type TradeBook, not DataFrame"):
+    with pytest.raises(TypeError, match=r"a book of type TradeBook, .* by account label, not D"):
         calculate(book().to_pandas())
 
 

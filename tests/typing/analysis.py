@@ -42,6 +42,18 @@ def profit(trades: td.TradeBook) -> None:
     td.realised_pnl(trades, "C1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
+def valuation(trades: td.TradeBook, accounts: td.AccountBooks[td.TradeBook]) -> None:
+    pnl = td.realised_pnl(accounts)
+    td.positions({"desk1": trades})
+    td.positions(td.OrderBook())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    value = td.unrealised_pnl(pnl.open_lots, {"2885": 1412.5, "1594": None})
+    assert_type(value, td.analysis.UnrealisedPnl)
+    assert_type(value.exposure.gross, float)
+    assert_type(value[0].unrealised, float | None)
+    td.unrealised_pnl(td.positions(trades), prices=lambda row: 5.0)
+    td.unrealised_pnl(pnl, {("NSE", "E", "2885"): 1412.5})
+
+
 def comparison(orders: td.OrderBook, trades: td.TradeBook) -> None:
     found = td.reconcile(orders, trades, tolerance=0.005)
     assert_type(found.agrees, bool)

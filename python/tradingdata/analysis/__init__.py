@@ -1,7 +1,8 @@
-"""Calculations on books, each with a result that becomes a frame.
+"""Calculations on books.
 
-Their results are tables: ``Positions``, ``RealisedPnl`` with ``Matches`` and ``Lots``,
-``Reconciliation`` and ``ExecutionQuality``.
+Each returns a table that prints its answer and becomes a frame or a file: ``Positions``,
+``RealisedPnl`` with ``Matches`` and ``Lots``, ``UnrealisedPnl``, ``Reconciliation`` and
+``ExecutionQuality``.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from .quality import ExecutionQuality, OrderExecution, execution_quality
 from .reconciliation import OrderCheck, Reconciliation, reconcile
 from .result_table import ResultTable
 from .security_key import Keyed
+from .unrealised import Exposure, Unrealised, UnrealisedPnl, unrealised_pnl
 
 __all__ = [
     "ExecutionQuality",
+    "Exposure",
     "Keyed",
     "Lot",
     "Lots",
@@ -31,8 +34,11 @@ __all__ = [
     "RealisedPnl",
     "Reconciliation",
     "ResultTable",
+    "Unrealised",
+    "UnrealisedPnl",
     "execution_quality",
     "positions",
     "realised_pnl",
     "reconcile",
+    "unrealised_pnl",
 ]

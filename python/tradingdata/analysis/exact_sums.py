@@ -44,6 +44,13 @@ def in_units(values: Sequence[float], decimals: int) -> list[int]:
     return [int(Fraction(repr(value)) * scale) for value in values]
 
 
+def exact_sum(values: Sequence[float | None]) -> float:
+    """Returns the float nearest to the exact sum; ``None`` counts as nothing."""
+    known = [value for value in values if value is not None]
+    decimals = decimals_of(known)
+    return sum(in_units(known, decimals)) / 10**decimals  # type: ignore[no-any-return]
+
+
 def share_of(value: int, part: int, total: int) -> int:
     """Returns ``value * part / total``, rounded to the nearest unit, halves upward.
 

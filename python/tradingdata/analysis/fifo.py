@@ -91,6 +91,7 @@ class Lot(Keyed):
         time: Time of the trade; ``None`` if an opening lot was given without one.
         quantity: Shares or contracts, always positive.
         value: Value of this quantity when it was traded, before charges.
+        multiplier: 1, or the lot size where ``value`` counts a contract as a lot of shares.
     """
 
     side: str
@@ -98,6 +99,7 @@ class Lot(Keyed):
     time: datetime | None
     quantity: int
     value: float
+    multiplier: int
 
 
 class Lots(ResultTable[Lot]):

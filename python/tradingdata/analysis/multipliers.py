@@ -19,10 +19,10 @@ K = TypeVar("K", bound=Hashable)
 
 
 def multipliers_of(trades: TradeBook, keys: Sequence[K]) -> dict[K, int]:
-    """Returns the multiplier of each key, which each row's key is given for.
+    """Returns the multipliers that the trades prove; ``keys`` has the key of each row.
 
-    A trade proves the multiplier that its value, quantity, price and lot size agree with. Trades
-    that agree with both or neither prove nothing; without any proof the multiplier is 1.
+    A trade proves the multiplier that its value, quantity, price and lot size agree with. A trade
+    that agrees with both or neither proves nothing, and the multiplier is then taken to be 1.
 
     Raises:
         ValueError: If two trades of one key prove different multipliers, because their quantities
@@ -47,4 +47,4 @@ def multipliers_of(trades: TradeBook, keys: Sequence[K]) -> dict[K, int]:
                 f"trade_value is quantity * traded_price * {before} in row {first} and * "
                 f"{multiplier} in row {row}: see trades.check(), then calculate them separately"
             )
-    return {key: proofs[key][0] if key in proofs else 1 for key in keys}
+    return {key: multiplier for key, (multiplier, _) in proofs.items()}

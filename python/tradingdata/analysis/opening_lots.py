@@ -1,8 +1,8 @@
-"""Validates the opening lots that a caller passes to ``realised_pnl``."""
+"""Validates the lots that a caller passes to a calculation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from math import isfinite
@@ -12,17 +12,16 @@ from .fifo import LONG, SHORT, UNMATCHED, Lot, Lots
 from .security_key import KEY, Key, Names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import tzinfo
 
-    Opening = Lots | Iterable[Lot | Mapping[str, Any]]
+    GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
 
 _FIELDS = tuple(field.name for field in fields(Lot))
 _NEEDED = (*KEY, "quantity", "value")
 
 
-class OpeningLot(NamedTuple):
-    """A validated opening lot; the value is still a float."""
+class GivenLot(NamedTuple):
+    """A validated lot; the value is still a float, and the multiplier may be unknown."""
 
     key: Key
     names: Names
@@ -31,35 +30,34 @@ class OpeningLot(NamedTuple):
     trade_no: str | None
     quantity: int
     value: float
+    multiplier: int | None
 
 
-def read_opening(opening: Opening | None, zone: tzinfo | None = None) -> list[OpeningLot]:
-    """Returns the lots in the order given, their times in the zone of the trades.
+def read_lots(argument: str, lots: object) -> list[GivenLot]:
+    """Returns the lots in the order given.
 
     Raises:
-        TypeError: If ``opening`` is not a collection of lots, or a value has the wrong type.
+        TypeError: If ``lots`` is not a collection of lots, or a value has the wrong type.
         ValueError: If a lot is incomplete, unmatched, or has a value that a lot cannot have.
     """
-    if opening is None:
-        return []
-    if isinstance(opening, (str, bytes, Mapping)) or not hasattr(opening, "__iter__"):
-        raise TypeError(_EXPECTED.format(type(opening).__name__))
-    return [_read(at, lot, zone) for at, lot in enumerate(opening)]
+    if isinstance(lots, (str, bytes, Mapping)) or not isinstance(lots, (Lots, Iterable)):
+        raise TypeError(_EXPECTED.format(argument, type(lots).__name__))
+    return [_read(argument, at, lot) for at, lot in enumerate(lots)]
 
 
 _EXPECTED = (
-    "opening takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
+    "{} takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
     "(of a data frame, frame.to_dict('records'))"
 )
 
 
-def _read(at: int, lot: object, zone: tzinfo | None) -> OpeningLot:
+def _read(argument: str, at: int, lot: object) -> GivenLot:
     if isinstance(lot, Lot):
         given: Mapping[str, Any] = {name: getattr(lot, name) for name in _FIELDS}
     elif isinstance(lot, Mapping):
         given = lot
     else:
-        raise TypeError(_EXPECTED.format(f"{type(lot).__name__} (lot {at})"))
+        raise TypeError(_EXPECTED.format(argument, f"{type(lot).__name__} (lot {at})"))
     for name in given:
         if name not in _FIELDS:
             raise ValueError(f"lot {at} has {name!r}, but a lot has only {', '.join(_FIELDS)}")
@@ -70,23 +68,31 @@ def _read(at: int, lot: object, zone: tzinfo | None) -> OpeningLot:
     for name in KEY:
         if not isinstance(given[name], str):
             raise TypeError(f"lot {at}: {name} must be text, not {given[name]!r}")
-    quantity, value = given["quantity"], given["value"]
-    if not _is_number(quantity) or quantity != int(quantity) or quantity < 1:
-        raise ValueError(
-            f"lot {at}: quantity must be a whole number of at least 1, not {quantity!r}; "
-            f"side={SHORT!r} marks a short lot"
-        )
-    if not _is_number(value):
-        raise ValueError(f"lot {at}: value must be a finite number, not {value!r}")
-    return OpeningLot(
+    if not _is_number(given["value"]):
+        raise ValueError(f"lot {at}: value must be a finite number, not {given['value']!r}")
+    time = given.get("time")
+    if time is not None and not isinstance(time, datetime):
+        raise TypeError(f"lot {at}: time must be a datetime, not {time!r}")
+    return GivenLot(
         tuple(given[name] for name in KEY),
-        (given.get("symbol"), given.get("display_name")),
+        Names(*(given.get(name) for name in Names._fields)),
         _side(at, given.get("side", LONG)),
-        _time(at, given.get("time"), zone),
+        time,
         given.get("trade_no"),
-        int(quantity),
-        float(value),
+        _whole(at, given, "quantity"),
+        float(given["value"]),
+        _whole(at, given, "multiplier") if "multiplier" in given else None,
     )
+
+
+def _whole(at: int, given: Mapping[str, Any], name: str) -> int:
+    value = given[name]
+    if not _is_number(value) or value != int(value) or value < 1:
+        hint = f"; side={SHORT!r} marks a short lot" if name == "quantity" else ""
+        raise ValueError(
+            f"lot {at}: {name} must be a whole number of at least 1, not {value!r}{hint}"
+        )
+    return int(value)
 
 
 def _side(at: int, side: object) -> str:
@@ -100,12 +106,10 @@ def _side(at: int, side: object) -> str:
     return str(side)
 
 
-def _time(at: int, time: object, zone: tzinfo | None) -> datetime | None:
-    """Returns the time in the zone of the trades; a naive time is taken to be in it already."""
+def in_zone(at: int, time: datetime | None, zone: tzinfo | None) -> datetime | None:
+    """Returns the time of a lot in the zone of the trades; a naive time is taken to be in it."""
     if time is None:
         return None
-    if not isinstance(time, datetime):
-        raise TypeError(f"lot {at}: time must be a datetime, not {time!r}")
     if time.tzinfo is None:
         return time.replace(tzinfo=zone)
     if zone is None:

@@ -30,6 +30,7 @@ class OfOrder:
     """The leading columns of every row about one side of an order.
 
     Attributes:
+        account: Local label of the account, if known.
         client_id: Client identifier; with the next five, the key of the row.
         day: Day on which the order was entered.
         exchange: Exchange.
@@ -42,6 +43,7 @@ class OfOrder:
         display_name: Custom symbol name.
     """
 
+    account: str | None
     client_id: str | None
     day: date | None
     exchange: str | None
@@ -54,7 +56,7 @@ class OfOrder:
     display_name: str | None
 
 
-ABOUT = tuple(field.name for field in fields(OfOrder))[len(_KEY) :]  # from the side on
+ABOUT = tuple(field.name for field in fields(OfOrder))[1 + len(_KEY) :]  # from the side on
 
 
 def rows_by_order(book: OrderBook | TradeBook) -> dict[Key, Sides]:

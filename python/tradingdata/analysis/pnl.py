@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from .exact_sums import in_units
+from ..books.book import TradeBook
+from .by_account import joined
+from .exact_sums import exact_sum, in_units
 from .fifo import LONG, SHORT, UNMATCHED, Fill, Lots, OpenLots, Remainder
-from .opening_lots import OpeningLot, read_opening
+from .opening_lots import GivenLot, in_zone, read_lots
 from .result_table import ResultTable
-from .security_key import ASIDES, Key, Keyed
+from .security_key import ASIDES, Key, Keyed, leading
 from .trade_columns import Fills, read_fills
-from .validation import check_book
 
 if TYPE_CHECKING:
-    from ..books.book import TradeBook
-    from .opening_lots import Opening
+    from .by_account import Trades
+    from .opening_lots import GivenLots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,17 +91,20 @@ class RealisedPnl(ResultTable[Realised]):
         matches: Which trade closed which lot.
         unmatched: Sales that neither closed nor opened a lot; not part of ``realised``.
         open_lots: Lots still open; the ``opening`` of the next day.
-        realised: Sum over all rows, before charges.
     """
 
-    __slots__ = ("matches", "open_lots", "realised", "unmatched")
+    __slots__ = ("matches", "open_lots", "unmatched")
     _row = Realised
     _asides = ASIDES
 
     matches: Matches
     unmatched: Lots
     open_lots: Lots
-    realised: float
+
+    @property
+    def realised(self) -> float:
+        """Sum over all rows, before charges."""
+        return exact_sum(self._columns["realised"])
 
     def _heading(self) -> str:
         from ..display.plain_table import group
@@ -112,8 +116,8 @@ class RealisedPnl(ResultTable[Realised]):
 
 
 def realised_pnl(
-    trades: TradeBook,
-    opening: Opening | None = None,
+    trades: Trades,
+    opening: GivenLots | None = None,
     *,
     shorts: bool | Collection[str] = True,
     buy: str = "B",
@@ -135,11 +139,12 @@ def realised_pnl(
     each result is the float nearest to the exact sum. (Service: "Trade record".)
 
     Args:
-        trades: Trades of any number of days, clients and exchanges.
+        trades: Trades of any number of days, clients and exchanges: a book, or the books of several
+            accounts as ``td.trade_books`` returns them or by label.
         opening: Lots that were open before the first trade, in their order: the ``open_lots`` of an
             earlier result, or one dict for each lot with the five fields of the key, ``quantity``,
-            ``value`` and optionally ``side`` (``long`` unless given), ``time`` and ``trade_no``. A
-            time without a zone is taken to be in the zone of the trades.
+            ``value`` and optionally the other fields of ``Lot`` (``side`` is ``long`` unless
+            given). A time without a zone is taken to be in the zone of the trades.
         shorts: Whether sales may open short lots: True, False, or the product codes for which they
             may, such as ``{"I", "M"}``.
         buy: ``txn_type`` of a purchase, which the service does not document.
@@ -152,21 +157,24 @@ def realised_pnl(
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
-            1, or appears twice, or if an opening lot is incomplete or unmatched.
+            1, or appears twice, if quantities of one security are in different units, or if an
+            opening lot is incomplete or unmatched.
+        TradingDataError: If the book of one of several accounts could not be fetched.
 
     Example:
         >>> monday = td.realised_pnl(monday_trades)
         >>> tuesday = td.realised_pnl(tuesday_trades, opening=monday.open_lots)
     """
-    from ..books.book import TradeBook
-
-    check_book("trades", trades, TradeBook)
+    book, accounts = joined("trades", trades, TradeBook)
     shortable = _short_products(shorts)
-    given = read_opening(opening, trades._table.zone)
-    fills = read_fills(trades, buy, sell, also=[lot.value for lot in given], timed=True)
+    given = [] if opening is None else read_lots("opening", opening)
+    zone = book._table.zone
+    given = [lot._replace(time=in_zone(at, lot.time, zone)) for at, lot in enumerate(given)]
+    values = [lot.value for lot in given]
+    fills = read_fills(book, accounts, buy, sell, also=values, timed=True)
     matching = _Matching(given, fills)
     matching.run(shortable)
-    return matching.result(trades._table.zone)
+    return matching.result(zone)
 
 
 def _short_products(shorts: object) -> bool | frozenset[str]:
@@ -194,17 +202,29 @@ class _Tally:
 
 
 class _Matching:
-    def __init__(self, opening: list[OpeningLot], fills: Fills) -> None:
+    def __init__(self, opening: list[GivenLot], fills: Fills) -> None:
         self._fills = fills
         self._scale = 10**fills.decimals
         self._names = {lot.key: lot.names for lot in opening} | fills.names
+        self._multipliers = dict(fills.multipliers)
         self._tallies = {key: _Tally() for key in self._names}
         self._matches: list[tuple[Any, ...]] = []
         self._unmatched: list[tuple[Any, ...]] = []
         units = in_units([lot.value for lot in opening], fills.decimals)
         for lot, value in zip(opening, units, strict=True):
+            self._set_multiplier(lot)
             fill = Fill(lot.time, lot.trade_no, lot.quantity, value)
             self._tallies[lot.key].lots.open(lot.side, Remainder(fill))
+
+    def _set_multiplier(self, lot: GivenLot) -> None:
+        if lot.multiplier is None:
+            return
+        known = self._multipliers.setdefault(lot.key, lot.multiplier)
+        if known != lot.multiplier:
+            raise ValueError(
+                f"an opening lot of security_id {lot.key[3]!r} has the multiplier "
+                f"{lot.multiplier}, but its other trades have {known}: convert its quantity"
+            )
 
     def run(self, shortable: bool | frozenset[str]) -> None:
         fills = self._fills
@@ -235,7 +255,7 @@ class _Matching:
             tally.proceeds += proceeds
             facts = (buy.trade_no, buy.time, sell.trade_no, sell.time, close_time, quantity)
             amounts = (cost / scale, proceeds / scale, (proceeds - cost) / scale)
-            self._matches.append((*key, *self._names[key], closed, *facts, *amounts))
+            self._matches.append((*self._leading(key), closed, *facts, *amounts))
 
     def _leave_unmatched(self, key: Key, trade: Remainder) -> None:
         tally = self._tallies[key]
@@ -245,7 +265,11 @@ class _Matching:
 
     def _lot_row(self, key: Key, side: str, lot: Remainder) -> tuple[Any, ...]:
         fill, value = lot.fill, lot.value / self._scale
-        return (*key, *self._names[key], side, fill.trade_no, fill.time, lot.left, value)
+        facts = (side, fill.trade_no, fill.time, lot.left, value, self._multipliers.get(key, 1))
+        return (*self._leading(key), *facts)
+
+    def _leading(self, key: Key) -> tuple[Any, ...]:
+        return leading(key, self._names[key])
 
     def result(self, zone: Any) -> RealisedPnl:
         scale = self._scale
@@ -256,8 +280,7 @@ class _Matching:
             signed = [(1 if side == LONG else -1, lot) for side, lot in lots]
             rows.append(
                 (
-                    *key,
-                    *self._names[key],
+                    *self._leading(key),
                     tally.matched,
                     tally.cost / scale,
                     tally.proceeds / scale,
@@ -272,6 +295,4 @@ class _Matching:
         made.matches = Matches._of(self._matches, zone)
         made.unmatched = Lots._of(self._unmatched, zone)
         made.open_lots = Lots._of(left, zone)
-        total = sum(tally.proceeds - tally.cost for tally in self._tallies.values())
-        made.realised = total / scale
         return made

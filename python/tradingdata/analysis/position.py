@@ -1,34 +1,37 @@
-"""What trades add up to, by account and security."""
+"""Positions: purchases, sales and their net by client and security."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..books.book import TradeBook
+from .by_account import joined
 from .result_table import ResultTable
-from .security_key import ASIDES, Key, Keyed
+from .security_key import ASIDES, Key, Keyed, leading
 from .trade_columns import read_fills
 
 if TYPE_CHECKING:
-    from ..books.book import TradeBook
+    from .by_account import Trades
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position(Keyed):
-    """What the trades of one account in one security and product add up to; see also ``Keyed``.
+    """The sum of one client's trades in one security and product; see also ``Keyed``.
 
-    Quantities are in shares or contracts, amounts in the currency of the trades, before charges.
+    Quantities are shares or contracts; amounts are in the currency of the trades, before charges.
 
     Attributes:
-        trades: how many trades.
-        buy_quantity: bought.
-        buy_value: paid for it.
-        buy_average: paid for one, ``None`` where nothing was bought.
-        sell_quantity: sold.
-        sell_value: received for it.
-        sell_average: received for one, ``None`` where nothing was sold.
-        net_quantity: bought less sold. Holdings from before these trades are not in it.
-        net_cash: received less paid.
+        trades: Number of trades.
+        buy_quantity: Quantity bought.
+        buy_value: Value of the purchases.
+        buy_average: Average price of the purchases, ``None`` without any.
+        sell_quantity: Quantity sold.
+        sell_value: Value of the sales.
+        sell_average: Average price of the sales, ``None`` without any.
+        net_quantity: ``buy_quantity - sell_quantity``, without holdings from before these trades.
+        net_cash: ``sell_value - buy_value``.
+        multiplier: 1, or the lot size where values count a contract as a lot of shares.
     """
 
     trades: int
@@ -40,53 +43,69 @@ class Position(Keyed):
     sell_average: float | None
     net_quantity: int
     net_cash: float
+    multiplier: int
 
 
 class Positions(ResultTable[Position]):
-    """What ``positions`` gives: a row for each key, in the order of its first trade."""
+    """Result of ``positions``: one row for each key."""
 
     __slots__ = ()
     _row = Position
     _asides = ASIDES
 
 
-def positions(trades: TradeBook, *, buy: str = "B", sell: str = "S") -> Positions:
-    """What trades add up to by account, exchange, segment, security and product.
+def positions(trades: Trades, *, buy: str = "B", sell: str = "S") -> Positions:
+    """Adds up trades by client, exchange, segment, security and product.
 
-    A row has what was bought and sold, for how much, and the net of both, over all days of the
-    book. Amounts are sums of ``trade_value``, before charges, and exact: they are added as decimals
-    as the service sent them, and each result is the float nearest to it. ``buy`` and ``sell`` are
-    the codes of ``txn_type``, which the service does not document.
+    A row has purchases, sales and their net over all days of the book, before charges. Amounts are
+    exact: sums of ``trade_value`` as decimals, each result the float nearest to its sum. (Service:
+    "Trade record".)
 
-    Raises ValueError for another code, for a trade that lacks a value which counts, for a quantity
-    below 1, and for a trade that stands in the book twice. (Service: "Trade record".)
+    Args:
+        trades: A trade book, or the books of several accounts as ``td.trade_books`` returns them or
+            by label.
+        buy: ``txn_type`` of a purchase, which the service does not document.
+        sell: ``txn_type`` of a sale.
+
+    Returns:
+        One row for each key.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
+            1, or appears twice, or if quantities of one security are in different units.
+        TradingDataError: If the book of one of several accounts could not be fetched.
     """
-    fills = read_fills(trades, buy, sell)
+    book, accounts = joined("trades", trades, TradeBook)
+    fills = read_fills(book, accounts, buy, sell)
     scale = 10**fills.decimals
     sums: dict[Key, list[int]] = {}
-    for key, bought, quantity, value in zip(
+    for key, is_purchase, quantity, value in zip(
         fills.keys, fills.bought, fills.quantities, fills.values, strict=True
     ):
         found = sums.get(key)
         if found is None:
             found = sums[key] = [0, 0, 0, 0, 0]
-        side = 1 if bought else 3
+        side = 1 if is_purchase else 3
         found[0] += 1
         found[side] += quantity
         found[side + 1] += value
-    return Positions._of(
-        (
-            *key,
-            *fills.names[key],
-            count,
-            bought,
-            paid / scale,
-            paid / (scale * bought) if bought else None,
-            sold,
-            received / scale,
-            received / (scale * sold) if sold else None,
-            bought - sold,
-            (received - paid) / scale,
+    rows = []
+    for key, (count, bought, paid, sold, received) in sums.items():
+        multiplier = fills.multipliers.get(key, 1)
+        rows.append(
+            (
+                *leading(key, fills.names[key]),
+                count,
+                bought,
+                paid / scale,
+                paid / (scale * bought * multiplier) if bought else None,
+                sold,
+                received / scale,
+                received / (scale * sold * multiplier) if sold else None,
+                bought - sold,
+                (received - paid) / scale,
+                multiplier,
+            )
         )
-        for key, (count, bought, paid, sold, received) in sums.items()
-    )
+    return Positions._of(rows)

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ..books.book import OrderBook, TradeBook
+from .by_account import joined
 from .exact_sums import decimals_of, in_units
 from .multipliers import multipliers_of
 from .order_key import ABOUT, ASIDES, OfOrder, rows_by_order
 from .result_table import ResultTable
 from .security_key import SECURITY
-from .validation import check_book, check_codes, read, require_values
+from .validation import check_codes, read, require_values
 
 if TYPE_CHECKING:
-    from ..books.book import OrderBook, TradeBook
+    from .by_account import Orders, Trades
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,7 @@ class ExecutionQuality(ResultTable[OrderExecution]):
 
 
 def execution_quality(
-    orders: OrderBook, trades: TradeBook, *, buy: str = "B", sell: str = "S"
+    orders: Orders, trades: Trades, *, buy: str = "B", sell: str = "S"
 ) -> ExecutionQuality:
     """Measures how fast, how far and at what price each order of the order book was filled.
 
@@ -77,8 +79,9 @@ def execution_quality(
     record".)
 
     Args:
-        orders: The order book.
-        trades: The trade book, of the same accounts.
+        orders: The order book, or the books of several accounts as ``td.order_books`` returns them
+            or by label.
+        trades: The trade book or books of the same accounts.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale. Orders with another code have no ``better_by``.
 
@@ -89,22 +92,21 @@ def execution_quality(
         TypeError: If an argument has the wrong type.
         ValueError: If a trade lacks its quantity or value, if trades of one security are counted in
             different units, or if only one of the books is localized.
+        TradingDataError: If the book of one of several accounts could not be fetched.
     """
-    from ..books.book import OrderBook, TradeBook
-
-    check_book("orders", orders, OrderBook)
-    check_book("trades", trades, TradeBook)
+    book, accounts = joined("orders", orders, OrderBook)
+    fill_book, _ = joined("trades", trades, TradeBook)
     check_codes(buy, sell)
-    if (orders._table.zone is None) != (trades._table.zone is None):
+    if (book._table.zone is None) != (fill_book._table.zone is None):
         raise ValueError("only one of the books has a time zone: localize both")
-    fills = rows_by_order(trades)
-    measured = _Measured(orders, trades, {buy: 1, sell: -1})
+    fills = rows_by_order(fill_book)
+    measured = _Measured(book, fill_book, {buy: 1, sell: -1})
     rows = [
-        (*key, *measured.row(legs, fills.get(key, {}).get(side, [])))
-        for key, sides in rows_by_order(orders).items()
+        (accounts[legs[0]], *key, *measured.row(legs, fills.get(key, {}).get(side, [])))
+        for key, sides in rows_by_order(book).items()
         for side, legs in sides.items()
     ]
-    return ExecutionQuality._of(rows, orders._table.zone)
+    return ExecutionQuality._of(rows, book._table.zone)
 
 
 class _Measured:
@@ -127,7 +129,7 @@ class _Measured:
         ordered = _sum([self._ordered[leg] for leg in legs])
         filled = sum(self._quantities[fill] for fill in fills)
         value = sum(self._values[fill] for fill in fills)
-        shares = filled * self._multipliers[self._securities[fills[0]]] if fills else 0
+        shares = filled * self._multipliers.get(self._securities[fills[0]], 1) if fills else 0
         times = [self._times[fill] for fill in fills if self._times[fill] is not None]
         entered = _earliest([self._entered[leg] for leg in legs])
         received = _earliest([self._received[leg] for leg in legs])

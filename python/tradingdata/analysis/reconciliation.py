@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ..books.book import OrderBook, TradeBook
+from .by_account import joined
 from .exact_sums import decimals_of, in_units
 from .order_key import ABOUT, ASIDES, OfOrder, paired_sides, rows_by_order, trades_of_days
 from .result_table import ResultTable
-from .validation import check_book, read
+from .validation import read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..books.book import OrderBook, TradeBook
+    from .by_account import Orders, Trades
 
 AGREES = "agrees"
 NO_TRADES = "no trades"
@@ -113,7 +115,7 @@ def _made(rows: list[tuple[Any, ...]], other_days: int) -> Reconciliation:
     return made
 
 
-def reconcile(orders: OrderBook, trades: TradeBook, *, tolerance: float = 0.01) -> Reconciliation:
+def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Reconciliation:
     """Compares each order of the order book with its trades: side, security, product and fills.
 
     An order is identified by client, day of entry, exchange, segment and ``order_no``. Its legs are
@@ -127,8 +129,9 @@ def reconcile(orders: OrderBook, trades: TradeBook, *, tolerance: float = 0.01) 
     it, every trade is reported as ``order book empty``: there was nothing to compare with.
 
     Args:
-        orders: The order book.
-        trades: The trade book, of the same accounts.
+        orders: The order book, or the books of several accounts as ``td.order_books`` returns them
+            or by label.
+        trades: The trade book or books of the same accounts.
         tolerance: Largest difference of average prices that still agrees, in the currency of the
             price.
 
@@ -138,21 +141,20 @@ def reconcile(orders: OrderBook, trades: TradeBook, *, tolerance: float = 0.01) 
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If the tolerance is negative or not finite.
+        TradingDataError: If the book of one of several accounts could not be fetched.
     """
-    from ..books.book import OrderBook, TradeBook
-
-    check_book("orders", orders, OrderBook)
-    check_book("trades", trades, TradeBook)
+    book, labels = joined("orders", orders, OrderBook)
+    fill_book, fill_labels = joined("trades", trades, TradeBook)
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
         raise TypeError(f"tolerance must be a number, not {tolerance!r}")
     if not 0 <= tolerance < float("inf"):
         raise ValueError(f"tolerance must be finite and at least 0, not {tolerance!r}")
-    legs, fills, other_days = rows_by_order(orders), rows_by_order(trades), 0
+    legs, fills, other_days = rows_by_order(book), rows_by_order(fill_book), 0
     if legs:
         fills, other_days = trades_of_days(fills, legs)
-    books = _Books(orders, trades, tolerance)
+    books = _Books(book, fill_book, tolerance)
     rows = [
-        (*key, *books.compare(*pair))
+        (labels[pair[0][0]] if pair[0] else fill_labels[pair[1][0]], *key, *books.compare(*pair))
         for key in [*legs, *(key for key in fills if key not in legs)]
         for pair in paired_sides(legs.get(key, {}), fills.get(key, {}))
     ]

@@ -7,11 +7,13 @@ all expiries and strikes of an underlying share one symbol.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .validation import read
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..books.book import TradeBook
 
 KEY = ("client_id", "exchange", "segment", "security_id", "product")
@@ -21,14 +23,22 @@ SECURITY = KEY[1:4]  # what has one price, whoever trades it
 ASIDES = (KEY[0], *KEY[2:4], "symbol")
 
 Key = tuple[str, ...]
-Names = tuple[str | None, str | None]
+
+
+class Names(NamedTuple):
+    """What else is known of a key."""
+
+    account: str | None
+    symbol: str | None
+    display_name: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keyed:
-    """The leading columns of every row about a security: its key and its names.
+    """The leading columns of every row about a security: its account, its key and its names.
 
     Attributes:
+        account: Local label of the account, if known.
         client_id: Client identifier; with the next four, the key of the row.
         exchange: Exchange.
         segment: Market segment code.
@@ -38,6 +48,7 @@ class Keyed:
         display_name: Custom symbol name, if known.
     """
 
+    account: str | None
     client_id: str
     exchange: str
     segment: str
@@ -47,7 +58,14 @@ class Keyed:
     display_name: str | None
 
 
-def names_of(trades: TradeBook, keys: list[Key]) -> dict[Key, Names]:
-    """Returns symbol and display name of each key, taken from its last trade."""
+def leading(key: Key, names: Names) -> tuple[str | None, ...]:
+    """Returns the values of the leading columns."""
+    return (names.account, *key, names.symbol, names.display_name)
+
+
+def names_of(
+    trades: TradeBook, accounts: Sequence[str | None], keys: Sequence[Key]
+) -> dict[Key, Names]:
+    """Returns account label, symbol and display name of each key, taken from its last trade."""
     symbols, names = read(trades, "symbol", "display_name")
-    return dict(zip(keys, zip(symbols, names, strict=True), strict=True))
+    return dict(zip(keys, map(Names, accounts, symbols, names), strict=True))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .exact_sums import decimals_of, in_units
+from .multipliers import multipliers_of
 from .security_key import KEY, Key, Names, names_of
 from .validation import (
-    check_book,
     check_codes,
     read,
     require_once,
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Fills(NamedTuple):
     """Columns of trades, each with a complete key, a side, a quantity of 1 or more and a value.
 
-    ``values`` are multiples of 10**-``decimals``. ``names`` maps each key to its symbol and display
-    name.
+    ``values`` are multiples of 10**-``decimals``. ``names`` has every key, ``multipliers`` those
+    whose trades prove one.
     """
 
     keys: list[Key]
@@ -37,20 +37,25 @@ class Fills(NamedTuple):
     times: list[Any]
     trade_nos: list[str | None]
     names: dict[Key, Names]
+    multipliers: dict[Key, int]
 
 
 def read_fills(
-    trades: TradeBook, buy: str, sell: str, *, also: Sequence[float] = (), timed: bool = False
+    trades: TradeBook,
+    accounts: Sequence[str | None],
+    buy: str,
+    sell: str,
+    *,
+    also: Sequence[float] = (),
+    timed: bool = False,
 ) -> Fills:
     """Returns the fills of a book in a unit that holds the amounts in ``also`` as well.
 
     Raises:
         ValueError: If a row lacks a required value (with ``timed``, also ``exch_trade_time``), has
-            another ``txn_type`` than the two codes or a quantity below 1, or appears twice.
+            another ``txn_type`` than the two codes or a quantity below 1, or appears twice, or if
+            quantities of one key are in different units.
     """
-    from ..books.book import TradeBook
-
-    check_book("trades", trades, TradeBook)
     check_codes(buy, sell)
     key = read(trades, *KEY)
     sides, quantities, values, times = read(
@@ -76,5 +81,6 @@ def read_fills(
         decimals=decimals,
         times=times,
         trade_nos=trade_nos,
-        names=names_of(trades, keys),
+        names=names_of(trades, accounts, keys),
+        multipliers=multipliers_of(trades, keys),
     )

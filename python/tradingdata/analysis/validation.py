@@ -8,23 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._util.validate import text
-from ..books.book import OrderBook, TradeBook
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    AnyBook = TradeBook | OrderBook
+    from ..books.book import OrderBook, TradeBook
 
 
-def read(book: AnyBook, *names: str) -> list[list[Any]]:
+def read(book: TradeBook | OrderBook, *names: str) -> list[list[Any]]:
     """Returns the named columns of a book as lists of values."""
     return [book._table.column(name, book._start, book._stop) for name in names]
-
-
-def check_book(name: str, value: object, kind: type[AnyBook]) -> None:
-    """Raises TypeError unless the value is a book of that type; a data frame is not."""
-    if not isinstance(value, kind):
-        raise TypeError(f"{name} takes a book of type {kind.__name__}, not {type(value).__name__}")
 
 
 def check_codes(buy: str, sell: str) -> None:

@@ -1,0 +1,99 @@
+"""Calculations on the books of several accounts: their labels stay on every row."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from analysis_samples import book, order, trade
+from tradingdata import sandbox
+
+LABELS = ("desk1", "desk2", "desk3")
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[sandbox.Service]:
+    with sandbox.start(accounts=LABELS, orders=40) as running:
+        yield running
+
+
+def arguments(service: sandbox.Service) -> dict[str, dict[str, Any]]:
+    return {
+        label: {"base_url": service.base_url, "access_token": service.token(label)}
+        for label in LABELS
+    }
+
+
+def test_every_row_has_the_label_of_its_account(service: sandbox.Service) -> None:
+    trades, orders = td.trade_books(arguments(service)), td.order_books(arguments(service))
+    pnl = td.realised_pnl(trades)
+    tables: list[Any] = [
+        td.positions(trades),
+        pnl,
+        pnl.matches,
+        pnl.open_lots,
+        td.unrealised_pnl(pnl.open_lots, lambda row: 1.0),
+        td.unrealised_pnl(td.positions(trades), lambda row: 1.0),
+        td.reconcile(orders, trades),
+        td.execution_quality(orders, trades),
+    ]
+    clients = {book[0].client_id: label for label, book in trades.books.items()}
+    for table in tables:
+        assert {row.account for row in table} == set(LABELS)
+        assert all(clients[row.client_id] == row.account for row in table)
+        assert table.columns[0] == "account"
+    for label in LABELS:
+        alone = td.realised_pnl(trades.books[label])
+        assert [row for row in pnl if row.account == label] == list(alone)
+
+
+def test_books_by_label_are_taken_too(service: sandbox.Service) -> None:
+    trades = td.trade_books(arguments(service))
+    assert td.realised_pnl(trades.books) == td.realised_pnl(trades)
+    assert len(td.realised_pnl({})) == 0
+    wrong: list[Any] = [{"desk1": td.OrderBook()}, {1: td.TradeBook()}, [td.TradeBook()], None]
+    for given in wrong:
+        with pytest.raises(TypeError, match=r"trades takes a book of type TradeBook, or such"):
+            td.realised_pnl(given)
+
+
+def test_an_account_that_failed_is_an_error_and_no_part_of_a_sum(service: sandbox.Service) -> None:
+    accounts = arguments(service)
+    accounts["desk3"]["access_token"] = "expired"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        trades = td.trade_books(accounts)
+    for calculate in (td.positions, td.realised_pnl):
+        with pytest.raises(td.AuthenticationError):
+            calculate(trades)
+    assert {row.account for row in td.positions(trades.books)} == {"desk1", "desk2"}
+
+
+def test_a_book_has_the_label_of_the_client_that_fetched_it(service: sandbox.Service) -> None:
+    trades = service.client("desk2").trade_book()
+    assert {row.account for row in td.positions(trades)} == {"desk2"}
+    assert {row.account for row in td.positions(trades[:])} == {None}
+
+
+def test_one_client_under_two_labels_does_not_count_twice() -> None:
+    trades = book(trade(1, "B", 5, 50.0))
+    with pytest.raises(ValueError, match="rows 0 and 1 are one trade"):
+        td.positions({"a": trades, "b": trades})
+
+
+def test_open_lots_of_a_labelled_day_are_an_opening_of_any_other() -> None:
+    """The label is a name for the account and no part of the key."""
+    monday = td.realised_pnl({"desk1": book(trade(1, "B", 5, 50.0))})
+    tuesday = td.realised_pnl(book(trade(2, "S", 5, 60.0, 86400)), monday.open_lots)
+    assert tuesday.realised == 10.0
+
+
+def test_trades_without_an_order_have_their_own_label() -> None:
+    orders, trades = td.OrderBook([order(1, 5, 10.0)]), book(trade(1, "B", 5, 50.0))
+    other = book(trade(2, "B", 5, 50.0, client_id="C2"))
+    found = td.reconcile({"a": orders}, {"a": trades, "b": other})
+    assert [(row.account, row.finding) for row in found] == [("a", "agrees"), ("b", "no order")]

@@ -1,0 +1,213 @@
+"""Unrealised profit and loss and exposure at prices of the caller."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tradingdata as td
+from analysis_samples import TRADE, book, paise, trade, trades
+from tradingdata.analysis.security_key import KEY
+
+LONG_AND_SHORT = td.realised_pnl(
+    book(
+        trade(1, "B", 10, 1000.0, security_id="10"),
+        trade(2, "B", 5, 550.0, security_id="10"),
+        trade(3, "S", 4, 480.0, 1, security_id="10"),
+        trade(4, "S", 20, 4000.0, security_id="11", symbol="TCS"),
+    )
+)
+LOT: dict[str, Any] = {name: TRADE[name] for name in KEY} | {"quantity": 10, "value": 900.0}
+
+
+def by_security(result: td.analysis.UnrealisedPnl) -> dict[str, td.analysis.Unrealised]:
+    return {row.security_id: row for row in result}
+
+
+def test_lots_of_both_sides_are_valued() -> None:
+    result = td.unrealised_pnl(LONG_AND_SHORT.open_lots, {"10": 108.0, "11": 210.0})
+    held, owed = by_security(result)["10"], by_security(result)["11"]
+    # 6 left of the first lot at 100, and 5 at 110.
+    assert (held.quantity, held.value, held.price) == (11, 1150.0, 108.0)
+    assert (held.average, held.market_value, held.unrealised) == (1150 / 11, 1188.0, 38.0)
+    assert (owed.quantity, owed.value, owed.average) == (-20, -4000.0, 200.0)
+    assert (owed.market_value, owed.unrealised) == (-4200.0, -200.0)
+    assert result.unrealised == -162.0
+    assert result.exposure == (1188.0, -4200.0, 5388.0, -3012.0)
+    assert result.exposure._fields == ("long", "short", "gross", "net")
+    assert "2 rows, unrealised -162.00 before charges" in repr(result)
+
+
+def test_a_missing_price_is_reported_and_not_zero() -> None:
+    for missing in (None, float("nan")):
+        with pytest.warns(td.DataWarning, match=r"no price for security_id 11 \(TCS\): left out"):
+            result = td.unrealised_pnl(LONG_AND_SHORT, {"10": 108.0, "11": missing})
+        owed = by_security(result)["11"]
+        assert (owed.price, owed.market_value, owed.unrealised) == (None, None, None)
+        assert (owed.quantity, owed.value) == (-20, -4000.0)
+        assert result.unpriced == [owed]
+        assert (result.unrealised, result.exposure.gross) == (38.0, 1188.0)
+        assert "1 without a price, in no sum (see .unpriced)" in repr(result)
+
+
+def test_a_price_of_zero_is_a_price() -> None:
+    result = td.unrealised_pnl(LONG_AND_SHORT, {"10": 0, "11": 0.0})
+    assert (result.unrealised, result.unpriced) == (-1150.0 + 4000.0, [])
+
+
+def test_prices_come_from_a_mapping_a_series_or_a_function() -> None:
+    pandas = pytest.importorskip("pandas")
+    expected = td.unrealised_pnl(LONG_AND_SHORT, {"10": 108.05, "11": 210.0})
+    full = {("NSE", "E", "10"): 108.05, ("NSE", "E", "11"): 210.0}
+    mixed: dict[Any, Any] = {("NSE", "E", "10"): Decimal("108.05"), "11": 210}
+    given_prices: list[Any] = [
+        full,
+        mixed,
+        pandas.Series({"10": 108.05, "11": 210.0, "12": 5.0}),
+        pandas.Series(list(full.values()), index=pandas.MultiIndex.from_tuples(full)),
+        lambda row: {"INFY": 108.05, "TCS": 210.0}[row.symbol],
+    ]
+    for prices in given_prices:
+        assert td.unrealised_pnl(LONG_AND_SHORT, prices) == expected
+
+
+def test_a_function_is_called_once_for_each_security() -> None:
+    calls = []
+
+    def price(row: td.analysis.Keyed) -> float:
+        calls.append(row.security_id)
+        return 100.0
+
+    two_products = [LOT, {**LOT, "product": "I"}]
+    assert len(td.unrealised_pnl(two_products, price)) == 2
+    assert calls == ["10"]
+
+
+def test_a_position_is_valued_at_the_average_of_its_side() -> None:
+    found = td.positions(
+        book(
+            trade(1, "B", 10, 1000.0),
+            trade(2, "B", 20, 2300.0),
+            trade(3, "S", 15, 1800.0),
+            trade(4, "S", 5, 500.0, security_id="11"),
+            trade(5, "B", 5, 400.0, security_id="12"),
+            trade(6, "S", 5, 450.0, security_id="12"),
+        )
+    )
+    result = by_security(td.unrealised_pnl(found, {"10": 120.0, "11": 90.0}))
+    assert set(result) == {"10", "11"}  # flat positions need no price
+    assert (result["10"].quantity, result["10"].average) == (15, 110.0)
+    assert (result["10"].value, result["10"].unrealised) == (1650.0, 150.0)
+    assert (result["11"].quantity, result["11"].unrealised) == (-5, 50.0)
+
+
+def test_contracts_are_valued_as_the_values_of_their_trades_count_them() -> None:
+    """The service says "shares or contracts": 2 contracts of 50 shares at 100 are 10,000."""
+    contracts = book(trade(1, "B", 2, 10000.0, traded_price=100.0, lot_size=50))
+    shares = book(trade(1, "B", 100, 10000.0, traded_price=100.0, lot_size=50))
+    for trades_, multiplier in ((contracts, 50), (shares, 1)):
+        open_lots = td.realised_pnl(trades_).open_lots
+        assert [lot.multiplier for lot in open_lots] == [multiplier]
+        (position,) = td.positions(trades_)
+        assert (position.buy_average, position.multiplier) == (100.0, multiplier)
+        for given_lots in (open_lots, td.positions(trades_)):
+            (row,) = td.unrealised_pnl(given_lots, {"10": 103.0})
+            assert (row.average, row.market_value, row.unrealised) == (100.0, 10300.0, 300.0)
+
+
+def test_quantities_in_different_units_are_refused() -> None:
+    mixed = book(
+        trade(1, "B", 2, 10000.0, traded_price=100.0, lot_size=50),
+        trade(2, "B", 100, 10000.0, traded_price=100.0, lot_size=50),
+    )
+    for calculate in (td.positions, td.realised_pnl):
+        with pytest.raises(ValueError, match="rows 0 and 1 count quantities of one security in"):
+            calculate(mixed)
+    lots = [{**LOT, "multiplier": 50}, {**LOT, "multiplier": 1}]
+    with pytest.raises(ValueError, match="have the multipliers 50 and 1"):
+        td.unrealised_pnl(lots, {"10": 1.0})
+    with pytest.raises(ValueError, match="has the multiplier 1, but its other trades have 50"):
+        td.realised_pnl(mixed[:1], lots[1:])
+
+
+def test_lots_of_both_sides_in_one_security_are_netted() -> None:
+    lots = [LOT, {**LOT, "side": "short", "quantity": 10, "value": 1000.0}]
+    (row,) = td.unrealised_pnl(lots, {})
+    assert (row.quantity, row.value, row.average, row.price) == (0, -100.0, None, None)
+    assert (row.market_value, row.unrealised) == (0.0, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("prices", "error", "message"),
+    [
+        ([100.0], TypeError, "prices must be a mapping or a Series by security_id, or a function"),
+        ({10: 100.0}, TypeError, "prices must be by security_id, which is text, not 10"),
+        ({"10": "100"}, ValueError, "must be a finite number, not '100'"),
+        ({"10": True}, ValueError, "must be a finite number, not True"),
+        ({"10": float("inf")}, ValueError, "must be a finite number, not inf"),
+    ],
+)
+def test_what_is_no_price_is_refused(prices: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        td.unrealised_pnl([LOT], prices)
+
+
+def test_series_and_frames_that_are_ambiguous_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="prices has a security twice"):
+        td.unrealised_pnl([LOT], pandas.Series([1.0, 2.0], index=["10", "10"]))
+    with pytest.raises(TypeError, match="not DataFrame"):
+        td.unrealised_pnl([LOT], pandas.DataFrame({"10": [1.0]}))
+    with pytest.warns(td.DataWarning):
+        assert td.unrealised_pnl([LOT], pandas.Series({"10": pandas.NA})).unpriced
+
+
+def test_one_security_id_on_two_exchanges_needs_the_exchange() -> None:
+    lots = [LOT, {**LOT, "exchange": "BSE"}]
+    with pytest.raises(ValueError, match=r"'10' is in \('NSE', 'E'\) and \('BSE', 'E'\)"):
+        td.unrealised_pnl(lots, {"10": 1.0})
+    prices = {("NSE", "E", "10"): 95.0, ("BSE", "E", "10"): 96.0}
+    assert [row.price for row in td.unrealised_pnl(lots, prices)] == [95.0, 96.0]
+
+
+def test_unmatched_sales_are_refused() -> None:
+    unmatched = td.realised_pnl(book(trade(1, "S", 1, 1.0)), shorts=False).unmatched
+    with pytest.raises(ValueError, match="lot 0 is an unmatched sale"):
+        td.unrealised_pnl(unmatched, {})
+    with pytest.raises(TypeError, match=r"lots takes lots, not Trade \(lot 0\)"):
+        td.unrealised_pnl(book(trade(1, "S", 1, 1.0)), {})  # type: ignore[arg-type]
+
+
+@given(trades(whole_prices=True), st.dictionaries(st.sampled_from("12"), st.integers(0, 10**6)))
+def test_profit_is_cash_plus_market_value(made: list[td.Trade], units: dict[str, int]) -> None:
+    """Needs no lots: what was received, less what was paid, and what is left at its price."""
+    prices = {"10": units.get("1", 100) / 100, "11": units.get("2", 7) / 100}
+    trade_book = td.TradeBook(made)
+    pnl = td.realised_pnl(trade_book)
+    result = td.unrealised_pnl(pnl, prices=prices_of(prices))
+    cash, long, short = Fraction(0), Fraction(0), Fraction(0)
+    net: dict[Any, int] = {}
+    for row in made:
+        sign = 1 if row.txn_type == "B" else -1
+        cash -= sign * Fraction(paise(row.trade_value or 0), 100)
+        key = tuple(row[name] for name in KEY)
+        net[key] = net.get(key, 0) + sign * (row.quantity or 0)
+    for key, quantity in net.items():
+        value = Fraction(str(prices[str(key[3])])) * quantity
+        long, short = long + max(value, Fraction(0)), short + min(value, Fraction(0))
+    realised, unrealised = (Fraction(str(part)) for part in (pnl.realised, result.unrealised))
+    assert realised + unrealised == cash + long + short
+    assert result.exposure == tuple(map(float, (long, short, long - short, long + short)))
+    # By position, what was realised and what was not fall elsewhere, but not their sum.
+    by_position = td.unrealised_pnl(td.positions(trade_book), prices_of(prices))
+    assert by_position.exposure == result.exposure
+
+
+def prices_of(prices: dict[str, float]) -> Any:
+    """A price on every exchange."""
+    return lambda row: prices[row.security_id]
