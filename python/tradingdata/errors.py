@@ -190,13 +190,14 @@ class StockNotFoundError(TradingDataError, LookupError):
 
 
 class ArchiveError(TradingDataError):
-    """The file of an archive cannot be used as asked; what it held before is as it was.
+    """An archive cannot be used, is damaged, or lacks days; its file is unchanged.
 
-    ``retryable`` says that another program held it: later it may be free.
+    ``retryable`` is True where another program has locked the file.
 
     Attributes:
-        file: the path of the archive.
-        book: an answer of the service that could not be kept, to be saved elsewhere, or ``None``.
+        file: The path of the archive.
+        book: A response that could not be filed, to be saved elsewhere, or ``None``.
+        missing: The days that were asked for and never fetched, as ``Archive.missing`` lists them.
     """
 
     def __init__(
@@ -205,6 +206,7 @@ class ArchiveError(TradingDataError):
         super().__init__(message, retryable=retryable, **details)
         self.file = file
         self.book: TradeBook | OrderBook | None = None
+        self.missing: tuple[Any, ...] = ()
 
 
 class DataWarning(UserWarning):

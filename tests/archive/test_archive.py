@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import pickle
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,6 @@ def test_both_books_come_back_as_they_were_fetched(tmp_path: Path) -> None:
     assert done.orders.account == "desk1"
     assert done.orders.days == (DAY,)
     assert archive.trades(DAY, account="desk1") == archive.trades()
-    assert len(archive.trades(DAY, account="desk2")) == 0
-    assert len(archive.trades("2026-11-19")) == 0
 
 
 def test_a_second_fetch_of_the_same_books_adds_nothing_but_its_log_entry(tmp_path: Path) -> None:
@@ -77,7 +76,8 @@ def test_a_replayed_answer_changes_nothing(tmp_path: Path) -> None:
     before = content(archive)
     entry = archive.add(book)
     assert content(archive) == before
-    assert entry == archive.fetches()[0]
+    assert counts(entry) == (9, 0, 0)
+    assert entry == replace(archive.fetches()[0], new=0)
 
 
 def test_values_that_were_lost_are_kept_as_they_were_sent(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_an_archive_leaves_nothing_open_or_beside_it(tmp_path: Path) -> None:
     again = pickle.loads(pickle.dumps(archive))
     with again:
         assert again.trades() == archive.trades()
-    assert "books.sqlite, days by the clock of Asia/Kolkata" in repr(again)
+    assert "books.sqlite, time zone Asia/Kolkata" in repr(again)
 
 
 def test_a_path_that_is_not_there_is_made_or_refused(tmp_path: Path) -> None:
@@ -197,7 +197,9 @@ def test_a_path_that_is_not_there_is_made_or_refused(tmp_path: Path) -> None:
 
 def test_an_archive_keeps_to_its_zone(tmp_path: Path) -> None:
     archive_with(tmp_path, tz="UTC")
-    with pytest.raises(td.ArchiveError, match="by the clock of UTC: open it with tz='UTC'"):
+    with pytest.raises(
+        td.ArchiveError, match="was created with time zone UTC: open it with tz='UTC'"
+    ):
         td.Archive(tmp_path / "books.sqlite")
     assert td.Archive(tmp_path / "books.sqlite", tz="UTC").tz.tzname(None) == "UTC"
 
@@ -217,6 +219,6 @@ def test_many_rows_are_decoded_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     book = order_answer(*orders(20))
     archive = archive_with(tmp_path, book)
     whole = archive.orders()
-    monkeypatch.setattr(reading, "_MOST_TEXT", 4000)
+    monkeypatch.setattr(reading, "_MOST_BYTES", 4000)
     assert archive.orders() == whole
     assert set(whole) == set(book)

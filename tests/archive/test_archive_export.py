@@ -46,13 +46,18 @@ def test_there_is_a_file_for_each_day_that_was_fetched(archive: td.Archive, tmp_
         ("trades", f"day={day}", "trades.parquet") for day in (MONDAY, TUESDAY, DAYS[4])
     ]
     assert {stat.S_IMODE(os.stat(path).st_mode) for path in paths} == {0o600}
-    assert archive.export(folder, TUESDAY) == [str(folder / f"trades/day={TUESDAY}/trades.parquet")]
+    with pytest.raises(td.ArchiveError, match=f"lacks the orders of {TUESDAY} "):
+        archive.export(folder, TUESDAY)
+    with pytest.warns(td.DataWarning, match="lacks") as warned:
+        again = archive.export(folder, TUESDAY, missing_ok=True)
+    assert warned[0].filename == __file__
+    assert again == [str(folder / f"trades/day={TUESDAY}/trades.parquet")]
 
 
 def test_every_file_has_the_same_schema_whatever_the_data(
     archive: td.Archive, tmp_path: Path
 ) -> None:
-    schemas = [pq.read_schema(path) for path in archive.export(tmp_path / "p", end=DAYS[4])]
+    schemas = [pq.read_schema(path) for path in archive.export(tmp_path / "p")]
     trade_schemas = [schema for schema in schemas if "trade_no" in schema.names]
     assert len(trade_schemas) == 3
     assert all(schema.equals(trade_schemas[0], check_metadata=True) for schema in trade_schemas)

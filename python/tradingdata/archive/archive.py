@@ -1,25 +1,26 @@
-"""The archive as its user sees it."""
+"""The archive as its user sees it; the work is done by the modules beside this one."""
 
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from .._util.time_zones import zone_as_text, zone_named
 from .._util.validate import flag, seconds, text
-from . import coverage, database
-from . import fetch_log as log
-from . import ingest as filing
+from . import checksums, coverage, database, fetch_log, ingest
 from .days import days_of
 from .fetch import fetch_books, fetch_books_async
 from .history import read_history
 from .query import run
-from .read import read_book
-from .record_key import name_of
+from .query_days import missing_from
+from .read import book_of, read_rows
+from .record_key import BOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    import sqlite3
+    from collections.abc import Iterable, Iterator
     from datetime import time, tzinfo
     from typing import Self
 
@@ -27,25 +28,29 @@ if TYPE_CHECKING:
     from ..books.book import OrderBook, TradeBook
     from .days import Day
     from .history import OrderState
-    from .query import QueryResult
+    from .query import Parameters, QueryResult
     from .record_key import AnyBook
 
 
 class Archive:
-    """Books of any days and accounts in one SQLite file, which is made where there is none.
+    """Order books and trade books of any days and accounts in one SQLite file.
+
+    Only its user may read the file. Threads and programs can share it: one writes at a time, the
+    others read what was committed before. Nothing stays open between calls, so an archive needs no
+    closing, can be pickled, and survives a fork. Every read is checked against checksums, so a
+    damaged file is an error and never a book with fewer rows.
 
     Args:
-        path: the file; ``-wal`` and ``-shm`` files stand beside it while it is in use.
-        tz: the zone whose clock gives an empty answer its day; a file keeps to its first one.
-        keep_personal_data: whether account numbers (PAN) are kept, where a book has them, and
+        path: The file; ``-wal`` and ``-shm`` files are beside it while it is in use.
+        tz: The time zone that determines the day of an empty response. It is fixed when the file is
+            created.
+        keep_personal_data: Whether account numbers (PAN) are kept, where a book has them, and
             shown; they are masked otherwise.
-        create: whether to make the file where there is none.
-        timeout: seconds to wait while another program writes.
+        create: Whether to create the archive where the file does not exist or is empty.
+        timeout: Seconds to wait while another program writes.
 
-    Only its user may read the file. It may be used by several threads and programs at once: one
-    writes, all others read what was written before. Nothing stays open between calls, so an archive
-    needs no closing, may be pickled, and lives on after a fork. Calls raise ArchiveError where the
-    file cannot be used.
+    Raises:
+        ArchiveError: The file cannot be used; every other call may raise it too.
     """
 
     def __init__(
@@ -61,144 +66,193 @@ class Archive:
         self._zone = zone_named(tz) if isinstance(tz, str) else tz
         self._keep = flag("keep_personal_data", keep_personal_data)
         self._timeout = seconds("timeout", timeout)
+        self._checked: object = None  # the version of the file that was checked as a whole
         zone = zone_as_text(self._zone)
         if zone is None:
-            raise TypeError("tz is the name of a zone, as 'Asia/Kolkata', or a tzinfo, not None")
+            raise TypeError("tz must be the name of a zone, as 'Asia/Kolkata', or a tzinfo")
         database.prepare(self._path, zone, self._timeout, create=flag("create", create))
 
     # -- writing --
 
-    def fetch(self, client: Client, *, timeout: float | None = None) -> log.Fetched:
-        """Asks for the order book and the trade book, and keeps each answer in one transaction.
+    def fetch(self, client: Client, *, timeout: float | None = None) -> fetch_log.Fetched:
+        """Fetches the order book and the trade book, and files each in one transaction.
 
-        Both are asked for even if one fails; then the first error is raised, and what failed is in
-        the log (``fetches``). What was kept when this returns is on the disk. The books are filed
-        under ``client.account``. ``timeout`` in seconds is for each of the calls.
+        Both are fetched even if one fails; then the first error is raised, and the failure is in
+        the log (`fetches`). What was filed when this returns is on the disk. The books are filed
+        under ``client.account``.
 
-        Raises what the client's calls raise; before anything is asked, ArchiveError where the file
-        cannot be written, and ConfigurationError for a client without an account in an archive
-        where all are labelled, since its records may be there already; ArchiveError where an answer
-        could not be kept: it is ``error.book`` then, to be saved elsewhere.
+        Args:
+            client: The client to fetch with.
+            timeout: Seconds for each of the two calls; the client's own timeout if None.
+
+        Returns:
+            The log entries of both books.
+
+        Raises:
+            ArchiveError: The file cannot be written, which is checked before any request, or a
+                response could not be filed; ``error.book`` is then that book, to be saved
+                elsewhere.
+            ConfigurationError: The client has no account label, and all accounts in the archive
+                have one: its records might be there already.
+            TradingDataError: What the client's calls raise.
         """
         return fetch_books(self, client, timeout)
 
     async def fetch_async(
         self, client: AsyncClient, *, timeout: float | None = None
-    ) -> log.Fetched:
-        """The same as ``fetch``, for an ``AsyncClient``; the event loop goes on meanwhile."""
+    ) -> fetch_log.Fetched:
+        """Does the same as `fetch` for an ``AsyncClient``, without blocking the event loop."""
         return await fetch_books_async(self, client, timeout)
 
     def add(
         self, book: AnyBook, *, account: str | None = None, at: datetime | None = None
-    ) -> log.ArchiveFetch:
-        """Keeps a saved book: one that ``load`` or ``from_json`` made, or a part of one.
+    ) -> fetch_log.ArchiveFetch:
+        """Files a book that was saved, such as one from ``load`` or ``from_json``.
 
-        Books may be added in any order, and again: an answer that the archive has changes nothing.
-        A book that is no whole answer (a slice, a union, one made by hand) adds its rows, but does
-        not count as its day's fetch.
+        Books may be added in any order, and more than once. A book that is not one complete
+        response (a slice, a concatenation, one that was constructed) adds its rows, but does not
+        count as a fetch of its day.
 
         Args:
-            book: a ``TradeBook`` or an ``OrderBook``.
-            account: the label of its account, where its response does not say; ``""`` for none.
-            at: when it was received, an aware time, where its response does not say. Without
-                either, its rows never replace what a dated answer said.
+            book: A ``TradeBook`` or an ``OrderBook``.
+            account: The label of its account, where its response does not say; ``""`` for none.
+            at: When it was received, an aware time, where its response does not say. Without
+                either, its rows never replace those of a response with a time.
 
-        Raises TypeError for what is neither book, and ValueError for one of an unknown account, in
-        an archive that has labelled ones: filed under no label, its records would stand beside
-        themselves.
+        Returns:
+            The log entry. For a response that the archive has already, nothing changes, and the
+            entry is the one it has, with ``new`` and ``changed`` 0.
+
+        Raises:
+            TypeError: The book is neither of the two, or ``at`` is not a time.
+            ValueError: ``at`` has no time zone, or the account is unknown while the archive has
+                labelled accounts: without a label, records may be duplicated.
+            ArchiveError: The book could not be filed.
         """
-        name_of(book)
-        response = book.response
-        if account is None:
-            account = response.account if response is not None else None
-        if account is None and any(known for known in self.accounts):
-            raise ValueError(
-                "the book does not say whose it is, and this archive has labelled accounts "
-                f"({', '.join(filter(None, self.accounts))}): pass account=, '' for none"
-            )
-        if at is None:
-            at = response.received_at if response is not None else None
-        elif not isinstance(at, datetime):
-            raise TypeError(f"at is an aware time (with a zone), not {at!r}")
-        elif at.tzinfo is None:
-            raise ValueError(f"at is an aware time (with a zone), not {at!r}")
+        account, at = ingest.origin_of(book, account, at, self._known_accounts)
         return self._file(book, account, "add", at)
 
     def _file(
         self, book: AnyBook, account: str | None, source: str, received: datetime | None
-    ) -> log.ArchiveFetch:
-        kept = book if self._keep else filing.masked(book)
+    ) -> fetch_log.ArchiveFetch:
+        kept = book if self._keep else ingest.masked(book)
         label = text("account", account or "")
-        sight = filing.Sight(kept, label, source, received, self._now())
+        sight = ingest.Sight(kept, label, source, received, datetime.now(UTC))
         with database.writing(self._path, self._timeout) as connection:
-            number = filing.file(connection, sight, self._zone)
-            entry = log.read(connection, self._zone, number)
-        return entry
+            return ingest.file(connection, sight, self._zone)
 
     def _log_failure(self, book: str, account: str | None, error: Exception) -> None:
-        now = log.instant(self._now())
-        entry = log.Entry(
-            book=book,
-            account=text("account", account or ""),
-            source="fetch",
-            at=now,
-            filed_at=now,
-            whole=False,
-            error=type(error).__name__,
-            message=str(error),
-        )
+        label = text("account", account or "")
         with database.writing(self._path, self._timeout) as connection:
-            log.write(connection, entry)
-
-    def _now(self) -> datetime:
-        return datetime.now(UTC)
+            fetch_log.write_failure(connection, book, label, error, datetime.now(UTC))
 
     # -- reading --
 
     def trades(
-        self, start: Day | None = None, end: Day | None = None, *, account: str | None = None
+        self,
+        start: Day | None = None,
+        end: Day | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
     ) -> TradeBook:
-        """The trades of these days, as they were last seen, by day and time.
+        """Returns the trades of some days in their newest state, by day and time.
 
-        ``start`` and ``end`` are dates or text such as "2026-11-20", both among the days; a start
-        alone is that day, neither is all days. ``account`` is a label, ``""`` for none; otherwise
-        all accounts. An empty book may mean that nobody fetched: see ``missing``.
+        Every weekday from ``start`` to ``end`` must have been fetched, for every account unless
+        ``account`` names one; `missing` says what counts. Without ``start``, the days begin with
+        the first one in the archive; without both, all that it has is returned.
+
+        Args:
+            start: The first day, a date or text such as "2026-11-20".
+            end: The last day (inclusive); ``start`` if None.
+            account: The label of one account, ``""`` for the one without a label; all if None.
+            missing_ok: Whether days that were never fetched are a ``DataWarning`` instead of an
+                error.
+
+        Raises:
+            ArchiveError: Days were never fetched (``error.missing`` lists them), or the file is
+                damaged.
+            ValueError: ``end`` is before ``start``, or a text is not a day.
         """
-        return cast("TradeBook", self._read("trades", start, end, account))
+        return cast("TradeBook", self._read("trades", start, end, account, missing_ok))
 
     def orders(
-        self, start: Day | None = None, end: Day | None = None, *, account: str | None = None
+        self,
+        start: Day | None = None,
+        end: Day | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
     ) -> OrderBook:
-        """The orders of these days, as they were last seen, by day and time; see ``trades``."""
-        return cast("OrderBook", self._read("orders", start, end, account))
+        """Returns the orders of some days in their newest state, by day and time; see `trades`."""
+        return cast("OrderBook", self._read("orders", start, end, account, missing_ok))
 
-    def _read(self, name: str, start: Day | None, end: Day | None, account: str | None) -> AnyBook:
-        days = days_of(start, end)
-        label = _label(account)
+    def _read(
+        self,
+        name: str,
+        start: Day | None,
+        end: Day | None,
+        account: str | None,
+        missing_ok: bool,
+    ) -> AnyBook:
+        days, label, lenient = days_of(start, end), _label(account), flag("missing_ok", missing_ok)
         with database.reading(self._path) as connection:
-            return read_book(connection, name, days, label, keep=self._keep)
+            gaps = coverage.unfetched_days(connection, [name], days, label)
+            coverage.report(self._path, gaps, missing_ok=lenient, stacklevel=3)
+            rows = (json for _, json in read_rows(connection, name, days, label))
+            book: AnyBook = book_of(name, rows, keep=self._keep, stacklevel=3)
+        return book
 
     def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
-        """The states in which the archive saw an order, each from the time it was first seen.
+        """Returns the states in which the archive saw an order, each from when it was first seen.
 
-        Where several records have that number (legs, days, accounts), one after the other. That
-        ``row_no`` or ``ref_ltp`` moved makes no state. Empty where the archive has no such order.
+        Where several records have that number (legs, days, accounts), they follow each other.
+        ``row_no`` and ``ref_ltp`` change while an order does not, so they make no new state.
+
+        The first call checks the whole file, which takes seconds for a million records.
+
+        Args:
+            order_no: The order's number.
+            account: The label of one account, ``""`` for the one without a label; all if None.
+
+        Returns:
+            The states; none where the archive has no such order.
         """
         number, label = text("order_no", order_no), _label(account)
-        with database.reading(self._path) as connection:
+        with self._reading_anything() as connection:
             return read_history(connection, self._zone, number, label, keep=self._keep)
 
-    def fetches(self, *, account: str | None = None) -> list[log.ArchiveFetch]:
-        """The log: every answer and every failure, in the order in which they were written."""
+    @contextmanager
+    def _reading_anything(self) -> Iterator[sqlite3.Connection]:
+        """Opens the file for reading after a check of all of it, once for each version of it."""
+        version = database.file_version(self._path)
+        with database.reading(self._path) as connection:
+            if version != self._checked:
+                checksums.check_all(connection)
+                fetch_log.read_all(connection, self._zone)
+                self._checked = version
+            yield connection
+
+    def fetches(self, *, account: str | None = None) -> list[fetch_log.ArchiveFetch]:
+        """Returns the log: every response and every failure, in the order of writing.
+
+        Args:
+            account: The label of one account, ``""`` for the one without a label; all if None.
+        """
         label = _label(account)
         with database.reading(self._path) as connection:
-            return log.read_all(connection, self._zone, label)
+            entries = fetch_log.read_all(connection, self._zone)
+        return [entry for entry in entries if label is None or (entry.account or "") == label]
 
     @property
     def accounts(self) -> tuple[str | None, ...]:
-        """The labels that the log has; ``None`` stands for fetches without one."""
+        """The account labels in the log; ``None`` is for fetches without one."""
+        labels = {entry.account for entry in self.fetches()}
+        return tuple(sorted(labels, key=lambda label: label or ""))
+
+    def _known_accounts(self) -> tuple[str | None, ...]:
         with database.reading(self._path) as connection:
-            return log.read_accounts(connection)
+            return fetch_log.read_accounts(connection)
 
     def missing(
         self,
@@ -209,77 +263,114 @@ class Archive:
         account: str | None = None,
         after: time | str | None = None,
     ) -> list[coverage.MissingDay]:
-        """The days, Monday to Friday, of which nobody fetched a book, both ends among them.
+        """Returns the weekdays on which no book was fetched (inclusive).
 
-        A day is fetched where a whole answer had rows of that day, or was empty on that day; where
-        an order book had rows of several days, the last of them is, since of those before it has
-        only what outlasted them. So a day without business is not missing, and a failed fetch does
-        not count. With ``after``, a time of day such as "15:30", only answers that came at that
-        time of that day or later do: those before may have missed what followed.
+        A complete response covers the day on which it was received, from 06:00 on in any case and
+        before that unless all its rows are of earlier days. A trade book also covers the days of
+        its rows, and an order book the last of them, since orders of other days are those that
+        outlasted their day. A day without business is therefore not missing.
 
         Args:
-            start: the first day, a date or text such as "2026-11-20".
-            end: the last day.
-            holidays: days, besides weekends, on which the exchanges were closed.
-            account: a label; otherwise every account that the log has.
-            after: a time of day by the archive's clock.
+            start: The first day, a date or text such as "2026-11-20".
+            end: The last day.
+            holidays: Days, besides weekends, on which the exchanges were closed.
+            account: The label of one account, ``""`` for the one without a label; every account in
+                the log if None.
+            after: A time of day in the archive's time zone, such as "15:30": responses received
+                earlier do not count for that day, since they may lack what followed.
         """
+        label = _label(account)
+        entries = self.fetches(account=label)
+        labels = {entry.account for entry in entries} or {label or None}
         return coverage.missing_days(
-            self.fetches(account=account),
+            entries,
             days_of(start, end),
             holidays,
-            [account or None] if account is not None else self.accounts or [None],
+            sorted(labels, key=lambda label: label or ""),
             coverage.time_of(after),
         )
 
-    def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> QueryResult:
-        """The result of a query, over the views ``trades`` and ``orders`` and the file's tables.
+    def sql(
+        self, query: str, parameters: Parameters = (), *, missing_ok: bool = False
+    ) -> QueryResult:
+        """Returns the result of an SQL query over the views ``trades`` and ``orders``.
 
-        A view has a row for each record as it was last seen: ``account``, ``day``, ``seen_at``
-        (UTC), every field in its type, and ``json``, the record as it was sent, for fields that the
-        service's document does not know: ``json_extract(json, '$.name')``. Times and dates are
-        text. Account numbers are masked as in the books, in the table ``states`` too. Values go in
-        as ``?`` or ``:name`` and ``parameters``. Ctrl-C ends a long query.
+        A view has a row for each record in its newest state: ``account``, ``day``, ``seen_at``
+        (UTC), every field with its type, and ``json``, the record as it was sent, for fields that
+        the service does not document: ``json_extract(json, '$.name')``. Times and dates are text.
+        The file's tables can be queried too. Account numbers are masked as in the books, in the
+        table ``states`` as well. Ctrl-C ends a long query.
 
-        Raises sqlite3.Error where SQLite does not take the query, ArchiveError where it would
-        write.
+        Days that the query selects (by ``day =``, ``IN``, ``BETWEEN``, ``<`` or ``>``) and that
+        were never fetched are an error, as for `trades`.
+
+        The first call checks the whole file, which takes seconds for a million records.
+
+        Args:
+            query: One statement that only reads.
+            parameters: The values of its ``?`` or ``:name``.
+            missing_ok: Whether days may be missing, as for `trades`.
+
+        Raises:
+            ArchiveError: The query would write, days were never fetched, or the file is damaged.
+            sqlite3.Error: SQLite rejects the query.
         """
-        return run(self._path, query, parameters, personal=self._keep)
+        lenient = flag("missing_ok", missing_ok)
+        with self._reading_anything() as connection:
+            gaps = missing_from(connection, query, parameters)
+            coverage.report(self._path, gaps, missing_ok=lenient, stacklevel=2)
+            return run(connection, self._path, query, parameters, personal=self._keep)
 
     def export(
         self,
         folder: str | os.PathLike[str],
         start: Day | None = None,
         end: Day | None = None,
+        *,
+        missing_ok: bool = False,
     ) -> list[str]:
-        """Writes Parquet files by day: ``trades/day=2026-11-20/trades.parquet``, orders alike.
+        """Writes Parquet files by day, such as ``trades/day=2026-11-20/trades.parquet``.
 
         Every file has the same columns, whatever the data: ``account``, the record's fields, and
         ``extra``, the unknown fields as JSON text. A day that was fetched and had no rows has a
-        file too. Each file is written beside its place, flushed and moved into it, so a reader sees
-        an old one or a new one. Returns the paths. ``start`` and ``end`` are those of ``trades``.
+        file too. Each file is written elsewhere, flushed and then moved into its place, so a reader
+        sees either the old one or the new one.
 
-        Raises ImportError without pyarrow.
+        Args:
+            folder: The folder to write to; it is created where it does not exist.
+            start: The first day; ``start``, ``end`` and ``missing_ok`` are those of `trades`.
+            end: The last day.
+            missing_ok: Whether days may be missing.
+
+        Returns:
+            The paths of the files.
+
+        Raises:
+            ArchiveError: Days were never fetched, or the file is damaged.
+            ImportError: pyarrow is not installed.
         """
         from .export import export
 
+        days, lenient = days_of(start, end), flag("missing_ok", missing_ok)
         with database.reading(self._path) as connection:
-            return export(connection, os.fsdecode(folder), days_of(start, end), keep=self._keep)
+            gaps = coverage.unfetched_days(connection, sorted(BOOKS), days)
+            coverage.report(self._path, gaps, missing_ok=lenient, stacklevel=2)
+            return export(connection, os.fsdecode(folder), days, keep=self._keep)
 
     # -- the archive itself --
 
     @property
     def path(self) -> str:
-        """The file."""
+        """The path of the file."""
         return self._path
 
     @property
     def tz(self) -> tzinfo:
-        """The zone whose clock gives an empty answer its day."""
+        """The time zone that determines the day of an empty response."""
         return self._zone
 
     def close(self) -> None:
-        """Does nothing: between calls there is nothing open."""
+        """Does nothing, since nothing is open between calls."""
 
     def __enter__(self) -> Self:
         return self
@@ -288,9 +379,9 @@ class Archive:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Archive {self._path}, days by the clock of {zone_as_text(self._zone)}>"
+        return f"<Archive {self._path}, time zone {zone_as_text(self._zone)}>"
 
 
 def _label(account: str | None) -> str | None:
-    """A label to look for, checked: one of another type would find nothing, like an empty day."""
+    """Checks a label: one of another type would find nothing, which looks like an empty day."""
     return None if account is None else text("account", account)

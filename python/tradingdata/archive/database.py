@@ -1,6 +1,6 @@
-"""Connections to an archive's file, each for one piece of work, and what their errors mean.
+"""Connections to an archive's file, one for each piece of work.
 
-Nothing stays open between calls: an archive can be used by any thread, and after a fork.
+Nothing stays open between calls, so an archive can be used by any thread, and after a fork.
 """
 
 from __future__ import annotations
@@ -16,66 +16,63 @@ from .._util.fork_safety import ForkLock
 from .._util.time_zones import zone_of_text
 from ..errors import ArchiveError
 from . import schema
+from .failures import code_of, explained
 from .views import define_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OPEN_PATIENCE = 30.0  # seconds; to open waits only while the last connection of others closes
-_RETRY_AFTER = 0.02  # seconds between two tries to write; in Python, so that Ctrl-C is heard
+_OPEN_TIMEOUT = 30.0  # seconds; opening only waits while the last other connection closes
+_RETRY_AFTER = 0.02  # seconds between two attempts to write; in Python, so that Ctrl-C interrupts
 _creating = ForkLock()
 
 
 @contextmanager
 def reading(path: str) -> Iterator[sqlite3.Connection]:
-    """A connection that cannot change the file; what it reads is one state of it.
+    """Opens a connection that reads one consistent state of the file and cannot change it.
 
-    It is opened as a writer's is, where that is possible: only such a one, as the last that closes,
-    clears away the files beside an archive.
+    It is opened like a writer's where that is possible: only such a connection, as the last one to
+    close, removes the files beside an archive.
 
-    Raises ArchiveError where there is no archive that this version knows.
+    Raises:
+        ArchiveError: The file is not an archive that this version knows, or is damaged.
     """
-    with _explained(path), closing(_open_to_read(path)) as connection:
+    with explained(path), closing(_open_to_read(path)) as connection:
+        connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("BEGIN")
-        if schema.version_of(connection, path) < len(schema.MIGRATIONS):
-            raise ArchiveError(
-                f"{path} was written by an earlier version of tradingdata and cannot be read "
-                "before it is written to once: open it where it is writable",
-                file=path,
-            )
+        _require_newest(connection, path)
         connection.execute("PRAGMA query_only = ON")
         yield connection
 
 
 @contextmanager
 def writing(path: str, timeout: float) -> Iterator[sqlite3.Connection]:
-    """A connection within a transaction, which is on the disk when the block has ended.
+    """Opens a connection within a transaction, which is on the disk when the block has ended.
 
-    Raises ArchiveError where another program writes for longer than ``timeout`` seconds, and where
-    the file cannot be written. After an error the file is as it was.
+    After an error the file is unchanged.
+
+    Raises:
+        ArchiveError: Another program writes for longer than ``timeout`` seconds, or the file cannot
+            be written.
     """
-    with _explained(path), closing(_open_to_write(path)) as connection:
-        _patiently(connection, "BEGIN IMMEDIATE", timeout)
-        try:
-            if schema.version_of(connection, path) == len(schema.MIGRATIONS):
-                define_views(connection)
+    with explained(path), closing(_open_to_write(path)) as connection:
+        _wait_for(connection, "BEGIN IMMEDIATE", timeout)
+        with _committed(connection):
+            _require_newest(connection, path)
+            define_views(connection)
             yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
 
 def check_writable(path: str) -> None:
-    """Raises ArchiveError where the file cannot be written; that another writes does not count."""
-    with _explained(path), closing(_open_to_write(path)) as connection:
+    """Raises ArchiveError if the file cannot be written; that it is locked does not count."""
+    with explained(path), closing(_open_to_write(path)) as connection:
         try:
             connection.execute("BEGIN IMMEDIATE")
-            # A file that cannot be written gives the lock, where its folder can be written.
+            _require_newest(connection, path)
+            # SQLite locks a read-only file in a writable folder, and only fails to write to it.
             connection.execute(f"PRAGMA user_version = {len(schema.MIGRATIONS)}")
         except sqlite3.OperationalError as error:
-            if _code(error) != sqlite3.SQLITE_BUSY:
+            if code_of(error) != sqlite3.SQLITE_BUSY:
                 raise
         finally:
             if connection.in_transaction:
@@ -83,22 +80,25 @@ def check_writable(path: str) -> None:
 
 
 def prepare(path: str, zone: str, timeout: float, *, create: bool) -> None:
-    """Makes the file where there is none, and raises an older one to this version's schema.
+    """Creates the file if needed, and upgrades an older one to this version's schema.
 
-    Raises ArchiveError where there is none and ``create`` is not set, for a file of another kind
-    or of a later version, and where its days are told by the clock of another zone.
+    Raises:
+        ArchiveError: There is no archive and ``create`` is False, the file is of another kind or
+            was written by a later version, or it was created with another time zone.
     """
     if not os.path.exists(path):
         if not create:
             raise ArchiveError(
-                f"there is no archive at {path}; Archive(path) makes one, unless create=False",
+                f"there is no archive at {path}: check the path, or create one with create=True",
                 file=path,
             )
         _make_file(path)
-    with _explained(path):
+    with explained(path):
         with closing(_open_to_read(path)) as connection:
-            connection.execute("BEGIN")  # another program may be making it
+            connection.execute("BEGIN")  # another program may be creating it
             version = schema.version_of(connection, path)
+        if not (version or create):
+            raise _is_empty(path)
         if version < len(schema.MIGRATIONS):
             _upgrade(path, zone, timeout)
     with reading(path) as connection:
@@ -106,12 +106,46 @@ def prepare(path: str, zone: str, timeout: float, *, create: bool) -> None:
     if known != zone:
         wanted = zone_of_text(known) if known[:1] in "+-" else known  # offsets have no name
         raise ArchiveError(
-            f"{path} tells days by the clock of {known}: open it with tz={wanted!r}", file=path
+            f"{path} was created with time zone {known}: open it with tz={wanted!r}", file=path
         )
 
 
+def file_version(path: str) -> object:
+    """Returns a value that changes whenever the file, or the log beside it, is written."""
+    found: list[tuple[int, int, int] | None] = []
+    for name in (path, f"{path}-wal"):
+        try:
+            status = os.stat(name)
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return found
+
+
+def _require_newest(connection: sqlite3.Connection, path: str) -> None:
+    version = schema.version_of(connection, path)
+    if version == 0:
+        raise _is_empty(path)
+    if version < len(schema.MIGRATIONS):
+        raise ArchiveError(
+            f"{path} was written by an earlier version of tradingdata: open it once with "
+            "Archive(path) where it is writable, which upgrades it",
+            file=path,
+        )
+
+
+def _is_empty(path: str) -> ArchiveError:
+    return ArchiveError(
+        f"{path} is empty and not an archive: check the path, restore a backup, or create an "
+        "archive in it with create=True",
+        file=path,
+    )
+
+
 def _make_file(path: str) -> None:
-    # Within this process nobody may close the file by itself: that would drop SQLite's locks on it.
+    # A file descriptor of our own that closes while another thread has the file open in SQLite
+    # would drop SQLite's locks (POSIX), so only the thread that creates the file opens it.
     with _creating:
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -119,39 +153,46 @@ def _make_file(path: str) -> None:
             return
         except OSError as error:
             raise ArchiveError(
-                f"{path} cannot be made: {error.strerror}; check its folder", file=path
+                f"{path} cannot be created ({error.strerror}): check its folder", file=path
             ) from error
 
 
 def _upgrade(path: str, zone: str, timeout: float) -> None:
     with closing(_open_to_write(path)) as connection:
-        mode = _patiently(connection, "PRAGMA journal_mode = WAL", timeout)
+        mode = _wait_for(connection, "PRAGMA journal_mode = WAL", timeout)
         if mode != "wal":
             raise ArchiveError(
-                f"{path} cannot be shared between programs there (its journal is {mode!r}): keep "
-                "the archive on a local disk",
+                f"{path} is on a file system that cannot share it between programs (its journal is "
+                f"{mode!r}): move the archive to a local disk",
                 file=path,
             )
-        _patiently(connection, "BEGIN IMMEDIATE", timeout)
-        try:
+        _wait_for(connection, "BEGIN IMMEDIATE", timeout)
+        with _committed(connection):
             schema.migrate(connection, path, zone)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
 
-def _connect(path: str, mode: str, patience: float) -> sqlite3.Connection:
+@contextmanager
+def _committed(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commits the transaction when the block ends, or rolls it back on an error."""
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _connect(path: str, mode: str, timeout: float) -> sqlite3.Connection:
     uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(
-        uri, uri=True, isolation_level=None, timeout=patience, check_same_thread=False
+        uri, uri=True, isolation_level=None, timeout=timeout, check_same_thread=False
     )
 
 
 def _open_to_write(path: str) -> sqlite3.Connection:
-    """A connection whose commits are on the disk; from here on it waits for nobody by itself."""
-    connection = _connect(path, "rw", _OPEN_PATIENCE)
+    """Opens a connection whose commits are on the disk, and which never waits for a lock."""
+    connection = _connect(path, "rw", _OPEN_TIMEOUT)
     try:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA busy_timeout = 0")
@@ -162,69 +203,36 @@ def _open_to_write(path: str) -> sqlite3.Connection:
 
 
 def _open_to_read(path: str) -> sqlite3.Connection:
-    """A connection to read with; also of a file in a folder where nothing can be written."""
-    connection = _connect(path, "rw", _OPEN_PATIENCE)
+    """Opens a connection for reading, also in a folder that is read-only."""
+    connection = _connect(path, "rw", _OPEN_TIMEOUT)
     try:
         connection.execute("PRAGMA user_version").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
         unwritable = not os.access(os.path.dirname(path) or ".", os.W_OK)
-        if _code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or not unwritable:
+        if (
+            code_of(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+            or not unwritable
+        ):
             raise
         # Without a log beside it, and nobody who could write, the file alone is the archive.
         if not os.path.exists(path) or os.path.exists(f"{path}-wal"):
             raise
-        return _connect(path, "ro&immutable=1", _OPEN_PATIENCE)
+        return _connect(path, "ro&immutable=1", _OPEN_TIMEOUT)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _patiently(connection: sqlite3.Connection, statement: str, timeout: float) -> object:
-    """Runs a statement that needs the file for itself; returns the first value of its result."""
+def _wait_for(connection: sqlite3.Connection, statement: str, timeout: float) -> object:
+    """Runs a statement that locks the file; returns the first value of its result, if any."""
     deadline = time.monotonic() + timeout
     while True:
         try:
             row = connection.execute(statement).fetchone()
             return row[0] if row else None
         except sqlite3.OperationalError as error:
-            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+            if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
                 raise
         time.sleep(_RETRY_AFTER)
-
-
-def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code; 0 for an error of Python's own."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-_ADVICE = {
-    sqlite3.SQLITE_BUSY: "is being written by another program: try again when that is done, or "
-    "wait for it longer with Archive(path, timeout=...)",
-    sqlite3.SQLITE_READONLY: "cannot be written: the file, its folder or the disk is read-only",
-    sqlite3.SQLITE_FULL: "has no room left on its disk: make room, then try again; what it held "
-    "before is whole",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened: check that its folder is there and that you may "
-    "use it",
-    sqlite3.SQLITE_PERM: "cannot be opened: you may not use it",
-    sqlite3.SQLITE_NOTADB: "is no archive: it is no SQLite file",
-    sqlite3.SQLITE_CORRUPT: "is damaged: keep a copy of it, and go back to your last backup or "
-    "save what can be read with the program sqlite3 and its command .recover",
-    sqlite3.SQLITE_IOERR: "could not be read or written by the system: check the disk and its "
-    "quota, then try again; what it held before is whole",
-}
-
-
-@contextmanager
-def _explained(path: str) -> Iterator[None]:
-    """Raises what goes wrong with the file as an ArchiveError that says what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = _code(error)
-        if code not in _ADVICE:
-            raise
-        raise ArchiveError(
-            f"{path} {_ADVICE[code]} ({error})", file=path, retryable=code == sqlite3.SQLITE_BUSY
-        ) from error

@@ -1,4 +1,4 @@
-"""Days as they are asked for: dates, or text such as "2026-11-20"."""
+"""Days and spans of days as arguments: dates, or text such as "2026-11-20"."""
 
 from __future__ import annotations
 
@@ -12,40 +12,51 @@ if TYPE_CHECKING:
 
 
 class Days(NamedTuple):
-    """The days from the first to the last, both among them."""
+    """The days from the first to the last, inclusive."""
 
     first: date
     last: date
 
+    @classmethod
+    def of_texts(cls, first: str, last: str) -> Days:
+        """Returns the span of two days as the file holds them."""
+        return cls(date.fromisoformat(first), date.fromisoformat(last))
+
     def as_texts(self) -> tuple[str, str]:
-        """The first and the last as the file holds them."""
+        """Returns the first and the last day as the file holds them."""
         return self.first.isoformat(), self.last.isoformat()
 
-    def __contains__(self, day: object) -> bool:
-        return isinstance(day, date) and self.first <= day <= self.last
-
     def each(self) -> Iterator[date]:
-        """Every day of the calendar among them."""
+        """Yields every calendar day of the span."""
         for count in range((self.last - self.first).days + 1):
             yield self.first + timedelta(days=count)
 
 
+ALL_DAYS = Days(date.min, date.max)
+
+
 def day_of(name: str, value: Day) -> date:
-    """One day. Raises TypeError for what is none, ValueError for text that names none."""
+    """Returns one day.
+
+    Raises:
+        TypeError: The value of the argument ``name`` is neither a date nor text.
+        ValueError: The text is not a date.
+    """
     if isinstance(value, str):
         try:
             return date.fromisoformat(value)
         except ValueError:
-            raise ValueError(f"{name} is a day such as '2026-11-20', not {value!r}") from None
+            raise ValueError(f"{name} must be a day such as '2026-11-20', not {value!r}") from None
     if isinstance(value, datetime) or not isinstance(value, date):
-        raise TypeError(f"{name} is a date or text such as '2026-11-20', not {value!r}")
+        raise TypeError(f"{name} must be a date or text such as '2026-11-20', not {value!r}")
     return value
 
 
 def days_of(start: Day | None, end: Day | None) -> Days:
-    """What ``start`` and ``end`` stand for: neither is all days, a start alone is that one day.
+    """Returns the span of two arguments: neither is all days, a start alone is that one day.
 
-    Raises ValueError where the end is before the start.
+    Raises:
+        ValueError: The end is before the start.
     """
     if start is None:
         first = date.min
@@ -54,5 +65,5 @@ def days_of(start: Day | None, end: Day | None) -> Days:
         first = day_of("start", start)
         last = first if end is None else day_of("end", end)
     if last < first:
-        raise ValueError(f"the days end ({last}) before they start ({first})")
+        raise ValueError(f"the end ({last}) is before the start ({first})")
     return Days(first, last)

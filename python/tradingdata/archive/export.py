@@ -1,4 +1,4 @@
-"""An archive as Parquet files by day, which many tools open as one table."""
+"""Exports an archive as Parquet files by day, which many tools open as one table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._util.atomic_file import whole_file
 from .._util.optional_imports import require
-from .read import book_of
+from . import checksums
+from .days import Days
+from .read import book_of, read_rows
 from .record_key import BOOKS
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from .days import Days
     from .record_key import AnyBook
 
 
@@ -26,32 +27,24 @@ def export(connection: sqlite3.Connection, folder: str, days: Days, *, keep: boo
     parquet = require("pyarrow.parquet", "arrow", "export()")
     paths = []
     for name in sorted(BOOKS):
-        for day in _known_days(connection, name, days):
+        seals = checksums.read_days(connection, name, days)
+        for day in sorted(
+            {day for (_, day), seal in seals.items() if seal.fetched or seal.records}
+        ):
             place = os.path.join(folder, name, f"day={day}")
             os.makedirs(place, exist_ok=True)
             path = os.path.join(place, f"{name}.parquet")
             table = _table_of(connection, name, day, keep=keep)
-            # Not beside its place: some tools take every file of a folder, hidden ones too.
+            # The draft is in another folder, since some tools read every file beside the target.
             with whole_file(path, overwrite=True, drafts=folder) as draft:
                 parquet.write_table(table, draft, compression="zstd")
             paths.append(path)
     return paths
 
 
-def _known_days(connection: sqlite3.Connection, name: str, days: Days) -> list[str]:
-    """Days of which there are rows, or a whole answer that said there are none."""
-    query = """SELECT day FROM records WHERE book = :book
-        UNION SELECT value FROM fetches, json_each(days) WHERE book = :book AND whole
-        ORDER BY 1"""
-    first, last = days.as_texts()
-    return [day for (day,) in connection.execute(query, {"book": name}) if first <= day <= last]
-
-
 def _table_of(connection: sqlite3.Connection, name: str, day: str, *, keep: bool) -> pa.Table:
-    query = """SELECT r.account, s.json FROM records r JOIN states s ON s.id = r.state
-        WHERE r.book = ? AND r.day = ? ORDER BY r.time, r.id"""
-    found = connection.execute(query, (name, day)).fetchall()
-    book: AnyBook = book_of(name, (text for _, text in found), keep=keep, stacklevel=4)
+    found = list(read_rows(connection, name, Days.of_texts(day, day)))
+    book: AnyBook = book_of(name, (json for _, json in found), keep=keep, stacklevel=4)
     pyarrow = require("pyarrow", "arrow", "export()")
     accounts = pyarrow.array([account or None for account, _ in found], pyarrow.string())
     unknown = pyarrow.array(_unknown_fields(book), pyarrow.string())
@@ -59,7 +52,7 @@ def _table_of(connection: sqlite3.Connection, name: str, day: str, *, keep: bool
 
 
 def _unknown_fields(book: AnyBook) -> list[str | None]:
-    """Each row's unknown fields as a JSON object; ``None`` where it has none."""
+    """Returns each row's unknown fields as a JSON object, or None where it has none."""
     names = book.extra_fields
     if not names:
         return [None] * len(book)

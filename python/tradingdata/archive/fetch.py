@@ -1,4 +1,4 @@
-"""From the service to the archive: both books, even if one fails, and every failure in the log."""
+"""Fetches both books into an archive, even if one fails, and logs every failure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from .archive import Archive
     from .record_key import AnyBook
 
-# The order book goes first: it is the one that is cleared.
+# The order book comes first, since the service clears it.
 _CALLS = {"orders": "order_book", "trades": "trade_book"}
 
 
 def fetch_books(archive: Archive, client: Client, timeout: float | None) -> Fetched:
-    """Both books of a client, into the archive."""
+    """Fetches both books of a client; see `Archive.fetch`."""
     if iscoroutinefunction(getattr(client, "trade_book", None)):
         raise TypeError("fetch takes a Client: with an AsyncClient, await archive.fetch_async()")
     _check(archive, client.account)
@@ -32,14 +32,14 @@ def fetch_books(archive: Archive, client: Client, timeout: float | None) -> Fetc
         except Exception as error:
             outcomes.failed(name, error)
         else:
-            outcomes.answered(name, book)
+            outcomes.received(name, book)
     return outcomes.result()
 
 
 async def fetch_books_async(
     archive: Archive, client: AsyncClient, timeout: float | None
 ) -> Fetched:
-    """Both books of an asynchronous client, into the archive."""
+    """Fetches both books of an asynchronous client; see `Archive.fetch_async`."""
     if not iscoroutinefunction(getattr(client, "trade_book", None)):
         raise TypeError("fetch_async takes an AsyncClient: with a Client, archive.fetch()")
     await asyncio.to_thread(_check, archive, client.account)
@@ -50,24 +50,24 @@ async def fetch_books_async(
         except Exception as error:
             await asyncio.to_thread(outcomes.failed, name, error)
         else:
-            await asyncio.to_thread(outcomes.answered, name, book)
+            await asyncio.to_thread(outcomes.received, name, book)
     return outcomes.result()
 
 
 def _check(archive: Archive, account: str | None) -> None:
-    """Raises, before anything is asked, where the answers could not be kept as they belong."""
+    """Raises, before any request, if the responses could not be filed correctly."""
     database.check_writable(archive.path)
-    known = archive.accounts
+    known = archive._known_accounts()
     if known and not account and None not in known:
         raise ConfigurationError(
-            "the client does not say whose books it asks for, and this archive has labelled "
-            f"accounts only ({', '.join(filter(None, known))}): make it with Client(account=...), "
-            "or its records may stand beside themselves"
+            "the client has no account label, and all accounts in this archive have one "
+            f"({', '.join(filter(None, known))}): create it with Client(account=...), otherwise "
+            "records may be duplicated"
         )
 
 
 class _Outcomes:
-    """What came of each of the two calls."""
+    """The outcomes of the two calls."""
 
     def __init__(self, archive: Archive, account: str | None) -> None:
         self._archive = archive
@@ -75,8 +75,8 @@ class _Outcomes:
         self._entries: dict[str, ArchiveFetch] = {}
         self._errors: list[Exception] = []
 
-    def answered(self, name: str, book: AnyBook) -> None:
-        """Keeps an answer. Raises ArchiveError, with the answer, where that is not possible."""
+    def received(self, name: str, book: AnyBook) -> None:
+        """Files a book; the error carries the book where that is not possible."""
         received = book.response.received_at if book.response is not None else None
         try:
             self._entries[name] = self._archive._file(
@@ -90,7 +90,7 @@ class _Outcomes:
             raise
 
     def failed(self, name: str, error: Exception) -> None:
-        """Logs a failure, whose own error comes first even where the log cannot be written."""
+        """Logs a failure; it takes precedence over a failure to log it."""
         self._errors.append(error)
         try:
             self._archive._log_failure(name, self._account, error)
@@ -98,7 +98,7 @@ class _Outcomes:
             error.add_note(f"and the archive could not log it: {unlogged}")
 
     def result(self) -> Fetched:
-        """The entries; raises the first error instead, where there was one."""
+        """Returns the entries, or raises the first error."""
         if self._errors:
             first, *others = self._errors
             for other in others:

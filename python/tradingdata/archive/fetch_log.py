@@ -1,4 +1,4 @@
-"""The log of an archive: every answer that it was given, and every fetch that failed."""
+"""The log of an archive: every response that was filed in it, and every fetch that failed."""
 
 from __future__ import annotations
 
@@ -6,40 +6,44 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from . import checksums
+from .failures import Damage
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import tzinfo
 
-    NextAnswer = Callable[[str, str | None], str | None]
+    NextResponse = Callable[[str, str | None], str | None]
 
 _COLUMNS = (
-    "id, book, account, source, at, filed_at, whole, days, rows, new, changed, sha256, error,"
-    " message"
+    "id book account source at filed_at whole days rows new changed sha256 error message".split()
 )
+_SELECT = f"SELECT {', '.join(_COLUMNS)}, {checksums.row_as_bytes(' '.join(_COLUMNS))} FROM fetches"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveFetch:
-    """One answer that an archive was given, or one fetch that failed.
+    """One entry of an archive's log: a response that was filed, or a fetch that failed.
 
     Attributes:
-        id: its number in the archive.
+        id: Its number in the archive.
         book: ``"trades"`` or ``"orders"``.
-        account: the label of the account, or ``None``.
+        account: The label of the account, or ``None``.
         source: ``"fetch"``, or ``"add"`` for a saved book.
-        at: when the answer was received, or the fetch failed, in the archive's zone; ``None`` where
-            a saved book does not know.
-        filed_at: when it was written to the archive, in its zone.
-        whole: whether it was one whole answer of the service, not a part of one.
-        days: the days of its rows; of an empty answer, the day on the archive's clock.
-        rows: records in it.
-        new: how many of them the archive had not seen.
-        changed: how many it had seen in another state.
-        sha256: the digest of the body as it was kept, in hex; ``None`` for a failure.
-        error: the name of the error's class, or ``None``.
-        message: the error's message; ``""`` where there was none.
+        at: When the response was received or the fetch failed, in the archive's time zone; ``None``
+            where a saved book does not say.
+        filed_at: When the entry was written, in the archive's time zone.
+        whole: Whether the book was one complete response, not a part of one.
+        days: The days of its rows; for an empty response, the day on which it was received.
+        rows: The number of rows in the book.
+        new: How many of them the archive did not have.
+        changed: How many of them it had in another state.
+        sha256: The SHA-256 digest of the body as kept, in hex; ``None`` for a failure.
+        error: The name of the error's class, or ``None``.
+        message: The error's message; ``""`` where there was no error.
     """
 
     id: int
@@ -59,19 +63,19 @@ class ArchiveFetch:
 
     @property
     def ok(self) -> bool:
-        """Whether the service answered."""
+        """Whether the fetch succeeded."""
         return self.error is None
 
 
 class Fetched(NamedTuple):
-    """What ``archive.fetch`` kept: the entry of each book."""
+    """The log entries that `Archive.fetch` wrote, one for each book."""
 
     orders: ArchiveFetch
     trades: ArchiveFetch
 
 
 class Entry(NamedTuple):
-    """What is written of an answer or a failure; times are text in UTC."""
+    """A log entry to be written; times are text as `instant` returns it."""
 
     book: str
     account: str
@@ -81,25 +85,55 @@ class Entry(NamedTuple):
     whole: bool
     days: Sequence[str] = ()
     rows: int = 0
-    new: int = 0
-    changed: int = 0
     sha256: str | None = None
     error: str | None = None
     message: str | None = None
 
 
 def write(connection: sqlite3.Connection, entry: Entry) -> int:
-    """Writes an entry and returns its number."""
+    """Writes an entry and returns its number; `finish` must follow in the same transaction."""
     values = entry._replace(days=json.dumps(sorted(entry.days)))
     places = ", ".join("?" * len(values))
-    columns = _COLUMNS.removeprefix("id, ")
-    done = connection.execute(f"INSERT INTO fetches ({columns}) VALUES ({places})", values)
+    columns = ", ".join(Entry._fields)
+    done = connection.execute(
+        f"INSERT INTO fetches ({columns}, new, changed) VALUES ({places}, 0, 0)", values
+    )
     assert done.lastrowid is not None
     return done.lastrowid
 
 
+def write_failure(
+    connection: sqlite3.Connection, book: str, account: str, error: Exception, when: datetime
+) -> None:
+    """Writes the entry of a fetch that failed."""
+    at = instant(when)
+    name, message = type(error).__name__, str(error)
+    entry = Entry(book, account, "fetch", at, at, whole=False, error=name, message=message)
+    finish(connection, write(connection, entry))
+
+
+def finish(connection: sqlite3.Connection, number: int, *, new: int = 0, changed: int = 0) -> None:
+    """Adds the counts to an entry, and the entry to the checksum of the log."""
+    connection.execute(
+        "UPDATE fetches SET new = ?, changed = ? WHERE id = ?", (new, changed, number)
+    )
+    *_, content = connection.execute(f"{_SELECT} WHERE id = ?", (number,)).fetchone()
+    connection.execute(
+        "UPDATE totals SET rows = rows + 1, checksum = checksum + ? WHERE name = 'fetches'",
+        (crc32(content),),
+    )
+
+
+def seal(connection: sqlite3.Connection) -> None:
+    """Computes the checksum of a log that was written before logs had one."""
+    sums = [crc32(content) for *_, content in connection.execute(_SELECT)]
+    connection.execute(
+        "UPDATE totals SET rows = ?, checksum = ? WHERE name = 'fetches'", (len(sums), sum(sums))
+    )
+
+
 def find(connection: sqlite3.Connection, entry: Entry) -> int | None:
-    """The number of the same answer, where the archive has it already."""
+    """Returns the number of the entry of the same response, or None."""
     row = connection.execute(
         "SELECT id FROM fetches WHERE book = ? AND account = ? AND at = ? AND sha256 = ?",
         (entry.book, entry.account, entry.at, entry.sha256),
@@ -107,8 +141,8 @@ def find(connection: sqlite3.Connection, entry: Entry) -> int | None:
     return row[0] if row else None
 
 
-def next_answer(connection: sqlite3.Connection, entry: Entry, day: str) -> NextAnswer:
-    """A function for `content.merge`: when, between two times, a whole answer showed that day."""
+def next_response(connection: sqlite3.Connection, entry: Entry, day: str) -> NextResponse:
+    """Returns a function for `merge`: when, between two times, that day was next fetched."""
 
     def between(after: str, before: str | None) -> str | None:
         (found,) = connection.execute(
@@ -123,7 +157,7 @@ def next_answer(connection: sqlite3.Connection, entry: Entry, day: str) -> NextA
 
 
 def is_newest(connection: sqlite3.Connection, entry: Entry) -> bool:
-    """Whether no answer of the entry's book and account was received after it."""
+    """Returns whether no later response of the entry's book and account is in the archive."""
     (later,) = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM fetches WHERE book = ? AND account = ? AND at > ?"
         " AND sha256 IS NOT NULL)",
@@ -132,37 +166,58 @@ def is_newest(connection: sqlite3.Connection, entry: Entry) -> bool:
     return not later
 
 
-def answer_at(connection: sqlite3.Connection, entry: Entry, at: str) -> int:
-    """The number of the answer of the entry's book and account that was received then."""
+def response_at(connection: sqlite3.Connection, entry: Entry, at: str) -> int:
+    """Returns the number of the response of the entry's book and account received at that time."""
     row = connection.execute(
         "SELECT id FROM fetches WHERE book = ? AND account = ? AND at = ? AND sha256 IS NOT NULL",
         (entry.book, entry.account, at),
     ).fetchone()
+    if row is None:
+        raise Damage("its log lacks a response")
     return int(row[0])
 
 
-def read(connection: sqlite3.Connection, zone: tzinfo, number: int) -> ArchiveFetch:
-    """The entry of that number."""
-    row = connection.execute(f"SELECT {_COLUMNS} FROM fetches WHERE id = ?", (number,)).fetchone()
+def read(connection: sqlite3.Connection, zone: tzinfo | None, number: int) -> ArchiveFetch:
+    """Returns the entry of that number."""
+    *row, _ = connection.execute(f"{_SELECT} WHERE id = ?", (number,)).fetchone()
     return _entry(row, zone)
 
 
-def read_all(
-    connection: sqlite3.Connection, zone: tzinfo, account: str | None
-) -> list[ArchiveFetch]:
-    """The entries, in the order in which they were written; of one account where it is given."""
-    query = f"SELECT {_COLUMNS} FROM fetches WHERE account = coalesce(?, account) ORDER BY id"
-    return [_entry(row, zone) for row in connection.execute(query, (account,))]
+def read_all(connection: sqlite3.Connection, zone: tzinfo | None) -> list[ArchiveFetch]:
+    """Returns all entries, in the order in which they were written.
+
+    Raises:
+        Damage: The entries do not match their checksum.
+    """
+    return [_entry(row, zone) for row in _rows(connection)]
+
+
+def _rows(connection: sqlite3.Connection) -> Iterator[Sequence[object]]:
+    found = connection.execute(f"{_SELECT} ORDER BY id").fetchall()
+    total = (len(found), sum(crc32(content) for *_, content in found))
+    if total != checksums.read_total(connection, "fetches"):
+        raise Damage("its log was altered or is incomplete")
+    for *row, _ in found:
+        yield row
 
 
 def read_accounts(connection: sqlite3.Connection) -> tuple[str | None, ...]:
-    """The labels of the accounts, ``None`` for entries without one, in order."""
-    query = "SELECT DISTINCT account FROM fetches ORDER BY account"
-    return tuple(account or None for (account,) in connection.execute(query))
+    """Returns the labels of the accounts in order, ``None`` for entries without a label.
+
+    Raises:
+        Damage: Entries are missing.
+    """
+    found = connection.execute(
+        "SELECT account, count(*) FROM fetches GROUP BY account ORDER BY account"
+    ).fetchall()
+    wanted, _ = checksums.read_total(connection, "fetches")
+    if sum(count for _, count in found) != wanted:
+        raise Damage("its log is incomplete")
+    return tuple(account or None for account, _ in found)
 
 
-def _entry(row: Sequence[object], zone: tzinfo) -> ArchiveFetch:
-    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
+def _entry(row: Sequence[object], zone: tzinfo | None) -> ArchiveFetch:
+    values = dict(zip(_COLUMNS, row, strict=True))
     values["account"] = values["account"] or None
     values["at"] = local(str(values["at"]), zone)
     values["filed_at"] = local(str(values["filed_at"]), zone)
@@ -173,12 +228,12 @@ def _entry(row: Sequence[object], zone: tzinfo) -> ArchiveFetch:
 
 
 def instant(when: datetime | None) -> str:
-    """An aware time as the file holds it: text in UTC that sorts; ``""`` for none."""
+    """Returns an aware time as the file holds it, text in UTC that sorts; ``""`` for None."""
     if when is None:
         return ""
     return when.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def local(text: str, zone: tzinfo) -> datetime | None:
-    """The time that ``instant`` wrote, in a zone."""
+def local(text: str, zone: tzinfo | None) -> datetime | None:
+    """Returns the time that `instant` wrote, in a time zone."""
     return datetime.fromisoformat(text).astimezone(zone) if text else None

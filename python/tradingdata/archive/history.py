@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class OrderState(NamedTuple):
-    """What the service said of an order, from some answer on.
+    """One state of an order.
 
     Attributes:
-        seen_at: when the first answer that said so was received, in the archive's zone; ``None``
-            where a saved book does not know.
-        account: the label of the account, or ``None``.
-        order: the order, as that answer had it.
+        seen_at: When the first response with this state was received, in the archive's time zone;
+            ``None`` where a saved book does not say.
+        account: The label of the account, or ``None``.
+        order: The order in that response.
     """
 
     seen_at: datetime | None
@@ -37,12 +37,16 @@ def read_history(
     *,
     keep: bool,
 ) -> list[OrderState]:
-    """All states of the orders of that number, record by record, each in order of time."""
-    query = """SELECT s.seen_at, r.account, s.json FROM records r JOIN states s ON s.record = r.id
+    """Returns all states of the orders with that number, record by record, each in order of time.
+
+    The caller must have checked the file, since no checksum covers the states of one order alone.
+    """
+    query = """SELECT s.seen_at, r.account, CAST(s.json AS BLOB)
+        FROM records r JOIN states s ON s.record = r.id
         WHERE r.number = ? AND r.book = 'orders' AND r.account = coalesce(?, r.account)
         ORDER BY r.day, r.id, s.seen_at, s.id"""
     found = connection.execute(query, (order_no, account)).fetchall()
-    orders = book_of("orders", (text for _, _, text in found), keep=keep, stacklevel=3)
+    orders = book_of("orders", (json for _, _, json in found), keep=keep, stacklevel=3)
     return [
         OrderState(local(seen_at, zone), label or None, order)
         for (seen_at, label, _), order in zip(found, orders, strict=True)

@@ -1,24 +1,28 @@
-"""From an answer to the archive: its rows become records and states, in one transaction."""
+"""Files a book in an archive: its rows become records and states, in one transaction."""
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import fetch_log as log
+from . import checksums, fetch_log
+from .coverage import complete_days
+from .days import Days
 from .record_key import BOOKS, Key, name_of, rows_of
 from .state_merge import State, merge, same_content
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
-    from datetime import datetime, tzinfo
+    from collections.abc import Callable, Iterable
+    from datetime import tzinfo
 
     from .record_key import AnyBook, Row
 
 
 class Sight(NamedTuple):
-    """A book to be filed, and what is known of it. ``received`` is aware, or None: not known."""
+    """A book to be filed, with its origin; ``received`` is an aware time, or None if unknown."""
 
     book: AnyBook
     account: str
@@ -27,17 +31,55 @@ class Sight(NamedTuple):
     filed: datetime
 
 
+def origin_of(
+    book: AnyBook,
+    account: str | None,
+    at: datetime | None,
+    known_accounts: Callable[[], Iterable[str | None]],
+) -> tuple[str | None, datetime | None]:
+    """Returns the account of a book and when it was received, from arguments or its response.
+
+    Raises:
+        TypeError: The book is neither a TradeBook nor an OrderBook, or ``at`` is not a time.
+        ValueError: ``at`` has no time zone, or the account is unknown while others are labelled.
+    """
+    name_of(book)
+    response = book.response
+    if account is None and response is not None:
+        account = response.account
+    labels = [label for label in known_accounts() if label] if account is None else []
+    if labels:
+        raise ValueError(
+            "the book does not say whose it is, and this archive has labelled accounts "
+            f"({', '.join(labels)}): pass account=, or account='' for none"
+        )
+    if at is None:
+        return account, response.received_at if response is not None else None
+    if not isinstance(at, datetime):
+        raise TypeError(f"at must be an aware time (with a zone), not {at!r}")
+    if at.tzinfo is None:
+        raise ValueError(f"at must be an aware time (with a zone), not {at!r}")
+    return account, at
+
+
 def masked(book: AnyBook) -> AnyBook:
-    """The book with personal values masked, the response with them."""
+    """Returns the book, and its response, with personal values masked."""
     if book._table.masked:
         return book
-    from ..books import storage as saved
+    from ..books import storage
 
-    return saved.unpack(type(book), *saved.pack(book), keep_personal_data=False)
+    return storage.unpack(type(book), *storage.pack(book), keep_personal_data=False)
 
 
-def file(connection: sqlite3.Connection, sight: Sight, zone: tzinfo) -> int:
-    """Files a book; returns the number of its entry in the log. A replay changes nothing."""
+def file(connection: sqlite3.Connection, sight: Sight, zone: tzinfo) -> fetch_log.ArchiveFetch:
+    """Files a book and returns its log entry.
+
+    A response that the archive has already changes nothing: its entry is returned, with nothing
+    ``new`` and nothing ``changed``.
+
+    Raises:
+        Damage: The days to be changed are not as they were last written.
+    """
     book, received = sight.book, sight.received
     clock = (received or sight.filed).astimezone(zone).date()
     rows = rows_of(book, clock)
@@ -45,26 +87,31 @@ def file(connection: sqlite3.Connection, sight: Sight, zone: tzinfo) -> int:
     if not rows and book.response is not None and received is not None:
         days = [clock.isoformat()]
     name = name_of(book)
-    entry = log.Entry(
+    entry = fetch_log.Entry(
         book=name,
         account=sight.account,
         source=sight.source,
-        at=log.instant(received),
-        filed_at=log.instant(sight.filed),
+        at=fetch_log.instant(received),
+        filed_at=fetch_log.instant(sight.filed),
         whole=book.response is not None,
         days=sorted(days),
         rows=len(rows),
         sha256=_digest(book, rows),
     )
-    replayed = log.find(connection, entry)
-    if replayed is not None:
-        return replayed
-    number = log.write(connection, entry)
-    new, changed = _Filing(connection, entry, number).file(rows)
-    connection.execute(
-        "UPDATE fetches SET new = ?, changed = ? WHERE id = ?", (new, changed, number)
-    )
-    return number
+    known = fetch_log.find(connection, entry)
+    if known is not None:
+        return replace(fetch_log.read(connection, zone, known), new=0, changed=0)
+    number = fetch_log.write(connection, entry)
+    filing = _Filing(connection, entry, number)
+    changed = filing.file(rows)
+    fetched = {str(day) for day in complete_days(fetch_log.read(connection, zone, number))}
+    altered = filing.days | (fetched - _fetched_before(connection, entry, fetched))
+    if altered:
+        checksums.check_days(connection, name, sight.account, altered)
+        filing.write()
+        checksums.seal_days(connection, name, sight.account, altered, fetched)
+    fetch_log.finish(connection, number, new=filing.new, changed=changed)
+    return fetch_log.read(connection, zone, number)
 
 
 def _digest(book: AnyBook, rows: list[Row]) -> str:
@@ -73,23 +120,40 @@ def _digest(book: AnyBook, rows: list[Row]) -> str:
     return hashlib.sha256("\n".join(row.json for row in rows).encode()).hexdigest()
 
 
-class _Filing:
-    """The filing of one answer; writes are gathered, then done at once."""
+def _fetched_before(
+    connection: sqlite3.Connection, entry: fetch_log.Entry, days: set[str]
+) -> set[str]:
+    if not days:
+        return set()
+    span = Days.of_texts(min(days), max(days))
+    seals = checksums.read_days(connection, entry.book, span, entry.account)
+    return {day for (_, day), seal in seals.items() if seal.fetched}
 
-    def __init__(self, connection: sqlite3.Connection, entry: log.Entry, number: int) -> None:
+
+class _Filing:
+    """The filing of one book, which collects what is to be written."""
+
+    def __init__(self, connection: sqlite3.Connection, entry: fetch_log.Entry, number: int) -> None:
         self._connection = connection
         self._entry = entry
         self._number = number
         self._record = BOOKS[entry.book]._record
-        self._is_newest = log.is_newest(connection, entry)
+        self._is_newest = fetch_log.is_newest(connection, entry)
         self._next_record = self._next_id("records")
         self._next_state = self._next_id("states")
         self._new_records: list[tuple[object, ...]] = []
         self._new_states: list[tuple[object, ...]] = []
+        self._dated: list[tuple[object, ...]] = []
         self._newest: list[tuple[int, int]] = []
+        self.days: set[str] = set()  # of the records that change
 
-    def file(self, rows: list[Row]) -> tuple[int, int]:
-        """Files the rows; returns how many records are new, and how many have a new state."""
+    @property
+    def new(self) -> int:
+        """The number of records that the archive does not have yet."""
+        return len(self._new_records)
+
+    def file(self, rows: list[Row]) -> int:
+        """Compares the rows with the archive; returns how many records get a new state."""
         known = self._known({row.key.day for row in rows})
         changed = 0
         for row in rows:
@@ -97,15 +161,25 @@ class _Filing:
                 changed += self._see_again(row, *known[row.key])
             else:
                 self._see_first(row)
-        self._write()
-        return len(self._new_records), changed
+        return changed
+
+    def write(self) -> None:
+        """Writes what `file` collected."""
+        for table, rows in (("records", self._new_records), ("states", self._new_states)):
+            if rows:
+                places = ", ".join("?" * len(rows[0]))
+                self._connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
+        self._connection.executemany(
+            "UPDATE states SET seen_at = ?, fetch = ? WHERE id = ?", self._dated
+        )
+        self._connection.executemany("UPDATE records SET state = ? WHERE id = ?", self._newest)
 
     def _next_id(self, table: str) -> int:
         (greatest,) = self._connection.execute(f"SELECT max(id) FROM {table}").fetchone()
         return int(greatest or 0) + 1
 
     def _known(self, days: set[str]) -> dict[Key, tuple[int, State]]:
-        """The records of these days, each with its newest state."""
+        """Returns the records of these days, each with its newest state."""
         query = """SELECT r.day, r.client_id, r.exchange, r.segment, r.number, r.leg, r.repeat,
                 r.id, s.seen_at, s.id, s.json
             FROM records r JOIN states s ON s.id = r.state
@@ -123,15 +197,17 @@ class _Filing:
         day, *key = row.key
         values = (record, self._entry.book, self._entry.account, day, *key, row.time, state)
         self._new_records.append(values)
+        self.days.add(day)
 
     def _see_again(self, row: Row, record: int, newest: State) -> bool:
-        """Notes what the row adds to its record's history; says whether it adds a state."""
+        """Adds a row to the history of its record; returns whether that gives it a new state."""
         at = self._entry.at
         dated = at >= newest.seen_at > ""
         if dated and same_content(self._record, newest.json, row.json):
             return False
         if dated and self._is_newest:
             self._newest.append((self._add_state(record, at, row.json), record))
+            self.days.add(row.key.day)
             return True
         states = [
             State(*values)
@@ -140,35 +216,27 @@ class _Filing:
                 (record,),
             )
         ]
-        edits = merge(self._record, states, at, row.json, self._next_answer(row.key.day))
+        edits = merge(self._record, states, at, row.json, self._next_response(row.key.day))
         for state in edits:
             if state.id is None:
                 added = self._add_state(record, state.seen_at, state.json)
                 states.append(state._replace(id=added))
             else:
-                self._connection.execute(
-                    "UPDATE states SET seen_at = ?, fetch = ? WHERE id = ?",
-                    (state.seen_at, self._number, state.id),
-                )
+                self._dated.append((state.seen_at, self._number, state.id))
                 states = [state if known.id == state.id else known for known in states]
-        last = max(states, key=lambda state: (state.seen_at, state.id or 0))
-        self._newest.append((last.id or 0, record))
+        if edits:
+            last = max(states, key=lambda state: (state.seen_at, state.id or 0))
+            self._newest.append((last.id or 0, record))
+            self.days.add(row.key.day)
         return any(state.id is None for state in edits)
 
-    def _next_answer(self, day: str) -> log.NextAnswer:
-        return log.next_answer(self._connection, self._entry, day)
+    def _next_response(self, day: str) -> fetch_log.NextResponse:
+        return fetch_log.next_response(self._connection, self._entry, day)
 
     def _add_state(self, record: int, seen_at: str, json: str) -> int:
         state, self._next_state = self._next_state, self._next_state + 1
         shown_by = self._number
         if seen_at != self._entry.at:
-            shown_by = log.answer_at(self._connection, self._entry, seen_at)
+            shown_by = fetch_log.response_at(self._connection, self._entry, seen_at)
         self._new_states.append((state, record, shown_by, seen_at, json))
         return state
-
-    def _write(self) -> None:
-        for table, rows in (("records", self._new_records), ("states", self._new_states)):
-            if rows:
-                places = ", ".join("?" * len(rows[0]))
-                self._connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
-        self._connection.executemany("UPDATE records SET state = ? WHERE id = ?", self._newest)

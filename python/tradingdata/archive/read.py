@@ -1,4 +1,4 @@
-"""From the archive back to books: the JSON that was kept, through the decoder of this version."""
+"""Reads books from an archive: the JSON that was kept, decoded by this version's decoder."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..books.book import concat
 from ..books.issues import decode_issues, warn_of_lost
+from . import checksums
 from .record_key import BOOKS
 
 if TYPE_CHECKING:
@@ -14,43 +15,55 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from .days import Days
-    from .record_key import AnyBook
 
-_MOST_TEXT = 2**28  # characters decoded at once; the decoder takes 2 GiB
+_MOST_BYTES = 2**28  # decoded at once; the decoder's limit is 2 GiB
 
 
-def read_book(
-    connection: sqlite3.Connection, name: str, days: Days, account: str | None, *, keep: bool
-) -> AnyBook:
-    """The newest state of each record of these days, by day and time."""
-    query = """SELECT s.json FROM records r JOIN states s ON s.id = r.state
+def read_rows(
+    connection: sqlite3.Connection, name: str, days: Days, account: str | None = None
+) -> Iterator[tuple[str, bytes]]:
+    """Yields the account and the JSON of each record's newest state, by day and time.
+
+    Raises:
+        Damage: After the last row, where rows are missing or were altered.
+    """
+    seals = checksums.read_days(connection, name, days, account)
+    query = """SELECT r.account, r.day, CAST(s.json AS BLOB)
+        FROM records r JOIN states s ON s.id = r.state
         WHERE r.book = ? AND r.day BETWEEN ? AND ? AND r.account = coalesce(?, r.account)
         ORDER BY r.day, r.time, r.id"""
     found = connection.execute(query, (name, *days.as_texts(), account))
-    book: AnyBook = book_of(name, (text for (text,) in found), keep=keep, stacklevel=4)
-    return book
+    return checksums.checked(name, found, seals)
 
 
-def book_of(name: str, texts: Iterable[str], *, keep: bool, stacklevel: int) -> Any:
-    """A book of records, each as JSON text; ``stacklevel`` says whom to warn of lost values."""
+def book_of(name: str, rows: Iterable[bytes], *, keep: bool, stacklevel: int) -> Any:
+    """Decodes records into a book.
+
+    Args:
+        name: ``"trades"`` or ``"orders"``.
+        rows: The JSON of each record.
+        keep: Whether personal values are shown rather than masked.
+        stacklevel: Which caller a warning of lost values points to.
+    """
     kind = BOOKS[name]
     books = []
-    for part in _parts(texts):
-        data = f"[{','.join(part)}]".encode()
-        table = _core.decode_list(kind._record, data, keep_personal_data=keep)
+    for part in _parts(rows):
+        table = _core.decode_list(
+            kind._record, b"[" + b",".join(part) + b"]", keep_personal_data=keep
+        )
         books.append(kind._of(table, issues=decode_issues(table)))
     book: Any = concat(books) if len(books) > 1 else books[0]  # type: ignore[type-var]
     warn_of_lost(book.issues, kind._record, stacklevel=stacklevel + 1)
     return book
 
 
-def _parts(texts: Iterable[str]) -> Iterator[list[str]]:
-    part: list[str] = []
+def _parts(rows: Iterable[bytes]) -> Iterator[list[bytes]]:
+    part: list[bytes] = []
     size = 0
-    for text in texts:
-        part.append(text)
-        size += len(text)
-        if size > _MOST_TEXT:
+    for row in rows:
+        part.append(row)
+        size += len(row)
+        if size > _MOST_BYTES:
             yield part
             part, size = [], 0
     yield part

@@ -1,25 +1,31 @@
-"""The tables of an archive's file, by version: what a new file gets, and an older one is raised to.
+"""The tables of an archive's file, by schema version.
 
-A version is never changed once it was released; a change is one more of them, which must leave what
-is there readable. ``user_version`` of the file says how many were applied.
+A version never changes once it was released; a change of the schema is one more version, which
+must keep what older ones wrote readable. The file's `user_version` is the number of versions that
+were applied to it.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from .._util.time_zones import zone_of_text
 from ..errors import ArchiveError
+from . import upgrade
+from .failures import Damage
 from .views import define_views
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-APPLICATION_ID = 0x74644172  # "tdAr": tells an archive from any other SQLite file
+APPLICATION_ID = 0x74644172  # "tdAr": distinguishes an archive from other SQLite files
 
 _FIRST = (
     "CREATE TABLE archive (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    # `at` is when the answer was received, in UTC; of a failure, when it failed; '' is not known.
+    # `at` is when the response was received or the failure happened, in UTC; '' where not known.
+    # `whole` is whether it was one complete response, `days` a JSON array.
     """CREATE TABLE fetches (
         id INTEGER PRIMARY KEY,
         book TEXT NOT NULL CHECK (book IN ('orders', 'trades')),
@@ -37,8 +43,8 @@ _FIRST = (
         message TEXT
     )""",
     "CREATE UNIQUE INDEX answers ON fetches (book, account, at, sha256) WHERE sha256 IS NOT NULL",
-    # `number` is that of the order or the trade, `leg` an order's leg or a trade's order; `state`
-    # is the newest.
+    # `number` is the order or trade number, `leg` an order's leg or a trade's order number, `state`
+    # the newest state.
     """CREATE TABLE records (
         id INTEGER PRIMARY KEY,
         book TEXT NOT NULL CHECK (book IN ('orders', 'trades')),
@@ -56,7 +62,7 @@ _FIRST = (
     )""",
     "CREATE INDEX records_by_day ON records (book, day, time)",
     "CREATE INDEX records_by_number ON records (number, book)",
-    # `seen_at` is when the first answer that showed this state was received, `fetch` that answer.
+    # `seen_at` is when the first response with this state was received, `fetch` that response.
     """CREATE TABLE states (
         id INTEGER PRIMARY KEY,
         record INTEGER NOT NULL REFERENCES records (id),
@@ -67,47 +73,93 @@ _FIRST = (
     "CREATE INDEX states_by_record ON states (record, seen_at)",
 )
 
-MIGRATIONS: tuple[Iterable[str], ...] = (_FIRST,)
+# Checksums, which `checksums` explains. `fetched` is whether a complete response covered the day.
+_SECOND = (
+    """CREATE TABLE days (
+        book TEXT NOT NULL CHECK (book IN ('orders', 'trades')),
+        account TEXT NOT NULL,
+        day TEXT NOT NULL,
+        fetched INTEGER NOT NULL,
+        records INTEGER NOT NULL,
+        newest INTEGER NOT NULL,
+        history INTEGER NOT NULL,
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY (book, account, day)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE totals (
+        name TEXT PRIMARY KEY,
+        rows INTEGER NOT NULL,
+        checksum INTEGER NOT NULL
+    )""",
+    "INSERT INTO totals VALUES ('fetches', 0, 0), ('days', 0, 0)",
+)
+_SEALED_SINCE = 2
+
+MIGRATIONS: tuple[Iterable[str], ...] = (_FIRST, _SECOND)
 
 
 def version_of(connection: sqlite3.Connection, path: str) -> int:
-    """The schema version of a file; 0 for an empty one. To be asked within a transaction.
+    """Returns the schema version of a file, 0 for an empty one; call it within a transaction.
 
-    Raises ArchiveError for the database of another program and for a version from the future.
+    Raises:
+        ArchiveError: The file is the database of another program, or of a later version of this
+            package.
+        Damage: The file has been an archive, and is not one any more.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != APPLICATION_ID:
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables or version or application:
             raise ArchiveError(
-                f"{path} is an SQLite database, but no archive of tradingdata: choose another path",
+                f"{path} is an SQLite database, but not an archive of tradingdata: choose another "
+                "path",
                 file=path,
             )
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+        if os.path.getsize(path) > page:
+            raise Damage("it has content, but no tables")
         return 0
     if version > len(MIGRATIONS):
         raise ArchiveError(
-            f"{path} was written by a later version of tradingdata (schema {version}; this one "
-            f"knows {len(MIGRATIONS)}): update it with pip install -U tradingdata",
+            f"{path} was written by a later version of tradingdata (schema {version}; this version "
+            f"knows {len(MIGRATIONS)}): update with pip install -U tradingdata",
             file=path,
         )
+    if not (version and tables):
+        raise Damage("its tables are missing")
     return int(version)
 
 
-def migrate(connection: sqlite3.Connection, path: str, zone: str) -> None:
-    """Raises a file to the newest version, within the transaction that the caller has begun."""
-    version = version_of(connection, path)
+def create_tables(connection: sqlite3.Connection, version: int = 0) -> None:
+    """Applies the versions of the schema that follow the given one."""
     for statements in MIGRATIONS[version:]:
         for statement in statements:
             connection.execute(statement)
+
+
+def migrate(connection: sqlite3.Connection, path: str, zone: str) -> None:
+    """Brings a file to the newest version, within the transaction that the caller has begun."""
+    version = version_of(connection, path)
+    create_tables(connection, version)
     if version == 0:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("INSERT INTO archive VALUES ('zone', ?)", (zone,))
+    elif version < _SEALED_SINCE:
+        upgrade.seal_all(connection, zone_name(connection))
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
     define_views(connection)
 
 
 def zone_name(connection: sqlite3.Connection) -> str:
-    """The zone whose clock gives an empty answer its day."""
-    (name,) = connection.execute("SELECT value FROM archive WHERE name = 'zone'").fetchone()
-    return str(name)
+    """Returns the time zone that determines the day of an empty response, as text.
+
+    Raises:
+        Damage: The file does not say.
+    """
+    row = connection.execute("SELECT value FROM archive WHERE name = 'zone'").fetchone()
+    try:
+        zone_of_text(row[0])
+    except (TypeError, ValueError, OverflowError):
+        raise Damage("its time zone is missing") from None
+    return str(row[0])
