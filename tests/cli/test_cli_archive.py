@@ -60,11 +60,34 @@ def test_a_day_reads_back_as_the_service_sent_it(
     sent = client.trade_book() if book == "trades" else client.order_book()
     found = rows(run, "archive", book, kept, DAY)
     assert sorted(row["order_no"] for row in found) == sorted(row.order_no or "" for row in sent)
-    assert rows(run, "archive", book, kept, "2026-11-19") == []
-    assert len(rows(run, "archive", book, kept, "2026-11-01", "2026-11-30")) == len(sent)
+    assert rows(run, "archive", book, kept, "2026-11-21") == [], "a Saturday"
+    assert len(rows(run, "archive", book, kept, DAY, "2026-11-22")) == len(sent)
     symbol = sent[0].symbol
     some = rows(run, "archive", book, kept, "--where", f"symbol={symbol}", "--columns", "symbol")
     assert some == [{"symbol": symbol}] * len(sent.filter(symbol=symbol))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "trades {kept} 2026-11-19",
+        "orders {kept} 2026-11-19 2026-11-20",
+        "export {kept} {lake} 2026-11-19",
+        "sql {kept} SELECT*FROM[trades]WHERE[day]='2026-11-19'",
+    ],
+)
+def test_a_day_that_was_never_fetched_is_an_error_or_a_warning(
+    run: Run, kept: Path, tmp_path: Path, arguments: str
+) -> None:
+    """F126"""
+    words = arguments.format(kept=kept, lake=tmp_path / "lake").split()
+    ran = run("archive", *words)
+    assert (ran.code, ran.out) == (Code.FILE, b"")
+    assert "of 2026-11-19 (desk1), which were never fetched: " in ran.err
+    assert "--missing-ok" in ran.err
+    ran = run("archive", *words, "--missing-ok")
+    assert ran.code == Code.OK
+    assert "warning: never fetched: the " in ran.err
 
 
 def test_the_log_tells_answers_and_failures(sandbox: Service, run: Run, tmp_path: Path) -> None:
@@ -153,12 +176,12 @@ def counts(text: str) -> list[int]:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        ("trades nowhere.sqlite", Code.FILE, "tradingdata archive fetch makes one"),
+        ("trades nowhere.sqlite", Code.FILE, "create an archive with tradingdata archive fetch"),
         ("trades {kept} yesterday", Code.USAGE, "'2026-11-20'"),
         ("trades {kept} 2026-11-20 2026-11-19", Code.USAGE, "before"),
         ("missing {kept} 2026-11-16 2026-11-20 --after noon", Code.USAGE, "'15:30'"),
         ("fetch new.sqlite --tz Mars/Olympus", Code.USAGE, "no time zone 'Mars/Olympus'"),
-        ("sql {kept} SELEC", Code.USAGE, "SQLite does not take the query"),
+        ("sql {kept} SELEC", Code.USAGE, "SQLite rejects the query"),
         ("sql {kept} DROP-TABLE", Code.USAGE, "SQLite"),
         ("", Code.USAGE, "tradingdata archive --help"),
     ],

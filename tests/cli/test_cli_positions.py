@@ -74,10 +74,29 @@ def test_trades_of_an_archive_are_counted_as_well(
     ran = run("pnl", "--archive", path, "--start", "2026-11-20", "-f", "json")
     found = {row["security_id"]: row["realised"] for row in json.loads(ran.out)}
     assert found == {row.security_id: row.realised for row in results["pnl"]}
-    assert (
-        json.loads(run("pnl", "--archive", path, "--start", "2026-11-19", "-f", "json").out) == []
-    )
     assert run("pnl", "--start", "2026-11-20").code == Code.USAGE
+
+
+@pytest.mark.parametrize("command", ["positions", "pnl"])
+@pytest.mark.parametrize("days", [["--start", "2026-11-19"], ["--end", "2026-11-23"], []])
+def test_a_day_that_was_never_fetched_is_an_error(
+    sandbox: Service, run: Run, tmp_path: Path, command: str, days: list[str]
+) -> None:
+    """F126"""
+    path = tmp_path / "books.sqlite"
+    archive = td.Archive(path)
+    archive.fetch(sandbox.client())
+    if not days:
+        with start(orders=5, day="2026-11-18") as service:
+            archive.fetch(service.client())
+    ran = run(command, "--archive", path, *days)
+    assert (ran.code, ran.out) == (Code.FILE, b"")
+    assert "lacks the trades of 2026-11-" in ran.err
+    assert "pass --missing-ok" in ran.err
+    ran = run(command, "--archive", path, *days, "--missing-ok", "-f", "json")
+    assert ran.code == Code.OK
+    assert "warning: never fetched: the trades of 2026-11-" in ran.err
+    assert run(command, "--missing-ok").code == Code.USAGE
 
 
 def test_codes_that_the_service_does_not_use_are_told(run: Run) -> None:

@@ -20,7 +20,11 @@ _WORDS = (
         r": (see trades\.issues, then|where rows are equal,) .*",
         "; leave it out in Python: tradingdata.positions and realised_pnl take any trade book",
     ),
-    (r"; Archive\(path\) makes one, unless create=False", ": tradingdata archive fetch makes one"),
+    (
+        r", or create one with create=True|, or create an archive in it with create=True",
+        ", or create an archive with tradingdata archive fetch",
+    ),
+    (r"\bmissing_ok=True", "--missing-ok"),
     (r"\btimeout=", "--timeout"),
     (r"\bca_file=", "SSL_CERT_FILE or a profile's ca_file"),
     (r"\bmax_body=", "a profile's max_body"),

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from tradingdata.analysis.result_table import kinds_of
+from tradingdata.archive.days import days_of
 
-from .commands.archive.arguments import days, opened
+from .commands.archive.arguments import MissingOk, fitting, opened, read
 from .exit_codes import DataError, UsageError
 from .exportable import Sheet
 from .make_client import connect, received
 
 if TYPE_CHECKING:
     from tradingdata.analysis import ResultTable
+    from tradingdata.archive import Archive
     from tradingdata.books.book import TradeBook
 
     from .options import Connection
@@ -42,21 +45,37 @@ class Trades:
     account: Annotated[
         str | None, typer.Option(metavar="LABEL", help="One account of the archive.")
     ] = None
+    missing_ok: MissingOk = False
     buy: Annotated[str, typer.Option(metavar="CODE", help="The txn_type of a purchase.")] = "B"
     sell: Annotated[str, typer.Option(metavar="CODE", help="The txn_type of a sale.")] = "S"
 
 
 def trades_of(connection: Connection, choice: Trades) -> TradeBook:
-    """The trades of today, from the service, or those of an archive."""
+    """Returns the trades of today, from the service, or those of an archive.
+
+    Without days, those of an archive must be complete from its first day to its last, since a
+    position or a profit across a day that was never fetched would be wrong.
+    """
     path = choice.archive
     if path is None:
-        if choice.start or choice.end or choice.account:
-            raise UsageError("--start, --end and --account are those of an --archive FILE")
+        if choice.start or choice.end or choice.account or choice.missing_ok:
+            raise UsageError("--start, --end, --account and --missing-ok need --archive FILE")
         with connect(connection) as client:
             return received(client.trade_book)
-    chosen = days(choice.start, choice.end)
+    fitting(lambda: days_of(choice.start, choice.end))
     archive = opened(path)
-    return received(lambda: archive.trades(*chosen, account=choice.account))
+    end = choice.end or (None if choice.start else _last_day(archive, choice.account))
+    return read(
+        lambda missing_ok: archive.trades(
+            choice.start, end, account=choice.account, missing_ok=missing_ok
+        ),
+        missing_ok=choice.missing_ok,
+    )
+
+
+def _last_day(archive: Archive, account: str | None) -> date | None:
+    entries = archive.fetches(account=account)
+    return max((day for entry in entries for day in entry.days), default=None)
 
 
 def calculated(work: Callable[[], Result]) -> Result:

@@ -1,4 +1,4 @@
-"""`tradingdata archive add`: saved books into the archive."""
+"""`tradingdata archive add`: files saved books."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ tradingdata archive add books.sqlite old.td --account desk1
 """
 
 Saved = Annotated[
-    list[Path], typer.Argument(metavar="SAVED...", help="Files that a book's save() wrote.")
+    list[Path], typer.Argument(metavar="SAVED...", help="Files written by save() of a book.")
 ]
 Account = Annotated[
     str | None,
-    typer.Option(metavar="LABEL", help="Whose books they are, where the files do not say."),
+    typer.Option(metavar="LABEL", help="Their account, where the files do not say."),
 ]
 
 
 def add(file: File, saved: Saved, account: Account = None, debug: Debug = False) -> None:
-    """Keep books that were saved to files; what the archive has already changes nothing."""
+    """Keep books that were saved to files. Adding a book again changes nothing."""
     books = [_load(path) for path in saved]
     archive = Archive(file)
     for path, book in zip(saved, books, strict=True):
         entry = fitting(lambda book=book: archive.add(book, account=account))  # type: ignore[misc]
-        told = f"{path}: {group(entry.rows)} {entry.book}, {group(entry.new)} new\n"
-        write_out(told.encode())
+        line = f"{path}: {group(entry.rows)} {entry.book}, {group(entry.new)} new\n"
+        write_out(line.encode())
 
 
 def _load(path: Path) -> OrderBook | TradeBook:

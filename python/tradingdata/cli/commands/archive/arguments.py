@@ -1,46 +1,106 @@
-"""What the sub-commands share: the archive's file, days and an account."""
+"""What the sub-commands share: their arguments, and how they open and read an archive."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from tradingdata.archive import Archive
+from tradingdata.archive.coverage import describe
 from tradingdata.archive.days import days_of
 from tradingdata.cli.exit_codes import UsageError
+from tradingdata.cli.make_client import received
+from tradingdata.cli.options import Columns, Debug, Filter, Keep, Output, switch
+from tradingdata.cli.output import BookDestination
+from tradingdata.cli.terminal import remark
+from tradingdata.errors import ArchiveError
 
 Result = TypeVar("Result")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The archive, an SQLite file.")]
-Start = Annotated[
-    str | None,
-    typer.Argument(metavar="[START]", help="The first day, as 2026-11-20; all days unless given."),
-]
-End = Annotated[
-    str | None, typer.Argument(metavar="[END]", help="The last day; the first one unless given.")
-]
 Account = Annotated[
-    str | None, typer.Option("--account", metavar="LABEL", help="One account; all unless given.")
+    str | None, typer.Option("--account", metavar="LABEL", help="One account; all by default.")
 ]
+MissingOk = Annotated[bool, switch("--missing-ok", "Only warn about days that were never fetched.")]
 
 
-def days(start: str | None, end: str | None) -> tuple[str | None, str | None]:
-    """The two days as they were given, which are one, or all, or a span, once checked."""
-    fitting(lambda: days_of(start, end))
-    return start, end
+@dataclass(frozen=True, kw_only=True)
+class Days:
+    """Which days to read."""
+
+    start: Annotated[
+        str | None,
+        typer.Argument(metavar="[START]", help="The first day, as 2026-11-20; default: all days."),
+    ] = None
+    end: Annotated[
+        str | None, typer.Argument(metavar="[END]", help="The last day; default: the first one.")
+    ] = None
+    missing_ok: MissingOk = False
+
+    def checked(self) -> tuple[str | None, str | None]:
+        """Returns the first and the last day, once they are known to be days."""
+        fitting(lambda: days_of(self.start, self.end))
+        return self.start, self.end
 
 
 def opened(path: Path, *, keep_personal_data: bool = False) -> Archive:
-    """An archive that is there: to read is no reason to make one."""
+    """Opens an existing archive; never creates one."""
     return Archive(path, create=False, keep_personal_data=keep_personal_data)
 
 
 def fitting(work: Callable[[], Result]) -> Result:
-    """What the work gives; a value that does not fit is the caller's mistake."""
+    """Returns the result of a function that raises ValueError for what the user passed."""
     try:
         return work()
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def read(work: Callable[[bool], Result], *, missing_ok: bool) -> Result:
+    """Returns the result of a read; ``work`` takes whether days may be missing.
+
+    Missing days are an error, or a warning on standard error with ``missing_ok``.
+    """
+    try:
+        return received(lambda: work(False))
+    except ArchiveError as error:
+        if not (missing_ok and error.missing):
+            raise
+        remark(f"warning: never fetched: {describe(error.missing)}", "yellow")
+    return received(lambda: work(True))
+
+
+def book_command(record: str, read_book: Callable[..., Any]) -> Callable[..., None]:
+    """Returns the command that shows the books of some days; ``read_book`` is Archive's method."""
+
+    def show(
+        file: File,
+        columns: Columns,
+        only: Filter,
+        output: Output,
+        days: Days,
+        account: Account = None,
+        keep_personal_data: Keep = False,
+        debug: Debug = False,
+    ) -> None:
+        destination = BookDestination(record, output, columns, only)
+        start, end = days.checked()
+        archive = opened(file, keep_personal_data=keep_personal_data)
+        book = read(
+            lambda missing_ok: read_book(
+                archive, start, end, account=account, missing_ok=missing_ok
+            ),
+            missing_ok=days.missing_ok,
+        )
+        destination.take(book)
+
+    show.__doc__ = (
+        f"Show the {record.lower()}s of some days in their newest state, or write them to a "
+        "file.\n\nA day that was never fetched is an error, so that it is not taken for a day "
+        f"without {record.lower()}s."
+    )
+    return show

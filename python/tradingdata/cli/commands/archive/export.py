@@ -7,24 +7,26 @@ from typing import Annotated
 
 import typer
 
-from tradingdata.cli.make_client import received
 from tradingdata.cli.options import Debug
 from tradingdata.cli.terminal import write_out
 
-from .arguments import End, File, Start, days, opened
+from .arguments import Days, File, opened, read
 
 EXAMPLES = """
 tradingdata archive export books.sqlite lake
 tradingdata archive export books.sqlite lake 2026-11-20
 """
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write to.")]
 
 
-def export(
-    file: File, folder: Folder, start: Start = None, end: End = None, debug: Debug = False
-) -> None:
+def export(file: File, folder: Folder, days: Days, debug: Debug = False) -> None:
     """Write Parquet files by day, as trades/day=2026-11-20/trades.parquet; prints their paths."""
-    chosen = days(start, end)
-    for path in received(lambda: opened(file).export(folder, *chosen)):
+    start, end = days.checked()
+    archive = opened(file)
+    paths = read(
+        lambda missing_ok: archive.export(folder, start, end, missing_ok=missing_ok),
+        missing_ok=days.missing_ok,
+    )
+    for path in paths:
         write_out(f"{path}\n".encode())

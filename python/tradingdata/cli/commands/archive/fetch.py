@@ -1,4 +1,4 @@
-"""`tradingdata archive fetch`: the day's books into the archive."""
+"""`tradingdata archive fetch`: files the day's books."""
 
 from __future__ import annotations
 
@@ -23,15 +23,11 @@ tradingdata archive fetch books.sqlite
 tradingdata archive fetch books.sqlite --profile desk1
 """
 
-NewFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The archive; made where there is none.")
-]
+NewFile = Annotated[Path, typer.Argument(metavar="FILE", help="The archive; created if needed.")]
 Zone = Annotated[
-    str, typer.Option(metavar="ZONE", help="Whose clock gives an empty answer its day.")
+    str, typer.Option(metavar="ZONE", help="The time zone for the day of an empty response.")
 ]
-Keep = Annotated[
-    bool, switch("--keep-personal-data", "The archive keeps account numbers (PAN) unmasked.")
-]
+Keep = Annotated[bool, switch("--keep-personal-data", "Keep account numbers (PAN) unmasked.")]
 
 
 def fetch(
@@ -42,7 +38,7 @@ def fetch(
 ) -> None:
     """Keep today's orders and trades: for a cron job after the close.
 
-    Both books are asked for even if one fails; every answer and every failure is in the archive's
+    Both books are fetched even if one fails; every response and every failure is in the archive's
     log. What was kept when this ends is on the disk.
     """
     archive = fitting(lambda: Archive(file, tz=tz, keep_personal_data=keep_personal_data))
@@ -53,10 +49,10 @@ def fetch(
             _rescue(error, file)
             raise
     for entry in fetched:
-        write_out(f"{_told(entry)}\n".encode())
+        write_out(f"{_line(entry)}\n".encode())
 
 
-def _told(entry: ArchiveFetch) -> str:
+def _line(entry: ArchiveFetch) -> str:
     days = ", ".join(map(str, entry.days))
     return (
         f"{entry.book:<6}  {days}  {group(entry.rows)} rows: {group(entry.new)} new, "
@@ -65,7 +61,7 @@ def _told(entry: ArchiveFetch) -> str:
 
 
 def _rescue(error: ArchiveError, file: Path) -> None:
-    """Saves the answer that could not be kept: tomorrow the service has it no more."""
+    """Saves a book that could not be filed: tomorrow the service no longer has it."""
     if error.book is None:
         return
     now = datetime.now(UTC)
@@ -77,7 +73,7 @@ def _rescue(error: ArchiveError, file: Path) -> None:
         except OSError:
             continue
         remark(
-            f"the answer is saved in {os.fspath(path)}: tradingdata archive add FILE {name}",
+            f"saved in {os.fspath(path)}: add it with tradingdata archive add FILE {name}",
             "yellow",
         )
         return

@@ -38,7 +38,7 @@ def history(
     account: Account = None,
     debug: Debug = False,
 ) -> None:
-    """Show the states in which the archive saw an order, each from when it was first seen."""
+    """Show the states of an order, each from when it was first seen."""
     destination = Destination(output)
     states = opened(file).history(order_no, account=account)
     columns = {name: [_value(state, name) for state in states] for name in _KINDS}

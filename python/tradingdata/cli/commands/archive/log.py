@@ -1,4 +1,4 @@
-"""`tradingdata archive log`: every answer and every failure."""
+"""`tradingdata archive log`: every response and every failure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS = {
 
 
 def log(file: File, output: Output, account: Account = None, debug: Debug = False) -> None:
-    """Show the fetches: what came, how much of it was new, and what failed."""
+    """Show the fetches: what was received, how much of it was new, and what failed."""
     destination = Destination(output)
     entries = opened(file).fetches(account=account)
     columns = {name: [_value(entry, name) for entry in entries] for name in _KINDS}

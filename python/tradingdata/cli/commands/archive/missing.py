@@ -1,4 +1,4 @@
-"""`tradingdata archive missing`: the days that nobody fetched."""
+"""`tradingdata archive missing`: the days that were never fetched."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ tradingdata archive missing books.sqlite 2026-11-01 2026-11-20 --holidays 2026-1
 First = Annotated[str, typer.Argument(metavar="START", help="The first day, as 2026-11-01.")]
 Last = Annotated[str, typer.Argument(metavar="END", help="The last day.")]
 Holidays = Annotated[
-    str, typer.Option(metavar="DAY,...", help="Days, besides weekends, without trading.")
+    str,
+    typer.Option(
+        metavar="DAY,...", help="Days, besides weekends, on which the exchanges were closed."
+    ),
 ]
 After = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="Only a fetch at that time of the day or later counts."),
+    typer.Option(metavar="TIME", help="Only count fetches at that time of day or later."),
 ]
 
 _KINDS = {"day": "date", "account": "text", "books": "text"}
@@ -40,7 +43,7 @@ def missing(
     account: Account = None,
     debug: Debug = False,
 ) -> None:
-    """Show the days, Monday to Friday, of which nobody fetched a book."""
+    """Show the weekdays on which no book was fetched."""
     destination = Destination(output)
     archive = opened(file)
     closed = [day.strip() for day in holidays.split(",") if day.strip()]

@@ -14,7 +14,7 @@ from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 from tradingdata.display.plain_table import group
 
-from .arguments import File, opened
+from .arguments import File, MissingOk, opened, read
 
 EXAMPLES = """
 tradingdata archive sql books.sqlite "SELECT day, sum(trade_value) FROM trades GROUP BY day"
@@ -22,17 +22,20 @@ tradingdata archive sql books.sqlite "SELECT day, sum(trade_value) FROM trades G
 
 Query = Annotated[
     str,
-    typer.Argument(metavar="QUERY", help="SQL over the views trades and orders; it only reads."),
+    typer.Argument(metavar="QUERY", help="SQL over the views trades and orders, for reading only."),
 ]
 
 
-def sql(file: File, query: Query, output: Output, debug: Debug = False) -> None:
-    """Show what a query gives. The views have the service's fields, and account, day, seen_at."""
+def sql(
+    file: File, query: Query, output: Output, missing_ok: MissingOk = False, debug: Debug = False
+) -> None:
+    """Show the result of a query. The views have the service's fields, account, day and seen_at."""
     destination = Destination(output)
+    archive = opened(file)
     try:
-        result = opened(file).sql(query)
+        result = read(lambda lenient: archive.sql(query, missing_ok=lenient), missing_ok=missing_ok)
     except sqlite3.Error as error:
-        raise UsageError(f"SQLite does not take the query: {error}") from None
+        raise UsageError(f"SQLite rejects the query: {error}") from None
     values: dict[str, list[Any]] = {}
     for at, name in enumerate(result.columns):
         values[name if name not in values else f"{name}_{at}"] = [_value(row[at]) for row in result]
@@ -42,12 +45,12 @@ def sql(file: File, query: Query, output: Output, debug: Debug = False) -> None:
 
 
 def _value(value: Any) -> Any:
-    """A value of SQLite's; neither JSON nor a sheet has infinity as a number."""
+    """Returns infinity as text, since neither JSON nor a workbook has it as a number."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def _kind(column: list[Any]) -> str:
-    """SQLite gives values, not types: a column is what all of its values are."""
+    """Returns the kind that all values of a column have, since SQLite does not type a result."""
     known = [value for value in column if value is not None]
     if known and all(isinstance(value, int) for value in known):
         return "integer"
