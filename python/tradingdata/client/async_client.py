@@ -4,38 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import weakref
+from typing import TYPE_CHECKING
 
 from .. import _core
-from .._util.validate import hook, seconds, text
+from .._util.validate import seconds
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
-from ..books.response import response_of
 from ..errors import ClientClosedError, TradingDataError
 from .async_tokens import AsyncTokenSource
-from .asyncio_bridge import LoopPort, LoopPorts
-from .call_log import log_end, log_retry
-from .options import check_open, make_core
+from .asyncio_bridge import LoopPorts
+from .base import Book, ClientBase
+from .call_log import log_end
+from .options import check_open
 from .pager import AsyncSearchPager
-from .stats import ClientStats
-from .tokens import REFUSALS, Held, held, late
+from .tokens import REFUSALS, late
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
     from types import TracebackType
-    from typing import Any, Self, TypeVar
+    from typing import Any, Self
 
     from ..books.records import Stock
     from ..watch.updates import OrderUpdate, TradeUpdate
-    from .call_log import Retry
     from .snapshot import Books
 
-    Book = TypeVar("Book", TradeBook, OrderBook)
     AnyToken = str | Callable[[], str] | Callable[[], Awaitable[str]]
 
 
-class AsyncClient:
+class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
     """The service's books and its stock search, for one account, for asyncio.
 
     It takes what ``Client`` takes and has its methods, awaited; ``access_token`` may also be an
@@ -43,54 +39,12 @@ class AsyncClient:
     given up at once. One client may serve several event loops, each on connections of its own.
     """
 
-    def __init__(
-        self,
-        base_url: str | None = None,
-        *,
-        access_token: AnyToken | None = None,
-        account: str | None = None,
-        timeout: float = 30,
-        connect_timeout: float = 5,
-        attempts: int = 4,
-        rate_limit: _core.RateLimit | None = None,
-        proxy: str | None = None,
-        trust_env: bool = True,
-        ca_file: str | os.PathLike[str] | None = None,
-        max_body: int = 256 * 2**20,
-        strict: bool = False,
-        keep_personal_data: bool = False,
-        on_retry: Callable[[Retry], object] | None = None,
-    ) -> None:
-        token = held(access_token)
-        del access_token
-        self._account = None if account is None else text("account", account)
-        self._timeout = seconds("timeout", timeout)
-        self._on_retry = hook("on_retry", on_retry)
-        self._core = make_core(
-            base_url,
-            timeout=timeout,
-            connect_timeout=connect_timeout,
-            attempts=attempts,
-            rate_limit=rate_limit,
-            proxy=proxy,
-            trust_env=trust_env,
-            ca_file=ca_file,
-            max_body=max_body,
-            strict=strict,
-            keep_personal_data=keep_personal_data,
-        )
-        self._tokens = AsyncTokenSource(self._core, token)
+    _token_source = AsyncTokenSource
+
+    def _opened(self) -> None:
         self._ports = LoopPorts(self._core)
-        # A client that is dropped without aclose() leaves no thread behind.
+        # A client that is dropped without aclose() must not leave a thread running.
         weakref.finalize(self, self._ports.close, None).atexit = False
-
-    @classmethod
-    def from_profile(cls, name: str, **options: Any) -> Self:
-        """A client of the options that a profile holds; see ``Client.from_profile``."""
-        from .profiles import load_profile, with_token_hidden
-
-        options = with_token_hidden(options)
-        return cls(**{**load_profile(name), **options})
 
     # -- the service --
 
@@ -106,7 +60,7 @@ class AsyncClient:
         """Orders and trades that belong together; see ``Client.books``."""
         from .snapshot import Together
 
-        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        budget = self._budget(timeout)
         asking = Together(budget, self._account)
         for step in asking:
             await asyncio.sleep(step.wait)
@@ -128,6 +82,7 @@ class AsyncClient:
         """Stocks by name, symbol or code, for ``async for``; see ``Client.search``."""
         return AsyncSearchPager(
             self,
+            self._ports,
             query,
             page_size=page_size,
             start_page=start_page,
@@ -143,7 +98,7 @@ class AsyncClient:
         from .stock_lookup import StockLookup
 
         lookup = StockLookup(identifier, self._account)
-        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        budget = self._budget(timeout)
         pages = self.search(lookup.wanted, prefetch=0)._pages_within(budget)
         async with contextlib.aclosing(pages):
             async for page in pages:
@@ -182,39 +137,6 @@ class AsyncClient:
         poll = self._poll(TradeBook, timeout)
         return watch_async(poll, TradeState(previous), seconds("interval", interval))
 
-    # -- the client itself --
-
-    @property
-    def base_url(self) -> str:
-        """Where the service is."""
-        return self._core.base_url
-
-    @property
-    def account(self) -> str | None:
-        """The label of the account; never sent."""
-        return self._account
-
-    @property
-    def access_token(self) -> str:
-        """Can be assigned, never read; ``client.access_token = new`` counts from the next call."""
-        raise AttributeError("access_token can be assigned, not read: tokens are never shown")
-
-    @access_token.setter
-    def access_token(self, token: AnyToken) -> None:
-        replacement = Held(token)
-        del token
-        self._tokens.assign(replacement)
-
-    @property
-    def stats(self) -> ClientStats:
-        """What the client has done so far, in calls, attempts, connections and bytes."""
-        return ClientStats(**self._core.stats())
-
-    @property
-    def closed(self) -> bool:
-        """Whether ``aclose`` was called."""
-        return self._core.closed
-
     async def aclose(self) -> None:
         """Closes the connections; calls that wait end with ClientClosedError. Twice is once."""
         self._core.close()
@@ -231,24 +153,12 @@ class AsyncClient:
     ) -> None:
         await self.aclose()
 
-    def __repr__(self) -> str:
-        if not hasattr(self, "_tokens"):
-            return "<AsyncClient, not made>"  # what a traceback's locals show while __init__ fails
-        account = f", account={self._account!r}" if self._account is not None else ""
-        token = "with a token" if self._tokens.known else "without a token"
-        state = "closed" if self.closed else token
-        return f"<AsyncClient {self.base_url}{account}, {state}>"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("an AsyncClient cannot be copied or pickled: its token stays where it is")
-
     # -- how a call is made --
 
     async def _book(self, kind: type[Book], timeout: float | None) -> Book:
         what = kind._record
         loop = asyncio.get_running_loop()
-        budget = self._timeout if timeout is None else seconds("timeout", timeout)
-        deadline = loop.time() + budget
+        deadline = loop.time() + self._budget(timeout)
         refused = False
         try:
             check_open(self._core)
@@ -264,7 +174,7 @@ class AsyncClient:
         except TradingDataError as error:
             error.account = self._account
             raise
-        return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
+        return self._received(kind, answer)
 
     def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Awaitable[Book]]:
         """Returns the call that a watch repeats; validates ``timeout`` before the first one."""
@@ -282,13 +192,9 @@ class AsyncClient:
                 raise late()
             port = self._ports.of(loop)
             call = port.worker.submit_book(what, deadline - started)
-            hook = log_retry(what, self._account, self._on_retry)
-            answer = (await port.outcome(call, hook)).result()
+            answer = (await port.outcome(call, self._retry_hook(what))).result()
         except TradingDataError as error:
             log_end(what, self._account, loop.time() - started, error=error)
             raise
         log_end(what, self._account, loop.time() - started, status=answer[1])
         return answer
-
-    def _port(self) -> LoopPort:
-        return self._ports.of(asyncio.get_running_loop())

@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import atexit
 import time
+from typing import TYPE_CHECKING
 
 from .. import _core
-from .._util.validate import hook, seconds, text
+from .._util.validate import seconds
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
-from ..books.response import response_of
 from ..errors import TradingDataError
-from .call_log import log_end, log_retry
-from .options import check_open, make_core
+from .base import Book, ClientBase
+from .call_log import log_end
+from .options import check_open
 from .pager import SearchPager
-from .stats import ClientStats
-from .tokens import REFUSALS, Held, TokenSource, held, late
+from .tokens import REFUSALS, TokenSource, late
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Generator, Iterable
     from types import TracebackType
-    from typing import Any, Self, TypeVar
+    from typing import Any, Self
 
     from ..books.records import Stock
     from ..watch.updates import OrderUpdate, TradeUpdate
-    from .call_log import Retry
     from .snapshot import Books
-
-    Book = TypeVar("Book", TradeBook, OrderBook)
 
 # Threads that wait for an answer must not hold up the end of the process, nor be cut off in C++.
 atexit.register(_core.end_all_calls, 2.0)
 
 
-class Client:
+class Client(ClientBase["str | Callable[[], str]", TokenSource]):
     """The service's books and its stock search, for one account.
 
     Args:
@@ -63,57 +58,7 @@ class Client:
     ConfigurationError for options that cannot work, and TypeError for those of another type.
     """
 
-    def __init__(
-        self,
-        base_url: str | None = None,
-        *,
-        access_token: str | Callable[[], str] | None = None,
-        account: str | None = None,
-        timeout: float = 30,
-        connect_timeout: float = 5,
-        attempts: int = 4,
-        rate_limit: _core.RateLimit | None = None,
-        proxy: str | None = None,
-        trust_env: bool = True,
-        ca_file: str | os.PathLike[str] | None = None,
-        max_body: int = 256 * 2**20,
-        strict: bool = False,
-        keep_personal_data: bool = False,
-        on_retry: Callable[[Retry], object] | None = None,
-    ) -> None:
-        token = held(access_token)
-        del access_token
-        self._account = None if account is None else text("account", account)
-        self._timeout = seconds("timeout", timeout)
-        self._on_retry = hook("on_retry", on_retry)
-        self._core = make_core(
-            base_url,
-            timeout=timeout,
-            connect_timeout=connect_timeout,
-            attempts=attempts,
-            rate_limit=rate_limit,
-            proxy=proxy,
-            trust_env=trust_env,
-            ca_file=ca_file,
-            max_body=max_body,
-            strict=strict,
-            keep_personal_data=keep_personal_data,
-        )
-        self._tokens = TokenSource(self._core, token)
-
-    @classmethod
-    def from_profile(cls, name: str, **options: Any) -> Self:
-        """A client of the options that a profile holds; ``options`` go before the profile's.
-
-        Profiles stand in ``~/.config/tradingdata/profiles.toml`` (or where ``TRADINGDATA_PROFILES``
-        says), a TOML table each, with the names of this class's options; ``access_token_file``
-        names a file to read the token from. The file must not be readable by others. ``account`` is
-        the profile's name unless it says another. Raises ConfigurationError.
-        """
-        from .profiles import load_profile, with_token_hidden
-
-        options = with_token_hidden(options)
-        return cls(**{**load_profile(name), **options})
+    _token_source = TokenSource
 
     # -- the service --
 
@@ -150,7 +95,7 @@ class Client:
         """
         from .snapshot import Together
 
-        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        budget = self._budget(timeout)
         asking = Together(budget, self._account)
         for step in asking:
             time.sleep(step.wait)
@@ -214,7 +159,7 @@ class Client:
         from .stock_lookup import StockLookup
 
         lookup = StockLookup(identifier, self._account)
-        budget = self._timeout if timeout is None else seconds("timeout", timeout)
+        budget = self._budget(timeout)
         for page in self.search(lookup.wanted, prefetch=0)._pages_within(budget):
             if (found := lookup.look_at(page)) is not None:
                 return found
@@ -274,39 +219,6 @@ class Client:
         poll = self._poll(TradeBook, timeout)
         return watch(poll, TradeState(previous), seconds("interval", interval))
 
-    # -- the client itself --
-
-    @property
-    def base_url(self) -> str:
-        """Where the service is."""
-        return self._core.base_url
-
-    @property
-    def account(self) -> str | None:
-        """The label of the account; never sent."""
-        return self._account
-
-    @property
-    def access_token(self) -> str:
-        """Can be assigned, never read; ``client.access_token = new`` counts from the next call."""
-        raise AttributeError("access_token can be assigned, not read: tokens are never shown")
-
-    @access_token.setter
-    def access_token(self, token: str | Callable[[], str]) -> None:
-        replacement = Held(token)
-        del token
-        self._tokens.assign(replacement)
-
-    @property
-    def stats(self) -> ClientStats:
-        """What the client has done so far, in calls, attempts, connections and bytes."""
-        return ClientStats(**self._core.stats())
-
-    @property
-    def closed(self) -> bool:
-        """Whether ``close`` was called."""
-        return self._core.closed
-
     def close(self) -> None:
         """Closes the connections; calls that wait elsewhere end with an error. Twice is once."""
         self._core.close()
@@ -322,23 +234,11 @@ class Client:
     ) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        if not hasattr(self, "_tokens"):
-            return "<Client, not made>"  # what a traceback's locals show while __init__ fails
-        account = f", account={self._account!r}" if self._account is not None else ""
-        token = "with a token" if self._tokens.known else "without a token"
-        state = "closed" if self.closed else token
-        return f"<Client {self.base_url}{account}, {state}>"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a Client cannot be copied or pickled: its token stays where it is")
-
     # -- how a call is made --
 
     def _book(self, kind: type[Book], timeout: float | None) -> Book:
         what = kind._record
-        budget = self._timeout if timeout is None else seconds("timeout", timeout)
-        deadline = time.monotonic() + budget
+        deadline = time.monotonic() + self._budget(timeout)
         refused = False
         try:
             check_open(self._core)
@@ -354,7 +254,7 @@ class Client:
         except TradingDataError as error:
             error.account = self._account
             raise
-        return kind._received(answer[0], response_of(answer, self._account), stacklevel=3)
+        return self._received(kind, answer)
 
     def _answer(self, what: str, deadline: float) -> tuple[Any, ...]:
         """One call with the token of the moment, and its line in the log."""
@@ -374,6 +274,3 @@ class Client:
         from functools import partial
 
         return partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
-
-    def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
-        return log_retry(what, self._account, self._on_retry)

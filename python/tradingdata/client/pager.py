@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..books.records import Stock
-    from .async_client import AsyncClient
-    from .client import Client
+    from .asyncio_bridge import LoopPorts
+    from .base import ClientBase
     from .search_state import SearchStats
 
 MOST_PASSES = 5
@@ -30,7 +30,7 @@ class _Pager:
 
     def __init__(
         self,
-        client: Client | AsyncClient,
+        client: ClientBase[Any, Any],
         query: str,
         *,
         page_size: int | None,
@@ -180,7 +180,11 @@ class AsyncSearchPager(_Pager):
     (``contextlib.aclosing(search.pages())``).
     """
 
-    _client: AsyncClient
+    def __init__(
+        self, client: ClientBase[Any, Any], ports: LoopPorts, query: str, **options: Any
+    ) -> None:
+        self._ports = ports
+        super().__init__(client, query, **options)
 
     async def __aiter__(self) -> AsyncGenerator[Stock, None]:
         from contextlib import aclosing
@@ -203,6 +207,7 @@ class AsyncSearchPager(_Pager):
     async def _walk(
         self, run: Any = None, progress: SearchPass | None = None
     ) -> AsyncGenerator[StockList, None]:
+        from asyncio import get_running_loop
         from collections.abc import Awaitable
 
         from .async_pages import PagesInFlight
@@ -216,7 +221,7 @@ class AsyncSearchPager(_Pager):
                 try:
                     progress.bound_time()
                     if flights is None:
-                        port = self._client._port()
+                        port = self._ports.of(get_running_loop())
                         flights = PagesInFlight(port, run, progress.on_retry, self._prefetch > 0)
                     found = await flights.next()
                 except TradingDataError as error:

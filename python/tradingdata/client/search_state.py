@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, NamedTuple
 
     from .. import _core
-    from .async_client import AsyncClient
-    from .client import Client
+    from .base import ClientBase
 
     class _Counts(NamedTuple):
         pages: int
@@ -60,7 +59,7 @@ class SearchPass:
 
     def __init__(
         self,
-        client: Client | AsyncClient,
+        client: ClientBase[Any, Any],
         run: _core.Search | _core.SearchRun,
         on_page: Callable[[StockList], object] | None,
         until: float | None,

@@ -1,0 +1,161 @@
+"""What the synchronous and the asynchronous client share: options, token, label, display.
+
+Only what waits for the service is written twice, in ``client`` and ``async_client``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+
+from .. import _core
+from .._util.validate import hook, seconds, text
+from ..books.book import OrderBook, TradeBook
+from ..books.response import response_of
+from .call_log import log_retry
+from .options import make_core
+from .stats import ClientStats
+from .tokens import Held, Source, held
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from typing import Self
+
+    from .call_log import Retry
+
+Token = TypeVar("Token")
+"""What a client takes as ``access_token``: text, or the kinds of function that it can call."""
+Tokens = TypeVar("Tokens", bound=Source)
+Book = TypeVar("Book", TradeBook, OrderBook)
+
+
+class ClientBase(Generic[Token, Tokens]):
+    """Options, token and label of a client, and what becomes of its responses.
+
+    The options are documented at ``Client``.
+    """
+
+    _token_source: ClassVar[type[Source]]
+    _tokens: Tokens
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        access_token: Token | None = None,
+        account: str | None = None,
+        timeout: float = 30,
+        connect_timeout: float = 5,
+        attempts: int = 4,
+        rate_limit: _core.RateLimit | None = None,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        ca_file: str | os.PathLike[str] | None = None,
+        max_body: int = 256 * 2**20,
+        strict: bool = False,
+        keep_personal_data: bool = False,
+        on_retry: Callable[[Retry], object] | None = None,
+    ) -> None:
+        # The token is dropped from this frame before anything can raise: tools print the locals of
+        # a traceback.
+        token = held(access_token)
+        del access_token
+        self._account = None if account is None else text("account", account)
+        self._timeout = seconds("timeout", timeout)
+        self._on_retry = hook("on_retry", on_retry)
+        self._core = make_core(
+            base_url,
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            attempts=attempts,
+            rate_limit=rate_limit,
+            proxy=proxy,
+            trust_env=trust_env,
+            ca_file=ca_file,
+            max_body=max_body,
+            strict=strict,
+            keep_personal_data=keep_personal_data,
+        )
+        self._tokens = cast("Tokens", self._token_source(self._core, token))
+        self._opened()
+
+    def _opened(self) -> None:
+        """Called once the options have been accepted."""
+
+    @classmethod
+    def from_profile(cls, name: str, **options: Any) -> Self:
+        """Creates a client from a profile.
+
+        Profiles are tables of ``~/.config/tradingdata/profiles.toml``, or of the file that
+        ``TRADINGDATA_PROFILES`` names. Their keys are the options of this class;
+        ``access_token_file`` names a file that holds the token. Other users must not be able to
+        read the profile file. ``account`` defaults to the profile's name.
+
+        Args:
+            name: Name of the profile.
+            **options: Options that take precedence over the profile's.
+
+        Returns:
+            A new client.
+
+        Raises:
+            ConfigurationError: The profile is missing, malformed or readable by other users.
+        """
+        from .profiles import load_profile, with_token_hidden
+
+        options = with_token_hidden(options)
+        return cls(**{**load_profile(name), **options})
+
+    @property
+    def base_url(self) -> str:
+        """URL of the service."""
+        return self._core.base_url
+
+    @property
+    def account(self) -> str | None:
+        """Label of the account; never sent."""
+        return self._account
+
+    @property
+    def access_token(self) -> Token:
+        """Write-only; a token that is assigned applies to all later calls."""
+        raise AttributeError("access_token can be assigned, not read: tokens are never shown")
+
+    @access_token.setter
+    def access_token(self, token: Token) -> None:
+        replacement = Held(token)
+        del token
+        self._tokens.assign(replacement)
+
+    @property
+    def stats(self) -> ClientStats:
+        """Counts of calls, attempts, connections and bytes since the client was created."""
+        return ClientStats(**self._core.stats())
+
+    @property
+    def closed(self) -> bool:
+        """Whether the client has been closed."""
+        return self._core.closed
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if not hasattr(self, "_tokens"):
+            return f"<{name}, not initialised>"  # in a traceback, while __init__ fails
+        account = f", account={self._account!r}" if self._account is not None else ""
+        token = "with a token" if self._tokens.known else "without a token"
+        return f"<{name} {self.base_url}{account}, {'closed' if self.closed else token}>"
+
+    def __reduce__(self) -> Any:
+        name = type(self).__name__
+        raise TypeError(f"a {name} cannot be copied or pickled: its token must not leave it")
+
+    def _budget(self, timeout: float | None) -> float:
+        """Seconds that a call may take."""
+        return self._timeout if timeout is None else seconds("timeout", timeout)
+
+    def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
+        return log_retry(what, self._account, self._on_retry)
+
+    def _received(self, kind: type[Book], response: tuple[Any, ...]) -> Book:
+        """The book of a response; its warnings point at the caller of the public method."""
+        return kind._received(response[0], response_of(response, self._account), stacklevel=4)
