@@ -115,9 +115,10 @@ if TYPE_CHECKING:
     from .accounts.fetch import AccountBooks, order_books, trade_books
     from .analysis import execution_quality, positions, realised_pnl, reconcile, unrealised_pnl
     from .archive import Archive
+    from .books.diff import OrderChange
     from .client.async_client import AsyncClient
     from .client.snapshot import Books
-    from .watch.updates import OrderChange, OrderUpdate, TradeUpdate
+    from .watch.updates import OrderUpdate, TradeUpdate
 
 # Imported when first used: asyncio, SQLite and a simulated service are not needed by every script.
 _LAZY = {
@@ -125,7 +126,7 @@ _LAZY = {
     "Archive": "archive",
     "AsyncClient": "client.async_client",
     "Books": "client.snapshot",
-    "OrderChange": "watch.updates",
+    "OrderChange": "books.diff",
     "OrderUpdate": "watch.updates",
     "TradeUpdate": "watch.updates",
     "analysis": "analysis",

@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from .analysis import Reconciliation
-    from .books.book import OrderBook, StockList, TradeBook
-    from .client.snapshot import Books
-
 
 class TradingDataError(Exception):
     """The root of all that this package raises of its own.
@@ -78,7 +74,7 @@ class TradingDataError(Exception):
         self.offset = offset
         self.path = path
         self.page = page
-        self.received: StockList | None = None
+        self.received: Any = None  # a StockList, which this module lies below
 
 
 class ConfigurationError(TradingDataError, ValueError):
@@ -157,8 +153,8 @@ class BooksDisagreeError(TradingDataError):
         differences: the orders on which they disagree, as ``reconcile`` tells them.
     """
 
-    books: Books | None = None
-    differences: Reconciliation | None = None
+    books: Any = None
+    differences: Any = None
 
 
 class DecodeError(TradingDataError):
@@ -205,7 +201,7 @@ class ArchiveError(TradingDataError):
     ) -> None:
         super().__init__(message, retryable=retryable, **details)
         self.file = file
-        self.book: TradeBook | OrderBook | None = None
+        self.book: Any = None
         self.missing: tuple[Any, ...] = ()
 
 

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from datetime import time, tzinfo
     from typing import Self
 
-    from .. import AsyncClient, Client
     from ..books.book import OrderBook, TradeBook
+    from ..client.async_client import AsyncClient
+    from ..client.client import Client
     from .days import Day
     from .history import OrderState
     from .query import Parameters, QueryResult

@@ -12,7 +12,8 @@ from . import database
 from .fetch_log import ArchiveFetch, Fetched
 
 if TYPE_CHECKING:
-    from .. import AsyncClient, Client
+    from ..client.async_client import AsyncClient
+    from ..client.client import Client
     from .archive import Archive
     from .record_key import AnyBook
 

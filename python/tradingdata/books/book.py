@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, Self, SupportsIndex, TypeVar, overload
 
     from .._core import Table
-    from ..watch.updates import OrderChange
+    from .diff import OrderChange
     from .filter import Condition
 
 
@@ -311,11 +311,11 @@ class OrderBook(Book[Order]):
         gone behind; their records own their storage. Raises TypeError for anything but an order
         book.
         """
-        from ..watch.updates import OrderChange, names, order_diff
+        from .diff import OrderChange, checked_ignore, order_diff
 
         if not isinstance(previous, OrderBook):
             raise TypeError(f"diff takes an OrderBook, not {type(previous).__name__}")
-        diff = order_diff(self, previous, names(ignore))
+        diff = order_diff(self, previous, checked_ignore(ignore))
         return tuple(map(OrderChange._make, diff.changes()))
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
+    from tradingdata.books.diff import OrderChange
     from tradingdata.errors import TradingDataError
-    from tradingdata.watch.updates import OrderChange
 
 _MOST_FIELDS = 4
 

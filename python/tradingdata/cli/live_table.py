@@ -20,7 +20,8 @@ from .tables import fitting_table, without_common_day
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tradingdata.watch.updates import OrderChange, OrderUpdate
+    from tradingdata.books.diff import OrderChange
+    from tradingdata.watch.updates import OrderUpdate
 
 _RECENT = 6  # changes below the table
 _AROUND = 7  # lines that are neither orders nor changes

@@ -9,19 +9,16 @@ from __future__ import annotations
 import socket
 import socketserver
 import struct
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from .faults import Fault
 from .routes import Ask, Reply, error
-
-if TYPE_CHECKING:
-    from .server import Server
 
 _LONGEST_LINE = 1 << 16
 _MOST_HEADERS = 100
@@ -50,11 +47,18 @@ class Refused(Exception):
         self.reply = reply
 
 
+class Listener(socketserver.TCPServer):
+    """What a connection uses of its server."""
+
+    stopping: threading.Event
+    outcome: Handle
+
+
 class Connection(socketserver.StreamRequestHandler):
     """A connection, on a thread of its own."""
 
     disable_nagle_algorithm = True
-    server: Server
+    server: Listener
 
     def handle(self) -> None:
         """Answers requests until the client goes, asks to close, or meets a fault that closes."""

@@ -11,12 +11,12 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from .connection import Connection, Handle
+from .connection import Connection, Handle, Listener
 
 _JOIN_SECONDS = 2.0
 
 
-class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+class Server(socketserver.ThreadingMixIn, Listener):
     """A server on 127.0.0.1 with a daemon thread for each connection.
 
     `outcome` tells what to do with a request; it is called on the connection's thread.

@@ -23,7 +23,8 @@ from .server import Server
 from .stocks import StockSearch
 
 if TYPE_CHECKING:
-    from tradingdata import AsyncClient, Client
+    from ..client.async_client import AsyncClient
+    from ..client.client import Client
 
 _running: set[Service] = set()
 
@@ -83,13 +84,13 @@ class Service:
 
     def client(self, account: str | None = None, **options: Any) -> Client:
         """A client of an account, by default of the first one; `options` are those of `Client`."""
-        from tradingdata import Client
+        from ..client.client import Client
 
         return Client(self.base_url, **self._options(account, options))
 
     def async_client(self, account: str | None = None, **options: Any) -> AsyncClient:
         """The same as `client()`, to be awaited."""
-        from tradingdata import AsyncClient
+        from ..client.async_client import AsyncClient
 
         return AsyncClient(self.base_url, **self._options(account, options))
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook
-from .updates import OrderChange, OrderUpdate, TradeUpdate, names, order_diff
+from ..books.diff import OrderChange, checked_ignore, order_diff
+from .updates import OrderUpdate, TradeUpdate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class OrderState:
     def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
         if previous is not None and not isinstance(previous, OrderBook):
             raise TypeError(f"previous= takes an OrderBook, not {type(previous).__name__}")
-        self._ignore = names(ignore)
+        self._ignore = checked_ignore(ignore)
         # Without a zone, as the answers that come: rows of both may have to stand in one book.
         self._orders = None if previous is None else previous.localize(None)
         self._doubts: dict[tuple[Any, ...], int] = {}

@@ -26,7 +26,8 @@ from tradingdata.display.preview import KEY_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tradingdata.watch.updates import OrderChange, OrderUpdate
+    from tradingdata.books.diff import OrderChange
+    from tradingdata.watch.updates import OrderUpdate
 
 EXAMPLES = """
 tradingdata watch
