@@ -7,7 +7,6 @@ import contextlib
 import weakref
 from typing import TYPE_CHECKING
 
-from .. import _core
 from .._util.validate import seconds
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
 from ..errors import ClientClosedError, TradingDataError
