@@ -12,7 +12,7 @@ NOT_YET = {
     "asyncio", "concurrent.futures", "dataclasses", "difflib", "email", "hashlib", "http",
     "importlib.metadata", "inspect", "json", "logging", "numpy", "pandas", "pathlib", "pickle",
     "polars", "pyarrow", "socket", "sqlite3", "ssl", "subprocess", "tempfile",
-    "tomllib", "typing", "urllib", "zoneinfo",
+    "tomllib", "urllib", "zoneinfo",
 }  # fmt: skip
 
 SCRIPT = """
