@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import json
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -36,8 +38,17 @@ def code(*folders: str) -> list[Path]:
     return [path for path in files(*folders) if path.suffix in CODE]
 
 
+@functools.cache
+def text(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
 def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
+
+
+def named(paths: Iterable[Path]) -> list[str]:
+    return [relative(path) for path in paths]
 
 
 EVERYWHERE = ("cpp", "python", "tests", "docs", ".ci")
@@ -51,16 +62,16 @@ def test_the_top_level_holds_the_agreed_names_only() -> None:
     assert found - {"build", "dist"} == agreed
 
 
-@pytest.mark.parametrize("path", code(*EVERYWHERE), ids=relative)
-def test_a_source_file_has_at_most_400_lines(path: Path) -> None:
-    if path == GENERATED or SANDBOX in path.parents:
-        pytest.skip("written by a program, or a table of data")
-    assert len(path.read_text("utf-8").splitlines()) <= 400
+def test_a_source_file_has_at_most_400_lines() -> None:
+    # A program wrote the one; the others are tables of data.
+    by_hand = [
+        path for path in code(*EVERYWHERE) if path != GENERATED and SANDBOX not in path.parents
+    ]
+    assert named(path for path in by_hand if len(text(path).splitlines()) > 400) == []
 
 
-@pytest.mark.parametrize("path", code(*EVERYWHERE), ids=relative)
-def test_nothing_is_left_open(path: Path) -> None:
-    assert not UNFINISHED.findall(path.read_text("utf-8"))
+def test_nothing_is_left_open() -> None:
+    assert named(path for path in code(*EVERYWHERE) if UNFINISHED.search(text(path))) == []
 
 
 @pytest.mark.parametrize("record", RECORDS)
@@ -84,48 +95,50 @@ def test_the_records_have_the_documented_numbers_of_fields() -> None:
     assert [len(_core.fields_of(record)) for record in RECORDS] == [40, 68, 20]
 
 
-def names_used(text: str, names: set[str]) -> set[str]:
+def names_used(source: str, names: set[str]) -> set[str]:
     """The field names that a source text spells out.
 
     A name counts where it is quoted, is an attribute or is a keyword argument. Names that are
     plain words (`price`, `type`) are common in any code, so these count only where they are quoted.
     """
-    quoted = set(re.findall(r"""["'](\w+)\\?["']""", text))
-    bound = set(re.findall(r"\.(\w*_\w*)\b(?!\()", text)) | set(re.findall(r"\b(\w*_\w*)=", text))
+    quoted = set(re.findall(r"""["'](\w+)\\?["']""", source))
+    bound = set(re.findall(r"\.(\w*_\w*)\b(?!\()", source))
+    bound |= set(re.findall(r"\b(\w*_\w*)=", source))
     return (quoted | bound) & names
 
 
 @pytest.mark.parametrize("record", RECORDS)
 def test_a_list_of_fields_is_seen_as_one(record: str) -> None:
     names = {name for name, *_ in _core.fields_of(record)}
-    assert names_used(FIELD_TABLES.read_text("utf-8"), names) == names
+    assert names_used(text(FIELD_TABLES), names) == names
 
 
 @pytest.mark.parametrize("record", RECORDS)
-@pytest.mark.parametrize("path", code(*EVERYWHERE), ids=relative)
-def test_no_other_source_lists_the_fields_of_a_record(path: Path, record: str) -> None:
-    if path in {FIELD_TABLES, GENERATED} or SANDBOX in path.parents:
-        pytest.skip("may list fields")
+def test_no_other_source_lists_the_fields_of_a_record(record: str) -> None:
     names = {name for name, *_ in _core.fields_of(record)}
-    used = names_used(path.read_text("utf-8"), names)
-    assert len(used) <= 8, f"loop over the field table instead of listing {sorted(used)}"
+    for path in code(*EVERYWHERE):
+        if path not in {FIELD_TABLES, GENERATED} and SANDBOX not in path.parents:
+            used = sorted(names_used(text(path), names))
+            assert len(used) <= 8, f"{relative(path)} lists {used}: loop over the field table"
 
 
 def includes(path: Path) -> list[str]:
-    return re.findall(
-        r"^\s*#\s*include\s*[<\"]([^>\"]+)[>\"]", path.read_text("utf-8"), re.MULTILINE
-    )
+    return re.findall(r"^\s*#\s*include\s*[<\"]([^>\"]+)[>\"]", text(path), re.MULTILINE)
 
 
-@pytest.mark.parametrize("path", code("cpp"), ids=relative)
-def test_the_core_knows_nothing_of_python(path: Path) -> None:
-    assert not [name for name in includes(path) if name == "Python.h" or "pybind11" in name]
+def including(paths: Iterable[Path], pattern: str) -> list[str]:
+    """The files that include a header whose name matches."""
+    return named(path for path in paths if any(re.search(pattern, name) for name in includes(path)))
 
 
-@pytest.mark.parametrize("path", code("python/bindings"), ids=relative)
-def test_the_gil_is_released_in_the_one_way_that_survives_the_end(path: Path) -> None:
+def test_the_core_knows_nothing_of_python() -> None:
+    assert including(code("cpp"), r"^Python\.h$|pybind11") == []
+
+
+def test_the_gil_is_released_in_the_one_way_that_survives_the_end() -> None:
     """F108: pybind11's own guard lets a thread unwind into an abort while the interpreter ends."""
-    assert "gil_scoped_release" not in path.read_text("utf-8"), "use ReleasedGil"
+    bindings = code("python/bindings")
+    assert named(path for path in bindings if "gil_scoped_release" in text(path)) == []
 
 
 # Comments, literals, braces, the ends of statements, and all between them.
@@ -171,20 +184,19 @@ def test_a_lazy_static_is_seen_where_there_is_one() -> None:
     class T { void h() { static Foo foo("static"); constinit static int fine = 0; } };
     auto lambda = [] { static int* p = new int; };
     """
-    assert [text.split()[-1] for text in lazy_statics(lazy)] == ["names", 'foo("")', "int"]
+    assert [found.split()[-1] for found in lazy_statics(lazy)] == ["names", 'foo("")', "int"]
 
 
-@pytest.mark.parametrize("path", code("cpp/src", "python/bindings"), ids=relative)
-def test_nothing_is_initialised_on_first_use(path: Path) -> None:
+def test_nothing_is_initialised_on_first_use() -> None:
     """F121: a fork while another thread initialises a static leaves the child waiting for ever."""
-    assert lazy_statics(path.read_text("utf-8")) == []
+    for path in code("cpp/src", "python/bindings"):
+        assert lazy_statics(text(path)) == [], relative(path)
 
 
-@pytest.mark.parametrize("path", code("cpp", "python"), ids=relative)
-def test_only_the_transport_knows_libcurl(path: Path) -> None:
+def test_only_the_transport_knows_libcurl() -> None:
     """Its two halves: the multi handle in curl.cpp, a transfer's options in curl_easy.cpp."""
-    if relative(path) not in {"cpp/src/http/curl.cpp", "cpp/src/http/curl_easy.cpp"}:
-        assert not [name for name in includes(path) if name.startswith("curl/")]
+    transport = {"cpp/src/http/curl.cpp", "cpp/src/http/curl_easy.cpp"}
+    assert set(including(code("cpp", "python"), "^curl/")) == transport
 
 
 # What each layer of the core may include, as its CMake target links it.
@@ -198,20 +210,19 @@ CORE_LAYERS = {
 }
 
 
-@pytest.mark.parametrize("path", code("cpp/src"), ids=relative)
-def test_a_layer_of_the_core_includes_only_layers_below_it(path: Path) -> None:
-    layer = path.parent.name
-    own = [name for name in includes(path) if name.endswith(".hpp")]
-    assert {name.split("/")[0] for name in own} <= CORE_LAYERS[layer]
+def test_a_layer_of_the_core_includes_only_layers_below_it() -> None:
+    for path in code("cpp/src"):
+        own = {name.split("/")[0] for name in includes(path) if name.endswith(".hpp")}
+        assert own <= CORE_LAYERS[path.parent.name], relative(path)
 
 
-@pytest.mark.parametrize("path", code("cpp/src"), ids=relative)
-def test_headers_of_the_core_hold_no_third_party_type(path: Path) -> None:
+def test_headers_of_the_core_hold_no_third_party_type() -> None:
     """Such a header has a slash or an extension; those of the standard library have neither."""
-    allowed = {"curl_easy.hpp": {"curl"}, "simd.hpp": {"emmintrin.h"}}.get(path.name, set())
-    if path.suffix == ".hpp":
-        foreign = [name for name in includes(path) if re.search(r"[/.]", name)]
-        assert {name.split("/")[0] for name in foreign} <= CORE_LAYERS.keys() | allowed
+    allowed = {"curl_easy.hpp": {"curl"}, "simd.hpp": {"emmintrin.h"}}
+    for path in code("cpp/src"):
+        if path.suffix == ".hpp":
+            foreign = {name.split("/")[0] for name in includes(path) if re.search(r"[/.]", name)}
+            assert foreign <= CORE_LAYERS.keys() | allowed.get(path.name, set()), relative(path)
 
 
 def test_the_exports_are_sorted_and_documented() -> None:
@@ -249,13 +260,12 @@ def test_the_base_installation_has_no_dependency() -> None:
     assert [line for line in requirements if "extra ==" not in line] == []
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=relative)
-def test_notebooks_carry_no_outputs(path: Path) -> None:
-    cells = [
-        cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"
-    ]
-    assert cells
-    assert [cell for cell in cells if cell["outputs"] or cell["execution_count"]] == []
+def test_notebooks_carry_no_outputs() -> None:
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        cells = [cell for cell in json.loads(text(path))["cells"] if cell["cell_type"] == "code"]
+        assert cells, relative(path)
+        ran = [cell for cell in cells if cell["outputs"] or cell["execution_count"]]
+        assert ran == [], relative(path)
 
 
 def test_the_stub_of_the_records_is_what_the_tables_give() -> None:
