@@ -1,4 +1,4 @@
-# Shared by .ci/demo, .ci/test and .ci/wheel: system packages, the interpreter, the virtual environment.
+# Shared by the commands in .ci: system packages, the interpreter, virtual environments, the build.
 # Sourced with the repository's root as the working directory.
 
 unset PYTHONPATH PYTHONHOME
@@ -19,7 +19,7 @@ fail() {
   exit 1
 }
 
-# Silent when it works; the whole output when it does not.
+# Runs a command and shows its output only if it fails.
 quietly() {
   local log status=0
   log=$(mktemp)
@@ -29,7 +29,7 @@ quietly() {
   return "$status"
 }
 
-# The C++ compiler that CMake would take.
+# The C++ compiler that CMake would choose.
 compiler() { command -v "${CXX:-c++}" || command -v g++ || command -v clang++; }
 
 has_header() {
@@ -37,8 +37,8 @@ has_header() {
   cxx=$(compiler) && "$cxx" -E -include "$1" -x c++ /dev/null >/dev/null 2>&1
 }
 
-# An interpreter that can build and install the package: CPython 3.11 or newer with venv, pip and
-# its headers. The real path is printed, since a shim (pyenv) may answer differently elsewhere.
+# Finds an interpreter that can build and install the package: CPython 3.11 or newer with venv, pip
+# and its headers. Prints the real path, because a shim (pyenv) may resolve differently elsewhere.
 python_probe='
 import ensurepip, os, sys, sysconfig, venv
 assert sys.implementation.name == "cpython" and sys.version_info >= (3, 11)
@@ -57,7 +57,7 @@ find_python() {
   return 1
 }
 
-# What the build lacks, as Debian names it. An interpreter chosen by hand is the chooser's affair.
+# The Debian packages that the build lacks. Whoever sets PYTHON provides that interpreter.
 missing_packages() {
   compiler >/dev/null || echo g++
   has_header curl/curl.h || echo libcurl4-openssl-dev
@@ -65,36 +65,91 @@ missing_packages() {
   [ -n "${PYTHON:-}" ] || find_python >/dev/null || printf '%s\n' python3-dev python3-venv
 }
 
-# Installs the named Debian packages; with apt or the rights missing, says what to install instead.
+# Installs Debian packages; without apt or the necessary rights, says what to install instead.
 apt_install() {
   local -a root=()
   [ $# -gt 0 ] || return 0
-  command -v apt-get >/dev/null || fail "This needs packages, and there is no apt-get here to install them." \
-    "Install what these are called on your system, then run it again:" "  $*"
+  command -v apt-get >/dev/null || fail "Packages are missing, and this system has no apt-get." \
+    "Install what these are called on your system, then run the command again:" "  $*"
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || fail "This needs packages, and you are neither root nor have sudo." \
-      "Ask for this, then run it again:" "  apt-get install $*"
+    command -v sudo >/dev/null || fail "Packages are missing, and you are neither root nor have sudo." \
+      "Have an administrator run this, then run the command again:" "  apt-get install $*"
     root=(sudo)
   fi
   note "Installing $* ..."
-  quietly "${root[@]}" apt-get -q update || note "apt-get update failed; trying with the lists at hand."
-  # In run level 1 Debian's maintainer scripts start no service (nginx would take port 80).
+  quietly "${root[@]}" apt-get -q update || note "apt-get update failed; continuing with the existing package lists."
+  # In run level 1 Debian's maintainer scripts start no service (nginx would occupy port 80).
   quietly "${root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
     apt-get -q -y --no-install-recommends install "$@" ||
-    fail "apt-get could not install what is missing." "Install by hand: $*"
+    fail "apt-get could not install a package." "Install these, then run the command again: $*"
 }
 
-# The build's system packages; sets `python`.
+# Installs the build's system packages; sets `python`.
 install_build_packages() {
   local -a missing
   mapfile -t missing < <(missing_packages)
   apt_install "${missing[@]}"
   python=$(find_python) || fail "No usable Python: it must be CPython 3.11 or newer, with venv and headers." \
     "Looked at: ${PYTHON:-python3, python3.14 to python3.11, /usr/bin/python3}" \
-    "PYTHON=/path/to/python $0 takes another one."
+    "To use another one: PYTHON=/path/to/python $0"
 }
 
-# What an installed package is made from, and where: a change of any of it means a new install.
+# The environment that holds the build tools: CMake, Ninja, pybind11, and uv for fast installations.
+tools=.venv-build
+
+# Makes the virtual environment $1 unless a usable one for this place and interpreter exists.
+make_venv() {
+  local home
+  home="$(pwd -P)/$1 by $python"
+  [ "$(cat "$1/.home" 2>/dev/null)" = "$home" ] && "$1/bin/python" -c '' 2>/dev/null && return
+  quietly "$python" -m venv --clear "$1" && printf '%s\n' "$home" >"$1/.home"
+}
+
+# The value of pip's setting $1, which uv does not read by itself.
+pip_setting() {
+  "$tools/bin/python" -m pip config list 2>/dev/null | sed -n "s/^[^=]*\.$1='\(.*\)'\$/\1/p" | tail -n 1
+}
+
+# Installs into the virtual environment $1. uv is about ten times faster than pip, but not available
+# for every platform, and blind to some of pip's settings: pip has the last word.
+pip_install() {
+  local venv=$1 index certificates
+  local -a settings=()
+  shift
+  if [ -x "$tools/bin/uv" ]; then
+    index=$(pip_setting index-url)
+    certificates=$(pip_setting cert)
+    [ -z "$index" ] || settings+=("UV_DEFAULT_INDEX=$index")
+    [ -z "$certificates" ] || settings+=("SSL_CERT_FILE=$certificates")
+    env "${settings[@]}" "$tools/bin/uv" pip install --quiet --no-progress \
+      --python "$venv/bin/python" "$@" >/dev/null 2>&1 && return
+  fi
+  quietly "$venv/bin/python" -m pip install "$@"
+}
+
+# What the project requires under $1 of pyproject.toml ("build-system.requires",
+# "project.optional-dependencies.lint"), one requirement a line.
+requirements() {
+  "$python" -c '
+import sys, tomllib
+found = tomllib.load(open("pyproject.toml", "rb"))
+for key in sys.argv[1].split("."):
+    found = found[key]
+print(*found, sep="\n")' "$1"
+}
+
+install_build_tools() {
+  local -a needed
+  make_venv "$tools" || return
+  mapfile -t needed < <(requirements build-system.requires)
+  needed+=('cmake>=3.26' 'ninja>=1.12')
+  [ "$(cat "$tools/.installed" 2>/dev/null)" != "${needed[*]}" ] || return 0
+  [ -x "$tools/bin/uv" ] || "$tools/bin/python" -m pip install --quiet uv >/dev/null 2>&1 || true
+  pip_install "$tools" "${needed[@]}" || return
+  echo "${needed[*]}" >"$tools/.installed"
+}
+
+# Identifies what an installed package is made from, and where; if it differs, install again.
 fingerprint() {
   {
     pwd -P
@@ -105,34 +160,35 @@ fingerprint() {
   } | sha256sum | cut -d' ' -f1
 }
 
-# Makes the virtual environment $1 if there is none that fits this place and this interpreter.
-make_venv() {
-  local home
-  home="$(pwd -P)/$1 by $python"
-  [ "$(cat "$1/.home" 2>/dev/null)" = "$home" ] && "$1/bin/python" -c '' 2>/dev/null && return
-  "$python" -m venv --clear "$1" && printf '%s\n' "$home" >"$1/.home"
+# Builds the one wheel that every environment here installs, unless nothing has changed; sets
+# `wheel`. The build folder stays, so that a change compiles only what it affects.
+build_wheel() {
+  local wheels
+  wheels=build/wheels/$(fingerprint)
+  if ! compgen -G "$wheels/*.whl" >/dev/null; then
+    note "Building tradingdata ..."
+    install_build_tools || return
+    rm -rf build/wheels
+    PATH=$PWD/$tools/bin:$PATH quietly "$tools/bin/python" -m pip wheel --no-deps --no-build-isolation \
+      -Cbuild-dir=build/extension --wheel-dir "$wheels" . || return
+  fi
+  wheel=$(compgen -G "$wheels/*.whl")
 }
 
-# Installs the package as it stands, with extras ("" or "[test,dev]"), into the virtual environment
-# $1. One wheel serves every environment, and nothing is done where nothing changed.
+# Installs the package, with extras ("" or "[test,lint]"), into the virtual environment $1. Does
+# nothing if nothing has changed.
 install_package() {
-  local venv=$1 extras=$2 wanted wheels wheel
-  wanted=$(fingerprint)
-  if [ "$(cat "$venv/.fingerprint" 2>/dev/null)" = "$wanted $extras" ] &&
+  local venv=$1 extras=$2 wheel
+  build_wheel || return
+  if [ "$(cat "$venv/.fingerprint" 2>/dev/null)" = "$wheel $extras" ] &&
     "$venv/bin/python" -c 'import tradingdata' 2>/dev/null; then
     return
   fi
+  install_build_tools || return
   make_venv "$venv" || return
   rm -f "$venv/.fingerprint"
-  wheels=build/wheels/$wanted
-  if ! compgen -G "$wheels/*.whl" >/dev/null; then
-    note "Building tradingdata ..."
-    rm -rf build/wheels
-    quietly "$venv/bin/python" -m pip wheel --no-deps --wheel-dir "$wheels" . || return
-  fi
-  wheel=$(compgen -G "$wheels/*.whl")
   note "Installing tradingdata$extras into $venv ..."
-  quietly "$venv/bin/python" -m pip install --force-reinstall --no-deps "$wheel" || return
-  quietly "$venv/bin/python" -m pip install "$wheel$extras" || return
-  printf '%s\n' "$wanted $extras" >"$venv/.fingerprint"
+  pip_install "$venv" --force-reinstall --no-deps "$wheel" || return
+  [ -z "$extras" ] || pip_install "$venv" "tradingdata$extras @ file://$PWD/$wheel" || return
+  printf '%s\n' "$wheel $extras" >"$venv/.fingerprint"
 }

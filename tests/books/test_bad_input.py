@@ -12,6 +12,8 @@ import tradingdata as td
 from calls import TOKEN, both, failure, good_book
 from service import Service
 
+pytestmark = pytest.mark.sanitize
+
 HTTPS = "https://api.example.test"
 kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 

@@ -33,7 +33,7 @@ CONDITIONS: list[dict[str, Any]] = [
 
 
 class TestFilter:
-    @pytest.mark.parametrize("conditions", CONDITIONS, ids=str)
+    @pytest.mark.parametrize("conditions", CONDITIONS)
     def test_it_is_the_rows_whose_values_are_among_those(self, conditions: dict[str, Any]) -> None:
         def meets(row: td.Trade) -> bool:
             return all(
@@ -61,7 +61,6 @@ class TestFilter:
             ("exch_trade_time", dt.time(9, 15, tzinfo=INDIA)),
             ("expiry_date", dt.datetime(2025, 1, 30)),
         ],
-        ids=repr,
     )
     def test_a_value_that_a_field_never_has_is_refused(self, name: str, odd: Any) -> None:
         with pytest.raises(TypeError, match=f"{name}=? takes"):

@@ -21,6 +21,8 @@ import tradingdata as td
 from service import as_json, envelope, orders, stocks, trades
 from tradingdata._util.atomic_file import whole_file
 
+pytestmark = pytest.mark.sanitize
+
 PAN = "ABCDE1234F"
 MASKED = "ABXXXXXX4F"
 

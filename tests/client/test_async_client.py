@@ -34,6 +34,8 @@ from service import (
 )
 from tradingdata import _core
 
+pytestmark = pytest.mark.sanitize
+
 Run = Callable[[td.AsyncClient], Awaitable[Any]]
 
 

@@ -35,6 +35,8 @@ from service import (
     trades,
 )
 
+pytestmark = pytest.mark.sanitize
+
 PAN = "ABCPK1234F"
 
 

@@ -13,6 +13,8 @@ from calls import both, good_book, served, within
 from service import Behaviour, Request, Service, json_reply, reply, stocks
 from token_sources import Source, accepting, tokens_sent
 
+pytestmark = pytest.mark.sanitize
+
 NO = {"status": "error", "message": "Session expired", "data": None}
 REFUSALS = [
     pytest.param(reply(401), td.AuthenticationError, id="401"),

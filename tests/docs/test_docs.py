@@ -69,6 +69,7 @@ def commands(page: Path) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_sandbox")
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=relative)
 def test_the_commands_on_the_page_run(page: Path) -> None:

@@ -18,6 +18,8 @@ import tradingdata as td
 from oracle import BOOKS, KINDS, UNKNOWN, Sample, body_of, empty, of_kind, sample
 from service import trades
 
+pytestmark = pytest.mark.sanitize
+
 TYPES = {
     "string": pa.string_view(),
     "integer": pa.int64(),

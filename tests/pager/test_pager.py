@@ -22,6 +22,8 @@ from searching import (
 )
 from service import Service, delay, json_reply, pages, stocks
 
+pytestmark = pytest.mark.sanitize
+
 ROWS = stocks(25)
 
 

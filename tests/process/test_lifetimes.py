@@ -18,6 +18,8 @@ import pytest
 import tradingdata as td
 from service import as_json, envelope, trades
 
+pytestmark = pytest.mark.sanitize
+
 HAS_GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 with_gil = pytest.mark.skipif(not HAS_GIL, reason="looks at what only a GIL makes so")
 BODY = as_json(envelope([row | {"more": [i]} for i, row in enumerate(trades(200, variety=True))]))

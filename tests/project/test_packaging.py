@@ -71,7 +71,16 @@ def test_every_part_of_the_extra_all_is_an_extra() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     (everything,) = extras["all"]
     named = set(re.findall(r"\w+", everything.removeprefix("tradingdata")))
-    assert named == set(extras) - {"all", "test", "dev", "docs", "bench", "release"}
+    assert named == set(extras) - {
+        "all",
+        "test",
+        "lint",
+        "types",
+        "dev",
+        "docs",
+        "bench",
+        "release",
+    }
 
 
 def test_the_bill_of_materials_is_of_this_version() -> None:

@@ -38,6 +38,7 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert (package / "_core/records.pyi").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["mypy", "pyright"])
 def test_the_examples_hold(tool: str, tmp_path: Path) -> None:
     """A wrong type fails, and so does an error that is expected but not found."""

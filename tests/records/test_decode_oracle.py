@@ -16,6 +16,8 @@ import lenient_oracle as oracle
 import tradingdata as td
 from service import as_json, envelope, stocks, trades
 
+pytestmark = pytest.mark.sanitize
+
 MUTATIONS = 200_000 if os.environ.get("TRADINGDATA_LONG") else 20_000
 
 # One JSON text each; what is no JSON must be refused wherever it stands.

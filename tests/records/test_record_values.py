@@ -14,6 +14,8 @@ import tradingdata as td
 from sample_records import INDIA, PAN, wire_trade
 from service import as_json, envelope, trades
 
+pytestmark = pytest.mark.sanitize
+
 
 class TestEdges:
     @pytest.mark.parametrize(

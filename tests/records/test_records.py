@@ -19,6 +19,8 @@ from sample_records import BAD, GOOD, TYPES, filled, first_of, kinds_of, records
 from service import as_json, envelope, orders, stocks, trades
 from tradingdata import _core
 
+pytestmark = pytest.mark.sanitize
+
 
 @pytest.mark.parametrize("kind", TYPES)
 class TestEachType:

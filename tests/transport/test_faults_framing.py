@@ -51,6 +51,8 @@ from service import (
     unknown_encoding,
 )
 
+pytestmark = pytest.mark.sanitize
+
 MIB = 2**20
 BODY = as_json(envelope(list(trades(3))))
 
