@@ -16,11 +16,11 @@ namespace tradingdata::python {
 
 namespace {
 
-// (table, status_code, attempts, elapsed, received_at, page, rows to hand on, rows dropped)
+// (table, status_code, attempts, elapsed, received_at, page, rows to yield, rows dropped)
 py::object page_as_python(std::optional<SearchPage> page) {
   if (!page) return py::none();
   return as_python(std::move(page->fetched)) +
-         py::make_tuple(page->rows.page, std::move(page->rows.rows), page->rows.duplicates);
+         py::make_tuple(page->rows.source.page, std::move(page->rows.rows), page->rows.duplicates);
 }
 
 py::dict pager_as_python(const Pager& pager) {
@@ -30,7 +30,9 @@ py::dict pager_as_python(const Pager& pager) {
   result["duplicates"] = pager.stats().duplicates;
   result["requests"] = pager.stats().requests;
   result["ended"] = pager.ended() ? py::object(py::str(name_of(pager.end()))) : py::none();
-  result["doubtful"] = pager.doubtful();
+  const PagerDoubt doubt = pager.doubt();
+  result["doubtful"] = doubt != PagerDoubt::none;
+  result["doubt"] = doubt == PagerDoubt::none ? py::none() : py::object(py::str(name_of(doubt)));
   result["page"] = pager.page();
   result["page_size"] = pager.page_size();
   return result;

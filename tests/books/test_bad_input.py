@@ -219,8 +219,8 @@ def test_no_token_says_where_to_give_one(call: Any, method: str, service: Servic
         ("search", None, TypeError, "query is text, not NoneType"),
         ("search", b"tata", TypeError, "query is text, not bytes"),
         ("stock", 500325, TypeError, "identifier is text, not int"),
-        ("stock", "", td.ConfigurationError, "identifier is empty: give a"),
-        ("stock", "  ", td.ConfigurationError, "identifier is empty: give a"),
+        ("stock", "", td.ConfigurationError, "identifier is blank: give a"),
+        ("stock", "  ", td.ConfigurationError, "identifier is blank: give a"),
     ],
 )
 def test_what_cannot_be_searched_for(

@@ -317,10 +317,24 @@ def test_pages_keep_to_their_own_time_limit(service: Service) -> None:
     assert caught.value.page == 1
 
 
-def test_pages_of_other_lengths_are_no_end(service: Service) -> None:
+def test_pages_of_other_lengths_are_no_end_but_doubtful(service: Service) -> None:
     service.choose(listing(ROWS[:5], ROWS[5:6], ROWS[6:20], ROWS[20:25]))
     with td.Client(service.base_url) as client:
-        assert codes(client.search("x", page_size=5, prefetch=4).all().to_dicts()) == codes(ROWS)
+        search = client.search("x", page_size=5, prefetch=4)
+        with pytest.warns(td.DataWarning, match="shorter than requested") as caught:
+            assert codes(search.all().to_dicts()) == codes(ROWS)
+    assert len(caught) == 1
+    assert search.stats.doubtful
+
+
+@kinds
+@pytest.mark.parametrize("query", ["", " ", "\t\n", "\N{NO-BREAK SPACE}"])
+def test_a_blank_query_is_refused_before_any_request(
+    service: Service, kind: str, query: str
+) -> None:
+    with pytest.raises(td.ConfigurationError, match="query is blank"):
+        replayed(lambda client: client.search(query), service.base_url, kind)
+    assert service.requests == []
 
 
 def test_the_last_page_s_response_is_there_and_a_part_has_none(service: Service) -> None:

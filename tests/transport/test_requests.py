@@ -66,12 +66,12 @@ def test_the_order_book_is_asked_for_so(call: Any, service: Service) -> None:
 def test_a_search_is_asked_for_so_and_never_carries_the_token(call: Any, service: Service) -> None:
     service.script(json_reply(stocks(2)), json_reply([]))
     assert len(call(service.base_url, "search", "tata motors")) == 2
-    for page, request in enumerate(service.requests, 1):
+    # Page 2 is as long as page 1 came: the offset is then the same however the service counts it.
+    for (page, limit), request in zip([(1, 100), (2, 2)], service.requests, strict=True):
         expected = SEARCH_REQUEST.format(
-            query="tata%20motors", page=page, limit=100, port=service.port
+            query="tata%20motors", page=page, limit=limit, port=service.port
         )
         assert request.raw == expected.encode()
-    assert len(service.requests) == 2
 
 
 def test_the_connection_of_a_book_serves_a_search_without_its_token(service: Service) -> None:
@@ -110,7 +110,6 @@ def test_a_retry_sends_the_same_bytes_again(service: Service) -> None:
         "₹ 'quoted' \"twice\"",
         "tab\tnewline\r\ninjected: header",
         "beyond 📈 the plane",
-        " ",
         ".-_~",
         "../../etc/passwd",
         "x" * 10_000,

@@ -1,18 +1,17 @@
-// The rules by which pages become one list of rows without losing any: a state machine that is told
-// what arrived and tells what to ask for and what to hand on. It does no I/O and knows no time.
+// The rules that join pages into one list of rows without losing any: a state machine that takes
+// responses and says which page to request next. It does no I/O and has no clock.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <map>
 #include <optional>
-#include <string_view>
-#include <unordered_set>
-#include <variant>
 #include <vector>
 
 #include "client/page_fingerprint.hpp"
+#include "client/seen_rows.hpp"
 
 namespace tradingdata {
 
@@ -20,29 +19,41 @@ struct PagerOptions {
   std::int64_t page_size = 100;  // the wire's `limit`
   std::int64_t start_page = 1;
   std::optional<std::int64_t> max_items;
-  std::int64_t prefetch = 1;  // pages asked for and not yet handed on, at most; 0: none ahead
+  std::int64_t prefetch = 1;  // pages requested and not yet taken, at most; 0: none ahead
   bool may_shrink = true;     // whether a refused page size may be replaced by the service's own
 };
 
 // Why there are no more pages.
 enum class PagerEnd : std::uint8_t { open, empty_page, repeated_page, max_items, error };
 
-const char* name_of(PagerEnd end);
+// Why there may be rows that were not read.
+enum class PagerDoubt : std::uint8_t {
+  none,
+  repeated_page,  // the last page repeats earlier rows and is as long as the first
+  short_page,     // a page shorter than requested, and more rows on the next
+  rows_behind,    // an empty page, and rows behind it
+  unchecked_end,  // an empty page; the request that looks behind it failed
+  refused_size,   // the service refuses the page size that it gave, so its offsets are unknown
+};
 
-struct PageAsk {
+const char* name_of(PagerEnd end);
+const char* name_of(PagerDoubt doubt);
+
+struct PageRequest {
   std::int64_t page;
   std::int64_t limit;
+  auto operator<=>(const PageRequest&) const = default;
 };
 
 struct PageRows {
-  std::int64_t page = 0;
-  std::vector<std::int64_t> rows;  // what to hand on: positions in that page, in order
-  std::int64_t duplicates = 0;     // what was dropped
+  PageRequest source;
+  std::vector<std::int64_t> rows;  // the rows to yield: positions in that page, in order
+  std::int64_t duplicates = 0;     // rows dropped
 };
 
 struct PagerStats {
-  std::int64_t pages = 0;  // handed on
-  std::int64_t items = 0;  // rows handed on
+  std::int64_t pages = 0;  // taken
+  std::int64_t items = 0;  // rows taken
   std::int64_t duplicates = 0;
   std::int64_t requests = 0;
 };
@@ -57,65 +68,92 @@ class Pager {
   // Throws Error (configuration) for a number below 1 (max_items, prefetch: below 0), or absurd.
   explicit Pager(PagerOptions options);
 
-  // The next page to ask for, if one is due now. Ask until there is none.
-  std::optional<PageAsk> ask();
+  // The next request to send, if one is due now. Call until there is none.
+  std::optional<PageRequest> next_request();
 
-  // What came of an ask, in any order.
-  void receive(std::int64_t page, PageContent content);
-  void fail(std::int64_t page, std::exception_ptr error);
-  // Page 1 was refused with `status`: true where it will be asked for with the service's own page
-  // size instead; then `fail` need not be called.
-  bool refused(std::int64_t page, int status);
-  // It has to be asked for again, with the same size; counts as a request.
-  void asked_again() { ++stats_.requests; }
+  // The outcome of a request, in any order. `status` is 0 where there was no response.
+  void receive(const PageRequest& request, PageContent content);
+  void fail(const PageRequest& request, int status, std::exception_ptr error);
+  void sent_again() { ++stats_.requests; }
 
-  // The next page in order, once it is here. Throws what `fail` was given for it, or Error
+  // The next page in order, once it has arrived. Throws what `fail` was given for it, or Error
   // (pagination), when its turn has come.
   std::optional<PageRows> take();
 
-  bool asks_ahead() const { return options_.prefetch > 0; }  // not only when a page is waited for
-  bool ended() const { return end_ != PagerEnd::open; }      // nothing more to ask: cancel the rest
+  bool prefetches() const { return options_.prefetch > 0; }
+  bool ended() const { return end_ != PagerEnd::open; }  // cancel what is still in flight
   bool done() const { return ended() && ready_.empty() && !error_; }
   PagerEnd end() const { return end_; }
-  std::int64_t due() const { return next_; }     // the page that all later ones wait for
-  std::int64_t page() const { return handed_; }  // the next to hand on: where to go on from
+  PagerDoubt doubt() const { return doubt_; }
+  const PageRequest& due() const { return due_; }  // the request that everything else waits for
+  // Where to resume: the next page to take, counted in pages of `page_size` rows.
+  std::int64_t page() const { return next_page_; }
   std::int64_t page_size() const { return limit_; }
-  // It ended with a repeated page that was as long as page 1: that is all there is, unless the
-  // service gives fewer rows than asked and ignores `page`, or heeds it up to some number only.
-  bool doubtful() const { return doubtful_; }
   const PagerStats& stats() const { return stats_; }
 
  private:
-  using Arrived = std::variant<PageContent, std::exception_ptr>;
+  // What the response to `due_` decides.
+  enum class State : std::uint8_t {
+    first_page,      // whether the service gives pages as long as requested
+    measuring_page,  // the same by page 1, where a later first page came short
+    second_page,     // whether it continues where the first page ended
+    probing_page,    // whether the service heeds `page`, where the second repeats the first
+    reading,         // only here are pages prefetched
+    checking_size,   // whether page 2 came empty because its rows are counted in other pages
+    checking_end,    // whether an empty page is the end: what another request behind it gives
+  };
 
-  std::int64_t window() const;
-  void move_on();
-  void evaluate(PageContent content);
+  struct Received {
+    PageContent content;
+    std::exception_ptr error;
+    int status = 200;
+
+    bool is_missing() const { return status == 404; }
+    bool failed() const { return error && !is_missing(); }
+    bool has_rows() const { return content.size() > 0; }
+  };
+
+  void record(const PageRequest& request, Received received);
+  void evaluate(Received received);
+  void read_page(Received received);
+  void measure(const Received& first);
+  void probe(const Received& part);
+  void check(const Received& behind);
+  void append(PageContent content);
+  void accept(PageContent content, PageRows page);
+  void expect_nothing_behind(Received nothing, PagerEnd end);
+  PageRequest request_other_part() const;
+  PageRequest request_behind(bool is_missing) const;
+  bool retry_with_other_size(int status);
   bool first_page_was_full() const;
-  bool is_new_company(const PageContent& content, std::int64_t row) const;
-  bool repeats_companies_of_first_page(const PageContent& content) const;
-  void stop(std::int64_t page, std::exception_ptr error);
-  void stop_ignored_page(std::int64_t page);
+  bool came_short() const;
+  bool has_room_for(const PageRequest& request) const;
+  void wait_for(State state, const PageRequest& request);
+  void doubt(PagerDoubt reason);
+  void finish(PagerEnd end) { end_ = end; }
+  void stop(std::exception_ptr error);
+  void stop_stuck();
 
   PagerOptions options_;
-  std::int64_t limit_;
-  std::int64_t next_ask_;
-  std::int64_t next_;    // the next to evaluate
-  std::int64_t handed_;  // the next to hand on
-  std::int64_t first_rows_ = -1;
-  std::int64_t accepted_ = 0;  // rows in `ready_` or handed on
-  int full_run_ = 0;           // pages in a row, up to the last, that were as long as a page is
-  bool doubtful_ = false;
-  bool cut_ = false;  // max_items left rows of the last page behind
-  int stale_run_ = 0;
+  std::int64_t requested_size_;  // the `limit` of the first request that was not refused
+  std::int64_t limit_;           // the `limit` of the pages that are read
+  State state_ = State::first_page;
+  PageRequest due_;
+  std::map<PageRequest, std::optional<Received>> requests_;  // sent; with a response once it came
+  std::optional<Received> held_;              // what the state's response decides about
+  PagerEnd held_end_ = PagerEnd::empty_page;  // and how the search ends if nothing is behind
+  std::int64_t next_page_;                    // to take
+  std::int64_t first_rows_ = 0;               // on the first page
+  std::int64_t last_rows_ = 0;                // on the latest page
+  std::int64_t accepted_ = 0;                 // rows in `ready_` or taken
+  int full_run_ = 0;                          // full pages in a row, up to the latest
+  int stale_run_ = 0;                         // pages without a new company, up to the latest
+  bool cut_ = false;                          // max_items left rows of the last page behind
+  PagerDoubt doubt_ = PagerDoubt::none;
   PagerEnd end_ = PagerEnd::open;
   std::exception_ptr error_;
-  std::map<std::int64_t, Arrived> arrived_;
   std::deque<PageRows> ready_;
-  std::deque<PageContent> kept_;  // what `contents_` points into: elements never move
-  std::unordered_set<std::string_view> contents_;
-  std::unordered_set<std::int64_t> codes_;
-  std::unordered_set<std::string_view> names_;  // of rows without a code
+  SeenRows seen_;
   PagerStats stats_;
 };
 

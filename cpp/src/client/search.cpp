@@ -7,31 +7,31 @@ namespace tradingdata {
 SearchRun::SearchRun(std::shared_ptr<const Client> client, std::string query, PagerOptions options,
                      std::optional<double> timeout)
     : client_(std::move(client)), query_(std::move(query)), timeout_(timeout), pager_(options) {
-  call_for({options.start_page, options.page_size});  // a bad query is told now, not later
+  call_for({options.start_page, options.page_size});  // throws for a bad query now, not later
   in_flight_.clear();
 }
 
-Call SearchRun::call_for(const PageAsk& ask) {
-  Call call = client_->search(query_, ask.page, ask.limit, timeout_);
+Call SearchRun::call_for(const PageRequest& request) {
+  Call call = client_->search(query_, request.page, request.limit, timeout_);
   const TimePoint half_time = call.started + (call.deadline - call.started) / 2;
-  in_flight_.emplace(call.id, Asked{ask, half_time, ask.page > pager_.due()});
+  in_flight_.emplace(call.id, Sent{request, half_time, request != pager_.due()});
   return call;
 }
 
 std::vector<Call> SearchRun::calls() {
   std::vector<Call> calls;
-  if (const auto due = again_.extract(pager_.due())) {
-    pager_.asked_again();
-    calls.push_back(call_for(due.mapped()));
+  if (!pager_.ended() && again_.erase(pager_.due()) > 0) {
+    pager_.sent_again();
+    calls.push_back(call_for(pager_.due()));
   }
-  while (const std::optional<PageAsk> ask = pager_.ask()) calls.push_back(call_for(*ask));
+  while (const auto request = pager_.next_request()) calls.push_back(call_for(*request));
   return calls;
 }
 
 std::vector<CallId> SearchRun::surplus() {
   std::vector<CallId> ids;
   if (!pager_.ended()) return ids;
-  for (const auto& [id, asked] : in_flight_) ids.push_back(id);
+  for (const auto& [id, sent] : in_flight_) ids.push_back(id);
   in_flight_.clear();
   again_.clear();
   return ids;
@@ -40,48 +40,47 @@ std::vector<CallId> SearchRun::surplus() {
 bool SearchRun::deliver(Outcome outcome) {
   const auto found = in_flight_.find(outcome.id);
   if (found == in_flight_.end()) return false;
-  const Asked asked = found->second;
+  const Sent sent = found->second;
   in_flight_.erase(found);
   if (outcome.error) {
-    failed(asked, outcome.error);
+    failed(sent, outcome.error);
     return true;
   }
   Fetched page = fetched(std::move(outcome));
   PageContent content = page_content(*page.table);
-  fetched_.insert_or_assign(asked.ask.page, std::move(page));
-  pager_.receive(asked.ask.page, std::move(content));
+  fetched_.insert_or_assign(sent.request, std::move(page));
+  pager_.receive(sent.request, std::move(content));
   return true;
 }
 
-// Asked for ahead of its reader, a page can fail for reasons of our own: the requests before it
-// left no room for it under the rate limit, or its time passed while nobody pumped.
-bool SearchRun::had_no_chance(const Asked& asked, const Error& error) const {
-  const bool ours = asked.half_time < waits_since_ || (asked.ahead && error.attempts == 0);
+// A prefetched page can fail for reasons of our own: the requests before it left no room for it
+// under the rate limit, or its time passed while nobody pumped.
+bool SearchRun::had_no_chance(const Sent& sent, const Error& error) const {
+  const bool ours = sent.half_time < waits_since_ || (sent.ahead && error.attempts == 0);
   return error.retryable && ours;
 }
 
-void SearchRun::failed(const Asked& asked, const std::exception_ptr& error) {
-  const std::int64_t page = asked.ask.page;
+void SearchRun::failed(const Sent& sent, const std::exception_ptr& error) {
+  const std::int64_t page = sent.request.page;
   try {
     std::rethrow_exception(error);
   } catch (Error& wrong) {
-    if (pager_.refused(page, wrong.status_code)) return;
-    if (had_no_chance(asked, wrong)) {
-      again_.emplace(page, asked.ask);
+    if (had_no_chance(sent, wrong)) {
+      again_.insert(sent.request);
       return;
     }
-    Error told = wrong.reworded("page " + std::to_string(page) + ": " + wrong.what());
-    told.page = page;
-    pager_.fail(page, std::make_exception_ptr(told));
+    Error shown = wrong.reworded("page " + std::to_string(page) + ": " + wrong.what());
+    shown.page = page;
+    pager_.fail(sent.request, wrong.status_code, std::make_exception_ptr(shown));
   } catch (...) {
-    pager_.fail(page, std::current_exception());
+    pager_.fail(sent.request, 0, std::current_exception());
   }
 }
 
 std::optional<SearchPage> SearchRun::take() {
   std::optional<PageRows> rows = pager_.take();
   if (!rows) return std::nullopt;
-  const auto found = fetched_.find(rows->page);
+  const auto found = fetched_.find(rows->source);
   SearchPage page{std::move(found->second), std::move(*rows)};
   fetched_.erase(found);
   return page;
@@ -106,8 +105,8 @@ void Search::deliver() {
   for (const CallId id : run_.surplus()) lease_->engine().cancel(id);
 }
 
-// An error here would cost the page that is handed on: it is told by the `next` after it.
-void Search::ask_ahead() noexcept {
+// An error here would lose the page that is about to be returned: the following `next` throws it.
+void Search::prefetch() noexcept {
   try {
     send();
     lease_->engine().pump(client_->options().sources.now());
@@ -132,7 +131,7 @@ std::optional<SearchPage> Search::next(const Waiting& waiting) {
       throw;
     }
     if (page) {
-      if (!run_.pager().ended() && run_.pager().asks_ahead()) ask_ahead();
+      if (!run_.pager().ended() && run_.pager().prefetches()) prefetch();
       return page;
     }
     if (run_.done()) {

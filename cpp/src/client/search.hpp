@@ -1,4 +1,5 @@
-// A search over all its pages: the pager's rules joined to a client's calls.
+// A search over all its pages: sends the pager's requests as calls of a client and returns their
+// outcomes to it. The rules are the pager's.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,12 +17,12 @@
 namespace tradingdata {
 
 struct SearchPage {
-  Fetched fetched;  // the page as it came, dropped rows and all
-  PageRows rows;    // what of it to hand on
+  Fetched fetched;  // the page as received, dropped rows included
+  PageRows rows;    // which of its rows to yield
 };
 
-// Without I/O, so that a sync pager and an asynchronous one are the same: send what `calls` gives,
-// hand in what comes, take pages.
+// Without I/O, so that it serves synchronous and asynchronous callers alike: submit `calls`,
+// deliver their outcomes, take pages.
 class SearchRun {
  public:
   // `timeout` in seconds, a page. Throws Error (configuration).
@@ -29,46 +31,46 @@ class SearchRun {
 
   std::vector<Call> calls();         // to submit now
   std::vector<CallId> surplus();     // to cancel now: the search ended without them
-  bool deliver(Outcome outcome);     // false where the call is none of this search
-  std::optional<SearchPage> take();  // throws what went wrong, in the page's turn
+  bool deliver(Outcome outcome);     // false for a call of another search
+  std::optional<SearchPage> take();  // throws the error of a page in that page's turn
   bool done() const { return pager_.done(); }
   const Pager& pager() const { return pager_; }
 
-  // Of the pages that are asked for from now on, in seconds.
+  // Seconds for each page that is requested from now on.
   void set_timeout(double timeout) { timeout_ = timeout; }
 
-  // The caller starts to wait now; only where nobody pumps in between.
+  // Notes that the caller starts to wait; only for callers that do not pump in between.
   void caller_waits() { waits_since_ = client_->options().sources.now(); }
 
  private:
-  struct Asked {
-    PageAsk ask;
+  struct Sent {
+    PageRequest request;
     TimePoint half_time;
-    bool ahead;  // later than a page that is not there yet
+    bool ahead;  // of a page that has not arrived yet
   };
 
-  Call call_for(const PageAsk& ask);
-  bool had_no_chance(const Asked& asked, const Error& error) const;
-  void failed(const Asked& asked, const std::exception_ptr& error);
+  Call call_for(const PageRequest& request);
+  bool had_no_chance(const Sent& sent, const Error& error) const;
+  void failed(const Sent& sent, const std::exception_ptr& error);
 
   std::shared_ptr<const Client> client_;
   std::string query_;
   std::optional<double> timeout_;
   Pager pager_;
   TimePoint waits_since_ = TimePoint::min();
-  std::map<CallId, Asked> in_flight_;
-  std::map<std::int64_t, PageAsk> again_;    // by page, until it is due
-  std::map<std::int64_t, Fetched> fetched_;  // by page, until it is handed on
+  std::map<CallId, Sent> in_flight_;
+  std::set<PageRequest> again_;             // to be sent again once due
+  std::map<PageRequest, Fetched> fetched_;  // until taken
 };
 
-// The same on one thread, pumping an engine of its own while it waits, and once a page to send
-// what comes next.
+// The same on the caller's thread: pumps a leased engine while it waits, and once after each page
+// to send the next requests.
 class Search {
  public:
   Search(std::shared_ptr<Client> client, std::string query, PagerOptions options,
          std::optional<double> timeout = {});
 
-  // The next page, or nothing at the end. Throws Error, with `page`, and what `waiting` throws.
+  // The next page, or nothing at the end. Throws Error with `page` set, and what `waiting` throws.
   std::optional<SearchPage> next(const Waiting& waiting = {});
   void set_timeout(double timeout) { run_.set_timeout(timeout); }
   void close() noexcept;  // cancels what is in flight; `next` gives nothing more
@@ -77,12 +79,12 @@ class Search {
  private:
   void send();
   void deliver();
-  void ask_ahead() noexcept;
+  void prefetch() noexcept;
 
   std::shared_ptr<Client> client_;
   SearchRun run_;
   std::optional<Lease> lease_;
-  std::exception_ptr later_;  // went wrong behind a page that was to be handed on first
+  std::exception_ptr later_;  // raised behind a page that had to be returned first
   bool closed_ = false;
 };
 

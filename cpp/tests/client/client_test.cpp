@@ -222,7 +222,7 @@ TEST_CASE("a search hands on pages in order and sends the next while the caller 
   while (const auto page = search.next()) {
     CHECK(page->rows.rows.size() == static_cast<std::size_t>(page->fetched.table->rows()));
     rows += page->fetched.table->rows();
-    if (page->rows.page < 4) CHECK(desk.script.sent.size() > sent_before);
+    if (page->rows.source.page < 4) CHECK(desk.script.sent.size() > sent_before);
     sent_before = desk.script.sent.size();
   }
   CHECK(rows == 33);
@@ -253,8 +253,8 @@ TEST_CASE("F77 an error on page 3 comes after pages 1 and 2, and names its page"
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 4});
-  CHECK(search.next()->rows.page == 1);
-  CHECK(search.next()->rows.page == 2);
+  CHECK(search.next()->rows.source.page == 1);
+  CHECK(search.next()->rows.source.page == 2);
   try {
     search.next();
     FAIL("no error");
@@ -333,7 +333,7 @@ TEST_CASE("a page that has come is handed on although the next cannot be asked f
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 1});
-  CHECK(search.next()->rows.page == 1);
+  CHECK(search.next()->rows.source.page == 1);
   CHECK(search.pager().page() == 2);
   CHECK_THROWS_AS(search.next(), std::bad_alloc);
   CHECK_FALSE(search.next());
@@ -363,6 +363,7 @@ TEST_CASE("breaking off a search cancels what is in flight and gives its engine 
   {
     Search search(client, "tata", {10, 1, {}, 4});
     search.next();
+    search.next();  // two full pages: two more are in flight
     search.close();
     CHECK_FALSE(search.next());
   }

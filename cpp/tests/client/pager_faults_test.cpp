@@ -11,10 +11,12 @@
 
 using namespace paging;
 
-TEST_CASE("F75 a short page is no end: one more page is asked, and only one") {
+TEST_CASE("F75 a short page is no end: one more page is requested, and only one") {
   Walk walk({100, 1, {}, 8});
   walk.run(honest(30));
-  CHECK(walk.asked == std::vector<std::int64_t>{1, 2});
+  CHECK(walk.requests == std::vector<PageRequest>{{1, 100}, {2, 30}});
+  CHECK(walk.pager.end() == PagerEnd::empty_page);
+  CHECK(walk.pager.doubt() == PagerDoubt::none);
   CHECK(walk.pager.stats().pages == 1);
   CHECK(walk.pager.stats().items == 30);
 }
@@ -35,11 +37,11 @@ TEST_CASE("F74 so is one that repeats the service's own page size, which heeds n
 
 TEST_CASE("F74 so is one with the same companies at other prices") {
   Walk walk({20, 1, {}, 1});
-  int asked = 0;
+  int requests = 0;
   const Service live = [&](std::int64_t, std::int64_t limit) {
     Rows rows = numbered(0, limit);
-    ++asked;
-    for (Row& row : rows) row.content += " at " + std::to_string(asked);
+    ++requests;
+    for (Row& row : rows) row.content += " at " + std::to_string(requests);
     return rows;
   };
   CHECK(kind_thrown_by([&] { walk.run(live); }) == ErrorKind::pagination);
@@ -51,7 +53,7 @@ TEST_CASE("F74 page 2 that repeats a short page 1 ends, in doubt") {
   walk.run([](std::int64_t, std::int64_t) { return numbered(0, 7); });
   CHECK(walk.rows.size() == 7);
   CHECK(walk.pager.end() == PagerEnd::repeated_page);
-  CHECK(walk.pager.doubtful());
+  CHECK(walk.pager.doubt() == PagerDoubt::repeated_page);
   CHECK(walk.pager.stats().duplicates == 7);
 }
 
@@ -62,19 +64,19 @@ TEST_CASE("a service that gives its last page for every later one ends at the re
   });
   CHECK(walk.rows.size() == 45);
   CHECK(walk.pager.end() == PagerEnd::repeated_page);
-  CHECK_FALSE(walk.pager.doubtful());
+  CHECK(walk.pager.doubt() == PagerDoubt::none);
 }
 
 TEST_CASE("pages that bring no new company for ever end in an error, not in a loop") {
   Walk walk({5, 1, {}, 1});
-  int asked = 0;
+  int requests = 0;
   const Service odd = [&](std::int64_t page, std::int64_t) {
-    ++asked;
+    ++requests;
     if (page == 1) return numbered(0, 5);
-    return Rows{{2, "seen at " + std::to_string(asked)}};
+    return Rows{{2, "seen at " + std::to_string(requests)}};
   };
   CHECK(kind_thrown_by([&] { walk.run(odd); }) == ErrorKind::pagination);
-  CHECK(asked == 1 + Pager::longest_stale_run);
+  CHECK(requests == 1 + Pager::longest_stale_run);
 }
 
 TEST_CASE("F76 rows that shift onto the next page are dropped there and counted") {
@@ -91,7 +93,8 @@ TEST_CASE("the same code with other content, and rows without a code, are kept")
   const Rows pages[] = {
       {{1, "a"}, {1, "b"}, {{}, "no code"}}, {{1, "a"}, {1, "c"}, {{}, "no code"}, {2, "d"}}, {}};
   Walk walk({3, 1, {}, 1});
-  walk.run([&](std::int64_t page, std::int64_t) { return pages[page - 1]; });
+  walk.run(
+      [&](std::int64_t page, std::int64_t) { return pages[std::min<std::int64_t>(page, 3) - 1]; });
   CHECK(walk.rows == std::vector<std::string>{"a", "b", "no code", "c", "no code", "d"});
   CHECK(walk.pager.stats().duplicates == 1);
 }
@@ -112,42 +115,44 @@ TEST_CASE("one listing of a company a page is no stuck service") {
   CHECK(walk.rows.size() == 3);
 }
 
-TEST_CASE("F77 an error waits for its turn, keeps what came before, and tells the page") {
+TEST_CASE("F77 an error waits for its turn and keeps the pages before it") {
   Pager pager({10, 1, {}, 3});
-  pager.ask();
-  pager.receive(1, page_of(numbered(0, 10)));
-  CHECK(pager.take()->page == 1);
-  pager.ask();
-  pager.ask();
-  pager.fail(3, std::make_exception_ptr(Error(ErrorKind::server, "down")));
+  for (const std::int64_t page : {1, 2}) {
+    pager.next_request();
+    pager.receive({page, 10}, page_of(numbered((page - 1) * 10, 10)));
+    CHECK(pager.take()->source.page == page);
+  }
+  CHECK(pager.next_request()->page == 3);
+  CHECK(pager.next_request()->page == 4);
+  pager.fail({4, 10}, 503, std::make_exception_ptr(Error(ErrorKind::server, "down")));
   CHECK_FALSE(pager.take());
   CHECK_FALSE(pager.ended());
-  pager.receive(2, page_of(numbered(10, 10)));
-  CHECK(pager.take()->page == 2);
-  CHECK(pager.page() == 3);
+  pager.receive({3, 10}, page_of(numbered(20, 10)));
+  CHECK(pager.take()->source.page == 3);
+  CHECK(pager.page() == 4);
   CHECK(pager.ended());
   CHECK_FALSE(pager.done());
   CHECK_THROWS_AS(pager.take(), Error);
   CHECK(pager.done());
   CHECK(pager.end() == PagerEnd::error);
-  CHECK_FALSE(pager.ask());
+  CHECK_FALSE(pager.next_request());
 }
 
 TEST_CASE("F74 so is one with the same companies, without codes, at other prices") {
   for (const std::int64_t size : {1, 20}) {
     CAPTURE(size);
     Walk walk({size, 1, {}, 1});
-    int asked = 0;
+    int requests = 0;
     const Service live = [&](std::int64_t, std::int64_t limit) {
       Rows rows = numbered(0, limit);
-      ++asked;
+      ++requests;
       for (Row& row : rows) {
-        row = {std::nullopt, row.content + " at " + std::to_string(asked), row.content};
+        row = {std::nullopt, row.content + " at " + std::to_string(requests), row.content};
       }
       return rows;
     };
     CHECK(kind_thrown_by([&] { walk.run(live); }) == ErrorKind::pagination);
-    CHECK(asked == (size == 1 ? 1 + Pager::longest_stale_run : 2));
+    CHECK(requests == (size == 1 ? 1 + Pager::longest_stale_run : 3));
   }
 }
 
@@ -160,7 +165,7 @@ TEST_CASE("F76 a full page that is repeated ends in doubt, a short one does not"
     });
     CHECK(walk.rows.size() == static_cast<std::size_t>(total));
     CHECK(walk.pager.end() == PagerEnd::repeated_page);
-    CHECK(walk.pager.doubtful() == (total == 40));
+    CHECK((walk.pager.doubt() != PagerDoubt::none) == (total == 40));
   }
 }
 
@@ -186,5 +191,22 @@ TEST_CASE("F76 a service whose rows move at random never makes a loop or a row t
     CHECK((kind == ErrorKind::closed || kind == ErrorKind::pagination));
     const std::set<std::string> distinct(walk.rows.begin(), walk.rows.end());
     CHECK(distinct.size() == walk.rows.size());
+  }
+}
+
+TEST_CASE("a service that filters the rows of a page is read on, with doubt") {
+  for (const std::int64_t kept : {2, 3, 10}) {  // one row in `kept` of a page is given
+    CAPTURE(kept);
+    Walk walk({100, 1, {}, 1});
+    walk.run([&](std::int64_t page, std::int64_t limit) {
+      Rows rows;
+      const std::int64_t first = (page - 1) * limit;
+      for (std::int64_t row = first; row < std::min<std::int64_t>(first + limit, 450); ++row) {
+        if (row % kept == 0) rows.push_back({row, "row " + std::to_string(row)});
+      }
+      return rows;
+    });
+    CHECK(walk.rows.size() == static_cast<std::size_t>(450 / kept));
+    CHECK(walk.pager.doubt() != PagerDoubt::none);
   }
 }

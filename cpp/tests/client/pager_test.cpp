@@ -27,7 +27,7 @@ TEST_CASE("every row once, whatever the total, page size, clamp, prefetch and or
           CHECK(walk.pager.end() == PagerEnd::empty_page);
           const std::int64_t pages = (total + std::min(size, clamp) - 1) / std::min(size, clamp);
           const std::int64_t in_vain = std::min(pages, prefetch);
-          CHECK(static_cast<std::int64_t>(walk.asked.size()) <= pages + 1 + in_vain);
+          CHECK(static_cast<std::int64_t>(walk.requests.size()) <= pages + 1 + in_vain);
         }
       }
     }
@@ -37,7 +37,7 @@ TEST_CASE("every row once, whatever the total, page size, clamp, prefetch and or
 TEST_CASE("an empty first page is an empty result after one request") {
   Walk walk({});
   walk.run(honest(0));
-  CHECK(walk.asked.size() == 1);
+  CHECK(walk.requests.size() == 1);
   CHECK(walk.rows.empty());
 }
 
@@ -48,88 +48,93 @@ TEST_CASE("max_items caps rows and requests") {
     walk.run(honest(1000));
     CHECK(walk.rows == contents(numbered(0, most)));
     CHECK(walk.pager.end() == PagerEnd::max_items);
-    CHECK(static_cast<std::int64_t>(walk.asked.size()) == (most + 9) / 10);
+    CHECK(static_cast<std::int64_t>(walk.requests.size()) == (most + 9) / 10);
   }
 }
 
-TEST_CASE("prefetch bounds what is asked and not yet handed on; full pages earn it") {
+TEST_CASE("prefetch bounds the pages requested and not yet taken; full pages earn it") {
   Pager pager({10, 1, {}, 3});
   const auto arrive = [&](std::int64_t page) {
-    pager.receive(page, page_of(numbered((page - 1) * 10, 10)));
+    pager.receive({page, 10}, page_of(numbered((page - 1) * 10, 10)));
   };
-  CHECK(pager.ask()->page == 1);
-  CHECK_FALSE(pager.ask());
+  CHECK(pager.next_request()->page == 1);
+  CHECK_FALSE(pager.next_request());
   arrive(1);
-  CHECK(pager.ask()->page == 2);  // two in flight or in hand, after one full page
-  CHECK_FALSE(pager.ask());
+  CHECK(pager.next_request()->page == 2);
+  CHECK_FALSE(pager.next_request());
   arrive(2);
-  CHECK(pager.ask()->page == 3);
+  CHECK(pager.next_request()->page == 3);
   arrive(3);
-  CHECK_FALSE(pager.ask());  // four would be earned, three are allowed
-  CHECK(pager.take()->page == 1);
-  CHECK(pager.ask()->page == 4);
-  CHECK_FALSE(pager.ask());
-  CHECK(pager.take()->page == 2);
-  CHECK(pager.ask()->page == 5);
-  CHECK(pager.take()->page == 3);
-  CHECK(pager.ask()->page == 6);
-  CHECK_FALSE(pager.ask());
+  CHECK_FALSE(pager.next_request());  // three full pages earn another, but three are not taken
+  CHECK(pager.take()->source.page == 1);
+  CHECK(pager.next_request()->page == 4);
+  CHECK_FALSE(pager.next_request());
+  CHECK(pager.take()->source.page == 2);
+  CHECK(pager.next_request()->page == 5);
+  CHECK(pager.take()->source.page == 3);
+  CHECK(pager.next_request()->page == 6);
+  CHECK_FALSE(pager.next_request());
   arrive(6);
   arrive(5);
   CHECK_FALSE(pager.take());
   arrive(4);
-  for (const std::int64_t page : {4, 5, 6}) CHECK(pager.take()->page == page);
+  for (const std::int64_t page : {4, 5, 6}) CHECK(pager.take()->source.page == page);
 }
 
 TEST_CASE("a listing of two pages costs four requests, however many may be fetched ahead") {
   Walk walk({10, 1, {}, 100});
   walk.run(honest(15));
-  CHECK(walk.asked.size() <= 4);
+  CHECK(walk.requests.size() <= 4);
 }
 
 TEST_CASE("start_page goes on from there") {
   Walk walk({10, 3, {}, 2});
   walk.run(honest(45));
   CHECK(walk.rows == contents(numbered(20, 25)));
-  CHECK(walk.asked.front() == 3);
+  CHECK(walk.requests.front().page == 3);
 }
 
-TEST_CASE("page 1 refused with 400 or 422 is asked for once more with 10 rows") {
+std::exception_ptr refusal() {
+  return std::make_exception_ptr(Error(ErrorKind::bad_request, "limit is too large"));
+}
+
+TEST_CASE("page 1 refused with 400 or 422 is requested once more with 10 rows") {
   for (const int status : {400, 422}) {
     Pager pager({100, 1, {}, 1});
-    pager.ask();
-    CHECK(pager.refused(1, status));
-    const auto ask = pager.ask();
-    CHECK(ask->page == 1);
-    CHECK(ask->limit == 10);
-    CHECK_FALSE(pager.refused(1, status));
+    pager.next_request();
+    pager.fail({1, 100}, status, refusal());
+    CHECK(pager.next_request() == PageRequest{1, 10});
+    CHECK(pager.page_size() == 10);
     CHECK(pager.stats().requests == 2);
+    pager.fail({1, 10}, status, refusal());
+    CHECK_THROWS_AS(pager.take(), Error);
   }
-  Pager other({100, 1, {}, 1});
-  other.ask();
-  CHECK_FALSE(other.refused(1, 404));
-  Pager later({100, 7, {}, 1});  // page 7 of another size would begin at another row
-  later.ask();
-  CHECK_FALSE(later.refused(7, 400));
 }
 
-TEST_CASE("a page size that the user chose is not replaced by another one") {
-  PagerOptions options;
-  options.may_shrink = false;
-  Pager pager(options);
-  pager.ask();
-  CHECK_FALSE(pager.refused(1, 422));
+TEST_CASE("no other refusal is answered with another page size") {
+  PagerOptions chosen;
+  chosen.may_shrink = false;  // the user's own page size
+  PagerOptions later;
+  later.start_page = 7;  // of another size it would begin at another row
+  const std::pair<PagerOptions, int> cases[] = {{{}, 404}, {chosen, 422}, {later, 400}};
+  for (const auto& [options, status] : cases) {
+    CAPTURE(status);
+    Pager pager(options);
+    pager.next_request();
+    pager.fail({options.start_page, 100}, status, refusal());
+    CHECK_THROWS_AS(pager.take(), Error);
+  }
 }
 
 TEST_CASE("prefetch 0 asks for one page at a time") {
   Pager pager({10, 1, {}, 0});
-  CHECK_FALSE(pager.asks_ahead());
-  pager.ask();
-  pager.receive(1, page_of(numbered(0, 10)));
-  CHECK_FALSE(pager.ask());
+  CHECK_FALSE(pager.prefetches());
+  pager.next_request();
+  pager.receive({1, 10}, page_of(numbered(0, 10)));
+  CHECK_FALSE(pager.next_request());
   pager.take();
-  CHECK(pager.ask()->page == 2);
-  CHECK_FALSE(pager.ask());
+  CHECK(pager.next_request()->page == 2);
+  CHECK_FALSE(pager.next_request());
 }
 
 TEST_CASE("a page that max_items cuts is the page to go on from; a whole one is behind us") {

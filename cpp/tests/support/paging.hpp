@@ -1,4 +1,4 @@
-// Services that page in one way or another, and a walk of the pager over them.
+// Simulated services that page well or badly, and a walk of the pager over them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -38,46 +39,75 @@ inline Rows numbered(std::int64_t first, std::int64_t count) {
   return rows;
 }
 
-// A service that holds `total` rows and gives at most `clamp` of them a page.
-using Service = std::function<Rows(std::int64_t page, std::int64_t limit)>;
+// What a service gives for one request; nothing stands for a 404.
+using Service = std::function<std::optional<Rows>(std::int64_t page, std::int64_t limit)>;
 
-inline Service honest(std::int64_t total, std::int64_t clamp = 1000) {
-  return [=](std::int64_t page, std::int64_t limit) {
-    const std::int64_t size = std::min(limit, clamp);
-    const std::int64_t first = (page - 1) * size;
-    return numbered(first, std::clamp<std::int64_t>(total - first, 0, size));
+// How a service pages its `total` rows, and what it does wrong.
+struct Paging {
+  std::int64_t total = 0;
+  std::int64_t cap = 1000;      // rows on a page, at most
+  bool offset_by_given = true;  // the offset counts pages as given; otherwise as requested
+  std::int64_t extra = 0;       // rows on a page beyond its limit
+  bool ignores_page = false;    // gives page 1 for every page
+  bool repeats_last = false;    // gives the last page for every later one
+  bool missing_behind = false;  // gives 404 behind the last page
+  std::int64_t empty_page = 0;  // the page that comes empty although it has rows
+  std::int64_t short_page = 0;  // the page that comes with only half of its rows
+};
+
+inline Service service_of(const Paging& paging) {
+  return [=](std::int64_t page, std::int64_t limit) -> std::optional<Rows> {
+    if (paging.ignores_page) page = 1;
+    const std::int64_t given = std::min(limit, paging.cap) + paging.extra;
+    const std::int64_t step = paging.offset_by_given ? given : limit;
+    const std::int64_t last = std::max<std::int64_t>((paging.total + step - 1) / step, 1);
+    if (paging.repeats_last) page = std::min(page, last);
+    if (paging.missing_behind && page > last) return std::nullopt;
+    if (page == paging.empty_page) return Rows{};
+    const std::int64_t first = (page - 1) * step;
+    const std::int64_t rows = std::clamp<std::int64_t>(paging.total - first, 0, given);
+    return numbered(first, page == paging.short_page ? (rows + 1) / 2 : rows);
   };
+}
+
+inline Service honest(std::int64_t total, std::int64_t cap = 1000) {
+  return service_of({.total = total, .cap = cap});
 }
 
 struct Walk {
   Pager pager;
   std::vector<std::string> rows;
-  std::vector<std::int64_t> asked;
+  std::vector<PageRequest> requests;
 
   explicit Walk(PagerOptions options) : pager(options) {}
 
-  // Answers in the order that `shuffle` gives, or in the order asked.
+  // Responds in the order that `shuffle` gives, or in the order of the requests.
   void run(const Service& service, std::mt19937* shuffle = nullptr) {
-    std::vector<PageAsk> waiting;
-    std::map<std::int64_t, Rows> seen;
+    std::vector<PageRequest> waiting;
+    std::map<PageRequest, Rows> seen;
     while (true) {
       while (const auto page = pager.take()) {
         for (const std::int64_t row : page->rows) {
-          rows.push_back(seen.at(page->page)[static_cast<std::size_t>(row)].content);
+          rows.push_back(seen.at(page->source)[static_cast<std::size_t>(row)].content);
         }
       }
       if (pager.done()) return;
-      while (const auto ask = pager.ask()) {
-        waiting.push_back(*ask);
-        asked.push_back(ask->page);
-        REQUIRE(asked.size() < 2000);
+      while (const auto request = pager.next_request()) {
+        waiting.push_back(*request);
+        requests.push_back(*request);
+        if (requests.size() > 2000) FAIL("the search does not end");
       }
-      if (waiting.empty()) continue;
+      if (pager.ended()) continue;
+      if (waiting.empty()) FAIL("the pager waits for nothing");
       const std::size_t chosen = shuffle ? (*shuffle)() % waiting.size() : 0;
-      const PageAsk ask = waiting[chosen];
+      const PageRequest request = waiting[chosen];
       waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(chosen));
-      seen[ask.page] = service(ask.page, ask.limit);
-      pager.receive(ask.page, page_of(seen[ask.page]));
+      if (const auto response = service(request.page, request.limit)) {
+        seen[request] = *response;
+        pager.receive(request, page_of(*response));
+      } else {
+        pager.fail(request, 404, std::make_exception_ptr(Error(ErrorKind::not_found, "404")));
+      }
     }
   }
 };

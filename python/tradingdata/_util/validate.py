@@ -53,3 +53,11 @@ def text(name: str, value: Any) -> str:
     except UnicodeEncodeError:
         raise ConfigurationError(f"{name} holds half a character (a lone surrogate)") from None
     return value
+
+
+def words(name: str, value: Any) -> str:
+    """Text that is not blank: the service leaves open what an empty search would return."""
+    given = text(name, value)
+    if not given.strip():
+        raise ConfigurationError(f"{name} is blank: give a company name, a symbol or a code")
+    return given

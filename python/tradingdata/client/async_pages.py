@@ -1,4 +1,4 @@
-"""A search on an event loop: pages in flight on the worker, awaited in order."""
+"""The page requests of an async search: in flight on the worker, awaited in order."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class PagesInFlight:
-    """What one pass has under way on its event loop; to be closed when the pass ends."""
+    """The requests of one pass on its event loop. Close it when the pass ends."""
 
     def __init__(
-        self, port: LoopPort, run: _core.SearchRun, on_retry: RetryHook, ahead: bool
+        self, port: LoopPort, run: _core.SearchRun, on_retry: RetryHook, prefetches: bool
     ) -> None:
         self._port = port
         self._run = run
         self._on_retry = on_retry
-        self._ahead = ahead
+        self._prefetches = prefetches
         self._flights: dict[int, asyncio.Future[_core.Outcome]] = {}
 
     async def next(self) -> tuple[Any, ...] | None:
@@ -30,10 +30,10 @@ class PagesInFlight:
             found: tuple[Any, ...] | None = self._run.take()
             if found is None and self._run.done:
                 return None
-            if found is None or self._ahead:
+            if found is None or self._prefetches:
                 self._send()
             for call in self._run.surplus():
-                self._give_up(self._flights.pop(call))
+                self._cancel(self._flights.pop(call))
             if found is not None:
                 return found
             arrived, _ = await asyncio.wait(
@@ -47,13 +47,13 @@ class PagesInFlight:
             self._flights[call] = self._port.watch(call, self._on_retry)
 
     def close(self) -> None:
-        """Gives up what is under way."""
+        """Cancels what is in flight."""
         for flight in self._flights.values():
-            self._give_up(flight)
+            self._cancel(flight)
         self._flights.clear()
 
     @staticmethod
-    def _give_up(flight: asyncio.Future[_core.Outcome]) -> None:
-        # One that failed already would otherwise be logged as an error that nobody looked at.
+    def _cancel(flight: asyncio.Future[_core.Outcome]) -> None:
+        # asyncio logs the error of a failed future that was never retrieved.
         if not flight.cancel() and not flight.cancelled():
             flight.exception()

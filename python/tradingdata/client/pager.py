@@ -1,11 +1,11 @@
-"""A search over all its pages, for both clients."""
+"""The iterables that a search returns: pages are fetched as they are read, sync and async."""
 
 from __future__ import annotations
 
 import time
 
 from .. import _core
-from .._util.validate import count, flag, hook, seconds, text
+from .._util.validate import count, flag, hook, seconds, words
 from ..books.book import StockList, concat
 from ..errors import PaginationError, TradingDataError
 from .progress_bar import page_bar, require_bar
@@ -26,7 +26,7 @@ LONGEST_SHOWN = 60  # characters of a query
 
 
 class _Pager:
-    """What the two pagers share: the question, and how far the latest pass has come."""
+    """The part that both pagers share: the query and the latest pass."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class _Pager:
         timeout: float | None,
     ) -> None:
         self._client = client
-        self._query = text("query", query)
+        self._query = words("query", query)
         self._page_size = None if page_size is None else count("page_size", page_size)
         self._start_page = count("start_page", start_page)
         self._max_items = None if max_items is None else count("max_items", max_items, least=0)
@@ -52,13 +52,13 @@ class _Pager:
         self._on_page = hook("on_page", on_page)
         if self._progress:
             require_bar()
-        # A question that cannot be sent is told now, not at the first page.
+        # Raises for a query that cannot be sent, now and not at the first page.
         self._begin(_core.SearchRun)
 
     def _begin(
         self, kind: Callable[..., Any], most: int | None = None, within: float | None = None
     ) -> tuple[Any, SearchPass]:
-        """A new pass of ``most`` stocks, which takes ``within`` seconds in all."""
+        """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
         caps = [cap for cap in (most, self._max_items) if cap is not None]
         run = kind(
             self._client._core,
@@ -75,22 +75,29 @@ class _Pager:
 
     @property
     def query(self) -> str:
-        """What is searched for."""
+        """The text that is searched for."""
         return self._query
 
     @property
     def page(self) -> int:
-        """The first page that was not handed on whole, to go on from with ``start_page=``."""
+        """The first page that was not yielded completely: where to resume with ``start_page=``.
+
+        It counts pages of ``page_size`` rows.
+        """
         return self._pass.page
 
     @property
     def page_size(self) -> int:
-        """The ``limit`` that is sent; 10 from when the service has refused the default of 100."""
+        """The ``limit`` of the pages that are read.
+
+        Smaller than requested where the service gives shorter pages, and 10 where it refuses the
+        default of 100.
+        """
         return self._pass.page_size
 
     @property
     def stats(self) -> SearchStats:
-        """What the latest pass has done so far."""
+        """The counts of the latest pass so far."""
         return self._pass.stats
 
     def _shown(self) -> str:
@@ -106,14 +113,15 @@ class _Pager:
 
 
 class SearchPager(_Pager):
-    """The stocks of a search: an iterable that fetches page after page, ahead of its reader.
+    """The stocks of a search: an iterable that requests pages ahead of its reader.
 
-    Each ``iter()`` starts afresh. The service tells neither the total nor the greatest page size,
-    so an empty page ends the search, and one that brings nothing new. A row that is identical to an
-    earlier one is dropped and counted. An error says the ``page`` to go on from and carries the
-    stocks ``received`` before it. Where the service repeats page 1 for ever, that is a
-    PaginationError. What a service that moves rows between pages never sends on any page cannot be
-    noticed in one pass; ``all(confirm=True)`` makes several.
+    Each ``iter()`` starts afresh. The service reports neither the total nor the largest page size,
+    so the pages themselves show where the list ends: an empty page, confirmed by a second request,
+    or a page without new rows. A row that is identical to an earlier one is dropped and counted.
+    Where pages contradict each other, ``stats.doubtful`` is set and a DataWarning gives the reason;
+    where the service repeats page 1, a PaginationError is raised. An error carries the ``page`` to
+    resume from and the stocks ``received`` before it. A row that moves from an unread page to one
+    already read cannot be noticed in one pass; ``all(confirm=True)`` makes several.
     """
 
     def __iter__(self) -> Generator[Stock, None, None]:
@@ -124,7 +132,7 @@ class SearchPager(_Pager):
             progress.page = behind
 
     def pages(self) -> Generator[StockList, None, None]:
-        """The pages, one after the other, without rows that stood on an earlier one."""
+        """Yields the pages, without the rows that were on an earlier one."""
         yield from self._walk(*self._begin(_core.Search))
 
     def _pages_within(self, budget: float) -> Generator[StockList, None, None]:
@@ -142,8 +150,8 @@ class SearchPager(_Pager):
                 if found is None:
                     break
                 page = progress.page_of(found)
-                progress.tell(page)
-                progress.hand_on(page)
+                progress.notify(page)
+                progress.yielded(page)
                 bar.update(len(page))
                 yield page
             progress.ended()
@@ -152,11 +160,14 @@ class SearchPager(_Pager):
             bar.close()
 
     def all(self, *, confirm: bool = False) -> StockList:
-        """All stocks of the search.
+        """Returns all stocks of the search.
 
-        ``confirm=True`` reads them again until two passes in a row bring the same stocks, since a
-        pass during which rows move between pages can miss some; five passes without that raise
-        PaginationError.
+        Args:
+            confirm: Whether to read the list again until two passes in a row return the same
+                stocks. A single pass can miss rows that move between pages meanwhile.
+
+        Raises:
+            PaginationError: If the service ignores ``page``, or five passes differed.
         """
         found = concat([StockList(), *self.pages()])
         for _ in range(MOST_PASSES - 1) if confirm else ():
@@ -167,7 +178,7 @@ class SearchPager(_Pager):
         return _unconfirmed(found) if confirm else found
 
     def first(self, n: int) -> StockList:
-        """The first ``n`` stocks; no page is asked for that is not needed for them."""
+        """Returns the first ``n`` stocks; requests only the pages needed for them."""
         most = count("n", n, least=0)
         return concat([StockList(), *self._walk(*self._begin(_core.Search, most))])
 
@@ -175,8 +186,8 @@ class SearchPager(_Pager):
 class AsyncSearchPager(_Pager):
     """The stocks of a search, for ``async for``; see ``SearchPager``.
 
-    ``on_page`` may be an async function. A task that is cancelled gives its pages up at once; to
-    leave a loop early and know that nothing is under way, close it
+    ``on_page`` may be an async function. Cancelling the task cancels its requests at once. To leave
+    a loop early with no request left in flight, close it
     (``contextlib.aclosing(search.pages())``).
     """
 
@@ -198,7 +209,7 @@ class AsyncSearchPager(_Pager):
                 progress.page = behind
 
     def pages(self) -> AsyncGenerator[StockList, None]:
-        """The pages, one after the other, without rows that stood on an earlier one."""
+        """Yields the pages, without the rows that were on an earlier one."""
         return self._walk()
 
     def _pages_within(self, budget: float) -> AsyncGenerator[StockList, None]:
@@ -229,10 +240,10 @@ class AsyncSearchPager(_Pager):
                 if found is None:
                     break
                 page = progress.page_of(found)
-                told = progress.tell(page)
-                if isinstance(told, Awaitable):
-                    await told
-                progress.hand_on(page)
+                result = progress.notify(page)
+                if isinstance(result, Awaitable):
+                    await result
+                progress.yielded(page)
                 bar.update(len(page))
                 yield page
             progress.ended()
@@ -242,7 +253,7 @@ class AsyncSearchPager(_Pager):
             bar.close()
 
     async def all(self, *, confirm: bool = False) -> StockList:
-        """All stocks of the search; see ``SearchPager.all``."""
+        """Returns all stocks of the search; see ``SearchPager.all``."""
         found = await self._read()
         for _ in range(MOST_PASSES - 1) if confirm else ():
             again = await self._read()
@@ -252,7 +263,7 @@ class AsyncSearchPager(_Pager):
         return _unconfirmed(found) if confirm else found
 
     async def first(self, n: int) -> StockList:
-        """The first ``n`` stocks; no page is asked for that is not needed for them."""
+        """Returns the first ``n`` stocks; requests only the pages needed for them."""
         return await self._read(count("n", n, least=0))
 
     async def _read(self, most: int | None = None) -> StockList:
@@ -261,15 +272,15 @@ class AsyncSearchPager(_Pager):
 
 
 def _companies(stocks: StockList) -> set[object]:
-    """Which companies a pass has brought, at whatever prices; a row without a code is itself."""
+    """The companies of a pass, whatever their prices; a row without a code stands for itself."""
     codes = stocks.to_dict(["co_code"])["co_code"]
     return {row if code is None else code for row, code in zip(stocks, codes, strict=True)}
 
 
 def _unconfirmed(found: StockList) -> StockList:
     error = PaginationError(
-        f"{MOST_PASSES} passes over the search brought different stocks each time: rows move while "
-        "they are read; the latest pass is in .received"
+        f"{MOST_PASSES} passes over the search returned different stocks each time, as where rows "
+        "move while they are read: use the latest pass in `.received`, or try again later"
     )
     error.received = found
     raise error

@@ -1,4 +1,4 @@
-"""One pass over the pages of a search: what becomes of each page, of an error, and of the end."""
+"""One pass over the pages of a search: its progress, its warnings, and what an error carries."""
 
 from __future__ import annotations
 
@@ -30,32 +30,46 @@ if TYPE_CHECKING:
 else:
     _Counts = namedtuple("SearchStats", "pages items duplicates requests ended doubtful")
 
-DOUBT = (
-    "the search ended with a full page of rows that had all come before; a service that limits "
-    "what can be reached looks the same, so there may be more stocks"
-)
+MORE = "so there may be more stocks: read again with all(confirm=True) or narrow the query"
+RESIZE = "so there may be more stocks: read again with a smaller page_size"
+
+# Why a result may be incomplete, by the core's name of the reason.
+DOUBTS = {
+    "repeated page": (
+        "the search ended with a full page of rows that had all come before, as where a service "
+        f"limits what can be reached, {MORE}"
+    ),
+    "short page": f"a page was shorter than requested although more rows followed, {RESIZE}",
+    "rows behind": f"an empty page ended the search although rows come behind it, {RESIZE}",
+    "unchecked end": (
+        f"an empty page ended the search, and the request that looks behind it failed, {MORE}"
+    ),
+    "refused size": (
+        f"the service gave a shorter page than requested and refused its own page size, {RESIZE}"
+    ),
+}
 
 
 class SearchStats(_Counts):
-    """What the latest pass over a search has done so far.
+    """How far the latest pass over a search has come.
 
     Attributes:
-        pages: pages handed on.
-        items: stocks handed on.
-        duplicates: rows dropped since an identical one stood on an earlier page.
-        requests: pages asked for; an attempt that was tried again counts once.
-        ended: why it ended (``"empty page"``, ``"repeated page"``, ``"max_items"``, ``"error"``),
-            or ``None`` while there may be more.
-        doubtful: whether it ended with a repeated page that was as long as the first: all there is,
-            unless the service gives fewer rows than asked and ignores ``page``, or counts pages up
-            to some number only. A DataWarning says so too.
+        pages: Pages yielded.
+        items: Stocks yielded.
+        duplicates: Rows dropped because an identical one was on an earlier page.
+        requests: Pages requested, including those that check where the list ends. A retried request
+            counts once.
+        ended: Why it ended (``"empty page"``, ``"repeated page"``, ``"max_items"``, ``"error"``),
+            or ``None`` while there may be more. A 404 behind the last page counts as an empty page.
+        doubtful: Whether the pages contradict each other, so that rows may be missing. A
+            ``DataWarning`` gives the reason.
     """
 
     __slots__ = ()
 
 
 class SearchPass:
-    """How far one pass has come, and what its pages are made into."""
+    """The progress of one pass, and the conversion of its pages."""
 
     def __init__(
         self,
@@ -70,33 +84,34 @@ class SearchPass:
         self._until = until
         self._state = run.state()
         self._received: list[StockList] = []
-        self.page: int = self._state["page"]  # the first that was not handed on whole
+        self._warned = False
+        self.page: int = self._state["page"]  # the first that was not yielded completely
         self.current = self.page
         self.on_retry = log_retry("Stock", client.account, client._on_retry)
 
     @property
     def page_size(self) -> int:
-        """The ``limit`` that is sent."""
+        """The ``limit`` of the pages that are read."""
         size: int = self._state["page_size"]
         return size
 
     @property
     def stats(self) -> SearchStats:
-        """What was done so far."""
+        """The counts so far."""
         return SearchStats(*(self._state[name] for name in SearchStats._fields))
 
     def bound_time(self) -> None:
-        """Leaves the next page the rest of the time that all pages have together."""
+        """Limits the next page to what is left of the time for all pages."""
         if self._until is None:
             return
         left = self._until - time.monotonic()
         if left <= 0:
-            raise DeadlineError("the time was up before the search had come to its end")
+            raise DeadlineError("the time was up before the search ended: allow a longer `timeout`")
         self._run.set_timeout(left)
 
     def page_of(self, found: tuple[Any, ...]) -> StockList:
-        """The page as the core found it, without the rows that it says came before."""
-        self._state = self._run.state()
+        """The page as received, without the duplicates that the core found."""
+        self._update()
         table, status, _, elapsed, _, number, rows, _ = found
         self.page = self.current = number
         account = self._client.account
@@ -107,17 +122,17 @@ class SearchPass:
             page = page._part(table.take(rows))
         return page
 
-    def tell(self, page: StockList) -> object:
-        """Shows ``on_page`` the page; what it returns."""
+    def notify(self, page: StockList) -> object:
+        """Calls ``on_page`` with the page, and returns its result."""
         return None if self._on_page is None else self._on_page(page)
 
-    def hand_on(self, page: StockList) -> None:
-        """The page is the reader's now."""
+    def yielded(self, page: StockList) -> None:
+        """Records that the reader gets this page next."""
         self._received.append(page)
         self.page = self._state["page"]
 
     def failed(self, error: TradingDataError) -> TradingDataError:
-        """The error, with what came before it and where to go on."""
+        """Adds to an error the stocks received before it, and where to resume."""
         self._state = self._run.state()
         error.account = self._client.account
         error.received = concat([StockList(), *self._received])
@@ -132,14 +147,19 @@ class SearchPass:
         return error
 
     def ended(self) -> None:
-        """Warns where that may not have been all."""
+        """Updates the counts at the end."""
+        self._update()
+
+    def _update(self) -> None:
         self._state = self._run.state()
-        if self._state["doubtful"]:
-            warnings.warn(DOUBT, DataWarning, stacklevel=_levels_of_ours())
+        reason = self._state["doubt"]
+        if reason is not None and not self._warned:
+            self._warned = True
+            warnings.warn(DOUBTS[reason], DataWarning, stacklevel=_levels_of_ours())
 
 
 def _levels_of_ours() -> int:
-    """The ``stacklevel`` for the caller of this, by which a warning points to the user's line."""
+    """The ``stacklevel`` with which the caller's warning points to the user's line."""
     package = __name__.partition(".")[0]
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None:

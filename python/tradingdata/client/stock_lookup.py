@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import re
 
-from .._util.validate import text
-from ..errors import ConfigurationError, StockNotFoundError
+from .._util.validate import words
+from ..errors import StockNotFoundError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +29,7 @@ class StockLookup:
     """Looks at page after page for the stock; case and outer spaces do not count."""
 
     def __init__(self, identifier: str, account: str | None) -> None:
-        self.wanted = text("identifier", identifier).strip().upper()
-        if not self.wanted:
-            raise ConfigurationError(
-                "identifier is empty: give an NSE symbol, a BSE code or an ISIN"
-            )
+        self.wanted = words("identifier", identifier).strip().upper()
         self._account = account
         self._pages: list[StockList] = []
 

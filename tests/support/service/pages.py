@@ -1,11 +1,11 @@
-"""The stock search with its page and limit, well behaved or not (F74-F77)."""
+"""The stock search with its page and limit, well behaved or not (F74-F77, F123)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from .connection import Behaviour
-from .replies import json_reply
+from .replies import json_reply, reply
 from .request import Request
 from .script import Choice
 
@@ -17,15 +17,30 @@ def pages(
     rows: Sequence[object],
     *,
     most: int | None = None,
+    offset_as_requested: bool = False,
+    extra: int = 0,
     ignore_page: bool = False,
+    repeat_last: bool = False,
+    missing_behind: bool = False,
+    empty_page: int | None = None,
     shift: int = 0,
     faults: Mapping[int, Iterable[Behaviour]] | None = None,
 ) -> Choice:
-    """Return a choice that answers a search with its page of `rows`.
+    """Returns a choice that replies to a search with its page of `rows`.
 
-    `most` is the greatest limit that counts (F75); `ignore_page` gives page 1 for ever (F74);
-    `shift` moves the listing by so many rows with each request, down (rows come twice) or, if
-    negative, up (rows are missed) (F76); `faults` are used up, page by page, before its rows (F77).
+    Args:
+        rows: The complete list.
+        most: The greatest limit that counts (F75).
+        offset_as_requested: Whether the offset counts pages of the limit requested, also where
+            `most` caps it (F123); otherwise pages as long as given.
+        extra: Rows on each page beyond its limit.
+        ignore_page: Whether every page is page 1 (F74).
+        repeat_last: Whether the last page is given for every later one.
+        missing_behind: Whether there is a 404 behind the last page.
+        empty_page: The page that is empty although it has rows.
+        shift: How many rows the list moves with each request: down (rows come twice) or, if
+            negative, up (rows are missed) (F76).
+        faults: Behaviours that are used up, page by page, before its rows (F77).
     """
     left = {page: iter(behaviours) for page, behaviours in (faults or {}).items()}
     seen = 0
@@ -37,10 +52,17 @@ def pages(
         limit = int(asked.get("limit", DEFAULT_LIMIT))
         if fault := next(left.get(page, iter(())), None):
             return fault
-        size = limit if most is None else min(limit, most)
-        start = 0 if ignore_page else (page - 1) * size
-        start = max(0, start - shift * seen)
+        size = (limit if most is None else min(limit, most)) + extra
+        step = limit if offset_as_requested else size
+        last = max(-(-len(rows) // step), 1)
+        if ignore_page:
+            page = 1
+        elif repeat_last:
+            page = min(page, last)
+        if page > last and missing_behind:
+            return reply(404)
+        start = max(0, (page - 1) * step - shift * seen)
         seen += 1
-        return json_reply(list(rows[start : start + size]))
+        return json_reply([] if page == empty_page else list(rows[start : start + size]))
 
     return choose

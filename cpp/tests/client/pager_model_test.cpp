@@ -1,0 +1,234 @@
+// The pager against every combination of simulated services: each row once, or doubt, or an error,
+// but never a loss in silence.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "client/search.hpp"
+#include "support/paging.hpp"
+#include "support/scripted.hpp"
+#include "table/records.hpp"
+
+using namespace paging;
+
+namespace {
+
+// The rows from the start page on. Where the service gives shorter pages than requested, those
+// count.
+std::vector<std::string> expected_rows(const Paging& paging, const PagerOptions& options) {
+  const std::int64_t given = std::min(options.page_size, paging.cap) + paging.extra;
+  const std::int64_t page_1 = std::min(given, paging.total);
+  const bool counts_given = page_1 < options.page_size || paging.offset_by_given;
+  const std::int64_t step = std::max<std::int64_t>(counts_given ? page_1 : options.page_size, 1);
+  const std::int64_t first = std::min((options.start_page - 1) * step, paging.total);
+  return contents(numbered(first, paging.total - first));
+}
+
+bool is_subsequence(const std::vector<std::string>& part, const std::vector<std::string>& all) {
+  auto at = all.begin();
+  for (const std::string& row : part) {
+    at = std::find(at, all.end(), row);
+    if (at == all.end()) return false;
+    ++at;
+  }
+  return true;
+}
+
+// How a search ended, and with which rows.
+struct Reading {
+  std::vector<std::string> rows;
+  ErrorKind error = ErrorKind::closed;  // nothing was thrown
+  PagerDoubt doubt = PagerDoubt::none;
+
+  bool is_silent() const { return error == ErrorKind::closed && doubt == PagerDoubt::none; }
+};
+
+Reading reading_of(const Paging& paging, const PagerOptions& options, std::mt19937& random) {
+  Walk walk(options);
+  const ErrorKind error = kind_thrown_by([&] { walk.run(service_of(paging), &random); });
+  return {walk.rows, error, walk.pager.doubt()};
+}
+
+std::string json_of(const Rows& rows) {
+  std::string text = "[";
+  for (const Row& row : rows) {
+    if (text.size() > 1) text += ",";
+    text += R"({"co_code":)" + std::to_string(*row.code) + "}";
+  }
+  return text + "]";
+}
+
+std::int64_t parameter(const std::string& url, const std::string& name) {
+  return std::stoll(url.substr(url.find("&" + name + "=") + name.size() + 2));
+}
+
+using Check = std::function<void(const Paging&, const PagerOptions&, const Reading&)>;
+
+// Runs `check` on services with every total, cap and offset rule, for page sizes and start pages.
+void for_each_size(const Paging& fault, const Check& check) {
+  constexpr std::int64_t prefetches[] = {0, 1, 4};
+  std::mt19937 random(5);
+  for (const std::int64_t total : {0, 1, 2, 3, 7, 10, 20, 29, 30, 31, 80, 100, 250}) {
+    for (const std::int64_t size : {1, 2, 3, 10, 30, 100}) {
+      for (const std::int64_t cap : {1, 3, 10, 30, 99, 1000}) {
+        for (const bool offset_by_given : {false, true}) {
+          for (const std::int64_t start_page : {1, 2, 5}) {
+            if (total > 100 && std::min(size, cap) < 10) continue;  // long, and nothing new
+            Paging paging = fault;
+            paging.total = total;
+            paging.cap = cap;
+            paging.offset_by_given = offset_by_given;
+            const PagerOptions options{size, start_page, {}, prefetches[random() % 3]};
+            CAPTURE(total);
+            CAPTURE(size);
+            CAPTURE(cap);
+            CAPTURE(offset_by_given);
+            CAPTURE(start_page);
+            CAPTURE(options.prefetch);
+            check(paging, options, reading_of(paging, options, random));
+          }
+        }
+      }
+    }
+  }
+}
+
+void every_row(const Paging& paging, const PagerOptions& options, const Reading& reading) {
+  CHECK(reading.rows == expected_rows(paging, options));
+  CHECK(reading.is_silent());
+}
+
+void never_silent(const Paging& paging, const PagerOptions& options, const Reading& reading) {
+  const std::vector<std::string> expected = expected_rows(paging, options);
+  CHECK(is_subsequence(reading.rows, expected));
+  if (reading.is_silent()) CHECK(reading.rows == expected);
+}
+
+}  // namespace
+
+TEST_CASE("F75 F123 every row once, without doubt, whichever page size the offset counts") {
+  for_each_size({}, every_row);
+}
+
+TEST_CASE("F123 and where the service gives 404 behind its last page") {
+  for_each_size({.missing_behind = true}, every_row);
+}
+
+TEST_CASE("and where pages are longer than requested") {
+  for (const std::int64_t extra : {1, 5, 20}) {
+    CAPTURE(extra);
+    for_each_size({.extra = extra}, every_row);
+  }
+}
+
+TEST_CASE("F74 a service that ignores `page` is an error or doubtful unless page 1 was all") {
+  for_each_size({.ignores_page = true},
+                [](const Paging& paging, const PagerOptions& options, const Reading& reading) {
+                  if (options.start_page == 1) never_silent(paging, options, reading);
+                });
+}
+
+TEST_CASE("F74 a service that repeats its last page gives every row, at most with doubt") {
+  for_each_size({.repeats_last = true},
+                [](const Paging& paging, const PagerOptions& options, const Reading& reading) {
+                  if (options.start_page > 1) return;
+                  CHECK(reading.rows == expected_rows(paging, options));
+                  CHECK(reading.error == ErrorKind::closed);
+                });
+}
+
+TEST_CASE("an empty page with rows behind it never ends the list in silence") {
+  for (const std::int64_t empty_page : {2, 3, 4}) {
+    CAPTURE(empty_page);
+    for_each_size({.empty_page = empty_page},
+                  [&](const Paging& paging, const PagerOptions& options, const Reading& reading) {
+                    const std::int64_t page_1 = std::min(options.page_size, paging.cap);
+                    const bool rows_behind = paging.total > empty_page * page_1;
+                    const bool clamped = paging.cap < options.page_size;
+                    if (rows_behind && !clamped) never_silent(paging, options, reading);
+                  });
+  }
+}
+
+TEST_CASE("an empty page on a service that clamps never ends the list in silence either") {
+  for_each_size({.empty_page = 3},
+                [&](const Paging& paging, const PagerOptions& options, const Reading& reading) {
+                  const std::int64_t page_1 = std::min(options.page_size, paging.cap);
+                  const bool starts_before = options.start_page < 3;
+                  if (starts_before && paging.total > 3 * page_1) {
+                    never_silent(paging, options, reading);
+                  }
+                });
+}
+
+TEST_CASE("nor does a last page that comes empty, where a smaller page can include its first row") {
+  std::mt19937 random(9);
+  for (const std::int64_t total : {11, 15, 21, 25, 31, 38}) {
+    const Paging paging{.total = total, .empty_page = (total + 9) / 10};
+    const PagerOptions options{10, 1, {}, 1};
+    CAPTURE(total);
+    CHECK(reading_of(paging, options, random).doubt == PagerDoubt::rows_behind);
+  }
+}
+
+TEST_CASE(
+    "one page that is cut, at the start, in the middle or at the end, is never a silent loss") {
+  for (const std::int64_t short_page : {1, 2, 3}) {
+    CAPTURE(short_page);
+    for_each_size({.short_page = short_page},
+                  [&](const Paging& paging, const PagerOptions& options, const Reading& reading) {
+                    const bool cuts_rows = std::min(options.page_size, paging.cap) > 3;
+                    if (options.start_page == 1 && cuts_rows) {
+                      never_silent(paging, options, reading);
+                    }
+                  });
+  }
+}
+
+TEST_CASE("F123 over a client too: every row once") {
+  const Paging services[] = {
+      {.total = 250, .cap = 30, .offset_by_given = false},
+      {.total = 80, .cap = 30, .offset_by_given = false, .missing_behind = true},
+      {.total = 250, .cap = 30},
+      {.total = 250, .extra = 7},
+      {.total = 100, .repeats_last = true},
+  };
+  for (const Paging& paging : services) {
+    for (const std::int64_t prefetch : {0, 1, 4}) {
+      CAPTURE(paging.total);
+      CAPTURE(prefetch);
+      scripted::World world;
+      scripted::Script script(world);
+      script.reply = [service = service_of(paging)](const Request& request, int) {
+        const auto rows = service(parameter(request.url, "page"), parameter(request.url, "limit"));
+        return rows ? scripted::answer(200, json_of(*rows)) : scripted::answer(404, "");
+      };
+      ClientOptions options;
+      options.base_url = "https://api.example.com";
+      options.sources = world.sources();
+      options.environment = [](const char*) { return std::optional<std::string>(); };
+      options.transport = [&](const CurlOptions&) {
+        return std::make_unique<scripted::ScriptedTransport>(script);
+      };
+      Search search(std::make_shared<Client>(options), "tata", {100, 1, {}, prefetch});
+      std::vector<std::int64_t> codes;
+      while (const auto page = search.next()) {
+        const auto* column =
+            page->fetched.table->column(stock_schema["co_code"]).as<std::int64_t>();
+        for (const std::int64_t row : page->rows.rows) codes.push_back(column[row]);
+      }
+      std::vector<std::int64_t> expected(static_cast<std::size_t>(paging.total));
+      std::iota(expected.begin(), expected.end(), 0);
+      CHECK(codes == expected);
+      CHECK((search.pager().doubt() != PagerDoubt::none) == paging.repeats_last);
+    }
+  }
+}
