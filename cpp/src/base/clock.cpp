@@ -33,7 +33,7 @@ double to_seconds(Duration duration) {
 Duration from_seconds(double seconds) {
   constexpr double ten_years = 3600.0 * 24 * 3653;
   const double clamped = seconds > 0 ? std::min(seconds, ten_years) : 0.0;  // NaN gives 0
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(clamped));
+  return std::chrono::round<Duration>(std::chrono::duration<double>(clamped));
 }
 
 }  // namespace tradingdata

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <optional>
 
 #include "base/clock.hpp"
@@ -25,9 +24,10 @@ class RateLimit {
  private:
   double per_second_;
   int burst_;
-  Duration interval_;
-  Duration tolerance_;               // how far ahead of the even pace a burst may run
-  std::atomic<Duration::rep> next_;  // the even pace's next slot, on the steady clock
+  // Seconds as doubles: a large burst at a slow pace spans more than 64 bits of nanoseconds.
+  double interval_ = 0;
+  double tolerance_ = 0;          // how far ahead of the even pace a burst may run
+  std::atomic<double> next_ = 0;  // the even pace's next slot, on the steady clock
 };
 
 }  // namespace tradingdata

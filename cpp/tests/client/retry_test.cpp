@@ -119,6 +119,23 @@ TEST_CASE("a rate limit gives no slot twice under many threads") {
   }
 }
 
+TEST_CASE("a rate limit of a large burst at a slow pace lets the burst go") {
+  constexpr int burst = 1'000'000;
+  RateLimit limit(1e-4, burst);
+  const TimePoint now = TimePoint(std::chrono::hours(5));
+  int started = 0;
+  while (started < burst && limit.reserve(now, now)) ++started;
+  CHECK(started == burst);
+  CHECK_FALSE(limit.reserve(now, now + std::chrono::hours(2)));
+  CHECK(limit.reserve(now, now + std::chrono::hours(3)));
+}
+
+TEST_CASE("a rate limit of the slowest pace and the largest burst neither overflows nor refuses") {
+  RateLimit limit(std::numeric_limits<double>::denorm_min(), 1'000'000);
+  const TimePoint now = TimePoint(std::chrono::hours(5));
+  for (int i = 0; i < 1000; ++i) REQUIRE(limit.reserve(now, now) == now);
+}
+
 TEST_CASE("a rate limit of nonsense is refused") {
   CHECK_THROWS_AS(RateLimit(0), Error);
   CHECK_THROWS_AS(RateLimit(-1), Error);
