@@ -77,11 +77,7 @@ void Receiver::read_header(std::string_view line) {
     content_length_.reset();
     encoding_ = Encoding::identity;
     chunked_ = false;
-    const std::size_t space = line.find(' ');
-    if (space != std::string_view::npos) {
-      std::from_chars(line.data() + space + 1, line.data() + line.size(), response_.status);
-    }
-    return;
+    return read_status(line);
   }
   const std::string_view content = trimmed(line);
   if (content.empty()) {
@@ -91,6 +87,15 @@ void Receiver::read_header(std::string_view line) {
   const std::size_t colon = content.find(':');
   if (colon == std::string_view::npos) return;
   read_field(lower(trimmed(content.substr(0, colon))), trimmed(content.substr(colon + 1)));
+}
+
+// libcurl accepts any number of blanks before the status code.
+void Receiver::read_status(std::string_view line) {
+  const std::string_view code = trimmed(line.substr(std::min(line.find(' '), line.size())));
+  std::from_chars(code.data(), code.data() + code.size(), response_.status);
+  if (response_.status < 100) {
+    fail(Retry::never, "the server sent an invalid HTTP status line: check base_url and the proxy");
+  }
 }
 
 void Receiver::read_field(std::string_view name, std::string_view value) {

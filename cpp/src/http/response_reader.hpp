@@ -34,6 +34,7 @@ class Receiver {
   enum class Encoding : std::uint8_t { identity, gzip, unknown };
 
   void read_header(std::string_view line);
+  void read_status(std::string_view line);
   void read_field(std::string_view name, std::string_view value);
   void read_content_length(std::string_view value);
   void read_content_encoding(std::string_view value);

@@ -59,6 +59,21 @@ std::string random_text(std::size_t size) {
 
 }  // namespace
 
+TEST_CASE("F8: blanks before the status code do not hide it, and a status line without one fails") {
+  for (const char* line :
+       {"HTTP/1.1 200 OK", "HTTP/1.1  200 OK", "HTTP/1.1 \t 200", "HTTP/2 200"}) {
+    CAPTURE(line);
+    Answer answer({line, "Content-Length: 2"}, "ok");
+    CHECK(answer.receiver.response().status == 200);
+    CHECK_FALSE(answer.failure);
+    CHECK(answer.text() == "ok");
+  }
+  for (const char* line : {"HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 OK", "HTTP/1.1 -200 OK"}) {
+    CAPTURE(line);
+    CHECK(Answer({line}).why().find("status line") != std::string::npos);
+  }
+}
+
 TEST_CASE("a plain answer arrives whole, with the headers that matter") {
   Answer answer({"HTTP/1.1 200 OK", "Content-Length: 4", "retry-AFTER:  5 ", "Date: then"}, "good");
   CHECK_FALSE(answer.failure);
