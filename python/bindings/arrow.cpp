@@ -54,13 +54,18 @@ void follow_request(ArrowExport& wanted, const Table& table, const py::object& r
   const auto* const schema =
       static_cast<const ArrowSchema*>(PyCapsule_GetPointer(request.ptr(), schema_name));
   if (schema == nullptr) throw py::error_already_set();
+  if (schema->release == nullptr) {
+    throw py::value_error("requested_schema was already consumed: export it again");
+  }
+  if (schema->children == nullptr) return;
   if (schema->n_children != static_cast<std::int64_t>(wanted.columns.size())) return;
   std::vector<ArrowColumn> asked = wanted.columns;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const int column = asked[i].column;
+    if (schema->children[i] == nullptr) return;
     const ArrowSchema& child = *schema->children[i];
     const std::string_view name = column_name(table, column);
-    if (child.name == nullptr || name != child.name) return;
+    if (child.name == nullptr || child.format == nullptr || name != child.name) return;
     const std::string_view format = child.format;
     if (child.dictionary != nullptr && column < table.schema().width())
       asked[i].text = TextForm::category;

@@ -101,7 +101,11 @@ std::string_view text_of(const Field& field, PyObject* value) {
   if (!PyUnicode_Check(value)) refuse(field, value, "a str");
   Py_ssize_t size = 0;
   const char* const text = PyUnicode_AsUTF8AndSize(value, &size);
-  if (text == nullptr) throw py::error_already_set();
+  if (text == nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+    refuse_value(field, value, "it holds half of a surrogate pair, which UTF-8 cannot encode");
+  }
   return {text, static_cast<std::size_t>(size)};
 }
 

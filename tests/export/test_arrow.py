@@ -136,6 +136,13 @@ def test_a_request_for_other_columns_changes_nothing() -> None:
     assert frame.schema == pa.table(book).schema
 
 
+def test_f125_a_request_that_was_consumed_is_refused() -> None:
+    capsule = pa.schema([("co_code", pa.int64())]).__arrow_c_schema__()
+    pa.Schema._import_from_c_capsule(capsule)
+    with pytest.raises(ValueError, match="requested_schema was already consumed"):
+        sample("stock", 5).book.__arrow_c_stream__(requested_schema=capsule)
+
+
 def test_a_stream_ends_after_its_batch() -> None:
     reader = pa.RecordBatchReader.from_stream(sample("trade", 5).book)
     assert reader.read_next_batch().num_rows == 5

@@ -24,6 +24,21 @@ Order& remembered(const Schema& schema) {
 
 }  // namespace
 
+void Order::add(std::string_view text, const KeyMeaning& meaning) {
+  const bool known = meaning.field >= 0;
+  std::vector<int>& positions = known ? of_field : of_extra;
+  const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
+  if (place >= positions.size()) positions.resize(place + 1, -1);
+  if (text.size() > Step::longest || positions[place] >= 0) return;
+  Step step{.length = static_cast<std::int64_t>(text.size()), .meaning = meaning, .before = fields};
+  text.copy(step.text, text.size());
+  step.first_half = low_bits(step.length);
+  step.second_half = low_bits(step.length - 32);
+  steps.push_back(step);
+  positions[place] = static_cast<int>(steps.size()) - 1;
+  if (known) fields.add(meaning.field);
+}
+
 KeyOrder::KeyOrder(const Schema& schema, Table& table)
     : index_(field_index(schema)),
       table_(table),
@@ -56,33 +71,15 @@ const Step* KeyOrder::behind(const KeyMeaning& meaning, const Step* step) const 
 }
 
 void KeyOrder::learn(const Document& body, const char* record, int depth) {
-  order_.steps.clear();
-  order_.fields = {};
-  std::fill(order_.of_field.begin(), order_.of_field.end(), -1);
-  order_.of_extra.clear();
+  Order learned;
+  learned.of_field.resize(order_.of_field.size(), -1);
   std::int64_t keys = 0;
   visit_pairs(body, record, depth, [&](const Pair& pair) {
-    add({pair.from, static_cast<std::size_t>(pair.value - pair.from)},
-        look_up(pair.key + 1, pair.scan));
+    learned.add({pair.from, static_cast<std::size_t>(pair.value - pair.from)},
+                look_up(pair.key + 1, pair.scan));
     return ++keys < most_keys;
   });
-}
-
-void KeyOrder::add(std::string_view text, const KeyMeaning& meaning) {
-  const bool known = meaning.field >= 0;
-  std::vector<int>& positions = known ? order_.of_field : order_.of_extra;
-  const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
-  if (place >= positions.size()) positions.resize(place + 1, -1);
-  if (text.size() > Step::longest || positions[place] >= 0) return;
-  positions[place] = static_cast<int>(order_.steps.size());
-  Step step{.length = static_cast<std::int64_t>(text.size()),
-            .meaning = meaning,
-            .before = order_.fields};
-  text.copy(step.text, text.size());
-  step.first_half = low_bits(step.length);
-  step.second_half = low_bits(step.length - 32);
-  order_.steps.push_back(step);
-  if (known) order_.fields.add(meaning.field);
+  order_ = std::move(learned);
 }
 
 }  // namespace tradingdata::detail

@@ -45,6 +45,8 @@ struct Order {
   FieldSet fields;            // of all steps
   std::vector<int> of_field;  // the step of each field, or -1
   std::vector<int> of_extra;
+
+  void add(std::string_view text, const KeyMeaning& meaning);
 };
 
 class KeyOrder {
@@ -69,13 +71,12 @@ class KeyOrder {
   // Whether a record of so many keys tells more than those before it in this body.
   bool is_wider(std::int64_t keys) const { return keys > keys_ && keys_ < most_keys; }
   void widen(std::int64_t keys) { keys_ = keys; }
-  // Learns from a record, which is known to be sound.
+  // Learns from a record, which is known to be sound. What was learned before stays where this
+  // throws: the thread's next body starts with it.
   void learn(const Document& body, const char* record, int depth);
 
  private:
   static constexpr std::int64_t most_keys = 256;
-
-  void add(std::string_view text, const KeyMeaning& meaning);
 
   const FieldIndex& index_;
   Table& table_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 
 #include "base/memory_pool.hpp"
 
@@ -98,6 +99,10 @@ std::pair<std::int64_t, std::int64_t> Table::extras_of(std::int64_t row) const {
 
 std::pair<std::int32_t, std::int32_t> Table::keep_bytes(std::string_view bytes) {
   const std::size_t first_own = holds_body ? 1 : 0;
+  // Views count bytes in 32 bits: a larger size would wrap around.
+  if (bytes.size() > static_cast<std::size_t>(greatest_buffer)) {
+    throw std::length_error("a text of 2 GiB or more does not fit into a column");
+  }
   const auto size = static_cast<std::int64_t>(bytes.size());
   if (buffers.size() == first_own || buffers.back().size() + size > greatest_buffer) {
     buffers.emplace_back();

@@ -125,3 +125,11 @@ TEST_CASE(
   for (int i = 0; i < 100'000; ++i) CHECK(table.extra_name("name " + std::to_string(i)) == 4 + i);
   CHECK(table.extra_name("name 77777") == 77'781);
 }
+
+TEST_CASE("F125: a text whose size 32 bits do not hold is refused") {
+  Table table(stock_schema);
+  const std::string_view text("never read", std::size_t{1} << 31);
+  CHECK_THROWS_AS(table.keep_text(text), std::length_error);
+  CHECK_THROWS_AS(table.keep_bytes(text), std::length_error);
+  CHECK(table.buffers.empty());
+}
