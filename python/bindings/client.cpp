@@ -21,10 +21,7 @@ py::tuple as_python(Fetched fetched) {
 
 Waiting waiting_in_python(const py::object& on_retry) {
   Waiting waiting;
-  waiting.on_slice = [] {
-    const py::gil_scoped_acquire acquired;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-  };
+  waiting.on_slice = check_signals;
   if (!on_retry.is_none()) {
     // Held by the caller for as long as the call runs.
     waiting.on_retry = [hook = on_retry.ptr()](const RetryRecord& record) {

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,7 +73,13 @@ class Diff {
     // The tables are immutable, and held by this object.
     const ReleasedGil released;
     found_ = diff_orders({&orders_->table(), start, stop},
-                         {&previous_->table(), previous_start, previous_stop}, ignore);
+                         {&previous_->table(), previous_start, previous_stop}, ignore,
+                         [checked = std::chrono::steady_clock::now()]() mutable {
+                           const auto now = std::chrono::steady_clock::now();
+                           if (now - checked < std::chrono::milliseconds(10)) return;
+                           checked = now;
+                           check_signals();
+                         });
   }
 
   py::list older() const {
@@ -92,6 +99,7 @@ class Diff {
     py::list result;
     Copies copies(*orders_, *previous_);
     for (std::size_t done = 0; done < wanted.size(); done += together) {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       const auto part = std::span(wanted).subspan(done, std::min(together, wanted.size() - done));
       for (const OrderChange* change : part) {
         if (change->row >= 0) copies.add(orders_->table(), change->row);

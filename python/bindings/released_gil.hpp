@@ -44,4 +44,10 @@ class ReleasedGil {
   PyThreadState* state_;
 };
 
+// Runs Python's signal handlers, from within a ReleasedGil; what they raise is thrown.
+inline void check_signals() {
+  const py::gil_scoped_acquire acquired;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
 }  // namespace tradingdata::python

@@ -109,10 +109,17 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   return PyBool_FromLong(same == (operation == Py_EQ));
 }
 
+// Python's own hash of bytes is seeded in each process: no service can make rows collide.
 Py_hash_t hash(PyObject* self) {
-  const auto value =
-      static_cast<Py_hash_t>(hash_row(as_row(self)->columns->table(), as_row(self)->row));
-  return value == -1 ? -2 : value;
+  PyObject* const bytes = guarded([&] {
+    std::string content;
+    append_row(content, as_row(self)->columns->table(), as_row(self)->row);
+    return py::bytes(content).release().ptr();
+  });
+  if (bytes == nullptr) return -1;
+  const Py_hash_t value = PyObject_Hash(bytes);
+  Py_DECREF(bytes);
+  return value;
 }
 
 PyObject* create(PyTypeObject* type, PyObject* positional, PyObject* keywords) {

@@ -1,57 +1,34 @@
 #include "table/dictionary.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <numeric>
-#include <unordered_map>
+#include <map>
 
 namespace tradingdata {
 
-namespace {
-
-// Codes by first appearance.
-Categories in_order_met(const Table& table, int field, std::int64_t start, std::int64_t length) {
-  Categories met;
-  met.codes.reserve(static_cast<std::size_t>(length));
-  std::unordered_map<std::string_view, std::int32_t> known;
-  const auto* const views = table.column(field).as<TextView>() + start;
-  for (std::int64_t row = 0; row < length; ++row) {
-    if (!table.valid(field, start + row)) {
-      met.codes.push_back(-1);
-    } else if (row > 0 && met.codes.back() >= 0 &&
-               std::memcmp(views + row, views + row - 1, sizeof(TextView)) == 0) {
-      met.codes.push_back(met.codes.back());  // equal views are equal text, and repeats are common
-    } else {
-      const std::string_view text = table.text(views[row]);
-      const auto code = static_cast<std::int32_t>(met.values.size());
-      const auto [entry, is_new] = known.try_emplace(text, code);
-      if (is_new) met.values.push_back(text);
-      met.codes.push_back(entry->second);
-    }
-  }
-  return met;
-}
-
-}  // namespace
-
+// An ordered map: values come out sorted, and no choice of texts makes it slow.
 Categories categories_of(const Table& table, int field, std::int64_t start, std::int64_t length) {
-  Categories met = in_order_met(table, field, start, length);
-  std::vector<std::int32_t> order(met.values.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto text = [&](std::int32_t code) { return met.values[static_cast<std::size_t>(code)]; };
-  std::sort(order.begin(), order.end(),
-            [&](std::int32_t a, std::int32_t b) { return text(a) < text(b); });
-  Categories sorted;
-  std::vector<std::int32_t> place(order.size());
-  for (const std::int32_t code : order) {
-    place[static_cast<std::size_t>(code)] = static_cast<std::int32_t>(sorted.values.size());
-    sorted.values.push_back(text(code));
+  std::map<std::string_view, std::int32_t> code_of;
+  std::vector<const std::int32_t*> by_row(static_cast<std::size_t>(length));  // null: no value
+  const auto* const views = table.column(field).as<TextView>() + start;
+  for (std::size_t row = 0; row < by_row.size(); ++row) {
+    if (!table.valid(field, start + static_cast<std::int64_t>(row))) continue;
+    // Equal views are equal text, and repeats are common.
+    const bool repeats = row > 0 && by_row[row - 1] != nullptr &&
+                         std::memcmp(views + row, views + row - 1, sizeof *views) == 0;
+    by_row[row] =
+        repeats ? by_row[row - 1] : &code_of.try_emplace(table.text(views[row])).first->second;
   }
-  for (std::int32_t& code : met.codes) {
-    if (code >= 0) code = place[static_cast<std::size_t>(code)];
+  Categories categories;
+  categories.values.reserve(code_of.size());
+  for (auto& [text, code] : code_of) {
+    code = static_cast<std::int32_t>(categories.values.size());
+    categories.values.push_back(text);
   }
-  sorted.codes = std::move(met.codes);
-  return sorted;
+  categories.codes.reserve(by_row.size());
+  for (const std::int32_t* const code : by_row) {
+    categories.codes.push_back(code != nullptr ? *code : -1);
+  }
+  return categories;
 }
 
 }  // namespace tradingdata

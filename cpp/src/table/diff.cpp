@@ -126,14 +126,8 @@ class Comparison {
   }
 
   Extras extras_of(const Table& table, std::int64_t row) const {
-    Extras extras;
-    const auto [first, last] = table.extras_of(row);
-    for (std::int64_t i = first; i < last; ++i) {
-      const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-      const std::string& name = table.extra_names[static_cast<std::size_t>(extra.name)];
-      if (counts(name)) extras.emplace_back(name, table.extra_json(extra));
-    }
-    std::sort(extras.begin(), extras.end());
+    Extras extras = detail::sorted_extras(table, row);
+    std::erase_if(extras, [&](const auto& extra) { return !counts(extra.first); });
     return extras;
   }
 
@@ -166,23 +160,24 @@ bool is_older(const Table& orders, const Table& previous, const OrderPair& pair)
 }  // namespace
 
 OrderDiff diff_orders(const Slice& orders, const Slice& previous,
-                      std::span<const std::string> ignore) {
+                      std::span<const std::string> ignore, const std::function<void()>& on_slice) {
   if (&orders.table->schema() != &order_schema || &previous.table->schema() != &order_schema) {
     throw std::invalid_argument("only books of orders have a diff");
   }
   constexpr std::size_t at_a_time = 128;
   const Comparison comparison(*orders.table, *previous.table, ignore);
-  const detail::OrderMatch match = detail::match_orders(orders, previous);
+  const detail::OrderMatch match = detail::match_orders(orders, previous, on_slice);
   OrderDiff result;
   std::vector<Names> names(at_a_time);
   for (std::size_t done = 0; done < match.pairs.size(); done += at_a_time) {
     const auto pairs =
         std::span(match.pairs).subspan(done, std::min(at_a_time, match.pairs.size() - done));
+    on_slice();
     comparison.compare(pairs, names);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       const OrderPair& pair = pairs[i];
       if (is_older(*orders.table, *previous.table, pair)) {
-        result.older.push_back({pair.row, pair.previous, pair.occurrence});
+        result.older.push_back({pair.row, pair.previous, 0});
       }
       if (pair.previous < 0) {
         result.changes.push_back({ChangeKind::added, pair.row, -1});
@@ -190,6 +185,12 @@ OrderDiff diff_orders(const Slice& orders, const Slice& previous,
         result.changes.push_back(
             {ChangeKind::changed, pair.row, pair.previous, std::exchange(names[i], {})});
       }
+    }
+  }
+  if (!result.older.empty()) {
+    const std::vector<std::int64_t> before = detail::occurrences(orders);
+    for (OlderOrder& order : result.older) {
+      order.occurrence = before[static_cast<std::size_t>(order.row - orders.start)];
     }
   }
   for (const std::int64_t row : match.gone) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,8 +46,10 @@ struct OrderDiff {
 
 // Values count, time stamps do not, nor do the fields that `ignore` names. Unknown fields count as
 // they were sent. Account numbers of which only one is masked are compared masked. Throws
-// std::invalid_argument where the slices are not of orders.
-OrderDiff diff_orders(const Slice& orders, const Slice& previous,
-                      std::span<const std::string> ignore);
+// std::invalid_argument where the slices are not of orders. `on_slice` is called every few hundred
+// orders, and ends the comparison by throwing.
+OrderDiff diff_orders(
+    const Slice& orders, const Slice& previous, std::span<const std::string> ignore,
+    const std::function<void()>& on_slice = [] {});
 
 }  // namespace tradingdata

@@ -1,9 +1,11 @@
 #include "table/order_keys.hpp"
 
+#include <algorithm>
 #include <array>
-#include <bit>
+#include <numeric>
 
 #include "table/records.hpp"
+#include "table/row_keys.hpp"
 #include "table/row_values.hpp"
 
 namespace tradingdata::detail {
@@ -11,100 +13,69 @@ namespace tradingdata::detail {
 namespace {
 
 // Numbers of two exchanges or segments may collide, and the legs of an order share its number.
-constexpr std::array order_key{order_schema["exchange"], order_schema["segment"],
-                               order_schema["order_no"], order_schema["leg_no"]};
+constexpr std::array order_key{order_schema["order_no"], order_schema["exchange"],
+                               order_schema["segment"], order_schema["leg_no"]};
+
+constexpr std::size_t rows_a_slice = 512;
 
 bool same_key(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
-  for (const int field : order_key) {
-    if (!same_value(a, row_a, b, row_b, field)) return false;
-  }
-  return true;
+  return std::all_of(order_key.begin(), order_key.end(),
+                     [&](int field) { return same_value(a, row_a, b, row_b, field); });
 }
 
-// The previous orders by key, in open addressing: those of one key are handed out one by one.
-class ByKey {
- public:
-  explicit ByKey(const Slice& orders)
-      : table_(*orders.table),
-        start_(orders.start),
-        slots_(std::bit_ceil(static_cast<std::size_t>(orders.stop - orders.start) * 2 + 1)),
-        followers_(static_cast<std::size_t>(orders.stop - orders.start), none),
-        seed_(reinterpret_cast<std::uintptr_t>(slots_.data())) {
-    for (std::int64_t row = orders.start; row < orders.stop; ++row) add(row);
-  }
+std::size_t place(std::int64_t row, const Slice& orders) {
+  return static_cast<std::size_t>(row - orders.start);
+}
 
-  OrderPair take(const Table& table, std::int64_t row) {
-    Slot& slot = find(table, row);
-    OrderPair pair{.row = row, .previous = slot.next, .occurrence = slot.taken};
-    if (slot.next != none) slot.next = followers_[place(slot.next)];
-    if (slot.first != none) ++slot.taken;
-    return pair;
-  }
-
-  // What was not taken, in the order of the book.
-  std::vector<std::int64_t> left() const {
-    std::vector<char> here(followers_.size());
-    for (const Slot& slot : slots_) {
-      for (std::int64_t row = slot.next; row != none; row = followers_[place(row)]) {
-        here[place(row)] = 1;
-      }
-    }
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < here.size(); ++i) {
-      if (here[i] != 0) rows.push_back(start_ + static_cast<std::int64_t>(i));
-    }
-    return rows;
-  }
-
- private:
-  static constexpr std::int64_t none = -1;
-
-  struct Slot {
-    std::int64_t first = none;  // says which key this is
-    std::int64_t next = none;
-    std::int64_t last = none;
-    std::int64_t taken = 0;
-  };
-
-  std::size_t place(std::int64_t row) const { return static_cast<std::size_t>(row - start_); }
-
-  Slot& find(const Table& table, std::int64_t row) {
-    std::uint64_t hash = seed_;  // differs from run to run: no body can be made to collide
-    for (const int field : order_key) hash = mixed(hash, hash_value(table, field, row));
-    for (std::size_t i = hash;; ++i) {
-      Slot& slot = slots_[i & (slots_.size() - 1)];
-      if (slot.first == none || same_key(table_, slot.first, table, row)) return slot;
-    }
-  }
-
-  void add(std::int64_t row) {
-    Slot& slot = find(table_, row);
-    if (slot.first == none) {
-      slot.first = slot.next = row;
-    } else {
-      followers_[place(slot.last)] = row;
-    }
-    slot.last = row;
-  }
-
-  const Table& table_;
-  std::int64_t start_;
-  std::vector<Slot> slots_;
-  std::vector<std::int64_t> followers_;  // the next row of the same key
-  std::uint64_t seed_;
-};
+std::vector<RowKey> sorted(const Slice& orders) {
+  std::vector<std::int64_t> rows(place(orders.stop, orders));
+  std::iota(rows.begin(), rows.end(), orders.start);
+  return sorted_by_key(*orders.table, rows, order_key);
+}
 
 }  // namespace
 
-OrderMatch match_orders(const Slice& orders, const Slice& previous) {
-  ByKey by_key(previous);
+// Most orders are where they were; only the others are sorted.
+OrderMatch match_orders(const Slice& orders, const Slice& previous,
+                        const std::function<void()>& on_slice) {
   OrderMatch match;
   match.pairs.reserve(static_cast<std::size_t>(orders.stop - orders.start));
-  for (std::int64_t row = orders.start; row < orders.stop; ++row) {
-    match.pairs.push_back(by_key.take(*orders.table, row));
+  Slice moved = orders;
+  Slice left = previous;
+  while (moved.start < moved.stop && left.start < left.stop &&
+         same_key(*orders.table, moved.start, *previous.table, left.start)) {
+    match.pairs.push_back({moved.start++, left.start++});
+    if (match.pairs.size() % rows_a_slice == 0) on_slice();
   }
-  match.gone = by_key.left();
+  for (std::int64_t row = moved.start; row < moved.stop; ++row) match.pairs.push_back({row, -1});
+  const std::vector<RowKey> now = sorted(moved);
+  on_slice();
+  const std::vector<RowKey> before = sorted(left);
+  on_slice();
+  auto old = before.begin();
+  for (auto key = now.begin(); key != now.end() && old != before.end();) {
+    const auto order = compare_keys(*previous.table, *old, *orders.table, *key, order_key);
+    if (order < 0) {
+      match.gone.push_back(old++->row);
+      continue;
+    }
+    if (order == 0) match.pairs[place(key->row, orders)].previous = old++->row;
+    ++key;
+  }
+  for (; old != before.end(); ++old) match.gone.push_back(old->row);
+  std::sort(match.gone.begin(), match.gone.end());
   return match;
+}
+
+std::vector<std::int64_t> occurrences(const Slice& orders) {
+  std::vector<std::int64_t> earlier(static_cast<std::size_t>(orders.stop - orders.start));
+  const std::vector<RowKey> keys = sorted(orders);
+  for (std::size_t i = 1; i < keys.size(); ++i) {
+    if (same_key(*orders.table, keys[i - 1].row, *orders.table, keys[i].row)) {
+      earlier[place(keys[i].row, orders)] = earlier[place(keys[i - 1].row, orders)] + 1;
+    }
+  }
+  return earlier;
 }
 
 }  // namespace tradingdata::detail

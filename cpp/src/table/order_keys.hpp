@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "table/row_selection.hpp"
@@ -10,8 +11,7 @@ namespace tradingdata::detail {
 
 struct OrderPair {
   std::int64_t row;
-  std::int64_t previous;        // -1: the order is new
-  std::int64_t occurrence = 0;  // among the orders of its key
+  std::int64_t previous;  // -1: the order is new
 };
 
 struct OrderMatch {
@@ -19,6 +19,12 @@ struct OrderMatch {
   std::vector<std::int64_t> gone;  // rows of the previous ones that no order matches
 };
 
-OrderMatch match_orders(const Slice& orders, const Slice& previous);
+// Equal keys are matched by their occurrence. `on_slice` is called every few hundred orders, and
+// ends the matching by throwing.
+OrderMatch match_orders(const Slice& orders, const Slice& previous,
+                        const std::function<void()>& on_slice);
+
+// For each order, how many before it have its key.
+std::vector<std::int64_t> occurrences(const Slice& orders);
 
 }  // namespace tradingdata::detail

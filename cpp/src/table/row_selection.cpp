@@ -4,7 +4,6 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "table/row_values.hpp"
@@ -15,7 +14,7 @@ namespace {
 
 // Copies rows into a table that has room for them, column by column: row by row, each of 40 columns
 // would be fetched anew. A book may have very many unknown names, so each name of a source is
-// looked up once, and through a map.
+// looked up once.
 class Copier {
  public:
   explicit Copier(Table& into) : into_(into) {}
@@ -95,12 +94,10 @@ class Copier {
 
   std::int32_t name_in_result(const Table& from, std::int32_t name) {
     std::int32_t& renamed = renamed_[static_cast<std::size_t>(name)];
-    if (renamed != unknown) return renamed;
-    const std::string& text = from.extra_names[static_cast<std::size_t>(name)];
-    const auto next = static_cast<std::int32_t>(into_.extra_names.size());
-    const auto [place, is_new] = names_.try_emplace(text, next);
-    if (is_new) into_.extra_names.push_back(text);
-    return renamed = place->second;
+    if (renamed == unknown) {
+      renamed = into_.extra_name(from.extra_names[static_cast<std::size_t>(name)]);
+    }
+    return renamed;
   }
 
   static constexpr std::int32_t unknown = -1;
@@ -108,27 +105,7 @@ class Copier {
   Table& into_;
   const Table* source_ = nullptr;
   std::vector<std::int32_t> renamed_;  // by the source's number of a name
-  std::unordered_map<std::string, std::int32_t> names_;
 };
-
-bool same_extras(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
-  const auto [begin_a, end_a] = a.extras_of(row_a);
-  const auto [begin_b, end_b] = b.extras_of(row_b);
-  if (end_a - begin_a != end_b - begin_b) return false;
-  const auto same = [&](std::int64_t i, std::int64_t j) {
-    const Extra& of_a = a.extras[static_cast<std::size_t>(i)];
-    const Extra& of_b = b.extras[static_cast<std::size_t>(j)];
-    return a.extra_names[static_cast<std::size_t>(of_a.name)] ==
-               b.extra_names[static_cast<std::size_t>(of_b.name)] &&
-           a.extra_json(of_a) == b.extra_json(of_b);
-  };
-  for (std::int64_t i = begin_a; i < end_a; ++i) {
-    bool found = same(i, begin_b + (i - begin_a));  // mostly in the same order
-    for (std::int64_t j = begin_b; j < end_b && !found; ++j) found = same(i, j);
-    if (!found) return false;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -165,15 +142,7 @@ bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t r
   for (int field = 0; field < a.schema().width(); ++field) {
     if (!detail::same_value(a, row_a, b, row_b, field)) return false;
   }
-  return same_extras(a, row_a, b, row_b);
-}
-
-std::uint64_t hash_row(const Table& table, std::int64_t row) {
-  std::uint64_t hash = static_cast<std::uint64_t>(table.schema().width());
-  for (int field = 0; field < table.schema().width(); ++field) {
-    hash = detail::mixed(hash, detail::hash_value(table, field, row));
-  }
-  return hash;  // unknown fields are left to equality
+  return detail::sorted_extras(a, row_a) == detail::sorted_extras(b, row_b);
 }
 
 }  // namespace tradingdata

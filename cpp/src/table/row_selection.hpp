@@ -1,9 +1,10 @@
-// Rows chosen from tables, compared and hashed.
+// Rows chosen from tables, and compared.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "table/table.hpp"
 
@@ -25,7 +26,7 @@ std::shared_ptr<Table> concat(std::span<const Slice> slices);
 // Whether two rows hold the same values in every field, unknown ones included (as sent).
 bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b);
 
-// Equal rows of any two tables have equal hashes.
-std::uint64_t hash_row(const Table& table, std::int64_t row);
+// Appends bytes that are equal for equal rows of any two tables of a schema, and for no others.
+void append_row(std::string& bytes, const Table& table, std::int64_t row);
 
 }  // namespace tradingdata

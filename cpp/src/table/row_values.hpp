@@ -1,10 +1,12 @@
-// Single values of rows, compared and hashed by what they hold, whichever table they lie in.
+// Single values of rows, compared by what they hold, whichever table they lie in.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "table/table.hpp"
 
@@ -29,35 +31,11 @@ inline bool same_value(const Table& a, std::int64_t row_a, const Table& b, std::
   }
 }
 
-inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
-  hash = (hash ^ value) * 0x9E3779B97F4A7C15;
-  return hash ^ hash >> 32;
-}
+// The unknown fields of a row with their JSON text, by name: their order as sent does not count.
+std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const Table& table,
+                                                                         std::int64_t row);
 
-inline std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t hash = text.size();
-  while (!text.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t count = text.copy(reinterpret_cast<char*>(&word), sizeof word);
-    hash = mixed(hash, word);
-    text.remove_prefix(count);
-  }
-  return hash;
-}
-
-// Equal values have equal hashes; that of no value is the same in every field.
-inline std::uint64_t hash_value(const Table& table, int field, std::int64_t row) {
-  if (!table.valid(field, row)) return 0x5851F42D;
-  const Column& column = table.column(field);
-  switch (table.schema().fields[static_cast<std::size_t>(field)].kind) {
-    case Kind::text: return hash_text(table.text(field, row));
-    case Kind::number: {
-      const double value = column.as<double>()[row];
-      return std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value);  // -0 equals 0
-    }
-    case Kind::date: return static_cast<std::uint64_t>(column.as<std::int32_t>()[row]);
-    default: return static_cast<std::uint64_t>(column.as<std::int64_t>()[row]);
-  }
-}
+// Appends bytes that are equal where the values are.
+void append_value(std::string& bytes, const Table& table, int field, std::int64_t row);
 
 }  // namespace tradingdata::detail

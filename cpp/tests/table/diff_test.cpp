@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -75,6 +78,77 @@ TEST_CASE("every order is found again in a book of many, in any order") {
   shuffled[400] += R"(, "price": 1)";
   CHECK(told(between(before, orders(shuffled))) ==
         Lines{"changed 400<-" + std::to_string(2 * pairs[200]) + " price"});
+}
+
+namespace {
+
+// Numbers of 16 letters and digits that collide under the hash that diffs once used, whatever its
+// seed was: the second word makes the hash of every text the same.
+std::vector<std::string> colliding_numbers(std::size_t count) {
+  constexpr std::uint64_t wanted = 0x0123456789ABCDEF;
+  const auto mixed = [](std::uint64_t hash, std::uint64_t value) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15;
+    return hash ^ hash >> 32;
+  };
+  std::vector<std::string> numbers;
+  std::mt19937_64 random(1);
+  while (numbers.size() < count) {
+    const std::uint64_t first = (random() & 0x0F0F0F0F0F0F0F0F) | 0x6060606060606060;
+    const std::uint64_t second = mixed(16, first) ^ wanted;
+    constexpr std::uint64_t tops = 0x8080808080808080;
+    const bool is_plain = (second & tops) == 0 && ((second + 0x5050505050505050) & tops) == tops;
+    if (!is_plain) continue;
+    std::string number(16, ' ');
+    std::memcpy(number.data(), &first, 8);
+    std::memcpy(number.data() + 8, &second, 8);
+    if (number.find('\\') == std::string::npos) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+// The least processor time of a few diffs of orders in the opposite order.
+std::clock_t time_of_diff(std::vector<std::string> numbers) {
+  for (std::string& number : numbers) number = order(number, "");
+  const TablePtr before = orders(numbers);
+  std::reverse(numbers.begin(), numbers.end());
+  const TablePtr after = orders(numbers);
+  std::clock_t least = std::numeric_limits<std::clock_t>::max();
+  for (int i = 0; i < 5; ++i) {
+    const std::clock_t begin = std::clock();
+    CHECK(between(before, after).changes.empty());
+    least = std::min(least, std::clock() - begin);
+  }
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("F125: order numbers that collide under a fixed hash do not slow a diff") {
+  constexpr std::size_t count = 6000;
+  std::vector<std::string> plain;
+  for (std::size_t i = 0; i < count; ++i)
+    plain.push_back(std::to_string(1'000'000'000'000'000 + i));
+  CHECK(time_of_diff(colliding_numbers(count)) < 20 * time_of_diff(plain));
+}
+
+TEST_CASE("F105: a diff ends with what its caller throws now and then") {
+  struct Stop {};
+  std::vector<std::string> members;
+  for (int i = 0; i < 3000; ++i) members.push_back(order(std::to_string(i), ""));
+  const TablePtr before = orders(members);
+  std::shuffle(members.begin(), members.end(), std::mt19937(7));
+  const TablePtr after = orders(members);
+  for (const TablePtr& now : {before, after}) {
+    int calls = 0;
+    diff_orders(all(now), all(before), usual, [&] { ++calls; });
+    CHECK(calls > 10);
+    for (int left = 0; left < calls; ++left) {
+      const auto stop = [left]() mutable {
+        if (left-- == 0) throw Stop();
+      };
+      CHECK_THROWS_AS(diff_orders(all(now), all(before), usual, stop), Stop);
+    }
+  }
 }
 
 TEST_CASE("only books of orders have a diff") {
