@@ -200,3 +200,20 @@ print(lengths)
 """
     threading.Timer(1.5, gate.set).start()
     assert run_child(code, service.base_url).splitlines() == ["interrupted", "[3]"]
+
+
+def test_f105_signals_are_handled_during_a_long_diff() -> None:
+    """Handlers run while the core compares; without that, once, after it."""
+    code = """
+import signal
+rows = b",".join(b'{"order_no": "%d"}' % number for number in range(400_000))
+before = td.OrderBook.from_json(b'{"status": "success", "data": [' + rows + b"]}")
+after = before[::-1]
+caught = []
+signal.signal(signal.SIGALRM, lambda number, frame: caught.append(number))
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+changes = after.diff(before)
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(len(changes), len(caught) > 3)
+"""
+    assert run_child("import warnings; warnings.simplefilter('ignore')" + code).strip() == "0 True"

@@ -86,7 +86,7 @@ class TestEdges:
         assert trade.symbol == text
 
     def test_half_a_surrogate_pair_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="symbol cannot be .*half of a surrogate pair"):
+        with pytest.raises(ValueError, match=r"symbol cannot be .*half of a surrogate pair"):
             td.Trade(symbol="\ud800")
 
 

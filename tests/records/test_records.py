@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 import tradingdata as td
+from calls import run_child
 from sample_records import BAD, GOOD, TYPES, filled, first_of, kinds_of, records, wire_trade
 from service import as_json, envelope, orders, stocks, trades
 from tradingdata import _core
@@ -270,3 +271,10 @@ def test_a_row_equals_the_record_made_by_hand_from_it(make: Any, book: Any) -> N
 def test_a_found_stock_equals_the_one_made_by_hand_from_it() -> None:
     for row in td.StockList.from_json(as_json(stocks(20, variety=True))):
         assert td.Stock(**row._asdict()) == row
+
+
+def test_f125_hashes_are_seeded_so_that_no_service_can_choose_them() -> None:
+    code = "print(hash(td.Trade(order_no='1', quantity=5)), hash(td.Trade(order_no='2')))"
+    hashes = [run_child(code, environment={"PYTHONHASHSEED": seed}) for seed in ("1", "1", "2")]
+    assert hashes[0] == hashes[1]
+    assert not set(hashes[0].split()) & set(hashes[2].split())
