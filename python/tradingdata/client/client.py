@@ -114,25 +114,30 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
         on_page: Callable[[StockList], object] | None = None,
         timeout: float | None = None,
     ) -> SearchPager:
-        """Stocks by name, NSE symbol or BSE code (service: "Search stock"); no token goes along.
+        """Searches stocks by name, NSE symbol or BSE code (service: "Search stock").
 
-        Nothing is asked until the result is read: it is an iterable of ``Stock``, with ``pages()``,
-        ``first(n)`` and ``all()``. Raises ConfigurationError at once for what cannot be asked, and
-        while it is read the TradingDataError of the page that failed, with ``page`` and
-        ``received`` on it.
+        Sends nothing until the result is read: an iterable of ``Stock`` with ``pages()``,
+        ``first(n)`` and ``all()``. The token is never sent.
 
         Args:
-            query: company name, NSE symbol or BSE code.
-            page_size: the wire's ``limit``; 100 unless given, and the service's own 10 where it
-                refuses that. A size that was given is never replaced by another.
-            start_page: the page to begin with, counted from 1.
-            max_items: stocks at the most.
-            prefetch: pages that are asked for ahead of the reader, at the most, up to 100; there
-                are as many in flight as full pages came in a row, so short searches stay cheap.
-                With 0 a page is asked for when it is wanted.
-            progress: whether to show a bar (tqdm).
-            on_page: called with each page, a ``StockList``, before its rows are handed on.
-            timeout: seconds that one page may take; replaces the client's.
+            query: Company name, NSE symbol or BSE code.
+            page_size: The ``limit`` of page 1: 100 unless given, and the service's own 10 where it
+                refuses that. A given size is never replaced. If the service gives fewer rows, later
+                pages are requested in that size.
+            start_page: The page to begin with, counted from 1 in pages as long as the service
+                gives.
+            max_items: Maximum number of stocks.
+            prefetch: Maximum number of pages requested ahead of the reader, up to 100. No more are
+                in flight than full pages came in a row, so short searches stay cheap. With 0 a page
+                is requested when it is wanted.
+            progress: Whether to show a progress bar (tqdm).
+            on_page: Called with each page, a ``StockList``, before its rows are yielded.
+            timeout: Seconds for each page; replaces the client's.
+
+        Raises:
+            ConfigurationError: At once, for a blank query or numbers out of range.
+            TradingDataError: While the result is read, for the page that failed, with ``page`` and
+                ``received`` set.
         """
         return SearchPager(
             self,
