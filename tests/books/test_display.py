@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import warnings
 from html.parser import HTMLParser
 from typing import Any
@@ -73,18 +74,19 @@ def test_a_repr_fits_the_screen(kind: str, columns: int, monkeypatch: pytest.Mon
     text = repr(sample(kind, 500).book).splitlines()
     assert len(text) <= 24
     assert max(map(len, text[1:])) <= columns
-    assert text[0] == f"{type(sample(kind, 1).book).__name__}: 500 {kind}s"
+    day = "" if kind == "stock" else " of 2025-01-06"
+    assert text[0] == f"{type(sample(kind, 1).book).__name__}: 500 {kind}s{day}"
 
 
 def test_a_repr_shows_head_and_tail_and_counts_the_rest() -> None:
-    book = book_of(trades(25, symbol=lambda index: f"SYMBOL{index}"))
+    book = book_of(trades(25, display_name=lambda index: f"NAME {index}"))
     text = repr(book)
-    shown = [index for index in range(25) if f" SYMBOL{index} " in text]
+    shown = [index for index in range(25) if f" NAME {index} " in text]
     assert shown == [0, 1, 2, 3, 4, 20, 21, 22, 23, 24]
     assert "... 15 more" in text
     assert "more columns" in text
     assert " more\n" not in repr(book[:11])
-    assert repr(book[:1]).startswith("TradeBook: 1 trade\n")
+    assert repr(book[:1]).startswith("TradeBook: 1 trade of 2025-01-06\n")
     assert repr(book[:0]) == "TradeBook: 0 trades"
 
 
@@ -94,7 +96,7 @@ def test_a_display_says_whose_it_is_and_when_it_was_received() -> None:
     response = td.Response(table, account="desk<1>", received_at=when)
     book = td.TradeBook._received(table, response, stacklevel=1)
     assert repr(book).startswith(
-        "TradeBook: 3 trades, account desk<1>, received 2025-01-06 10:01:02 UTC\n"
+        "TradeBook: 3 trades of 2025-01-06, account desk<1>, received 2025-01-06 10:01:02 UTC\n"
     )
     assert "account desk&lt;1&gt;, received 2025-01-06 10:01:02 UTC" in book._repr_html_()
     assert "times in Asia/Kolkata" in repr(book.localize("Asia/Kolkata"))
@@ -124,7 +126,7 @@ def test_key_columns_come_first_and_the_others_are_named_in_a_hint(kind: str) ->
     expected = sample(kind, 40)
     page = Page(expected.book._repr_html_())
     keys = KEY_COLUMNS[kind.title()]
-    assert len(keys) <= 8
+    assert len(keys) <= 9
     others = [name for name in (*expected.kinds, "brand_new") if name not in keys]
     assert page.texts(0) == ["", *keys, f"+{len(others)} more"]
     assert ", ".join(others) in page.hints
@@ -157,7 +159,7 @@ def test_issues_are_shown_and_escaped() -> None:
 
 
 def test_control_characters_do_not_reach_the_terminal() -> None:
-    book = book_of(trades(1, symbol="a\nb\x1b[31m\u202ec"))
+    book = book_of(trades(1, display_name="a\nb\x1b[31m\u202ec"))
     assert "a\\nb\\x1b[31m\\u202ec" in repr(book)
     assert "\x1b" not in repr(book) + book._repr_html_() + html_of(book[0])
 
@@ -182,11 +184,33 @@ def test_a_record_shows_what_is_set_with_its_meaning_as_a_hint() -> None:
     assert "Trading symbol" in page.hints
 
 
-def test_colours_are_left_to_the_page() -> None:
+def test_colours_are_mixed_with_those_of_the_page() -> None:
+    """So that they read well on light and dark, and a browser that cannot mix uses the page's."""
     html = sample("trade", 3).book._repr_html_()
     assert "background" not in html
-    assert "color:" not in html
-    assert "#" not in html
+    assert set(re.findall(r"[^-]color:([^ ,}]*)", html)) == {"color-mix(in"}
+    assert html.count("color-mix(in srgb,currentColor ") == 3
+
+
+@pytest.mark.parametrize(("status", "kind"), [("Error", "e"), ("PENDING", "p"), ("success", "s")])
+def test_a_status_has_a_colour_in_a_book_and_in_a_record(status: str, kind: str) -> None:
+    order = td.Order(status=status, remarks=status)
+    for html in (td.OrderBook([order])._repr_html_(), html_of(order)):
+        cells = [cell for row in Page(html).rows for cell in row if cell[1] == status]
+        assert (kind, status) in cells
+        assert all(cell in ((kind, status), ("", status)) for cell in cells)
+    assert (kind, status) not in Page(html_of(td.Order(remarks=status))).rows[0]
+    assert ("", "Cancelled") in Page(html_of(td.Order(status="Cancelled"))).rows[0]
+
+
+def test_times_of_several_days_keep_their_day() -> None:
+    times = ["2026-11-19 09:15:00", "2026-11-20 09:15:00"]
+    book = book_of(trades(2, exch_trade_time=times.__getitem__))
+    assert all(time in repr(book) for time in times)
+    assert "of 2026-11" not in repr(book)
+    local = book[:1].localize("Asia/Kolkata")
+    assert "1 trade of 2026-11-19" in repr(local)
+    assert " 09:15:00+05:30 " in repr(local)
 
 
 def test_an_empty_book_has_no_table() -> None:

@@ -61,7 +61,7 @@ def assert_fits(shown: str, width: int, columns: int) -> None:
     assert all(line[end - 1].isdigit() and line[end:][:1] in ("", " ") for line in lines[2:6])
 
 
-@pytest.mark.parametrize(("width", "columns"), [(60, 4), (80, 6), (200, 7)])
+@pytest.mark.parametrize(("width", "columns"), [(60, 3), (80, 5), (200, 8)])
 def test_a_table_fits_the_terminal_with_its_key_columns_first(
     run: Run, screen: Screen, width: int, columns: int
 ) -> None:
@@ -71,7 +71,7 @@ def test_a_table_fits_the_terminal_with_its_key_columns_first(
 
 
 def test_a_real_terminal_shows_the_same(sandbox: Service) -> None:
-    assert_fits(on_terminal("trades", env=account(sandbox), width=80), 80, 6)
+    assert_fits(on_terminal("trades", env=account(sandbox), width=80), 80, 5)
 
 
 def test_numbers_are_grouped_the_indian_way(sandbox: Service, run: Run, screen: Screen) -> None:
@@ -114,6 +114,18 @@ def test_colours_go_with_no_color(
     run("trades")
     assert shown.getvalue()
     assert not colour.search(shown.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [("Error", "31"), ("Pending", "33"), ("Success", "32")]
+)
+def test_statuses_have_their_colours(run: Run, screen: Screen, status: str, code: str) -> None:
+    shown = screen(200)
+    run("orders", "--where", f"status={status}")
+    assert f"\x1b[{code}m{status}" in shown.getvalue()
+    shown = screen(200)
+    run("orders", "--where", f"status={status}", "--columns", "order_no,remarks,symbol")
+    assert f"\x1b[{code}m" not in shown.getvalue()
 
 
 def test_bytes_are_kept_from_a_terminal(run: Run, screen: Screen) -> None:
@@ -187,6 +199,7 @@ def test_the_sandbox_serves_until_ctrl_c_and_prints_what_to_paste() -> None:
         ("tradingdata or", ["orders"]),
         ("tradingdata orders --columns symbol,reas", ["symbol,reason_description"]),
         ("tradingdata search tata --where mcapt", ["mcaptype="]),
+        ("tradingdata trades --sort symbol,-traded_p", ["symbol,-traded_price"]),
         ("tradingdata trades --profile des", ["desk1", "desk2"]),
     ],
 )

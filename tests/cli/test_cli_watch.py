@@ -85,7 +85,25 @@ def test_the_live_table_shows_orders_changes_and_a_miss(
     assert "2 orders: 2 Pending" in text
     assert "missed" in text
     assert "status Pending -> Success" in text
+    assert re.search(r"\x1b\[32m\d\d:\d\d:\d\d  changed .* -> Success", shown.getvalue())
+    assert "\x1b[33m2 Pending" in shown.getvalue()
     assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= 80
+
+
+def test_a_filter_that_matches_nothing_says_which_values_there_are(
+    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", sandbox.token())
+    note = "no order matches: status: Error, Pending, Success; did you mean Error?"
+    options = ("watch", "-i", "0.01", "--polls", "2", "--where", "status=error")
+    ran = run(*options)
+    assert (ran.code, ran.text, ran.err) == (Code.OK, "", note + "\n")
+    shown = io.StringIO()
+    console = Console(file=shown, width=80, height=24, force_terminal=True, highlight=False)
+    monkeypatch.setattr("tradingdata.cli.commands.watch.screen", lambda: console)
+    assert run(*options).code == Code.OK
+    assert note in ESCAPE.sub("", shown.getvalue())
 
 
 def test_an_error_that_does_not_pass_ends_it(

@@ -6,17 +6,25 @@ from functools import lru_cache
 
 from .. import _core
 
+_LEAST_PART = 3  # characters; anything contains fewer
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
 def closest(name: object, known: Iterable[str]) -> str | None:
-    """Returns the known name most like ``name``, in whatever case, or None if none is close."""
+    """Returns the known name most like ``name``, in whatever case, or None if none is close.
+
+    A name that contains it is close too: ``traded_price`` to ``price``.
+    """
     from difflib import get_close_matches
 
     by_folded = {candidate.casefold(): candidate for candidate in known}
-    near = get_close_matches(str(name).casefold(), by_folded, n=1)
+    wanted = str(name).casefold()
+    near = get_close_matches(wanted, by_folded, n=1)
+    if not near and len(wanted) >= _LEAST_PART:
+        near = [folded for folded in by_folded if wanted in folded]
     return by_folded[near[0]] if near else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
-from ..display.preview import value_of
+from ..display.preview import instrument_name, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ class OrderChange(_ChangeFields):
 
     def __repr__(self) -> str:
         order = self.order
-        known = (self.kind, order.order_no, order.symbol, order.txn_type)
+        known = (self.kind, order.order_no, instrument_name(order), order.txn_type)
         what = " ".join(part for part in known if part)
         shown = [self._values(name) for name in self.fields[:4]]
         more = f" and {len(self.fields) - 4} more" if len(self.fields) > 4 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tradingdata.display.preview import KEY_COLUMNS, plain, printable
+from tradingdata.display.preview import KEY_COLUMNS, instrument_name, plain, printable
 
 from .advice import for_a_terminal
 
@@ -24,10 +24,11 @@ def clock(at: datetime) -> str:
     return f"{at.astimezone():%H:%M:%S}"
 
 
-def change_line(change: OrderChange) -> str:
-    """What happened to an order: its number, symbol, side, and what changed from what to what."""
+def change_line(change: OrderChange, *, numbered: bool = True) -> str:
+    """Returns what happened to an order: its number, name and side, and what changed to what."""
     order = change.order
-    words = [f"{change.kind:<7}", order.order_no, order.symbol, order.txn_type]
+    number = order.order_no if numbered else None
+    words = [f"{change.kind:<7}", number, instrument_name(order), order.txn_type]
     line = "  ".join(printable(str(word)) for word in words if word)
     if change.kind == "new":
         asked = f"{_value(order, 'quantity')} at {_value(order, 'price')}"
@@ -55,8 +56,8 @@ def change_objects(changes: Iterable[OrderChange], at: datetime) -> Iterator[str
     for change in changes:
         facts: dict[str, Any] = {"at": at.isoformat(), "kind": change.kind}
         facts["fields"] = list(change.fields)
-        facts["order"] = OrderBook([change.order]).to_dicts(extra=True)[0]
-        yield json.dumps(facts, ensure_ascii=False, default=str)
+        facts["order"] = OrderBook([change.order]).to_dicts(extra=True, json=True)[0]
+        yield json.dumps(facts, ensure_ascii=False)
 
 
 def missed_object(error: TradingDataError, at: datetime) -> str:

@@ -26,11 +26,19 @@ def columns_of(command: str | None) -> list[str]:
 
 
 def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Column names behind the last comma, without those that stand before it."""
+    """Completes the column behind the last comma, leaving out those before it."""
     before, comma, last = incomplete.rpartition(",")
     taken = before.split(",")
     names = [name for name in columns_of(ctx.info_name) if name not in taken]
     return [before + comma + name for name in names if name.startswith(last)]
+
+
+def complete_sort(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes the same, where a minus may precede a column."""
+    before, comma, last = incomplete.rpartition(",")
+    sign = "-" if last.startswith("-") else ""
+    found = complete_columns(ctx, before.replace("-", "") + comma + last.removeprefix("-"))
+    return [before + comma + sign + name.rpartition(",")[2] for name in found]
 
 
 def complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,7 +13,15 @@ from tradingdata import _core
 from tradingdata._util.atomic_file import whole_file
 from tradingdata._util.optional_imports import require
 from tradingdata.display.plain_table import group
-from tradingdata.display.preview import KEY_COLUMNS, NOUNS, Shown, heading, issue_lines, shown_book
+from tradingdata.display.preview import (
+    KEY_COLUMNS,
+    NOUNS,
+    Shown,
+    common_day,
+    heading,
+    issue_lines,
+    shown_book,
+)
 from tradingdata.export.from_columns import arrow_table
 from tradingdata.export.to_excel import write_columns
 
@@ -46,8 +55,11 @@ class Source(Protocol):
     def shown(self, names: Sequence[str], ends: int) -> Shown:
         """The table, with so many rows at either end."""
 
-    def dicts(self, names: Names, *, extra: bool) -> list[dict[str, Any]]:
-        """A dict for each row."""
+    def common_day(self, names: Sequence[str]) -> str:
+        """The day that all times in these columns share, or empty text."""
+
+    def json(self, names: Names, *, extra: bool, lines: bool) -> str:
+        """An array with a record per line, or an object per line."""
 
     def csv(self, names: Names, *, extra: bool) -> str:
         """Comma-separated values."""
@@ -91,9 +103,13 @@ class BookSource:
         """The table, with so many rows at either end."""
         return shown_book(self._book, names, ends=ends)
 
-    def dicts(self, names: Names, *, extra: bool) -> list[dict[str, Any]]:
-        """A dict for each record."""
-        return self._book.to_dicts(names, extra=extra)
+    def common_day(self, names: Sequence[str]) -> str:
+        """The day that all times in these fields share, or empty text."""
+        return common_day(self._book, names)
+
+    def json(self, names: Names, *, extra: bool, lines: bool) -> str:
+        """An array with a record per line, or an object per line."""
+        return self._book.to_json(None, names, extra=extra, lines=lines)
 
     def csv(self, names: Names, *, extra: bool) -> str:
         """Comma-separated values."""
@@ -158,10 +174,23 @@ class Sheet:
         hidden = [name for name in self._columns if name not in names]
         return Shown(kinds, len(self), values, hidden, ends=ends)
 
-    def dicts(self, names: Names, *, extra: bool) -> list[dict[str, Any]]:
-        """A dict for each row."""
+    def common_day(self, names: Sequence[str]) -> str:
+        """The day that all times in these columns share, or empty text."""
+        times = [value for name in names for value in self._columns[name] if value is not None]
+        days = {str(time.date()) for time in times}
+        return days.pop() if len(days) == 1 else ""
+
+    def json(self, names: Names, *, extra: bool, lines: bool) -> str:
+        """An array with a row per line, or an object per line."""
         chosen = self._chosen(names)
-        return [dict(zip(chosen, row, strict=True)) for row in zip(*chosen.values(), strict=True)]
+        rows = zip(*chosen.values(), strict=True)
+        objects = [
+            json.dumps(dict(zip(chosen, row, strict=True)), ensure_ascii=False, default=str)
+            for row in rows
+        ]
+        if lines:
+            return "".join(line + "\n" for line in objects)
+        return "[\n" + ",\n".join(objects) + "\n]\n" if objects else "[]\n"
 
     def csv(self, names: Names, *, extra: bool) -> str:
         """Comma-separated values, an empty cell for no value."""

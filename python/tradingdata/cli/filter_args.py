@@ -1,77 +1,128 @@
-"""What `--columns` and `--where` name: fields of the record, and values of their kinds."""
+"""Which rows and columns the options name: `--columns`, `--where`, `--since` and `--sort`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from datetime import date, datetime
-from difflib import get_close_matches
+from datetime import date, datetime, time
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradingdata import _core
+from tradingdata._util.suggestions import closest
+from tradingdata.books.filter import Condition
 
 from .exit_codes import UsageError
+from .options import Filter, Selection, TimedSelection
+
+if TYPE_CHECKING:
+    from tradingdata.books.book import Book
+
+    AnyBook = TypeVar("AnyBook", bound=Book[Any])
 
 _ALL = "all"
 _EXAMPLES = {
     "integer": "a whole number",
     "number": "a number",
-    "timestamp": "a time such as 2026-11-20 09:15:00",
+    "timestamp": "a time such as 09:15, 2026-11-20 or '2026-11-20 09:15:00'",
     "date": "a date such as 2026-11-26",
 }
+_CONDITION = re.compile(r"\s*([^<>=!\s]+)\s*(!=|<=|>=|==|=|<|>)(.*)", re.DOTALL)
+_COMPARISONS = {"=": "eq", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+_EVENT_TIMES = {"Trade": "exch_trade_time", "Order": "order_date_time"}
+
+
+class RowChoice:
+    """The rows of a book that a command's options ask for; made before any request.
+
+    Raises:
+        UsageError: An option names no field, or a value that its field cannot have.
+    """
+
+    def __init__(self, record: str, options: Filter) -> None:
+        self.conditions = [_condition(record, text) for text in options.where or ()]
+        self._keys: list[tuple[str, bool]] = []
+        self._limit: int | None = None
+        if isinstance(options, TimedSelection) and options.since is not None:
+            since = _value("--since", "timestamp", options.since)
+            self.conditions.append(Condition(_EVENT_TIMES[record], "ge", since))
+        if isinstance(options, Selection):
+            self._limit = options.limit
+            if options.sort is not None:
+                known = _core.names_of(record)
+                names = _listed(f"{record.lower()}s", known, "--sort", options.sort)
+                self._keys = [(name.removeprefix("-"), name.startswith("-")) for name in names]
+
+    def rows_of(self, book: AnyBook) -> AnyBook:
+        """Returns the rows, sorted and limited; an empty result has the filter's notes."""
+        part = book._where(self.conditions) if self.conditions else book
+        if self._keys and len(part):
+            part = part._sorted(self._keys)
+        return part if self._limit is None or len(part) <= self._limit else part[: self._limit]
 
 
 def chosen_columns(what: str, known: Sequence[str], text: str | None) -> list[str] | None:
-    """The columns that were asked for, or None where it is left to the format."""
+    """Returns the columns that were asked for, or None where the format decides."""
     if text is None:
         return None
-    if text == _ALL:
-        return list(known)
+    return list(known) if text == _ALL else _listed(what, known, "--columns", text)
+
+
+def _listed(what: str, known: Sequence[str], option: str, text: str) -> list[str]:
+    """Returns the names that the option lists; those of `--sort` may begin with a minus."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise UsageError("--columns names no column; 'all' is all of them")
-    for name in names:
+        rest = "; 'all' is all of them" if option == "--columns" else ""
+        raise UsageError(f"{option} names no column{rest}")
+    plain = [name.removeprefix("-") if option == "--sort" else name for name in names]
+    for name in plain:
         if name not in known:
-            raise UsageError(f"--columns: {_unknown(what, known, name)}")
-        if names.count(name) > 1:
-            raise UsageError(f"--columns names {name} twice")
+            raise UsageError(f"{option}: {_unknown(what, known, name)}")
+        if plain.count(name) > 1:
+            raise UsageError(f"{option} names {name} twice")
     return names
 
 
-def conditions(record: str, filters: Sequence[str]) -> dict[str, set[Any]]:
-    """What `--where` asks of the fields, as `Book.filter` takes it."""
-    kinds = {name: kind for name, kind, _, _ in _core.fields_of(record)}
-    found: dict[str, set[Any]] = {}
-    for text in filters:
-        name, sign, values = text.partition("=")
-        name = name.strip()
-        if not sign:
-            raise UsageError("--where takes NAME=VALUE, for instance symbol=INFY")
-        if name not in kinds:
-            raise UsageError(f"--where: {_unknown(f'{record.lower()}s', list(kinds), name)}")
-        wanted = {value for part in values.split(",") for value in _values(name, kinds[name], part)}
-        found[name] = found[name] & wanted if name in found else wanted
-    return found
+def _condition(record: str, text: str) -> Condition:
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise UsageError(
+            "--where takes NAME=VALUE, or another of != < <= > >= in place of =: symbol=INFY, "
+            "'traded_price>100'"
+        )
+    name, sign, values = found.groups()
+    kinds = {known: kind for known, kind, _, _ in _core.fields_of(record)}
+    if name not in kinds:
+        raise UsageError(f"--where: {_unknown(f'{record.lower()}s', list(kinds), name)}")
+    comparison = _COMPARISONS[sign]
+    if comparison not in ("eq", "ne"):
+        return Condition(name, comparison, _value(f"--where: {name}", kinds[name], values))
+    wanted = {one for part in values.split(",") for one in _values(name, kinds[name], part)}
+    if len({type(one) for one in wanted - {None}}) > 1:
+        raise UsageError(f"--where: {name} takes times or days, not both at once")
+    return Condition(name, comparison, wanted)
 
 
 def _unknown(what: str, known: Sequence[str], name: str) -> str:
-    near = get_close_matches(name, known, n=3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"{what} have no field {name!r}{hint}"
+    near = closest(name, known)
+    return f"{what} have no field {name!r}" + (f"; did you mean {near}?" if near else "")
 
 
 def _values(name: str, kind: str, text: str) -> tuple[Any, ...]:
-    """A value of the kind; no text stands for no value, in text fields also for empty text."""
-    text = text.strip()
-    if not text:
+    """Returns the value; no text stands for no value, in text fields also for empty text."""
+    if not text.strip():
         return (None, "") if kind == "text" else (None,)
+    return (_value(f"--where: {name}", kind, text),)
+
+
+def _value(what: str, kind: str, text: str) -> Any:
     try:
-        return (_value(kind, text),)
+        return _parsed(kind, text.strip())
     except ValueError:
-        raise UsageError(f"--where: {name} takes {_EXAMPLES[kind]}, not {text!r}") from None
+        raise UsageError(f"{what} takes {_EXAMPLES[kind]}, not {text.strip()!r}") from None
 
 
-def _value(kind: str, text: str) -> Any:
+def _parsed(kind: str, text: str) -> Any:
     if kind == "integer":
         return int(text)
     if kind == "number":
@@ -80,7 +131,19 @@ def _value(kind: str, text: str) -> Any:
             raise ValueError("not finite")
         return number
     if kind == "timestamp":
-        return datetime.fromisoformat(text)
+        return _moment(text)
     if kind == "date":
         return date.fromisoformat(text)
     return text
+
+
+def _moment(text: str) -> datetime | date | time:
+    """Returns a time of day, a day, or a time on a day; the service's times have no zone."""
+    for kind in (time, date, datetime):
+        try:
+            moment = kind.fromisoformat(text)
+        except ValueError:
+            continue
+        if getattr(moment, "tzinfo", None) is None and not (kind is time and ":" not in text):
+            return moment
+    raise ValueError("no time")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tradingdata._util.atomic_file import whole_file
@@ -29,12 +28,7 @@ def as_text(source: Source, form: Format, names: Names, *, extra: bool) -> str:
         return plain_rows(source, [*source.kinds] if names is None else names)
     if form is Format.CSV:
         return source.csv(names, extra=extra)
-    lines = [
-        json.dumps(row, ensure_ascii=False, default=str) for row in source.dicts(names, extra=extra)
-    ]
-    if form is Format.NDJSON:
-        return "".join(line + "\n" for line in lines)
-    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
+    return source.json(names, extra=extra, lines=form is Format.NDJSON)
 
 
 def write_file(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .completion import complete_columns, complete_filters, complete_profiles
+from .completion import complete_columns, complete_filters, complete_profiles, complete_sort
 
 
 class Format(StrEnum):
@@ -85,10 +85,42 @@ class Filter:
         typer.Option(
             "--where",
             "-w",
-            metavar="NAME=VALUE",
-            help="Only rows with this value, or one of several with commas between; NAME= for "
-            "rows without a value. Of several --where, all must hold.",
+            metavar="CONDITION",
+            help="Only rows with NAME=VALUE, or one of several values with commas between; NAME= "
+            "for rows without a value. Also != < <= > >= ('traded_price>100'). Of several "
+            "--where, all must hold.",
             autocompletion=complete_filters,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection(Filter):
+    """Which rows, in which order, and how many."""
+
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,-B,...",
+            help="Sort by these columns; a minus puts the largest first.",
+            autocompletion=complete_sort,
+        ),
+    ] = None
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The first N of these rows.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimedSelection(Selection):
+    """Which rows of a book that has times."""
+
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Only trades executed, or orders entered, at this time or later: 10:30, "
+            "2026-11-20 or '2026-11-20 10:30'.",
         ),
     ] = None
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradingdata import _core
+from tradingdata.display.preview import NOUNS
 
 from .exit_codes import UsageError
 from .exportable import BookSource, Source
-from .filter_args import chosen_columns, conditions
+from .filter_args import RowChoice, chosen_columns
 from .formats import BINARY, SUFFIXES, as_text, write_file
 from .options import Columns, Filter, Format, Output
 from .tables import print_issues, print_rows, record_text
@@ -124,19 +125,20 @@ class Destination:
 
 
 class BookDestination:
-    """The same for a book, of which ``--where`` may ask for some rows only."""
+    """The same for a book, of which the options may ask for some rows only."""
 
     def __init__(
         self, record: str, output: Output, columns: Columns, only: Filter | None = None
     ) -> None:
-        self._conditions = {} if only is None else conditions(record, only.where or ())
+        self._rows = RowChoice(record, Filter() if only is None else only)
         chosen = chosen_columns(f"{record.lower()}s", _core.names_of(record), columns.columns)
         self._destination = Destination(output, columns=chosen, extra=columns.extra)
 
     def take(self, book: Book[Any]) -> None:
-        """Writes the rows that were asked for, and tells what did not fit in the answer."""
-        part = book.filter(**self._conditions) if self._conditions else book
+        """Writes the rows that were asked for, and reports what did not fit in the response."""
+        part = self._rows.rows_of(book)
         self._destination.take(BookSource(part))
+        remark_notes(part)
 
     def take_one(self, book: Book[Any]) -> None:
         """Writes a book of one record: as a table field by field, else as any book."""
@@ -144,6 +146,12 @@ class BookDestination:
             write_out(record_text(book[0]).encode())
         else:
             self.take(book)
+
+
+def remark_notes(book: Book[Any]) -> None:
+    """Says on standard error why the filter matched nothing."""
+    for note in book.notes:
+        remark(f"no {NOUNS[book._record][0]} matches: {note}", "yellow")
 
 
 def _taken(path: Path) -> FileExistsError:

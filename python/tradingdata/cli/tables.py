@@ -23,6 +23,7 @@ _AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, pro
 _MOST_ISSUES = 5
 _MOST_NAMES = 3
 _WIDE_SCREEN = 120
+TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green"}
 
 
 def plain_rows(source: Source, names: Sequence[str]) -> str:
@@ -61,7 +62,8 @@ def fitting_table(
     shown: Shown, width: int, styles: Mapping[int, str] | None = None
 ) -> tuple[Table, int]:
     """The leading columns that fit that width, and how many; ``styles`` are those of rows."""
-    rows = [row if row is None else _cells(row[1], width) for row in shown.rows]
+    most = 28 if width < _WIDE_SCREEN else 48
+    rows = [row if row is None else shown.shortened(row[1], most) for row in shown.rows]
     count = _that_fit(shown.names, rows, width)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
     for name, right in zip(shown.names[:count], shown.right, strict=False):
@@ -72,7 +74,8 @@ def fitting_table(
         if row is None or cells is None:
             table.add_row(Text(f"… {group(shown.skipped)} more", style="dim"))
         else:
-            table.add_row(*map(Text, cells[:count]), style=(styles or {}).get(row[0]))
+            tones = [TONE_STYLES.get(shown.tone(at, row[1][at]), "") for at in range(count)]
+            table.add_row(*map(Text, cells, tones), style=(styles or {}).get(row[0]))
     return table, count
 
 
@@ -99,23 +102,10 @@ def _ends(length: int, height: int, rows: int | None) -> int:
 
 
 def without_common_day(source: Source, shown: Shown) -> str:
-    """Takes the day out of the times where they all have the same one; returns it, else ""."""
-    times = [at for at, name in enumerate(shown.names) if source.kinds.get(name) == "timestamp"]
-    names = [shown.names[at] for at in times]
-    rows = source.dicts(names, extra=False) if names else []
-    days = {value.date() for row in rows for value in row.values() if value is not None}
-    if len(days) != 1:
-        return ""
-    day = str(days.pop())
-    for _, texts in filter(None, shown.rows):
-        for at in times:
-            texts[at] = texts[at].removeprefix(day).lstrip()
+    """Takes the day out of the times if they all have the same one; returns it, else ""."""
+    day = source.common_day([shown.names[at] for at in shown.times])
+    shown.without_day(day)
     return day
-
-
-def _cells(texts: Sequence[str], width: int) -> list[str]:
-    most = 28 if width < _WIDE_SCREEN else 48
-    return [text if len(text) <= most else text[: most - 1] + "…" for text in texts]
 
 
 def _that_fit(names: Sequence[str], rows: Sequence[list[str] | None], width: int) -> int:

@@ -1,7 +1,4 @@
-"""Books, records and results as HTML.
-
-Colours come from the page, so that light and dark both read well.
-"""
+"""Books, records and results as HTML, readable on light and dark pages."""
 
 from __future__ import annotations
 
@@ -12,10 +9,10 @@ from .plain_table import group
 from .preview import (
     NOUNS,
     Shown,
-    heading,
+    book_preview,
     issue_lines,
     plain,
-    shown_book,
+    tone_of,
     without_account_number,
 )
 
@@ -23,9 +20,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Rules by class, since a rule at each cell would be most of the output. Greys are halves of what
-# the page has; a notebook's own stripes and hover stay. Said twice, the class outweighs Jupyter's
-# rule that aligns every cell to the right.
+# Rules are by class, since a style at each cell would be most of the output. Greys are half of the
+# page's colour, and the colours of statuses are mixed with it, for contrast on light and dark; a
+# notebook's own stripes and hover stay. Naming the class twice outweighs Jupyter's rule that aligns
+# every cell to the right.
 _STYLE = """<style>
 .td-book{overflow-x:auto;margin:.3em 0}
 .td-book table{border-collapse:collapse;border:0;margin:.3em 0;font-variant-numeric:tabular-nums}
@@ -34,19 +32,23 @@ white-space:nowrap;max-width:24em;overflow:hidden;text-overflow:ellipsis}
 .td-book.td-book table tbody tr{border-top:1px solid rgba(128,128,128,.35)}
 .td-book.td-book table td.n,.td-book.td-book table th.n{text-align:right}
 .td-book.td-book table td.q,.td-book.td-book table th.q{opacity:.6;font-weight:normal}
+.td-book.td-book table td.e{color:color-mix(in srgb,currentColor 30%,red)}
+.td-book.td-book table td.p{color:color-mix(in srgb,currentColor 30%,darkorange)}
+.td-book.td-book table td.s{color:color-mix(in srgb,currentColor 30%,forestgreen)}
 </style>"""
 _LONG = 30  # characters from which a cell shows its text as a hint too
 
 
 def _cell(tag: str, text: str, kind: str = "", *, title: str = "") -> str:
-    """One cell; `kind` has an "n" for a number and a "q" for what stands back."""
+    """One cell; `kind` has "n" for a number, "q" for grey, "e", "p" or "s" for a status."""
     classes = f' class="{" ".join(kind)}"' if kind else ""
     hint = f' title="{escape(title)}"' if title else ""
     return f"<{tag}{classes}{hint}>{escape(text)}</{tag}>"
 
 
-def _value(text: str, right: bool) -> str:
-    return _cell("td", text, "n" if right else "", title=text if len(text) > _LONG else "")
+def _value(text: str, right: bool = False, tone: str = "") -> str:
+    kind = ("n" if right else "") + tone[:1]
+    return _cell("td", text, kind, title=text if len(text) > _LONG else "")
 
 
 def box(title: str, table: str, below: str = "") -> str:
@@ -59,17 +61,19 @@ def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
         width = len(shown.names) + 2
         return f'<tr><td class="q" colspan="{width}">⋮ {group(shown.skipped)} more</td></tr>'
     number, texts = row
-    values = "".join(map(_value, texts, shown.right))
+    tones = [shown.tone(column, text) for column, text in enumerate(texts)]
+    values = "".join(map(_value, texts, shown.right, tones))
     return f"<tr>{_cell('th', group(number), 'nq')}{values}<td></td></tr>"
 
 
 def book_html(book: Any) -> str:
     """A book for a notebook: its head and tail, key columns first, and what did not fit."""
-    title = f"<b>{type(book).__name__}</b>: {escape(heading(book))}"
-    if not len(book):
+    title, shown = book_preview(book)
+    title = f"<b>{type(book).__name__}</b>: {escape(title)}"
+    if shown is None:
         notes = "".join(f"<li>{escape(note)}</li>" for note in book.notes)
         return box(title, f"<div>nothing matches:<ul>{notes}</ul></div>" if notes else "")
-    return box(title, shown_html(shown_book(book)), _issues(book))
+    return box(title, shown_html(shown), _issues(book))
 
 
 def shown_html(shown: Shown) -> str:
@@ -103,10 +107,11 @@ def record_html(record: Any) -> str:
         if value is None or value == "":
             continue
         text = without_account_number(value) if personal else plain(kind, value)
-        rows.append(_cell("th", name, title=doc) + _value(text, right=False))
+        tone = tone_of(text) if name == "status" else ""
+        rows.append(_cell("th", name, title=doc) + _value(text, tone=tone))
     for name, value in _core.row_extras(record).items():
         unknown = _cell("th", name, title="not in the service's document")
-        rows.append(unknown + _value(plain("text", value), right=False))
+        rows.append(unknown + _value(plain("text", value)))
     title = f"<b>{record_name}</b>: one {NOUNS[record_name][0]}, {len(rows)} fields set"
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return box(title, f"<table><tbody>{body}</tbody></table>")

@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 
     from ..books.book import Book
 
-# The columns that tell most, by record, the first ones more; all others are counted, not shown.
+# The columns that a display shows, the most important first; all others are counted. The name comes
+# before the symbol, which all expiries and strikes of an underlying share.
 KEY_COLUMNS = {
-    "Trade": "exch_trade_time symbol txn_type quantity traded_price trade_value exchange".split(),
-    "Order": "order_date_time symbol txn_type quantity price status traded_qty exchange".split(),
+    "Trade": (
+        "display_name txn_type quantity traded_price exch_trade_time trade_value exchange symbol"
+    ).split(),
+    "Order": (
+        "display_name txn_type quantity price status traded_qty order_date_time exchange symbol"
+    ).split(),
     "Stock": "nsesymbol bsecode companyname isin mcaptype mcap sectorname".split(),
 }
+STATUSES = ("error", "pending", "success")  # those that the service names, each with its colour
 NOUNS = {
     "Trade": ("trade", "trades"),
     "Order": ("order", "orders"),
@@ -51,6 +57,7 @@ class Shown:
         self.names = [printable(name) for name in kinds]  # unknown fields have names of their own
         self.hidden = [printable(name) for name in hidden]
         self.right = [kind in ("integer", "number") for kind in kinds.values()]
+        self.times = [at for at, kind in enumerate(kinds.values()) if kind == "timestamp"]
         numbers = list(range(length))
         self.skipped = max(0, length - 2 * ends)
         if self.skipped == 1:
@@ -64,6 +71,34 @@ class Shown:
         if self.skipped:
             self.rows.insert(ends, None)
 
+    def tone(self, column: int, text: str) -> str:
+        """Returns which of STATUSES a cell of a column ``status`` says, or empty text."""
+        return tone_of(text) if self.names[column] == "status" else ""
+
+    def shortened(self, texts: Sequence[str], most: int) -> list[str]:
+        """Returns a row's cells, each of at most so many characters."""
+        return [_cut(name, text, most) for name, text in zip(self.names, texts, strict=True)]
+
+    def without_day(self, day: str) -> None:
+        """Takes the day that all times share out of their cells: the heading has it."""
+        for _, texts in filter(None, self.rows):
+            for at in self.times:
+                texts[at] = texts[at].removeprefix(day).lstrip()
+
+
+def _cut(column: str, text: str, most: int) -> str:
+    """Returns the text, cut at its end; a name in the middle, since options differ at their end."""
+    if len(text) <= most:
+        return text
+    end = most * 3 // 4 if column == "display_name" else 0
+    return text[: most - 1 - end] + "…" + text[len(text) - end :]
+
+
+def tone_of(status: str | None) -> str:
+    """Returns which of STATUSES this is, in whatever case, or empty text."""
+    folded = (status or "").casefold()
+    return folded if folded in STATUSES else ""
+
 
 def shown_book(book: Book[Any], names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
     """The part of a book that a display shows: its key columns, unless others are named."""
@@ -73,6 +108,8 @@ def shown_book(book: Book[Any], names: Sequence[str] | None = None, *, ends: int
     chosen = KEY_COLUMNS[book._record] if names is None else names
 
     def values(name: str, numbers: list[int]) -> list[Any]:
+        if name == "display_name":
+            return [instrument_name(book[number]) for number in numbers]
         found = [value_of(book[number], name) for number in numbers]
         if name in personal:
             return [value and without_account_number(value) for value in found]
@@ -87,12 +124,51 @@ def shown_book(book: Book[Any], names: Sequence[str] | None = None, *, ends: int
     )
 
 
+def book_preview(book: Book[Any]) -> tuple[str, Shown | None]:
+    """Returns what stands above a book's table, and the table; None for an empty book."""
+    if not len(book):
+        return heading(book), None
+    day = common_day(book, KEY_COLUMNS[book._record])
+    shown = shown_book(book)
+    shown.without_day(day)
+    return heading(book, day), shown
+
+
 def value_of(record: Any, name: str) -> Any:
     """A field of a row; an unknown field need not stand in every one."""
     try:
         return record[name]
     except KeyError:
         return None
+
+
+def instrument_name(record: Any) -> str | None:
+    """Returns what a trade or an order is of: its display name, else symbol, expiry and strike.
+
+    The symbol alone does not tell a future or an option from its underlying.
+    """
+    if record.display_name and not record.display_name.isspace():
+        name: str = record.display_name
+        return name
+    words = [record.symbol]
+    if record.expiry_date is not None:
+        words.append(f"{record.expiry_date:%Y-%m-%d}")
+        if record.strike_price:
+            words += [f"{record.strike_price:.2f}".removesuffix(".00"), record.opt_type]
+    return " ".join(filter(None, words)) or None
+
+
+def common_day(book: Book[Any], names: Sequence[str]) -> str:
+    """Returns the day of all times in these fields, or empty text where they have several."""
+    kinds = {name: kind for name, kind, _, _ in _core.fields_of(book._record)}
+    times = [name for name in names if kinds.get(name) == "timestamp"]
+    first = next((row[name] for row in book for name in times if row[name] is not None), None)
+    if first is None:
+        return ""
+    day = first.date()
+    if any(len(book.filter(**{f"{name}__ne": {day, None}})) for name in times):
+        return ""
+    return str(day)
 
 
 def heading(book: Book[Any], day: str = "") -> str:

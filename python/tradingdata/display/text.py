@@ -31,13 +31,14 @@ class BookDisplay:
 def book_text(book: Any) -> str:
     """A book for a terminal: what it is, its head and tail, and what did not fit."""
     from .plain_table import group
-    from .preview import heading, issue_lines, shown_book
+    from .preview import book_preview, issue_lines
 
-    title = f"{type(book).__name__}: {heading(book)}"
-    if not len(book):
+    title, shown = book_preview(book)
+    title = f"{type(book).__name__}: {title}"
+    if shown is None:
         notes = [f"    {note}" for note in book.notes]
         return "\n".join([title, *(["  nothing matches:"] if notes else []), *notes])
-    lines = [title, *shown_lines(shown_book(book))]
+    lines = [title, *shown_lines(shown)]
     issues = issue_lines(book)
     if issues:
         lines.append(f"  {group(len(issues))} {'issue' if len(issues) == 1 else 'issues'}:")
@@ -49,7 +50,7 @@ def book_text(book: Any) -> str:
 
 def shown_lines(shown: Shown) -> list[str]:
     """A table for a terminal, as wide as that is, and how many columns it leaves out."""
-    rows = [_cells(row, shown.skipped, len(shown.names)) for row in shown.rows]
+    rows = [_cells(shown, row) for row in shown.rows]
     names = _that_fit(shown.names, rows)
     lines = [_table(names, [row[: len(names)] for row in rows], shown.right)]
     hidden = len(shown.names) - len(names) + len(shown.hidden)
@@ -58,12 +59,12 @@ def shown_lines(shown: Shown) -> list[str]:
     return lines
 
 
-def _cells(row: tuple[int, list[str]] | None, skipped: int, width: int) -> list[str]:
+def _cells(shown: Shown, row: tuple[int, list[str]] | None) -> list[str]:
     from .plain_table import group
 
     if row is None:
-        return [f"... {group(skipped)} more", *[""] * (width - 1)]
-    return [text if len(text) <= _WIDE_TEXT else text[: _WIDE_TEXT - 1] + "…" for text in row[1]]
+        return [f"... {group(shown.skipped)} more", *[""] * (len(shown.names) - 1)]
+    return shown.shortened(row[1], _WIDE_TEXT)
 
 
 def _that_fit(names: list[str], rows: list[list[str]]) -> list[str]:

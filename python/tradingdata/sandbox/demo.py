@@ -11,9 +11,11 @@ from tradingdata._core import __version__
 from tradingdata.books.book import OrderBook, TradeBook
 from tradingdata.client.client import Client
 from tradingdata.display.plain_table import group, table
+from tradingdata.display.preview import instrument_name, tone_of
 
 # Rows shown at the head and at the tail of a long table.
 SHOWN = 6
+_COLOURS = {"error": 31, "pending": 33, "success": 32}
 
 
 def show(out: TextIO) -> None:
@@ -23,38 +25,46 @@ def show(out: TextIO) -> None:
         _call(out, "trades = client.trade_book()")
         _write(out, trade_table(client.trade_book()))
         _call(out, "orders = client.order_book()")
-        _write(out, order_summary(client.order_book()))
+        _write(out, _in_colour(out, order_summary(client.order_book())))
         _call(out, 'client.search("bank").pages()')
         _write(out, search_summary(client, "bank"))
 
 
 def trade_table(trades: TradeBook) -> str:
-    """Write the head and the tail of a trade book as a table, with its turnover."""
+    """Returns the head and the tail of a trade book, with the value traded by kind of instrument.
+
+    The kinds are not added up: the value of a share is paid, that of an option is its premium, and
+    that of a future is notional.
+    """
     rows = [
         [
             f"{trade.exch_trade_time:%H:%M:%S}" if trade.exch_trade_time else "",
-            trade.exchange or "",
-            trade.symbol or "",
+            instrument_name(trade) or "",
             trade.txn_type or "",
             group(trade.quantity),
             group(trade.traded_price, 2),
-            group(trade.trade_value, 2),
+            trade.exchange or "",
         ]
         for trade in trades
     ]
     hidden = len(rows) - 2 * SHOWN
     if hidden > 0:
-        rows[SHOWN:-SHOWN] = [["", "", f"... {hidden} more", "", "", "", ""]]
-    headings = ["time", "on", "symbol", "side", "quantity", "price", "value"]
-    turnover = sum(trade.trade_value or 0.0 for trade in trades)
+        rows[SHOWN:-SHOWN] = [["", f"... {hidden} more", "", "", "", ""]]
+    headings = ["time", "name", "side", "quantity", "price", "on"]
+    values: dict[str, float] = {}
+    for trade in trades:
+        kind = trade.instrument or "(none)"
+        values[kind] = values.get(kind, 0.0) + (trade.trade_value or 0.0)
+    kinds = [[kind, group(value, 2)] for kind, value in sorted(values.items())]
     return (
-        table(headings, rows, right="llllrrr")
-        + f"\n\n  {group(len(trades))} trades, turnover {group(turnover, 2)}"
+        table(headings, rows, right="lllrrl")
+        + f"\n\n  {group(len(trades))} trades\n\n"
+        + table(["instrument", "value traded"], kinds, right="lr")
     )
 
 
 def order_summary(orders: OrderBook) -> str:
-    """Write how many orders, and how much of their quantity, stand in each status."""
+    """Returns how many orders, and how much of their quantity, are in each status."""
     counts: Counter[str] = Counter()
     placed: Counter[str] = Counter()
     filled: Counter[str] = Counter()
@@ -72,7 +82,7 @@ def order_summary(orders: OrderBook) -> str:
 
 
 def search_summary(client: Client, query: str) -> str:
-    """Write the largest companies that a search finds, and over how many pages they came."""
+    """Returns the largest companies that a search finds, and on how many pages they came."""
     pages = list(client.search(query, page_size=10).pages())
     stocks = [stock for page in pages for stock in page]
     largest = sorted(stocks, key=lambda stock: stock.mcap or 0.0, reverse=True)[:SHOWN]
@@ -97,7 +107,22 @@ def _write(out: TextIO, text: str) -> None:
 
 
 def _call(out: TextIO, code: str) -> None:
-    """Write the line of Python that gives what follows, in bold on a terminal."""
-    bold = out.isatty() and not os.environ.get("NO_COLOR")
+    """Writes the line of Python that gives what follows, in bold on a terminal."""
     prompt = f">>> {code}"
-    _write(out, "\n" + (f"\x1b[1m{prompt}\x1b[0m" if bold else prompt) + "\n")
+    _write(out, "\n" + (f"\x1b[1m{prompt}\x1b[0m" if _styled(out) else prompt) + "\n")
+
+
+def _in_colour(out: TextIO, text: str) -> str:
+    """Returns a table with each line that begins with a status in its colour, on a terminal."""
+    if not _styled(out):
+        return text
+    lines = text.splitlines()
+    codes = [_COLOURS.get(tone_of((line.split() or [""])[0])) for line in lines]
+    return "\n".join(
+        line if code is None else f"\x1b[{code}m{line}\x1b[0m"
+        for line, code in zip(lines, codes, strict=True)
+    )
+
+
+def _styled(out: TextIO) -> bool:
+    return out.isatty() and not os.environ.get("NO_COLOR")

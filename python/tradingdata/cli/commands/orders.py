@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tradingdata.cli.make_client import connect, received
-from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
+from tradingdata.cli.options import Care, Columns, Connection, Output, TimedSelection
 from tradingdata.cli.output import BookDestination
 
 EXAMPLES = """
@@ -15,7 +15,7 @@ tradingdata orders -o orders.xlsx --force
 
 
 def orders(
-    connection: Connection, columns: Columns, only: Filter, output: Output, care: Care
+    connection: Connection, columns: Columns, only: TimedSelection, output: Output, care: Care
 ) -> None:
     """Show the orders of the current day, or write them to a file."""
     destination = BookDestination("Order", output, columns, only)

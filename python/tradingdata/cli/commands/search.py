@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tradingdata.cli.make_client import connect, received
-from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
+from tradingdata.cli.options import Care, Columns, Connection, Output, Selection
 from tradingdata.cli.output import BookDestination
 
 EXAMPLES = """
@@ -35,7 +35,7 @@ def search(
     query: Query,
     connection: Connection,
     columns: Columns,
-    only: Filter,
+    only: Selection,
     output: Output,
     care: Care,
     most: Most = None,

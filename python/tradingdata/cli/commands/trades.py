@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tradingdata.cli.make_client import connect, received
-from tradingdata.cli.options import Care, Columns, Connection, Filter, Output
+from tradingdata.cli.options import Care, Columns, Connection, Output, TimedSelection
 from tradingdata.cli.output import BookDestination
 
 EXAMPLES = """
@@ -15,7 +15,7 @@ tradingdata trades --format csv | head
 
 
 def trades(
-    connection: Connection, columns: Columns, only: Filter, output: Output, care: Care
+    connection: Connection, columns: Columns, only: TimedSelection, output: Output, care: Care
 ) -> None:
     """Show the account's executed trades, or write them to a file."""
     destination = BookDestination("Trade", output, columns, only)

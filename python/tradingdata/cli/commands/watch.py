@@ -17,9 +17,10 @@ from tradingdata.cli.change_lines import (
     missed_object,
 )
 from tradingdata.cli.exit_codes import UsageError
-from tradingdata.cli.filter_args import chosen_columns, conditions
+from tradingdata.cli.filter_args import RowChoice, chosen_columns
 from tradingdata.cli.make_client import connect, received
 from tradingdata.cli.options import Chosen, Connection, Filter
+from tradingdata.cli.output import remark_notes
 from tradingdata.cli.terminal import screen, write_out
 from tradingdata.display.preview import KEY_COLUMNS
 
@@ -62,7 +63,7 @@ def watch(
     are all new. A poll that fails and may pass is told and the watch goes on; any other error ends
     it.
     """
-    wanted = conditions("Order", only.where or ())
+    wanted = RowChoice("Order", only)
     names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]
     if not 0 < interval < float("inf"):
         raise UsageError("--interval is a number of seconds above 0")
@@ -75,8 +76,12 @@ def watch(
             _show_live(updates, wanted, console, names, interval)
 
 
-def _write_lines(updates: Iterator[OrderUpdate], wanted: dict[str, Any], *, json: bool) -> None:
+def _write_lines(updates: Iterator[OrderUpdate], wanted: RowChoice, *, json: bool) -> None:
+    first = True
     for update in _each(updates):
+        if first and update.missed is None:
+            remark_notes(wanted.rows_of(update.orders))
+            first = False
         changes = _wanted(update.changes, wanted)
         lines = (
             list(change_objects(changes, update.at))
@@ -91,7 +96,7 @@ def _write_lines(updates: Iterator[OrderUpdate], wanted: dict[str, Any], *, json
 
 def _show_live(
     updates: Iterator[OrderUpdate],
-    wanted: dict[str, Any],
+    wanted: RowChoice,
     console: Any,
     names: list[str],
     interval: float,
@@ -106,7 +111,7 @@ def _show_live(
         for update in _each(updates):
             if update.missed is None:
                 known = update.orders
-            shown = known.filter(**wanted) if known is not None and wanted else known
+            shown = None if known is None else wanted.rows_of(known)
             live.update(table.after(update, shown, _wanted(update.changes, wanted)), refresh=True)
 
 
@@ -116,8 +121,6 @@ def _each(updates: Iterator[OrderUpdate]) -> Iterator[OrderUpdate]:
         yield update
 
 
-def _wanted(changes: tuple[OrderChange, ...], wanted: dict[str, Any]) -> list[OrderChange]:
+def _wanted(changes: tuple[OrderChange, ...], wanted: RowChoice) -> list[OrderChange]:
     """The changes of orders that ``--where`` asks for."""
-    if not wanted:
-        return list(changes)
-    return [change for change in changes if len(OrderBook([change.order]).filter(**wanted))]
+    return [change for change in changes if len(wanted.rows_of(OrderBook([change.order])))]

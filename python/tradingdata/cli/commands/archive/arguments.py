@@ -14,7 +14,7 @@ from tradingdata.archive.coverage import describe
 from tradingdata.archive.days import days_of
 from tradingdata.cli.exit_codes import UsageError
 from tradingdata.cli.make_client import received
-from tradingdata.cli.options import Columns, Debug, Filter, Keep, Output, switch
+from tradingdata.cli.options import Columns, Debug, Keep, Output, TimedSelection, switch
 from tradingdata.cli.output import BookDestination
 from tradingdata.cli.terminal import remark
 from tradingdata.errors import ArchiveError
@@ -80,7 +80,7 @@ def book_command(record: str, read_book: Callable[..., Any]) -> Callable[..., No
     def show(
         file: File,
         columns: Columns,
-        only: Filter,
+        only: TimedSelection,
         output: Output,
         days: Days,
         account: Account = None,

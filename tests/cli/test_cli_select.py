@@ -1,0 +1,154 @@
+"""`--where`, `--since`, `--sort` and `--limit` choose what the same conditions do in Python."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from command_line import Run
+from tradingdata.cli.exit_codes import Code
+from tradingdata.sandbox import Service, start
+
+DAY = dt.date(2026, 11, 20)
+NOON = dt.time(12)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Service]:
+    with start(orders=60) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def trades(sandbox: Service) -> td.TradeBook:
+    return sandbox.client().trade_book()
+
+
+def rows(run: Run, *arguments: object) -> list[dict[str, Any]]:
+    ran = run(*arguments, "-f", "json")
+    assert ran.code == Code.OK, ran.err
+    found: list[dict[str, Any]] = json.loads(ran.out)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "conditions"),
+    [
+        ("traded_price>100", {"traded_price__gt": 100}),
+        ("traded_price <= 99.5", {"traded_price__le": 99.5}),
+        ("quantity>=50", {"quantity__ge": 50}),
+        ("quantity<50", {"quantity__lt": 50}),
+        ("txn_type!=B", {"txn_type__ne": "B"}),
+        ("txn_type==B", {"txn_type": "B"}),
+        ("symbol!=IDEA,TCS", {"symbol__ne": {"IDEA", "TCS"}}),
+        ("expiry_date!=", {"expiry_date__ne": None}),
+        ("expiry_date>2026-11-24", {"expiry_date__gt": dt.date(2026, 11, 24)}),
+        ("exch_trade_time<12:00", {"exch_trade_time__lt": NOON}),
+        ("exch_trade_time=2026-11-20", {"exch_trade_time": DAY}),
+        (
+            "exch_trade_time>2026-11-20 12:00",
+            {"exch_trade_time__gt": dt.datetime.combine(DAY, NOON)},
+        ),
+        ("exch_trade_time>2026-11-20T12", {"exch_trade_time__gt": dt.datetime.combine(DAY, NOON)}),
+    ],
+)
+def test_a_condition_chooses_what_it_does_in_python(
+    run: Run, trades: td.TradeBook, text: str, conditions: dict[str, Any]
+) -> None:
+    expected = trades.filter(**conditions)
+    assert len(expected) > 0
+    assert rows(run, "trades", "--where", text) == expected.to_dicts(json=True)
+
+
+def test_since_is_by_execution_for_trades_and_by_entry_for_orders(
+    run: Run, sandbox: Service, trades: td.TradeBook
+) -> None:
+    late = trades.filter(exch_trade_time__ge=NOON)
+    assert rows(run, "trades", "--since", "12:00") == late.to_dicts(json=True)
+    orders = sandbox.client().order_book().filter(order_date_time__ge=NOON)
+    assert rows(run, "orders", "--since", "2026-11-20 12:00") == orders.to_dicts(json=True)
+    assert 0 < len(late) < len(trades)
+
+
+def test_rows_are_filtered_then_sorted_then_limited(run: Run, trades: td.TradeBook) -> None:
+    expected = sorted(
+        trades.filter(txn_type="B"), key=lambda row: (row.symbol or "", -(row.traded_price or 0))
+    )
+    options = ("--where", "txn_type=B", "--sort", "symbol,-traded_price", "--limit", 7)
+    assert rows(run, "trades", *options) == td.TradeBook(expected[:7]).to_dicts(json=True)
+
+
+def test_an_archive_and_a_search_take_the_same(
+    run: Run, sandbox: Service, trades: td.TradeBook, tmp_path: Path
+) -> None:
+    path = tmp_path / "books.sqlite"
+    td.Archive(path).fetch(sandbox.client())
+    largest = [
+        row["trade_no"]
+        for row in rows(
+            run,
+            "archive",
+            "trades",
+            path,
+            "--since",
+            "12:00",
+            "--sort",
+            "-trade_value",
+            "--limit",
+            3,
+        )
+    ]
+    late = trades.filter(exch_trade_time__ge=NOON).sort("trade_value", reverse=True)
+    assert largest == late.to_dict(["trade_no"])["trade_no"][:3]
+    found = rows(run, "search", "bank", "--where", "mcap>100000", "--sort", "-mcap")
+    caps = [row["mcap"] for row in found]
+    assert caps == sorted(caps, reverse=True)
+    assert min(caps) > 100_000
+
+
+def test_a_filter_that_matches_nothing_says_which_values_there_are(
+    run: Run, tmp_path: Path
+) -> None:
+    note = "no order matches: status: Error, Pending, Success; did you mean Error?\n"
+    ran = run("orders", "--where", "status=error", "-f", "json")
+    assert (ran.code, json.loads(ran.out), ran.err) == (Code.OK, [], note)
+    ran = run("orders", "--where", "status=error", "-o", tmp_path / "none.csv")
+    assert ran.err.endswith(note)
+    ran = run("orders", "--where", "status=Error", "--where", "quantity<0", "-f", "json")
+    assert ran.err.startswith("no order matches: quantity: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--where symbol", "--where takes NAME=VALUE"),
+        ("--where >5", "--where takes NAME=VALUE"),
+        ("--where simbol>5", "no field 'simbol'; did you mean symbol?"),
+        ("--where price>5", "no field 'price'; did you mean traded_price?"),
+        ("--where quantity>1,000", "quantity takes a whole number, not '1,000'"),
+        ("--where quantity>", "quantity takes a whole number, not ''"),
+        ("--where exch_trade_time>noon", "takes a time such as 09:15"),
+        ("--where exch_trade_time>0915", "takes a time such as 09:15"),
+        ("--where exch_trade_time>2026-11-20T09:15Z", "takes a time such as 09:15"),
+        ("--where exch_trade_time=09:15,2026-11-20", "times or days, not both"),
+        ("--since yesterday", "--since takes a time such as 09:15"),
+        ("--sort -simbol", "--sort: trades have no field 'simbol'; did you mean symbol?"),
+        ("--sort symbol,-symbol", "--sort names symbol twice"),
+        ("--sort ,", "--sort names no column"),
+        ("--limit 0", "--limit"),
+    ],
+)
+def test_a_mistake_costs_no_request_and_says_what_to_write(
+    run: Run, sandbox: Service, arguments: str, message: str
+) -> None:
+    before = sandbox.requests.counts["trade_book"]
+    ran = run("trades", *arguments.split())
+    assert ran.code == Code.USAGE
+    assert message in ran.err
+    assert sandbox.requests.counts["trade_book"] == before
