@@ -7,6 +7,8 @@ import pickle
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tradingdata as td
 from tradingdata import _core
@@ -127,6 +129,53 @@ def test_good_answers_in_between_begin_the_count_anew_and_misses_do_not() -> Non
     assert [len(update.changes) for update in flapping] == [1, 0, 0, 0, 0, 0, 0]
     missing = list(order_updates(new, old, error, old, error, old))
     assert [len(update.changes) for update in missing] == [1, 0, 0, 0, 0, 1]
+
+
+def test_old_answers_that_differ_are_not_believed_so_a_fill_is_reported_once() -> None:
+    """A machine that catches up gives another old state with each poll."""
+    (base,) = some_orders(1)
+    filled = [updated(base, 9, traded_qty=30)]
+    lagging = [[updated(base, second, traded_qty=second)] for second in (5, 6, 7, 8)]
+    updates = list(order_updates(filled, *lagging, filled))
+    assert [len(update.changes) for update in updates] == [1, 0, 0, 0, 0, 0]
+    assert [update.orders[0].traded_qty for update in updates] == [30] * 6
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"status": "Other"}, {UPDATED: "2026-01-06 10:00:06"}, {UPDATED: "2026-01-06 10:00:04"}],
+)
+def test_an_old_answer_agrees_only_with_the_same_values_and_time(other: Record) -> None:
+    (base,) = some_orders(1)
+    new, old = [updated(base, 9, status="New")], [updated(base, 5, status="Old")]
+    differs = [{**old[0], **other}]
+    updates = list(order_updates(new, old, old, differs, old, old, old))
+    assert [len(update.changes) for update in updates] == [1, 0, 0, 0, 0, 0, 1]
+
+
+def test_old_answers_agree_whatever_ticks() -> None:
+    (base,) = some_orders(1)
+    new = [updated(base, 9, status="New")]
+    old = [[updated(base, 5, status="Old", row_no=n, ref_ltp=float(n))] for n in range(3)]
+    updates = list(order_updates(new, *old))
+    assert [len(update.changes) for update in updates] == [1, 0, 0, 1]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 5), max_size=25))
+def test_an_order_goes_back_only_to_what_three_responses_in_a_row_agree_on(
+    versions: list[int],
+) -> None:
+    """Machines that lag by any number of versions, in any order."""
+    (base,) = some_orders(1)
+    answers = [[updated(base, version, traded_qty=version)] for version in versions]
+    known: int | None = None
+    for at, update in enumerate(order_updates(*answers)):
+        agreed = versions[max(at - 2, 0) : at + 1] == [versions[at]] * 3
+        expected = versions[at] if known is None or versions[at] > known or agreed else known
+        assert update.orders[0].traded_qty == expected
+        assert len(update.changes) == (expected != known)
+        known = expected
 
 
 def test_the_same_old_answer_counts_each_time_though_it_is_decoded_once() -> None:

@@ -180,23 +180,25 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
         previous: OrderBook | None = None,
         timeout: float | None = None,
     ) -> Generator[OrderUpdate, None, None]:
-        """Polls the order book, and gives an ``OrderUpdate`` for each poll, for as long as it runs.
+        """Polls the order book and yields an ``OrderUpdate`` for each poll.
 
-        Level triggered: the orders after each good poll are those of its answer, and no change is
-        told twice. A failure that may pass is an update with ``missed``; any other raises. An order
-        whose ``last_updated_time`` goes back is held as it was known, until three answers in a row
-        say so. The first answer's orders are all new.
+        Level triggered: after each good poll the orders are those of the response, and no change
+        is reported twice. A failure that may pass yields an update with ``missed``; any other
+        raises. An order whose ``last_updated_time`` goes back is held in its known state until
+        three responses in a row agree on the older one. All orders of the first response are new.
+        Ctrl-C between polls takes effect at once.
 
         Args:
-            interval: seconds from poll to poll, on a steady clock. Polls never overlap: ticks that
-                pass while one is under way, or while the loop's body works, are left out. After a
-                429 the next one waits for as long as the service asks, or for twice as long as
+            interval: Seconds from poll to poll, on a steady clock. Polls never overlap: steps that
+                pass while one is in flight, or while the loop's body runs, are skipped. After a 429
+                the next poll waits for as long as the service requires, or for twice as long as
                 before, up to a minute.
-            ignore: fields that do not count as a change; time stamps never do.
-            previous: the orders that were known; what is the same in the first answer is not told.
-            timeout: seconds that one poll may take, with all its attempts; replaces the client's.
+            ignore: Fields that do not count as a change; time stamps never do.
+            previous: The orders known before. Orders equal to these are not reported.
+            timeout: Seconds for each poll including its retries; replaces the client's.
 
-        Between polls, Ctrl-C comes out at once. Nothing is left when the loop is left.
+        Yields:
+            An ``OrderUpdate`` for each poll, until the loop ends.
         """
         from ..watch.polling import watch
         from ..watch.state import OrderState
@@ -211,12 +213,19 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
         previous: TradeBook | None = None,
         timeout: float | None = None,
     ) -> Generator[TradeUpdate, None, None]:
-        """Polls the trade book, and gives a ``TradeUpdate`` for each poll, each fill once.
+        """Polls the trade book and yields a ``TradeUpdate`` for each poll, with each fill once.
 
-        A fill is known by its day, exchange, segment, ``trade_no`` and ``order_no``: numbers of two
-        exchanges or days may collide, and both sides of a trade with oneself have one number. Rows
-        without a number are told as often as an answer holds them. ``previous`` holds fills that
-        were told before; the rest is as in ``watch_orders``.
+        A fill is identified by its day, exchange, segment, ``trade_no`` and ``order_no``: numbers
+        of two exchanges or days may collide, and both sides of a trade with oneself have the same
+        number. Of rows without a number, as many are reported as one response contains.
+
+        Args:
+            interval: As in ``watch_orders``.
+            previous: The trades known before; they are not reported.
+            timeout: As in ``watch_orders``.
+
+        Yields:
+            A ``TradeUpdate`` for each poll, until the loop ends.
         """
         from ..watch.polling import watch
         from ..watch.state import TradeState

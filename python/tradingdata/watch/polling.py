@@ -1,4 +1,4 @@
-"""Books polled for changes: the loops of ``watch_orders`` and ``watch_trades``, sync and async."""
+"""The polling loops of ``watch_orders`` and ``watch_trades``, sync and async."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
     from typing import Protocol, TypeVar
 
-    Answer = TypeVar("Answer")
+    Response = TypeVar("Response")
     Taken = TypeVar("Taken", contravariant=True)
     Update = TypeVar("Update", covariant=True)
 
     class State(Protocol[Taken, Update]):
-        """What is known, and what an answer or a failure adds to it."""
+        """What is known of a book, and the updates that responses and failures lead to."""
 
-        def answered(self, answer: Taken) -> Update:
-            """The update of a good answer."""
+        def received(self, response: Taken) -> Update:
+            """The update of a good response."""
 
         def missed(self, error: TradingDataError) -> Update:
             """The update of a poll that failed."""
 
 
 def watch(
-    poll: Callable[[], Answer],
-    state: State[Answer, Update],
+    poll: Callable[[], Response],
+    state: State[Response, Update],
     interval: float,
     *,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Generator[Update, None, None]:
-    """Polls on the grid for as long as it is read; each poll ends before the next begins."""
+    """Polls on the grid and yields an update each time; polls never overlap."""
     grid = Grid(interval, clock())
     while True:
         missed = None
         try:
-            answer = poll()
+            response = poll()
         except TradingDataError as error:
             missed = passing(error)
         grid.ended(clock(), missed)
-        yield state.answered(answer) if missed is None else state.missed(missed)
+        yield state.received(response) if missed is None else state.missed(missed)
         due = grid.next(clock())
         while (left := due - clock()) > 0:
             sleep(left)
 
 
 async def watch_async(
-    poll: Callable[[], Awaitable[Answer]],
-    state: State[Answer, Update],
+    poll: Callable[[], Awaitable[Response]],
+    state: State[Response, Update],
     interval: float,
     *,
     clock: Callable[[], float] | None = None,
     sleep: Callable[[float], Awaitable[object]] | None = None,
 ) -> AsyncGenerator[Update, None]:
-    """The same for an event loop, on the loop's clock."""
+    """Does the same on an event loop, by the loop's clock."""
     import asyncio
 
     clock = asyncio.get_running_loop().time if clock is None else clock
@@ -66,20 +66,20 @@ async def watch_async(
     while True:
         missed = None
         try:
-            answer = await poll()
+            response = await poll()
         except TradingDataError as error:
             missed = passing(error)
         grid.ended(clock(), missed)
-        yield state.answered(answer) if missed is None else state.missed(missed)
+        yield state.received(response) if missed is None else state.missed(missed)
         due = grid.next(clock())
         while (left := due - clock()) > 0:
             await sleep(left)
 
 
 def passing(error: TradingDataError) -> TradingDataError:
-    """An error that may pass, as a miss; any other is raised.
+    """Returns a retryable error without its traceback, and raises any other.
 
-    Its traceback is dropped: who keeps every update would keep every poll's frames with it.
+    The traceback would keep the frames of every poll alive in a list of updates.
     """
     if not error.retryable:
         raise error

@@ -1,4 +1,4 @@
-"""What a watch knows, as a pure state: fed with answers and misses, it gives the updates."""
+"""The state of a watch, without I/O: takes responses and misses, returns updates."""
 
 from __future__ import annotations
 
@@ -18,28 +18,31 @@ if TYPE_CHECKING:
 
     from ..errors import TradingDataError
 
-# So many answers in a row must say that an order's last update lies before the one that is known.
-ANSWERS_TO_BELIEVE = 3
+# An order that goes back in time is believed once this many responses in a row agree on it.
+RESPONSES_TO_BELIEVE = 3
 
-# What makes a fill one, together with its day, since the exchanges count anew each day: its number
-# on an exchange and segment. Both sides of a trade that an account made with itself bear one
-# number, and are two fills by their orders.
+# Identifies a fill within a day; exchanges restart their numbers daily. Both sides of a trade that
+# an account makes with itself have one trade number, so the order number is part of the key.
 FILL_KEY = ("trade_no", "exchange", "segment", "order_no")
 
 
 class Day:
-    """The day whose book is followed, and when it is over."""
+    """The trading day of the book that is watched."""
 
     def __init__(self) -> None:
         self._latest: date | None = None
         self._cleared = False
 
     def is_over(self, known: int, rows: int, latest: datetime | None) -> bool:
-        """Whether an answer ends the day: of ``rows`` rows after ``known``, the last of ``latest``.
+        """Whether a response ends the day.
 
-        The service clears the book after the session and at no other time, so one that was not
-        empty and now is was cleared. A day that is over by that is not over once more when the
-        rows of the next one come.
+        The service clears the book after the session and at no other time, so a book that becomes
+        empty was cleared. The first rows of the next day do not end a day that ended so.
+
+        Args:
+            known: Number of rows before the response.
+            rows: Number of rows of the response.
+            latest: Latest time stamp of the response.
         """
         cleared = known > 0 and rows == 0
         day = None if latest is None else latest.date()
@@ -65,15 +68,16 @@ def _at(book: OrderBook | TradeBook) -> datetime:
 
 
 class OrderState:
-    """The orders as they stand after each good answer."""
+    """The orders after each good response."""
 
     def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
         if previous is not None and not isinstance(previous, OrderBook):
             raise TypeError(f"previous= takes an OrderBook, not {type(previous).__name__}")
         self._ignore = checked_ignore(ignore)
-        # Without a zone, as the answers that come: rows of both may have to stand in one book.
+        # Without a zone, as responses are: held orders share a book with their rows.
         self._orders = None if previous is None else previous.localize(None)
-        self._doubts: dict[tuple[Any, ...], int] = {}
+        # By order key: the older state that the latest responses agree on, and their number.
+        self._doubts: dict[tuple[Any, ...], tuple[_core.Table, int]] = {}
         self._day = Day()
         if previous is not None:
             self._day.is_over(0, len(previous), _latest(_column(previous, "order_date_time")))
@@ -82,84 +86,95 @@ class OrderState:
         """The update of a poll that failed."""
         return OrderUpdate(self._orders, (), error, datetime.now(UTC))  # type: ignore[arg-type]
 
-    def answered(self, answer: OrderBook) -> OrderUpdate:
-        """The update of a good answer."""
+    def received(self, response: OrderBook) -> OrderUpdate:
+        """The update of a good response."""
         known = OrderBook() if self._orders is None else self._orders
-        diff = order_diff(answer, known, self._ignore)
-        held = self._held(answer, diff.older)
+        diff = order_diff(response, known, self._ignore)
+        held = self._held(response, diff.older)
         changes = tuple(map(OrderChange._make, diff.changes(frozenset(held))))
-        latest = _latest(_column(answer, "order_date_time"))
-        over = self._day.is_over(len(known), len(answer), latest)
-        self._orders = _with_rows(answer, known, held) if held else answer
-        return OrderUpdate(self._orders, changes, None, _at(answer), over)
+        latest = _latest(_column(response, "order_date_time"))
+        over = self._day.is_over(len(known), len(response), latest)
+        self._orders = _with_rows(response, known, held) if held else response
+        return OrderUpdate(self._orders, changes, None, _at(response), over)
 
-    def _held(self, answer: OrderBook, older: list[tuple[int, int, int]]) -> dict[int, int]:
-        """The answer's rows that are not believed yet, with the known rows that stand for them."""
+    def _held(self, response: OrderBook, older: list[tuple[int, int, int]]) -> dict[int, int]:
+        """The rows of the response that are not believed, with the known rows that replace them."""
         doubts = {}
         held = {}
         for row, known, occurrence in older:
-            order = answer._table.row(row)
+            order = response._table.row(row)
             key = (order.exchange, order.segment, order.order_no, order.leg_no, occurrence)
-            count = self._doubts.get(key, 0) + 1
-            if count < ANSWERS_TO_BELIEVE:
-                doubts[key] = count
+            state = response._table.take([row])
+            doubted, count = self._doubts.get(key, (None, 0))
+            count = count + 1 if doubted is not None and self._agree(state, doubted) else 1
+            if count < RESPONSES_TO_BELIEVE:
+                doubts[key] = (state, count)
                 held[row] = known
         self._doubts = doubts
         return held
 
+    def _agree(self, state: _core.Table, doubted: _core.Table) -> bool:
+        """Whether two states of an order are the same one.
 
-def _with_rows(answer: OrderBook, known: OrderBook, held: dict[int, int]) -> OrderBook:
-    """The answer, with rows of the known orders in the places of some of its own."""
+        A machine that lags and catches up gives other values or a later time with each response.
+        """
+        diff = _core.OrderDiff(state, 0, 1, doubted, 0, 1, self._ignore)
+        same_time = state.row(0).last_updated_time == doubted.row(0).last_updated_time
+        return same_time and not diff.changes(frozenset())
+
+
+def _with_rows(response: OrderBook, known: OrderBook, held: dict[int, int]) -> OrderBook:
+    """The response, with rows of the known orders in place of those that are held."""
     parts = []
-    begin = answer._start
+    begin = response._start
     for row in sorted(held):
-        parts.append((answer._table, begin, row))
+        parts.append((response._table, begin, row))
         parts.append((known._table, held[row], held[row] + 1))
         begin = row + 1
-    parts.append((answer._table, begin, answer._stop))
-    return OrderBook._of(_core.join("Order", parts), issues=answer.issues)
+    parts.append((response._table, begin, response._stop))
+    return OrderBook._of(_core.join("Order", parts), issues=response.issues)
 
 
 class TradeState:
-    """The fills that were told, and the trade book as it stands."""
+    """The trade book after each good response, and the fills reported so far."""
 
     def __init__(self, previous: TradeBook | None) -> None:
         if previous is not None and not isinstance(previous, TradeBook):
             raise TypeError(f"previous= takes a TradeBook, not {type(previous).__name__}")
         self._trades = None if previous is None else previous.localize(None)
-        self._told: set[tuple[Any, ...]] = set()
+        self._reported: set[tuple[Any, ...]] = set()
         self._day = Day()
         if previous is not None:
-            self._untold(previous)
+            self._unreported(previous)
             self._day.is_over(0, len(previous), _latest(_column(previous, "exch_trade_time")))
 
     def missed(self, error: TradingDataError) -> TradeUpdate:
         """The update of a poll that failed."""
         return TradeUpdate(self._trades, (), error, datetime.now(UTC))  # type: ignore[arg-type]
 
-    def answered(self, answer: TradeBook) -> TradeUpdate:
-        """The update of a good answer."""
-        before, self._trades = self._trades, answer
-        if answer == before:  # a comparison in C++: far cheaper than to look at each row below
-            return TradeUpdate(answer, (), None, _at(answer))
-        parts = _in_parts(self._untold(answer))
-        fills = tuple(row for part in parts for row in TradeBook._of(answer._table.take(part)))
-        latest = _latest(_column(answer, "exch_trade_time"))
-        over = self._day.is_over(0 if before is None else len(before), len(answer), latest)
-        return TradeUpdate(answer, fills, None, _at(answer), over)
+    def received(self, response: TradeBook) -> TradeUpdate:
+        """The update of a good response."""
+        before, self._trades = self._trades, response
+        if response == before:  # compares in C++, far cheaper than the rows below
+            return TradeUpdate(response, (), None, _at(response))
+        parts = _in_parts(self._unreported(response))
+        fills = tuple(row for part in parts for row in TradeBook._of(response._table.take(part)))
+        latest = _latest(_column(response, "exch_trade_time"))
+        over = self._day.is_over(0 if before is None else len(before), len(response), latest)
+        return TradeUpdate(response, fills, None, _at(response), over)
 
-    def _untold(self, trades: TradeBook) -> list[int]:
-        """The rows of fills that were not told, which count as told from now on."""
+    def _unreported(self, trades: TradeBook) -> list[int]:
+        """The rows of fills not reported before, which count as reported from now on."""
         days = map(_day_of, _column(trades, "exch_trade_time"), _column(trades, "order_date_time"))
         keys = zip(days, *(_column(trades, name) for name in FILL_KEY), strict=True)
         unnumbered: Counter[tuple[Any, ...]] = Counter()
         rows = []
         for row, key in enumerate(keys, trades._start):
-            if key[1] is None or key[1] == "":  # each of these is a fill of its own
+            if key[1] is None or key[1] == "":  # each of these is its own fill
                 unnumbered[key] += 1
                 key = (*key, unnumbered[key])
-            if key not in self._told:
-                self._told.add(key)
+            if key not in self._reported:
+                self._reported.add(key)
                 rows.append(row)
         return rows
 
@@ -170,5 +185,5 @@ def _day_of(traded: datetime | None, ordered: datetime | None) -> date | None:
 
 
 def _in_parts(rows: list[int], size: int = 16) -> list[list[int]]:
-    """A few rows at a time: who keeps one of them keeps so many at the most."""
+    """Splits rows so that keeping one alive retains at most ``size`` rows."""
     return [rows[i : i + size] for i in range(0, len(rows), size)]

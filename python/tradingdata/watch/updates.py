@@ -1,4 +1,4 @@
-"""Updates of the books that are polled: what each poll brought."""
+"""The updates that a watch yields, one for each poll."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ class _TradeUpdateFields(NamedTuple):
 def _known(update):  # type: ignore[no-untyped-def]
     book = update[0]
     if book is None:
-        # Whoever asks often, or keeps the update, keeps no frames of those who asked before.
+        # Without the traceback, which would grow and keep frames alive with each access.
         raise update.missed.with_traceback(None)
     return book
 
 
 class OrderUpdate(_OrderUpdateFields):
-    """What one poll of the order book brought.
+    """The result of one poll of the order book.
 
     Attributes:
-        orders: the orders as they stand now; after a miss, as of the last good answer. Reading it
-            raises the error of the miss where no answer came yet: that is not an empty book.
-        changes: from the last update's orders to these, each an ``OrderChange``.
-        missed: the error of a poll that failed and may pass; ``None`` where the answer was good.
-        at: when the answer had arrived, or the failure was known, in UTC (aware).
-        rollover: whether the book of the day that was followed is over: it was cleared, or holds
-            the orders of a later day.
+        orders: The current orders; after a miss, those of the last good response. Raises the error
+            of the miss if there was no good response yet: that is not an empty book.
+        changes: The changes since the previous update, each an ``OrderChange``.
+        missed: The error of a failed poll that may succeed later; ``None`` after a good response.
+        at: When the response arrived or the poll failed, in UTC (aware).
+        rollover: Whether the day of the book is over: it was cleared, or holds orders of a later
+            day.
     """
 
     __slots__ = ()
 
     if not TYPE_CHECKING:
-        orders = property(_known, doc="The book as it stands; see the class.")
+        orders = property(_known, doc="The current book; see the class.")
 
     def __repr__(self) -> str:
         text: str = _shown(self, "orders", "changes")  # type: ignore[no-untyped-call]
@@ -61,22 +61,22 @@ class OrderUpdate(_OrderUpdateFields):
 
 
 class TradeUpdate(_TradeUpdateFields):
-    """What one poll of the trade book brought.
+    """The result of one poll of the trade book.
 
     Attributes:
-        trades: the trade book as it stands now; after a miss, as of the last good answer. Reading
-            it raises the error of the miss where no answer came yet.
-        fills: the trades that were not told before; they own their storage.
-        missed: the error of a poll that failed and may pass; ``None`` where the answer was good.
-        at: when the answer had arrived, or the failure was known, in UTC (aware).
-        rollover: whether the book of the day that was followed is over: it was cleared, or holds
-            trades of a later day.
+        trades: The current trade book; after a miss, that of the last good response. Raises the
+            error of the miss if there was no good response yet.
+        fills: The trades not reported before; they own their storage.
+        missed: The error of a failed poll that may succeed later; ``None`` after a good response.
+        at: When the response arrived or the poll failed, in UTC (aware).
+        rollover: Whether the day of the book is over: it was cleared, or holds trades of a later
+            day.
     """
 
     __slots__ = ()
 
     if not TYPE_CHECKING:
-        trades = property(_known, doc="The book as it stands; see the class.")
+        trades = property(_known, doc="The current book; see the class.")
 
     def __repr__(self) -> str:
         text: str = _shown(self, "trades", "fills")  # type: ignore[no-untyped-call]
