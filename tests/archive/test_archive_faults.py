@@ -62,6 +62,40 @@ def test_an_empty_file_becomes_an_archive(tmp_path: Path) -> None:
     assert archive_with(tmp_path, trade_answer(trade())).fetches()[0].new == 1
 
 
+@pytest.mark.parametrize("content", [b"", bytes(4096), b"SQLite format 3\0"], ids=len)
+def test_a_file_without_content_is_no_archive_to_read(tmp_path: Path, content: bytes) -> None:
+    """F124: an archive that was cut to nothing is not a new one."""
+    path = tmp_path / "books.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(td.ArchiveError, match="restore a backup"):
+        td.Archive(path, create=False)
+    assert path.read_bytes() == content
+
+
+def test_an_archive_that_is_cut_to_nothing_while_it_is_used_says_so(tmp_path: Path) -> None:
+    """F124"""
+    archive = archive_with(tmp_path, trade_answer(trade()))
+    os.truncate(archive.path, 0)
+    with pytest.raises(td.ArchiveError, match="is empty and not an archive"):
+        archive.trades()
+    with pytest.raises(td.ArchiveError, match="is empty and not an archive"):
+        archive.add(trade_answer(trade("2"), at="16:00"))
+    client = td.Client("http://127.0.0.1:9", access_token="abcdefgh")
+    with client, pytest.raises(td.ArchiveError, match="is empty and not an archive"):
+        archive.fetch(client)
+
+
+def test_an_archive_whose_start_is_lost_is_not_made_anew(tmp_path: Path) -> None:
+    """F124: without its marks and its list of tables, SQLite takes it for a new database."""
+    archive = archive_with(tmp_path, trade_answer(trade()))
+    with open(archive.path, "rb+") as file:
+        file.seek(60)
+        file.write(bytes(60))
+    before = Path(archive.path).read_bytes()
+    refused(Path(archive.path), r"is damaged \(")
+    assert Path(archive.path).read_bytes() == before
+
+
 def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, trade_answer(*trades(200)))
     size = os.path.getsize(archive.path)
@@ -245,6 +279,26 @@ except td.ArchiveError as error:
 def saved(folder: Path, book: td.TradeBook) -> str:
     book.save(folder / "book.json")
     return str(folder / "book.json")
+
+
+def test_a_read_only_disk_is_reported_as_such(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4M", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small file system needs the right to mount one")
+    try:
+        archive = archive_with(disk, trade_answer(trade()))
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        assert len(td.Archive(archive.path).trades()) == 1
+        assert archive.sql("SELECT count(*) FROM trades") == [(1,)]
+        with pytest.raises(td.ArchiveError, match="is read-only: make the file and its folder"):
+            archive.add(trade_answer(trade("2"), at="16:00"))
+        client = td.Client("http://127.0.0.1:9", access_token="abcdefgh")
+        with client, pytest.raises(td.ArchiveError, match="is read-only"):
+            archive.fetch(client)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
 
 
 @pytest.fixture

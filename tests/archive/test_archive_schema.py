@@ -7,6 +7,8 @@ brings a file of its own.
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,25 @@ def test_the_books_of_an_old_archive_come_back(archive: td.Archive) -> None:
         (clock("10:00", DAYS[3]), "Pending"),
         (clock("15:45", DAYS[3]), "Success"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("DELETE FROM records WHERE id = 1", "2 trades instead of 3"),
+        ("DELETE FROM states WHERE id = 5", "1 records without a state"),
+    ],
+)
+def test_an_old_archive_that_lost_rows_is_not_upgraded(
+    tmp_path: Path, change: str, message: str
+) -> None:
+    """F124: it has no checksums, but its log knows how many records there were."""
+    path = Path(shutil.copy(SAMPLES[0], tmp_path / "books.sqlite"))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute(change)
+    for _ in range(2):
+        with pytest.raises(td.ArchiveError, match=rf"is damaged \({message}\)"):
+            td.Archive(path)
 
 
 def test_the_log_of_an_old_archive_comes_back(archive: td.Archive) -> None:

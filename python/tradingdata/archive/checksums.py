@@ -39,18 +39,19 @@ class Seal(NamedTuple):
 _NOTHING = Seal(False, 0, 0, 0)
 
 
-def row_as_bytes(columns: str) -> str:
-    """Returns an SQL expression for these columns (separated by spaces) as one value of bytes."""
-    return f"CAST({' || char(31) || '.join(f'quote({name})' for name in columns.split())} AS BLOB)"
-
-
+JSON = "CAST(coalesce(s.json, '') AS BLOB)"  # bytes also of a value that was damaged to NULL
 _DAY = "r.book = ? AND r.account = ? AND r.day = ?"
-_NEWEST = f"""SELECT CAST(s.json AS BLOB) FROM records r JOIN states s ON s.id = r.state
+_NEWEST = f"""SELECT {JSON} FROM records r JOIN states s ON s.id = r.state
     WHERE {_DAY} ORDER BY r.time, r.id"""
-_RECORD = "r.id r.client_id r.exchange r.segment r.number r.leg r.repeat r.time r.state"
+_OTHERS = (
+    "r.id r.client_id r.exchange r.segment r.number r.leg r.repeat r.time r.state"
+    " s.id s.fetch s.seen_at"
+)
+# The order is that of two indexes, so that SQLite need not sort.
+_HISTORY = f"""SELECT {JSON}, CAST(coalesce({" || ' ' || ".join(_OTHERS.split())}, '') AS BLOB)
+    FROM records r JOIN states s ON s.record = r.id
+    WHERE {_DAY} ORDER BY r.time, r.id, s.seen_at, s.id"""
 _DAYS = "SELECT book, account, day, fetched, records, newest, history, checksum FROM days"
-_HISTORY = f"""SELECT {row_as_bytes(f"{_RECORD} s.id s.fetch s.seen_at s.json")}
-    FROM records r LEFT JOIN states s ON s.record = r.id WHERE {_DAY} ORDER BY r.id, s.id"""
 
 
 def read_days(
@@ -93,7 +94,7 @@ def checked(
 def check_days(
     connection: sqlite3.Connection, book: str, account: str, days: Iterable[str]
 ) -> None:
-    """Checks all states of the records of these days; call it before they are changed.
+    """Checks all states of the records of these days; call it before anything is added to them.
 
     Raises:
         Damage: They are not those that were sealed.
@@ -181,8 +182,8 @@ def _measure(connection: sqlite3.Connection, key: Key) -> tuple[int, int, int]:
     for (json,) in connection.execute(_NEWEST, key):
         records += 1
         newest = crc32(json, newest)
-    for (row,) in connection.execute(_HISTORY, key):
-        history = crc32(row, history)
+    for json, others in connection.execute(_HISTORY, key):
+        history = crc32(others, crc32(json, history))
     return records, newest, history
 
 

@@ -154,15 +154,23 @@ def report(path: str, gaps: Sequence[MissingDay], *, missing_ok: bool, stackleve
 
 
 def describe(gaps: Sequence[MissingDay]) -> str:
-    """Returns missing days in words, such as "the trades of 2026-11-19 (desk1)"."""
+    """Returns missing days in words, such as "the trades of 2026-11-19 (desk1, desk2)"."""
     days: dict[tuple[str | None, tuple[str, ...]], list[date]] = {}
     for gap in gaps:
         days.setdefault((gap.account, gap.books), []).append(gap.day)
+    accounts: dict[tuple[str, str], list[str]] = {}
+    for (account, books), those in days.items():
+        accounts.setdefault((" and ".join(books), _spans(those)), []).append(account or "no label")
     parts = [
-        f"the {' and '.join(books)} of {_spans(those)}" + (f" ({account})" if account else "")
-        for (account, books), those in days.items()
+        f"the {books} of {spans}" + (f" ({_listed(labels)})" if labels != ["no label"] else "")
+        for (books, spans), labels in accounts.items()
     ]
     return "; ".join(parts[:_MOST_LISTED]) + ("; and more" if len(parts) > _MOST_LISTED else "")
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = len(texts) - _MOST_LISTED
+    return ", ".join(texts[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _spans(days: Sequence[date]) -> str:
@@ -173,9 +181,7 @@ def _spans(days: Sequence[date]) -> str:
             spans[-1][1] = day
         else:
             spans.append([day, day])
-    texts = [f"{first}" if first == last else f"{first} to {last}" for first, last in spans]
-    more = len(texts) - _MOST_LISTED
-    return ", ".join(texts[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+    return _listed([f"{first}" if first == last else f"{first} to {last}" for first, last in spans])
 
 
 def time_of(value: time | str | None) -> time | None:

@@ -97,12 +97,11 @@ def prepare(path: str, zone: str, timeout: float, *, create: bool) -> None:
         with closing(_open_to_read(path)) as connection:
             connection.execute("BEGIN")  # another program may be creating it
             version = schema.version_of(connection, path)
+            known = schema.zone_name(connection) if version else zone
         if not (version or create):
             raise _is_empty(path)
         if version < len(schema.MIGRATIONS):
-            _upgrade(path, zone, timeout)
-    with reading(path) as connection:
-        known = schema.zone_name(connection)
+            known = _upgrade(path, zone, timeout)
     if known != zone:
         wanted = zone_of_text(known) if known[:1] in "+-" else known  # offsets have no name
         raise ArchiveError(
@@ -157,7 +156,8 @@ def _make_file(path: str) -> None:
             ) from error
 
 
-def _upgrade(path: str, zone: str, timeout: float) -> None:
+def _upgrade(path: str, zone: str, timeout: float) -> str:
+    """Brings the file to this version's schema; returns its time zone."""
     with closing(_open_to_write(path)) as connection:
         mode = _wait_for(connection, "PRAGMA journal_mode = WAL", timeout)
         if mode != "wal":
@@ -169,6 +169,7 @@ def _upgrade(path: str, zone: str, timeout: float) -> None:
         _wait_for(connection, "BEGIN IMMEDIATE", timeout)
         with _committed(connection):
             schema.migrate(connection, path, zone)
+            return schema.zone_name(connection)
 
 
 @contextmanager

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _COLUMNS = (
     "id book account source at filed_at whole days rows new changed sha256 error message".split()
 )
-_SELECT = f"SELECT {', '.join(_COLUMNS)}, {checksums.row_as_bytes(' '.join(_COLUMNS))} FROM fetches"
+_CONTENT = " || ".join(f"quote({name})" for name in _COLUMNS)
+_SELECT = f"SELECT {', '.join(_COLUMNS)}, CAST({_CONTENT} AS BLOB) FROM fetches"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +179,7 @@ def response_at(connection: sqlite3.Connection, entry: Entry, at: str) -> int:
 
 
 def read(connection: sqlite3.Connection, zone: tzinfo | None, number: int) -> ArchiveFetch:
-    """Returns the entry of that number."""
+    """Returns the entry of that number, which this transaction wrote."""
     *row, _ = connection.execute(f"{_SELECT} WHERE id = ?", (number,)).fetchone()
     return _entry(row, zone)
 
@@ -213,7 +214,7 @@ def read_accounts(connection: sqlite3.Connection) -> tuple[str | None, ...]:
     wanted, _ = checksums.read_total(connection, "fetches")
     if sum(count for _, count in found) != wanted:
         raise Damage("its log is incomplete")
-    return tuple(account or None for account, _ in found)
+    return tuple(str(account) if account else None for account, _ in found)
 
 
 def _entry(row: Sequence[object], zone: tzinfo | None) -> ArchiveFetch:

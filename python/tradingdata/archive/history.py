@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from . import checksums
 from .fetch_log import local
 from .read import book_of
 
@@ -41,7 +42,7 @@ def read_history(
 
     The caller must have checked the file, since no checksum covers the states of one order alone.
     """
-    query = """SELECT s.seen_at, r.account, CAST(s.json AS BLOB)
+    query = f"""SELECT s.seen_at, r.account, {checksums.JSON}
         FROM records r JOIN states s ON s.record = r.id
         WHERE r.number = ? AND r.book = 'orders' AND r.account = coalesce(?, r.account)
         ORDER BY r.day, r.id, s.seen_at, s.id"""

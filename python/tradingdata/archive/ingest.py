@@ -100,14 +100,15 @@ def file(connection: sqlite3.Connection, sight: Sight, zone: tzinfo) -> fetch_lo
     )
     known = fetch_log.find(connection, entry)
     if known is not None:
-        return replace(fetch_log.read(connection, zone, known), new=0, changed=0)
+        entries = {each.id: each for each in fetch_log.read_all(connection, zone)}
+        return replace(entries[known], new=0, changed=0)
+    checksums.check_days(connection, name, sight.account, {clock.isoformat(), *days})
     number = fetch_log.write(connection, entry)
     filing = _Filing(connection, entry, number)
     changed = filing.file(rows)
     fetched = {str(day) for day in complete_days(fetch_log.read(connection, zone, number))}
     altered = filing.days | (fetched - _fetched_before(connection, entry, fetched))
     if altered:
-        checksums.check_days(connection, name, sight.account, altered)
         filing.write()
         checksums.seal_days(connection, name, sight.account, altered, fetched)
     fetch_log.finish(connection, number, new=filing.new, changed=changed)

@@ -28,7 +28,7 @@ def read_rows(
         Damage: After the last row, where rows are missing or were altered.
     """
     seals = checksums.read_days(connection, name, days, account)
-    query = """SELECT r.account, r.day, CAST(s.json AS BLOB)
+    query = f"""SELECT r.account, r.day, {checksums.JSON}
         FROM records r JOIN states s ON s.id = r.state
         WHERE r.book = ? AND r.day BETWEEN ? AND ? AND r.account = coalesce(?, r.account)
         ORDER BY r.day, r.time, r.id"""

@@ -158,8 +158,12 @@ def zone_name(connection: sqlite3.Connection) -> str:
         Damage: The file does not say.
     """
     row = connection.execute("SELECT value FROM archive WHERE name = 'zone'").fetchone()
-    try:
-        zone_of_text(row[0])
-    except (TypeError, ValueError, OverflowError):
-        raise Damage("its time zone is missing") from None
-    return str(row[0])
+    name = row[0] if row else None
+    if not isinstance(name, str):
+        raise Damage("its time zone is missing")
+    if name[:1] in "+-":
+        try:
+            zone_of_text(name)
+        except (ValueError, OverflowError):
+            raise Damage("its time zone was altered") from None
+    return name

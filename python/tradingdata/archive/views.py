@@ -47,7 +47,7 @@ def define_views(
             f"SELECT {', '.join(columns)} FROM records r JOIN {states} s ON s.id = r.state "
             f"WHERE r.book = '{name}'"
         )
-        if found.get(name, "").endswith(f"AS {query}"):
+        if (found.get(name) or "").endswith(f"AS {query}"):
             continue
         if name in found:
             connection.execute(f"DROP VIEW {'temp' if temporary else 'main'}.{name}")
