@@ -183,10 +183,10 @@ def test_merging_gives_the_history_of_the_answers_in_order(
     seen: list[str] = []
     for at, text in data.draw(st.permutations(sights)):
 
-        def next_answer(after: str, before: str | None) -> str | None:
+        def next_response(after: str, before: str | None) -> str | None:
             return min((at for at in seen if after < at < (before or "~")), default=None)
 
-        for state in merge("Order", known, at, text, next_answer):
+        for state in merge("Order", known, at, text, next_response):
             known = [old for old in known if state.id is None or old.id != state.id]
             known.append(
                 state._replace(id=len(seen) * 10 + len(known) if state.id is None else state.id)

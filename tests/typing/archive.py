@@ -23,6 +23,7 @@ def keep(client: td.Client) -> None:
     assert_type(archive.missing("2026-11-16", "2026-11-20"), list[MissingDay])
     assert_type(archive.sql("SELECT 1"), QueryResult)
     assert_type(archive.sql("SELECT 1")[0], tuple[Any, ...])
+    assert_type(archive.trades("2026-11-20", missing_ok=True), td.TradeBook)
     assert_type(archive.export("folder"), list[str])
     archive.add(td.StockList())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 

@@ -1,10 +1,10 @@
-"""An archive of books in one SQLite file: the service clears its order book daily; this keeps it.
+"""An archive of books in one SQLite file, since the service clears its order book daily.
 
-Each row of an answer is kept as the JSON that was sent, under a key (account, client, day,
-exchange, segment, number, leg or a trade's order, how often it came before in the same answer). A
-row that comes again is the same record; where its content differs, that is another state of it, and
-all states are kept. Every fetch is logged, failures too, so that "no trades" and "not fetched" are
-two things.
+Each row of a response is kept as the JSON that was sent, under a key: account, client, day,
+exchange, segment, number, leg (of a trade: its order number), and how often that key occurred
+before in the same response. A row with a known key is the same record; if its content differs, it
+is another state of that record, and all states are kept. Every fetch is logged, failures included,
+so that "no trades" and "not fetched" can be distinguished.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds the days that a query asks for, so that one that was never fetched is not taken as empty.
 
-SQLite itself answers: the query runs on an empty copy of the archive in memory, whose views have a
+SQLite finds them: the query runs on an empty copy of the archive in memory, whose views have a
 row for each account and day of a calendar, and note each row that the query's conditions on `day`
 and `account` let through. Conditions that no index serves, such as `day LIKE '2026-%'`, let
 everything through, and then the query counts as one for all days.

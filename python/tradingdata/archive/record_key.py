@@ -1,4 +1,4 @@
-"""The rows of a book as an archive files them: each with its key, its day and its JSON."""
+"""The rows of a book as an archive files them, each with its key, its day and its JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 BOOKS: dict[str, type[TradeBook] | type[OrderBook]] = {"trades": TradeBook, "orders": OrderBook}
 
-# What numbers a record, and the times that tell its day: the first of them that is known does.
+# The field that numbers a record, and the times that determine its day: the first that is known.
 _NUMBER = {"trades": "trade_no", "orders": "order_no"}
 _TIMES = {
     "trades": ("exch_trade_time", "order_date_time"),
@@ -23,10 +23,10 @@ _TIMES = {
 
 
 class Key(NamedTuple):
-    """What tells a record from all others of its book and account.
+    """Identifies a record among those of its book and account.
 
-    ``leg`` is an order's leg; of a trade it is the order, since both sides of a trade with oneself
-    bear one number, and an answer may come to lack one of them.
+    ``leg`` is an order's leg. Of a trade it is the order number, since both sides of a trade with
+    oneself have the same trade number, and a later response may lack one of them.
     """
 
     day: str
@@ -39,7 +39,7 @@ class Key(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A record as it is filed; ``time`` is what its day was taken from, ``""`` for none."""
+    """A record to be filed; ``time`` is the time that determines its day, or ``""``."""
 
     key: Key
     time: str
@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
 
 def name_of(book: AnyBook) -> str:
-    """What an archive calls a book of this type. Raises TypeError for anything else."""
+    """Returns ``"trades"`` or ``"orders"``. Raises TypeError for any other type of book."""
     for name, kind in BOOKS.items():
         if isinstance(book, kind):
             return name
@@ -55,9 +55,9 @@ def name_of(book: AnyBook) -> str:
 
 
 def rows_of(book: AnyBook, other_day: date) -> list[Row]:
-    """The book's rows in order; one without a time of its own belongs to ``other_day``.
+    """Returns the book's rows in order; one without a time of its own belongs to ``other_day``.
 
-    Rows of the same key are told apart by how often it came before in the book, so none is lost.
+    Rows with the same key are numbered (``repeat``), so that none is lost.
     """
     name = name_of(book)
     columns = ["client_id", "exchange", "segment", _NUMBER[name]]
@@ -86,7 +86,7 @@ def _texts(book: AnyBook, name: str) -> list[str]:
 
 
 def _times(book: AnyBook, name: str) -> list[str]:
-    """The time that tells each row's day, as text of one form; a zone does not move the clock."""
+    """Returns the time that determines each row's day, as text, without a time zone."""
     first, second = (_column(book, column) for column in _TIMES[name])
     return [_clock(a or b) for a, b in zip(first, second, strict=True)]
 

@@ -1,8 +1,8 @@
-"""The views ``trades`` and ``orders``: a row for each record, a typed column for each field.
+"""The views `trades` and `orders`: a row for each record, a typed column for each field.
 
-They read a value as the decoder does, by SQLite's own means, so that any program that opens the
-file has them: a number sent as text is a number, a zero date is no value, nor is what does not fit.
-Times are text of one form, which compares well and which SQLite's date functions take.
+They interpret values as the decoder does, but in SQL, so that any program that opens the file has
+them: a number sent as text is a number; a zero date is NULL, and so is a value that does not fit.
+Times are text that compares chronologically and that SQLite's date functions accept.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 RECORDS = {"trades": "Trade", "orders": "Order"}
-"""The books of an archive, each with the type of its records."""
+"""The books of an archive, with the type of their records."""
 
-_EXACT = 2**53  # a whole number beyond it would round in a float
+_EXACT = 2**53  # beyond it, an integer would be rounded in a float
 _GREATEST = "1.7976931348623157e308"
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _CLOCK = "[0-9][0-9]:[0-5][0-9]:[0-5][0-9]"
@@ -26,14 +26,16 @@ _CLOCK = "[0-9][0-9]:[0-5][0-9]:[0-5][0-9]"
 def define_views(
     connection: sqlite3.Connection, *, temporary: bool = False, personal: bool = False
 ) -> None:
-    """Makes the views anew, where they are not what this version would make.
+    """Creates the views, or replaces those of another version.
 
-    ``temporary`` ones are seen by this connection only, and go before those of the file;
-    ``personal`` shows personal values as they were kept, which are masked otherwise.
+    Args:
+        connection: The connection to the file.
+        temporary: Whether only this connection sees them; they take precedence over the file's.
+        personal: Whether personal values are shown as they were kept rather than masked.
     """
     schema = "temp.sqlite_master" if temporary else "sqlite_master"
     found = dict(connection.execute(f"SELECT name, sql FROM {schema} WHERE type = 'view'"))
-    states = "main.states" if temporary else "states"  # not the view that hides what they hold
+    states = "main.states" if temporary else "states"  # not the view that masks their content
     for name, record in RECORDS.items():
         columns = ["r.account AS account", "r.day AS day", "s.seen_at AS seen_at"]
         hidden = {}
@@ -42,7 +44,7 @@ def define_views(
             if is_personal and not personal:
                 column = hidden[field] = _masked(field)
             columns.append(f"{column} AS {field}")
-        columns.append(f"{_whole(hidden)} AS json")
+        columns.append(f"{_json(hidden)} AS json")
         query = (
             f"SELECT {', '.join(columns)} FROM records r JOIN {states} s ON s.id = r.state "
             f"WHERE r.book = '{name}'"
@@ -55,20 +57,20 @@ def define_views(
 
 
 def hide_personal_values(connection: sqlite3.Connection) -> None:
-    """Puts a view in front of the table of states, for this connection, that masks what it holds.
+    """Puts a view that masks personal values in front of the table `states`, for this connection.
 
-    Whoever opens a file without asking for account numbers does not meet them in any of its tables.
+    A program that opens a file without asking for account numbers then sees them in no table.
     """
     fields = [field for record in RECORDS.values() for field in _core.fields_of(record)]
     hidden = {field: _masked(field) for field, _, _, is_personal in fields if is_personal}
     connection.execute(
-        f"CREATE TEMP VIEW states AS SELECT id, record, fetch, seen_at, {_whole(hidden)} AS json "
+        f"CREATE TEMP VIEW states AS SELECT id, record, fetch, seen_at, {_json(hidden)} AS json "
         "FROM main.states s"
     )
 
 
 def _column(name: str, kind: str) -> str:
-    """The SQL of a field's value in ``s.json``."""
+    """Returns the SQL expression of a field's value in `s.json`."""
     value = f"json_extract(s.json, '$.{name}')"
     sent = f"json_type(s.json, '$.{name}')"
     if kind == "text":
@@ -91,7 +93,7 @@ def _column(name: str, kind: str) -> str:
 
 
 def _digits(name: str) -> str:
-    """A number's JSON text, as SQLite before 3.38 has it too: out of the array [number,null]."""
+    """Returns a number's JSON text, cut from [number,null] since SQLite before 3.38 lacks `->`."""
     pair = f"json_extract(s.json, '$.{name}', '$[0]')"
     return f"substr({pair}, 2, length({pair}) - 7)"
 
@@ -114,7 +116,7 @@ def _integer(sent: str, value: str) -> str:
 
 
 def _is_day(value: str) -> str:
-    """Whether the text begins with a day of the calendar behind the zero date."""
+    """Returns whether the text begins with a calendar day after the zero date."""
     day = f"substr({value}, 1, 10)"
     return f"{value} >= '0001-01-02' AND date(julianday({day})) = {day}"
 
@@ -137,7 +139,7 @@ def _date(value: str) -> str:
 
 
 def _masked(name: str) -> str:
-    """A personal text as it is masked everywhere: ABXXXXXX4F, anything of another shape all X."""
+    """Masks a personal text as everywhere: ABXXXXXX4F, or all X if it has another form."""
     value = f"json_extract(s.json, '$.{name}')"
     digits = _digits(name)
     number = f"CASE WHEN length({digits}) > 2 THEN printf('%.*c', length({digits}) - 2, 'X') END"
@@ -149,13 +151,13 @@ def _masked(name: str) -> str:
     )
 
 
-def _whole(hidden: dict[str, str]) -> str:
-    """The record as it was sent, with personal values masked where the file holds them."""
+def _json(hidden: dict[str, str]) -> str:
+    """Returns the record as it was sent, with personal values masked."""
     if not hidden:
         return "s.json"
     pairs = ", ".join(f"'$.{name}', {column}" for name, column in hidden.items())
     as_sent = " AND ".join(
         f"json_extract(s.json, '$.{name}') IS {column}" for name, column in hidden.items()
     )
-    # SQLite writes what it replaces in a form of its own, so nothing is replaced without need.
+    # SQLite reformats what it replaces, so nothing is replaced without need.
     return f"CASE WHEN {as_sent} THEN s.json ELSE json_replace(s.json, {pairs}) END"

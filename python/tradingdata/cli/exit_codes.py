@@ -52,7 +52,7 @@ MEANINGS = {
     Code.SERVICE: "the service answered with an error",
     Code.DATA: "an answer that is not what the service documents",
     Code.NOT_FOUND: "no stock of that symbol, code or ISIN",
-    Code.FILE: "a file that is there already, or cannot be read or written",
+    Code.FILE: "a file that already exists or cannot be used, or an archive that lacks a day",
     Code.INTERRUPTED: "Ctrl-C",
     Code.BROKEN_PIPE: "whoever read the output stopped reading, as head does",
 }
