@@ -58,6 +58,7 @@ __all__ = [
     "BadRequestError",
     "Books",
     "BooksDisagreeError",
+    "BooksOfAccounts",
     "CallCancelledError",
     "Client",
     "ClientClosedError",
@@ -97,6 +98,7 @@ __all__ = [
     "concat",
     "dask",
     "execution_quality",
+    "fetch_books",
     "order_books",
     "positions",
     "realised_pnl",
@@ -112,7 +114,13 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import analysis, dask, sandbox
-    from .accounts.fetch import AccountBooks, order_books, trade_books
+    from .accounts.fetch import (
+        AccountBooks,
+        BooksOfAccounts,
+        fetch_books,
+        order_books,
+        trade_books,
+    )
     from .analysis import execution_quality, positions, realised_pnl, reconcile, unrealised_pnl
     from .archive import Archive
     from .books.diff import OrderChange
@@ -126,12 +134,14 @@ _LAZY = {
     "Archive": "archive",
     "AsyncClient": "client.async_client",
     "Books": "client.snapshot",
+    "BooksOfAccounts": "accounts.fetch",
     "OrderChange": "books.diff",
     "OrderUpdate": "watch.updates",
     "TradeUpdate": "watch.updates",
     "analysis": "analysis",
     "dask": "dask",
     "execution_quality": "analysis",
+    "fetch_books": "accounts.fetch",
     "order_books": "accounts.fetch",
     "positions": "analysis",
     "realised_pnl": "analysis",

@@ -179,7 +179,8 @@ class StockNotFoundError(TradingDataError, LookupError):
     """No stock has exactly that NSE symbol, BSE code or ISIN.
 
     Attributes:
-        nearest: names of stocks that the search did find.
+        nearest: Names of stocks that the search did find.
+        received: Of ``stock([...])``: the stocks of the other identifiers.
     """
 
     nearest: Sequence[str] = ()

@@ -72,6 +72,27 @@ def test_order_books_too(service: sandbox.Service) -> None:
     assert list(found.to_pandas())[:2] == ["account", "client_id"]
 
 
+def test_both_books_of_each_account_agree(service: sandbox.Service) -> None:
+    orders, trades = td.fetch_books(arguments(service))
+    assert list(orders.books) == list(trades.books) == list(LABELS)
+    for label in LABELS:
+        assert td.reconcile(orders.books[label], trades.books[label]).agrees
+    assert (orders.errors, trades.errors) == ({}, {})
+
+
+def test_an_account_whose_books_cannot_be_had_is_missing_from_both(
+    service: sandbox.Service,
+) -> None:
+    accounts = arguments(service)
+    accounts["desk2"]["access_token"] = "expired"
+    with pytest.warns(td.DataWarning, match="1 account failed: desk2") as caught:
+        both = td.fetch_books(accounts)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert list(both.orders.books) == list(both.trades.books) == ["desk1", "desk3"]
+    assert both.orders.errors == both.trades.errors
+    assert isinstance(both.trades.errors["desk2"], td.AuthenticationError)
+
+
 def test_one_frame_has_the_account_first(service: sandbox.Service) -> None:
     found = td.trade_books(arguments(service))
     whole = td.concat(list(found.books.values()))

@@ -18,6 +18,12 @@ def many(client: td.Client) -> None:
     td.trade_books(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
+def both_books(client: td.Client) -> None:
+    orders, trades = td.fetch_books({"desk1": client}, timeout=5)
+    assert_type(orders, td.AccountBooks[td.OrderBook])
+    assert_type(trades.books["desk1"], td.TradeBook)
+
+
 def on_a_cluster() -> None:
     td.dask.order_books(["desk1"], columns=["symbol"], errors="keep")
     td.dask.order_books(["desk1"], errors="drop")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

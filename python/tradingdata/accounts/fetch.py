@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .._util.validate import count
 from ..books.book import OrderBook, TradeBook
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Account = Client | str | Mapping[str, Any]
     Accounts = Mapping[str, Account] | Iterable[str]
+
+Fetched = TypeVar("Fetched")
 
 _NAMED = 3  # accounts that a message names
 
@@ -92,6 +94,18 @@ class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
         return box(f"<b>AccountBooks</b>: {escape(self._heading())}", shown_html(self._shown()))
 
 
+class BooksOfAccounts(NamedTuple):
+    """The books of many accounts: ``orders, trades = td.fetch_books(accounts)``.
+
+    Attributes:
+        orders: The order books by account.
+        trades: The trade books of the same accounts.
+    """
+
+    orders: AccountBooks[OrderBook]
+    trades: AccountBooks[TradeBook]
+
+
 def trade_books(
     accounts: Accounts, *, concurrency: int = 8, timeout: float | None = None
 ) -> AccountBooks[TradeBook]:
@@ -113,6 +127,30 @@ def order_books(
 ) -> AccountBooks[OrderBook]:
     """The order books of many accounts; see ``trade_books``."""
     return _fetch_all(OrderBook, Client.order_book, accounts, concurrency, timeout)
+
+
+def fetch_books(
+    accounts: Accounts, *, concurrency: int = 8, timeout: float | None = None
+) -> BooksOfAccounts:
+    """Returns the order and trade books of many accounts, those of each account consistent.
+
+    ``Client.books`` for each account, ``concurrency`` at a time; see ``trade_books``.
+
+    Args:
+        accounts: Names of profiles, or a mapping from a label to the arguments of a ``Client``, to
+            the name of a profile, or to a client.
+        concurrency: How many accounts to fetch at once.
+        timeout: Seconds for each account.
+
+    Returns:
+        ``(orders, trades)``, both with the same accounts and the same errors. The error of an
+        account whose books did not come to agree has the last of both in ``books``.
+    """
+    found, errors = _fetch_each(Client.books, accounts, concurrency, timeout, stacklevel=2)
+    return BooksOfAccounts(
+        AccountBooks(OrderBook, {label: both.orders for label, both in found.items()}, errors),
+        AccountBooks(TradeBook, {label: both.trades for label, both in found.items()}, errors),
+    )
 
 
 def named_accounts(accounts: Accounts) -> dict[str, Account]:
@@ -162,11 +200,24 @@ def _fetch_all(
     concurrency: int,
     timeout: float | None,
 ) -> AccountBooks[AnyBook]:
+    books, errors = _fetch_each(call, accounts, concurrency, timeout, stacklevel=3)
+    return AccountBooks(kind, books, errors)
+
+
+def _fetch_each(
+    call: Callable[..., Fetched],
+    accounts: Accounts,
+    concurrency: int,
+    timeout: float | None,
+    *,
+    stacklevel: int,
+) -> tuple[dict[str, Fetched], dict[str, TradingDataError]]:
+    """Returns what the call returns by label, and the errors of the accounts that failed."""
     named = named_accounts(accounts)
     workers = min(count("concurrency", concurrency), max(len(named), 1))
     made: list[Client] = []
 
-    def fetch(label: str) -> AnyBook | TradingDataError:
+    def fetch(label: str) -> Fetched | TradingDataError:
         account = named[label]
         try:
             client = _client(label, account, alone=len(named) == 1)
@@ -191,13 +242,17 @@ def _fetch_all(
             for client in made:  # so that nobody waits for calls whose answers nobody wants
                 client.close()
             raise
-    books = {label: book for label, book in results.items() if isinstance(book, kind)}
     errors = {
         label: error for label, error in results.items() if isinstance(error, TradingDataError)
     }
     if errors:
-        warnings.warn(f"{_told(errors)}; see .errors", DataWarning, stacklevel=3)
-    return AccountBooks(kind, books, errors)
+        warnings.warn(f"{_told(errors)}; see .errors", DataWarning, stacklevel=stacklevel + 1)
+    fetched = {
+        label: result
+        for label, result in results.items()
+        if not isinstance(result, TradingDataError)
+    }
+    return fetched, errors
 
 
 def _told(errors: Mapping[str, TradingDataError]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from .._util.validate import seconds
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
-from ..errors import ClientClosedError, TradingDataError
+from ..errors import ClientClosedError, StockNotFoundError, TradingDataError
 from .async_tokens import AsyncTokenSource
 from .asyncio_bridge import LoopPorts
 from .base import Book, ClientBase
@@ -92,10 +92,27 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
             timeout=timeout,
         )
 
-    async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
-        """The stock of exactly that NSE symbol, BSE code or ISIN; see ``Client.stock``."""
-        from .stock_lookup import StockLookup
+    @overload
+    async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock: ...  # type: ignore[overload-overlap]
+    @overload
+    async def stock(
+        self, identifier: Iterable[str], *, timeout: float | None = None
+    ) -> StockList: ...
 
+    async def stock(
+        self, identifier: str | Iterable[str], *, timeout: float | None = None
+    ) -> Stock | StockList:
+        """Returns the stock of exactly that NSE symbol, BSE code or ISIN; see ``Client.stock``."""
+        from .stock_lookup import StockLookup, StockLookups
+
+        if not isinstance(identifier, str):
+            lookups = StockLookups(identifier)
+            for one in lookups:
+                try:
+                    lookups.add(one, await self.stock(one, timeout=timeout))
+                except StockNotFoundError as error:
+                    lookups.add_error(one, error)
+            return lookups.result()
         lookup = StockLookup(identifier, self._account)
         budget = self._budget(timeout)
         pages = self.search(lookup.wanted, prefetch=0)._pages_within(budget)

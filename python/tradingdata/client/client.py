@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import atexit
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from .. import _core
 from .._util.validate import seconds
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
-from ..errors import TradingDataError
+from ..errors import StockNotFoundError, TradingDataError
 from .base import Book, ClientBase
 from .call_log import log_end
 from .options import check_open
@@ -151,18 +151,41 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
             timeout=timeout,
         )
 
-    def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
-        """The stock of exactly that NSE symbol, BSE code or ISIN; case does not count.
+    @overload
+    def stock(self, identifier: str, *, timeout: float | None = None) -> Stock: ...  # type: ignore[overload-overlap]
+    @overload
+    def stock(self, identifier: Iterable[str], *, timeout: float | None = None) -> StockList: ...
+
+    def stock(
+        self, identifier: str | Iterable[str], *, timeout: float | None = None
+    ) -> Stock | StockList:
+        """Returns the stock of exactly that NSE symbol, BSE code or ISIN; case does not count.
 
         The service searches by name, symbol and code; that it finds a stock by its ISIN is not
-        promised. Its hits are read page by page, 20 at the most, and the first page with an exact
+        documented. Its hits are read page by page, at most 20, and the first page with an exact
         match decides: where the text is the symbol of one stock and the code of another, the symbol
-        goes first. Raises StockNotFoundError with the ``nearest`` names, also where several
-        companies have that very symbol, code or ISIN: then ``search`` and choose. ``timeout`` in
-        seconds is for all pages together.
-        """
-        from .stock_lookup import StockLookup
+        takes precedence.
 
+        Args:
+            identifier: A symbol, a code or an ISIN; or several, looked up one after the other,
+                whose stocks are returned as a ``StockList`` in their order.
+            timeout: Seconds for all pages of one identifier; replaces the client's.
+
+        Raises:
+            StockNotFoundError: There is no such stock, or several companies have that very symbol,
+                code or ISIN: then ``search`` and choose. ``nearest`` has names; of several
+                identifiers, ``received`` has the stocks that were found.
+        """
+        from .stock_lookup import StockLookup, StockLookups
+
+        if not isinstance(identifier, str):
+            lookups = StockLookups(identifier)
+            for one in lookups:
+                try:
+                    lookups.add(one, self.stock(one, timeout=timeout))
+                except StockNotFoundError as error:
+                    lookups.add_error(one, error)
+            return lookups.result()
         lookup = StockLookup(identifier, self._account)
         budget = self._budget(timeout)
         for page in self.search(lookup.wanted, prefetch=0)._pages_within(budget):

@@ -9,6 +9,7 @@ from .._util.validate import count, flag, hook, seconds, words
 from ..books.book import StockList, concat
 from ..errors import PaginationError, TradingDataError
 from .progress_bar import page_bar, require_bar
+from .search_export import of_all, of_all_async
 from .search_state import SearchPass
 
 TYPE_CHECKING = False
@@ -182,6 +183,17 @@ class SearchPager(_Pager):
         most = count("n", n, least=0)
         return concat([StockList(), *self._walk(*self._begin(_core.Search, most))])
 
+    to_pandas = of_all(StockList.to_pandas)
+    to_polars = of_all(StockList.to_polars)
+    to_arrow = of_all(StockList.to_arrow)
+    to_dicts = of_all(StockList.to_dicts)
+    to_dict = of_all(StockList.to_dict)
+    to_json = of_all(StockList.to_json)
+    to_csv = of_all(StockList.to_csv)
+    to_parquet = of_all(StockList.to_parquet)
+    to_excel = of_all(StockList.to_excel)
+    __arrow_c_stream__ = of_all(StockList.__arrow_c_stream__)
+
 
 class AsyncSearchPager(_Pager):
     """The stocks of a search, for ``async for``; see ``SearchPager``.
@@ -269,6 +281,16 @@ class AsyncSearchPager(_Pager):
     async def _read(self, most: int | None = None) -> StockList:
         walk = self._walk(*self._begin(_core.SearchRun, most))
         return concat([StockList(), *[page async for page in walk]])
+
+    to_pandas = of_all_async(StockList.to_pandas)
+    to_polars = of_all_async(StockList.to_polars)
+    to_arrow = of_all_async(StockList.to_arrow)
+    to_dicts = of_all_async(StockList.to_dicts)
+    to_dict = of_all_async(StockList.to_dict)
+    to_json = of_all_async(StockList.to_json)
+    to_csv = of_all_async(StockList.to_csv)
+    to_parquet = of_all_async(StockList.to_parquet)
+    to_excel = of_all_async(StockList.to_excel)
 
 
 def _companies(stocks: StockList) -> set[object]:

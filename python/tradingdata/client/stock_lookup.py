@@ -6,13 +6,13 @@ import copy
 import re
 
 from .._util.validate import words
+from ..books.book import StockList
 from ..errors import StockNotFoundError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from ..books.book import StockList
     from ..books.records import Stock
 
 MOST_PAGES = 20
@@ -84,6 +84,49 @@ class StockLookup:
     def _shown(self) -> str:
         whole = len(self.wanted) <= LONGEST_SHOWN
         return repr(self.wanted if whole else self.wanted[: LONGEST_SHOWN - 1] + "…")
+
+
+class StockLookups:
+    """The stocks of several identifiers, looked up one after the other, each once."""
+
+    def __init__(self, identifiers: Iterable[str]) -> None:
+        if not hasattr(identifiers, "__iter__"):
+            words("identifier", identifiers)  # raises
+        self._wanted = [words("identifier", one).strip().upper() for one in identifiers]
+        self._found: dict[str, Stock] = {}
+        self._errors: dict[str, StockNotFoundError] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        """Yields the identifiers to look up."""
+        return iter(dict.fromkeys(self._wanted))
+
+    def add(self, identifier: str, stock: Stock) -> None:
+        """Keeps a stock that was found."""
+        self._found[identifier] = stock
+
+    def add_error(self, identifier: str, error: StockNotFoundError) -> None:
+        """Keeps the reason why there is no stock."""
+        self._errors[identifier] = error
+
+    def result(self) -> StockList:
+        """Returns the stocks in the order of the identifiers.
+
+        Raises:
+            StockNotFoundError: Some identifiers have no stock; ``received`` holds the others.
+        """
+        found = StockList(self._found[one] for one in self._wanted if one in self._found)
+        if not self._errors:
+            return found
+        first, *others = self._errors.values()
+        message = str(first)
+        if others:
+            message = f"{len(self._errors)} of {len(list(self))} identifiers: " + "; ".join(
+                [str(error) for error in self._errors.values()][:MOST_NAMES]
+            )
+        error = StockNotFoundError(f"{message}; the others are in .received", account=first.account)
+        error.received = found
+        error.nearest = tuple(name for one in self._errors.values() for name in one.nearest)
+        raise error
 
 
 def _plain(value: str | None) -> str:

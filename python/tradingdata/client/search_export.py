@@ -1,0 +1,67 @@
+"""A search as frames, files and plain Python: each export reads the pages to their end first."""
+
+from __future__ import annotations
+
+from functools import wraps
+
+from ..books.book import StockList
+from ..export.selection import checked_columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+    Options = ParamSpec("Options")
+    Result = TypeVar("Result")
+
+    class _Readable(Protocol):
+        def all(self) -> StockList: ...
+
+    class _AsyncReadable(Protocol):
+        async def all(self) -> StockList: ...
+
+
+def of_all(
+    export: Callable[Concatenate[StockList, Options], Result],
+) -> Callable[Concatenate[_Readable, Options], Result]:
+    """Returns the method of a pager that exports all stocks of its search."""
+
+    @wraps(export)
+    def run(pager: _Readable, /, *args: Options.args, **kwargs: Options.kwargs) -> Result:
+        _check(export, args, kwargs)
+        return export(pager.all(), *args, **kwargs)
+
+    _describe(run)
+    return run
+
+
+def of_all_async(
+    export: Callable[Concatenate[StockList, Options], Result],
+) -> Callable[Concatenate[_AsyncReadable, Options], Coroutine[Any, Any, Result]]:
+    """Returns the same method, to be awaited."""
+
+    @wraps(export)
+    async def run(
+        pager: _AsyncReadable, /, *args: Options.args, **kwargs: Options.kwargs
+    ) -> Result:
+        _check(export, args, kwargs)
+        return export(await pager.all(), *args, **kwargs)
+
+    _describe(run)
+    return run
+
+
+def _check(export: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    """Raises for arguments that do not fit, before the first request."""
+    from inspect import signature
+
+    given = signature(export).bind(StockList(), *args, **kwargs).arguments
+    checked_columns("Stock", given.get("columns"))
+
+
+def _describe(method: Any) -> None:
+    method.__doc__ = (
+        f"Reads all pages of the search, then does as StockList.{method.__name__}.\n\n"
+        "Arguments that do not fit raise before the first request."
+    )
