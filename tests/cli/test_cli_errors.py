@@ -15,7 +15,7 @@ import pytest
 
 from command_line import PROGRAM, Run, account, run_here
 from service import Service as Scripted
-from service import book_reply, trades
+from service import book_reply, pages, stocks, trades
 from tradingdata.cli.exit_codes import MEANINGS, Code
 from tradingdata.sandbox import Service, start
 
@@ -85,6 +85,7 @@ def test_each_kind_of_error_has_its_code(
         ("trades -o book.yaml", "--format"),
         ("trades -o book.csv --format xlsx", ".xlsx"),
         ("search", "QUERY"),
+        ("search ' '", "QUERY is empty"),
         ("stock ''", "SYMBOL is empty"),
         ("trades more", "unexpected"),
         ("trades --timeout 0", "--timeout is a number of seconds above 0"),
@@ -177,6 +178,18 @@ def test_a_refused_connection_is_a_transport_error(
     monkeypatch.setenv("TRADINGDATA_BASE_URL", "http://127.0.0.1:9")
     said = refused(run, Code.TRANSPORT, "trades", "--timeout", "0.3")
     assert "firewall" in said
+
+
+def test_a_search_that_may_lack_stocks_says_so(
+    service: Scripted, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
+    service.choose(pages(stocks(25), empty_page=2))
+    ran = run("search", "tata", "--page-size", "10")
+    assert ran.code == Code.OK
+    assert "there may be more stocks: read again with a smaller --page-size" in ran.err
+    service.choose(pages(stocks(10), repeat_last=True))
+    assert "there may be more stocks: narrow the query" in run("search", "tata").err
 
 
 def test_a_symbol_that_nobody_has_is_not_found(run: Run) -> None:

@@ -101,6 +101,10 @@ class _Pager:
         """The counts of the latest pass so far."""
         return self._pass.stats
 
+    @property
+    def _doubt(self) -> str | None:
+        return self._pass.doubt
+
     def _shown(self) -> str:
         whole = len(self._query) <= LONGEST_SHOWN
         return repr(self._query if whole else self._query[: LONGEST_SHOWN - 1] + "…")

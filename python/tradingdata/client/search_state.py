@@ -100,6 +100,11 @@ class SearchPass:
         """The counts so far."""
         return SearchStats(*(self._state[name] for name in SearchStats._fields))
 
+    @property
+    def doubt(self) -> str | None:
+        """Why rows may be missing, and what to do."""
+        return DOUBTS.get(self._state["doubt"])
+
     def bound_time(self) -> None:
         """Limits the next page to what is left of the time for all pages."""
         if self._until is None:
@@ -152,10 +157,9 @@ class SearchPass:
 
     def _update(self) -> None:
         self._state = self._run.state()
-        reason = self._state["doubt"]
-        if reason is not None and not self._warned:
+        if self.doubt is not None and not self._warned:
             self._warned = True
-            warnings.warn(DOUBTS[reason], DataWarning, stacklevel=_levels_of_ours())
+            warnings.warn(self.doubt, DataWarning, stacklevel=_levels_of_ours())
 
 
 def _levels_of_ours() -> int:

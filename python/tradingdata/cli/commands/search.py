@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 
+from tradingdata.cli.advice import for_a_terminal
+from tradingdata.cli.exit_codes import UsageError
 from tradingdata.cli.make_client import connect, received
 from tradingdata.cli.options import Care, Columns, Connection, Output, Selection
 from tradingdata.cli.output import BookDestination
+from tradingdata.cli.terminal import remark
 
 EXAMPLES = """
 tradingdata search tata
@@ -43,8 +46,12 @@ def search(
     start_page: StartPage = 1,
 ) -> None:
     """Search the stocks of NSE and BSE, to the last page. It needs no token."""
+    if not query.strip():
+        raise UsageError("QUERY is empty: give a company name, an NSE symbol or a BSE code")
     destination = BookDestination("Stock", output, columns, only)
     with connect(connection, care, token=False) as client:
         found = client.search(query, max_items=most, page_size=page_size, start_page=start_page)
         book = received(found.all)
     destination.take(book)
+    if found._doubt is not None:  # `received` silences the warning
+        remark(for_a_terminal(found._doubt), style="yellow")
