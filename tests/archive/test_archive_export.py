@@ -103,6 +103,18 @@ def test_a_later_export_replaces_the_files(archive: td.Archive, tmp_path: Path) 
     assert pl.read_parquet(folder / "trades")["quantity"].sum() == 15
 
 
+def test_an_export_shows_its_progress(
+    archive: td.Archive, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tqdm")
+    count = len(archive.export(tmp_path / "p"))
+    assert capsys.readouterr().err == ""
+    archive.export(tmp_path / "p", progress=True)
+    shown = capsys.readouterr().err
+    assert shown.startswith("\rexport:   0%")
+    assert f"{count}/{count}" in shown
+
+
 def test_an_export_masks_as_its_archive_does(tmp_path: Path) -> None:
     plain = answer(td.TradeBook, [trade(pan_no=PAN)], clock("15:45"), keep=True)
     keeping = archive_with(tmp_path, plain, keep_personal_data=True)

@@ -329,6 +329,7 @@ class Archive:
         end: Day | None = None,
         *,
         missing_ok: bool = False,
+        progress: bool = False,
     ) -> list[str]:
         """Writes Parquet files by day, such as ``trades/day=2026-11-20/trades.parquet``.
 
@@ -342,13 +343,14 @@ class Archive:
             start: The first day; ``start``, ``end`` and ``missing_ok`` are those of `trades`.
             end: The last day.
             missing_ok: Whether days may be missing.
+            progress: Whether to show a progress bar (tqdm).
 
         Returns:
             The paths of the files.
 
         Raises:
             ArchiveError: Days were never fetched, or the file is damaged.
-            ImportError: pyarrow is not installed.
+            ImportError: pyarrow is not installed, or tqdm for ``progress``.
         """
         from .export import export
 
@@ -356,7 +358,8 @@ class Archive:
         with database.reading(self._path) as connection:
             gaps = coverage.unfetched_days(connection, sorted(BOOKS), days)
             coverage.report(self._path, gaps, missing_ok=lenient, stacklevel=2)
-            return export(connection, os.fsdecode(folder), days, keep=self._keep)
+            place, bar = os.fsdecode(folder), flag("progress", progress)
+            return export(connection, place, days, keep=self._keep, progress=bar)
 
     # -- the archive itself --
 

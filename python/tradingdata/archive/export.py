@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from .._util.atomic_file import whole_file
 from .._util.optional_imports import require
+from ..client.progress_bar import progress_bar
 from . import checksums
 from .days import Days
 from .read import book_of, read_rows
@@ -21,16 +23,16 @@ if TYPE_CHECKING:
     from .record_key import AnyBook
 
 
-def export(connection: sqlite3.Connection, folder: str, days: Days, *, keep: bool) -> list[str]:
+def export(
+    connection: sqlite3.Connection, folder: str, days: Days, *, keep: bool, progress: bool
+) -> list[str]:
     """Writes the files of these days; returns their paths."""
     require("pyarrow", "arrow", "export()")
     parquet = require("pyarrow.parquet", "arrow", "export()")
     paths = []
-    for name in sorted(BOOKS):
-        seals = checksums.read_days(connection, name, days)
-        for day in sorted(
-            {day for (_, day), seal in seals.items() if seal.fetched or seal.records}
-        ):
+    known = [(name, day) for name in sorted(BOOKS) for day in _known_days(connection, name, days)]
+    with closing(progress_bar("export", "files", enabled=progress, total=len(known))) as bar:
+        for name, day in known:
             place = os.path.join(folder, name, f"day={day}")
             os.makedirs(place, exist_ok=True)
             path = os.path.join(place, f"{name}.parquet")
@@ -39,7 +41,14 @@ def export(connection: sqlite3.Connection, folder: str, days: Days, *, keep: boo
             with whole_file(path, overwrite=True, drafts=folder) as draft:
                 parquet.write_table(table, draft, compression="zstd")
             paths.append(path)
+            bar.update(1)
     return paths
+
+
+def _known_days(connection: sqlite3.Connection, name: str, days: Days) -> list[str]:
+    """Returns the days that were fetched or have rows, in order."""
+    seals = checksums.read_days(connection, name, days)
+    return sorted({day for (_, day), seal in seals.items() if seal.fetched or seal.records})
 
 
 def _table_of(connection: sqlite3.Connection, name: str, day: str, *, keep: bool) -> pa.Table:

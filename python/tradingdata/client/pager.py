@@ -8,7 +8,7 @@ from .. import _core
 from .._util.validate import count, flag, hook, seconds, words
 from ..books.book import StockList, concat
 from ..errors import PaginationError, TradingDataError
-from .progress_bar import page_bar, require_bar
+from .progress_bar import progress_bar, require_bar
 from .search_export import of_all, of_all_async
 from .search_state import SearchPass
 
@@ -144,7 +144,7 @@ class SearchPager(_Pager):
         yield from self._walk(*self._begin(_core.Search, within=budget))
 
     def _walk(self, run: Any, progress: SearchPass) -> Generator[StockList, None, None]:
-        bar = page_bar(self._shown(), enabled=self._progress)
+        bar = progress_bar(f"search {self._shown()}", "stocks", enabled=self._progress)
         try:
             while True:
                 try:
@@ -241,7 +241,7 @@ class AsyncSearchPager(_Pager):
 
         if run is None or progress is None:
             run, progress = self._begin(_core.SearchRun)
-        bar = page_bar(self._shown(), enabled=self._progress)
+        bar = progress_bar(f"search {self._shown()}", "stocks", enabled=self._progress)
         flights: PagesInFlight | None = None
         try:
             while True:

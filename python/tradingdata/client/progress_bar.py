@@ -1,4 +1,4 @@
-"""A progress bar over pages: tqdm's, in a terminal and in Jupyter."""
+"""Progress bars of tqdm, in a terminal and in Jupyter."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class Bar(Protocol):
-        """What a pager tells of its way."""
+        """What long work reports its progress to."""
 
         def update(self, n: int) -> object:
-            """``n`` more stocks came."""
+            """Adds ``n`` finished units."""
 
         def close(self) -> object:
-            """There will be no more."""
+            """Ends the bar."""
 
 
 class _NoBar:
@@ -25,7 +25,7 @@ class _NoBar:
 
 
 def require_bar() -> Any:
-    """The class of the bar. Raises ImportError with what to install."""
+    """Returns tqdm's class. Raises ImportError if tqdm is not installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -35,9 +35,19 @@ def require_bar() -> Any:
     return tqdm
 
 
-def page_bar(title: str, *, enabled: bool) -> Bar:
-    """A bar that counts stocks; the total is not known, since the service does not tell it."""
+def progress_bar(title: str, unit: str, *, enabled: bool, total: int | None = None) -> Bar:
+    """Returns a bar that counts units of work, or one that shows nothing unless ``enabled``.
+
+    Args:
+        title: What is shown before the bar.
+        unit: What is counted, in the plural.
+        enabled: Whether to show the bar.
+        total: The number of units; None if it is not known, as that of a search.
+
+    Raises:
+        ImportError: tqdm is not installed.
+    """
     if not enabled:
         return _NoBar()
-    bar: Bar = require_bar()(desc=f"search {title}", unit=" stocks")
+    bar: Bar = require_bar()(desc=title, unit=f" {unit}", total=total)
     return bar
