@@ -60,6 +60,10 @@ Fetched fetched(Outcome outcome) {
           outcome.attempts, outcome.elapsed, outcome.received_at};
 }
 
+Error closed_error() {
+  return Error(ErrorKind::closed, "the client is closed: make a new one");
+}
+
 Client::Client(ClientOptions options)
     : options_(checked(options)),
       base_url_(options_.base_url),
@@ -73,7 +77,7 @@ Client::~Client() {
 }
 
 void Client::check_open() const {
-  if (closed_) throw Error(ErrorKind::closed, "the client is closed: make a new one");
+  if (closed_) throw closed_error();
   if (detail::ending()) throw Error(ErrorKind::closed, "the process is ending");
 }
 

@@ -51,6 +51,8 @@ struct Fetched {
 // Throws what went wrong with the call.
 Fetched fetched(Outcome outcome);
 
+Error closed_error();  // of what is called on a closed client, or was in flight when it closed
+
 // What a waiting caller is told; both are called on its own thread, and what they throw ends the
 // wait and cancels the call.
 struct Waiting {

@@ -2,10 +2,7 @@
 
 #include <condition_variable>
 #include <exception>
-#include <iterator>
 #include <mutex>
-#include <new>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -32,7 +29,7 @@ class Worker::State {
 
   void submit(Call call) {
     order([&] {
-      if (stopping_) throw Error(ErrorKind::closed, "the client is closed: make a new one");
+      if (stopping_) throw closed_error();
       submitted_.push_back(std::move(call));
     });
   }
@@ -85,85 +82,71 @@ class Worker::State {
     return std::exchange(events_, {});
   }
 
-  // False where the thread shall end.
-  bool take_orders() {
+  // False once the worker is to stop. Allocates nothing: an order that was taken must be carried
+  // out.
+  bool take_orders() noexcept {
     std::vector<Call> submitted;
     std::vector<CallId> cancelled;
+    bool open = true;
     {
       const std::scoped_lock lock(mutex_);
-      if (stopping_) return false;
+      open = !stopping_;
       ordered_ = false;
       submitted = std::exchange(submitted_, {});
       cancelled = std::exchange(cancelled_, {});
     }
-    for (Call& call : submitted) {
-      in_flight_.insert(call.id);
-      engine_->submit(std::move(call));
-    }
-    for (const CallId id : cancelled) {
-      in_flight_.erase(id);
-      engine_->cancel(id);
-    }
-    return true;
+    for (Call& call : submitted) engine_->submit(std::move(call));
+    for (const CallId id : cancelled) engine_->cancel(id);
+    return open;
   }
 
-  void publish(std::vector<Outcome> outcomes, std::vector<RetryRecord> retries) {
+  void publish() noexcept {
+    Outcomes outcomes = engine_->take_all();
+    RetryRecords retries = engine_->take_retries();
     if (outcomes.empty() && retries.empty()) return;
-    for (const Outcome& outcome : outcomes) in_flight_.erase(outcome.id);
     {
       const std::scoped_lock lock(mutex_);
-      std::move(outcomes.begin(), outcomes.end(), std::back_inserter(events_.outcomes));
-      std::move(retries.begin(), retries.end(), std::back_inserter(events_.retries));
+      events_.outcomes.splice(events_.outcomes.end(), outcomes);
+      events_.retries.splice(events_.retries.end(), retries);
       if (!raised_) notifier_.raise();
       raised_ = true;
     }
     made_.notify_all();
   }
 
-  // The transport itself gave up: every call ends with what it said, and none is left waiting.
-  // Each gets an exception of its own, since they are looked at on other threads.
-  void fail_all(const Error& error) {
-    engine_->cancel_all();
-    std::vector<Outcome> outcomes;
-    for (const CallId id : in_flight_) {
-      Outcome outcome;
-      outcome.id = id;
-      outcome.error = std::make_exception_ptr(error);
-      outcomes.push_back(std::move(outcome));
+  void pump() {
+    const TimePoint now = engine_->sources().now();
+    // An idle engine sleeps until it is woken; a busy one checks every slice whether it may go on.
+    if (engine_->idle()) {
+      engine_->pump(now + std::chrono::hours(1));
+    } else {
+      const detail::Inside inside;
+      engine_->pump(now + Waiting::slice);
     }
-    publish(std::move(outcomes), {});
   }
 
-  bool client_open() const { return !client_->closed() && !detail::ending(); }
+  // False where the thread shall end. Every exception ends the calls that it concerns and none ends
+  // the thread: later calls would wait for it for ever.
+  bool turn() noexcept {
+    bool open = take_orders();
+    try {
+      if (!open) throw closed_error();
+      client_->check_open();
+      pump();
+    } catch (...) {
+      engine_->end_all(std::current_exception());
+      open = open && !client_->closed() && !detail::ending();
+      if (open) std::this_thread::sleep_for(Waiting::slice);  // it may be thrown again at once
+    }
+    publish();
+    return open;
+  }
 
   void run() noexcept {
-    try {
-      while (true) {
-        try {
-          if (!client_open()) client_->check_open();
-          if (!take_orders()) break;
-          // An idle engine sleeps until it is woken; a busy one looks up every slice.
-          const TimePoint now = engine_->sources().now();
-          if (engine_->idle()) {
-            engine_->pump(now + std::chrono::hours(1));
-          } else {
-            const detail::Inside inside;
-            engine_->pump(now + Waiting::slice);
-          }
-        } catch (const Error& error) {
-          fail_all(error);
-          if (!client_open()) break;
-          std::this_thread::sleep_for(Waiting::slice);  // what broke may do so again at once
-        } catch (const std::bad_alloc&) {
-          fail_all(Error(ErrorKind::transport, "out of memory while calls were in flight"));
-        }
-        publish(engine_->take_all(), engine_->take_retries());
-      }
-      engine_->cancel_all();
-      stop();
-    } catch (const std::exception&) {
-      // No memory left even to say so: the calls' own timeouts are what is left.
+    while (turn()) {
     }
+    stop();  // nothing is submitted from here on,
+    turn();  // and what was submitted until then ends too
   }
 
   const std::int64_t process_ = detail::process_id();
@@ -179,7 +162,6 @@ class Worker::State {
   bool raised_ = false;
   bool stopping_ = false;
   std::mutex join_mutex_;
-  std::set<CallId> in_flight_;  // the thread's own
   std::thread thread_;
 };
 

@@ -3,15 +3,14 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "client/client.hpp"
 
 namespace tradingdata {
 
 struct Events {
-  std::vector<Outcome> outcomes;
-  std::vector<RetryRecord> retries;
+  Outcomes outcomes;
+  RetryRecords retries;
 };
 
 // Every method may be called from any thread. After a fork the child's copy refuses to submit: the
@@ -34,8 +33,7 @@ class Worker {
   // `patience` passed.
   Events wait(Duration patience);
 
-  // Cancels what is in flight (no outcomes come any more) and joins the thread; may be called
-  // twice.
+  // Ends what is in flight with an Error (closed), and joins the thread. Safe to call twice.
   void close();
 
  private:

@@ -90,6 +90,7 @@ class CurlTransport final : public Transport {
     const detail::ForkBlocker blocker;
     std::unique_ptr<EasyHandle> handle;
     if (free_.empty()) {
+      free_.reserve(active_.size() + 1);  // `release` must need no memory
       handle = std::make_unique<EasyHandle>(options_, joins_resolver_);
     } else {
       handle = std::move(free_.back());

@@ -56,9 +56,9 @@ TEST_CASE("retries are told before the wait, with reason and delay") {
   CHECK(bench.engine->pump(bench.world.now + seconds(100)));
   const auto retries = bench.engine->take_retries();
   REQUIRE(retries.size() == 1);
-  CHECK(retries[0].attempt == 1);
-  CHECK(retries[0].delay == doctest::Approx(0.125));
-  CHECK(retries[0].reason.find("HTTP 500") != std::string::npos);
+  CHECK(retries.front().attempt == 1);
+  CHECK(retries.front().delay == doctest::Approx(0.125));
+  CHECK(retries.front().reason.find("HTTP 500") != std::string::npos);
   CHECK(bench.script.sent.size() == 1);
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("closing the client ends what its worker has in flight") {
   Events events = worker.wait(milliseconds(5000));
   REQUIRE(events.outcomes.size() == 1);
   try {
-    fetched(std::move(events.outcomes[0]));
+    fetched(std::move(events.outcomes.front()));
     FAIL("no error");
   } catch (const Error& error) {
     CHECK(error.kind == ErrorKind::closed);
@@ -122,7 +122,7 @@ TEST_CASE("retries are told while the call goes on") {
   CHECK(events.outcomes.empty());
   events = worker.wait(milliseconds(5000));
   REQUIRE(events.outcomes.size() == 1);
-  CHECK(fetched(std::move(events.outcomes[0])).attempts == 2);
+  CHECK(fetched(std::move(events.outcomes.front())).attempts == 2);
 }
 
 TEST_CASE("F102 the child's copy of a worker refuses calls and goes quietly") {

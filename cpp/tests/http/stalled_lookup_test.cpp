@@ -134,4 +134,24 @@ TEST_CASE("F3 calls that lose their connection to another call's stalled lookup 
   CHECK(std::get<Failure>(arrivals[0].what).retry == Retry::always);
 }
 
+TEST_CASE("F3 a transport is woken safely while it gives up a lookup") {
+  // The lookup ends at once here, so that the handle is freed while the other thread still wakes
+  // it: what the sanitizers would see.
+  const auto transport = make_curl_transport(options_for(true));
+  std::atomic<bool> done = false;
+  std::thread waker([&] {
+    while (!done) transport->wake();
+  });
+  const Request request = request_to("https://stalled.test/");
+  std::vector<Arrival> arrivals;
+  for (CallId id = 1; id <= 200; ++id) {
+    transport->start(id, request, {std::chrono::seconds(5), std::chrono::seconds(5)});
+    transport->pump(steady_clock::now(), arrivals);
+    transport->cancel(id);
+  }
+  done = true;
+  waker.join();
+  CHECK(arrivals.size() <= 200);
+}
+
 #endif

@@ -70,6 +70,7 @@ struct Script {
 
   World& world;
   std::function<Reply(const Request&, int number)> reply;  // `number` counts from 0
+  std::function<void()> before_pump = [] {};               // may throw, as `reply` may
   std::vector<Sent> sent;
   int cancelled = 0;
 };
@@ -92,6 +93,7 @@ class ScriptedTransport final : public Transport {
   }
 
   bool pump(TimePoint until, std::vector<Arrival>& arrivals) override {
+    script_.before_pump();
     if (woken_) return std::exchange(woken_, false);
     const bool something = !due_.empty() && due_.begin()->first <= until;
     if (!something && until == TimePoint::max()) throw std::logic_error("waits for ever");

@@ -1,0 +1,54 @@
+// One call to the service: what is sent, how long it may take, and what came of it.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "http/http.hpp"
+
+namespace tradingdata {
+
+// Makes a call's result of its response (HTTP 200, not empty), on the pumping thread, without any
+// lock held. What it throws ends the call; a body that ends too early is requested again where only
+// the connection's end showed its length.
+using Judge = std::function<std::shared_ptr<const void>(Response&)>;
+
+struct Outcome {
+  CallId id = 0;
+  std::shared_ptr<const void> result;  // the judge's
+  std::exception_ptr error;            // an Error, or whatever else ended the call
+  int status_code = 0;
+  int attempts = 0;
+  double elapsed = 0;            // seconds
+  std::int64_t received_at = 0;  // microseconds since the epoch, UTC
+};
+
+struct RetryRecord {
+  CallId call = 0;
+  int attempt = 0;  // the one that failed, from 1
+  std::string reason;
+  double delay = 0;  // seconds until the next
+};
+
+// Lists, since they are spliced from owner to owner: to pass on what happened needs no memory,
+// which may be what ran out.
+using Outcomes = std::list<Outcome>;
+using RetryRecords = std::list<RetryRecord>;
+
+CallId next_call_id();
+
+struct Call {
+  CallId id = next_call_id();
+  Request request;
+  TimePoint started;   // when the caller made it
+  TimePoint deadline;  // over all attempts and the time between them
+  Judge judge;
+  Outcomes outcome = Outcomes(1);  // allocated with the call, so that a call can always end
+};
+
+}  // namespace tradingdata

@@ -1,0 +1,132 @@
+// A worker whose transport throws, and whose memory runs out: every call ends, and it lives.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "client/worker.hpp"
+#include "support/calling.hpp"
+#include "support/failing_memory.hpp"
+
+using namespace calling;
+
+namespace {
+
+using Hook = std::function<void(int in_flight)>;
+
+// libcurl's transport behind a hook, which runs on the worker's thread and may throw.
+class HookedTransport final : public Transport {
+ public:
+  HookedTransport(const CurlOptions& options, Hook& before_pump)
+      : inner_(make_curl_transport(options)), before_pump_(before_pump) {}
+
+  void start(CallId id, const Request& request, const TimeLimits& limits) override {
+    inner_->start(id, request, limits);
+    ++in_flight_;
+  }
+  bool pump(TimePoint until, std::vector<Arrival>& arrivals) override {
+    before_pump_(in_flight_);
+    const bool woken = inner_->pump(until, arrivals);
+    in_flight_ -= static_cast<int>(arrivals.size());
+    return woken;
+  }
+  void cancel(CallId id) noexcept override {
+    inner_->cancel(id);
+    --in_flight_;
+  }
+  void wake() noexcept override { inner_->wake(); }
+
+ private:
+  std::unique_ptr<Transport> inner_;
+  Hook& before_pump_;
+  int in_flight_ = 0;
+};
+
+struct HookedWorker {
+  Server server{loopback::always(loopback::answer(loopback::empty_book))};
+  Hook before_pump = [](int) {};
+  std::shared_ptr<Client> client = client_of(server.url(), 1, [this](ClientOptions& options) {
+    options.transport = [this](const CurlOptions& curl) {
+      return std::make_unique<HookedTransport>(curl, before_pump);
+    };
+  });
+  std::unique_ptr<Worker> worker;
+
+  void open() { worker = std::make_unique<Worker>(client); }
+  void submit() { worker->submit(client->book(trade_schema)); }
+
+  Outcomes outcomes(std::size_t count) {
+    Outcomes result;
+    for (int i = 0; i < 50 && result.size() < count; ++i) {
+      Events events = worker->wait(milliseconds(100));
+      result.splice(result.end(), events.outcomes);
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("F122 a worker lives on whatever its transport throws") {
+  const std::exception_ptr exceptions[] = {
+      std::make_exception_ptr(Error(ErrorKind::connect, "no socket")),
+      std::make_exception_ptr(std::runtime_error("a defect")),
+      std::make_exception_ptr(std::bad_alloc()), std::make_exception_ptr(42)};
+  for (const std::exception_ptr& thrown : exceptions) {
+    HookedWorker hooked;
+    std::atomic<bool> throws = true;
+    hooked.before_pump = [&](int in_flight) {
+      if (throws && in_flight > 0) std::rethrow_exception(thrown);
+    };
+    hooked.open();
+    hooked.submit();
+    const Outcomes ended = hooked.outcomes(1);
+    REQUIRE(ended.size() == 1);
+    CHECK(ended.front().error);
+    throws = false;
+    hooked.submit();
+    const Outcomes good = hooked.outcomes(1);
+    REQUIRE(good.size() == 1);
+    CHECK_FALSE(good.front().error);
+  }
+}
+
+TEST_CASE("F113 F122 a worker loses no call whichever allocation fails on its thread") {
+  std::atomic<bool> failed = true;
+  int failures = 0;
+  for (; failed; ++failures) {
+    CAPTURE(failures);
+    HookedWorker hooked;
+    bool failing = false;
+    // From the first pump with a call in flight, which submits another one, until there is none:
+    // that is starting, settling, publishing and taking orders.
+    hooked.before_pump = [&](int in_flight) {
+      if (in_flight > 0 && !std::exchange(failing, true)) {
+        hooked.submit();
+        failing_memory::fail_after(failures);
+      } else if (in_flight == 0 && failing) {
+        if (!failing_memory::stop()) failed = false;
+      }
+    };
+    hooked.open();
+    hooked.submit();
+    REQUIRE(hooked.outcomes(2).size() == 2);
+    hooked.submit();
+    CHECK(hooked.outcomes(1).size() == 1);
+    hooked.worker->close();
+  }
+  CHECK(failures > 20);
+}
+
+TEST_CASE("closing a worker ends the calls that it has, and refuses others") {
+  HookedWorker hooked;
+  hooked.open();
+  hooked.submit();
+  hooked.worker->close();
+  CHECK(hooked.outcomes(1).size() == 1);
+  CHECK_THROWS_AS(hooked.submit(), Error);
+}
