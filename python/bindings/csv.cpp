@@ -3,9 +3,11 @@
 #include <pybind11/stl.h>
 
 #include <string>
+#include <string_view>
 
 #include "bindings.hpp"
 #include "columns.hpp"
+#include "export/csv_text.hpp"
 #include "exports.hpp"
 #include "released_gil.hpp"
 #include "wall_clock.hpp"
@@ -34,6 +36,13 @@ py::bytes to_csv(const Columns& self, std::int64_t start, std::int64_t stop, con
   return {csv};
 }
 
+// A cell of text, for tables whose columns are Python lists.
+std::string csv_text(std::string_view text, bool spreadsheet) {
+  std::string cell;
+  detail::put_csv_text(cell, text, spreadsheet);
+  return cell;
+}
+
 }  // namespace
 
 void bind_csv(py::module_& module) {
@@ -41,6 +50,7 @@ void bind_csv(py::module_& module) {
       py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
   table.def("to_csv", &to_csv, py::arg("start"), py::arg("stop"), py::arg("columns"),
             py::arg("extra") = Names(), py::arg("spreadsheet") = false);
+  module.def("csv_text", &csv_text, py::arg("text"), py::kw_only(), py::arg("spreadsheet"));
 }
 
 }  // namespace tradingdata::python

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .._util.validate import count
 from ..books.book import OrderBook, TradeBook
+from ..books.column_table import matching_rows
 from ..client.client import Client
 from ..client.profiles import load_profile
 from ..display.plain_table import group
 from ..display.preview import NOUNS, Shown
 from ..display.text import shown_lines
 from ..errors import ConfigurationError, DataWarning, TradingDataError
-from .labelled_frames import AnyBook, Labelled
+from .labelled_frames import ACCOUNT, AnyBook, Labelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,16 +32,15 @@ _NAMED = 3  # accounts that a message names
 
 
 class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
-    """The books of several accounts, and the errors of those that could not be had.
+    """The books of several accounts, and the errors of those whose book could not be fetched.
 
-    It leaves as one frame with ``to_pandas()``, ``to_polars()``, ``to_arrow()``, ``to_dicts()`` and
-    ``to_dict()``, which take what a book's take; ``account`` is the first column. The schema is the
-    same where all accounts failed or have nothing. Frames hold the books that came: look at
-    ``errors``, or call ``raise_errors()``, before their sums are taken for everybody's.
+    It is exported as one table with ``account`` as its first column, in the same schema even if
+    every account failed. Exports hold the books that were fetched: check ``errors``, or call
+    ``raise_errors()``, before using their sums.
 
     Attributes:
-        books: the books by label, in the order of the accounts.
-        errors: the errors by label; empty where every account has a book.
+        books: The books by label, in the order of the accounts.
+        errors: The errors by label; empty if every account has a book.
     """
 
     def __init__(
@@ -60,6 +60,32 @@ class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
             raise errors[0]
         if errors:
             raise ExceptionGroup(_told(self.errors), errors)
+
+    def filter(
+        self, predicate: Callable[[Any], object] | None = None, /, **conditions: Any
+    ) -> AccountBooks[AnyBook]:
+        """Returns the rows of all books that meet the conditions, as for a book.
+
+        Args:
+            predicate: Called with each row that meets the conditions; it stays if that is true.
+            conditions: What the fields must be; ``account`` is the label.
+
+        Raises:
+            TypeError: The record has no such field, there is no such comparison, or a value is of
+                a type that the field never has.
+        """
+        about = {name: conditions.pop(name) for name in list(conditions) if _is_account(name)}
+        labels = [*self.books, *self.errors]
+        rows = matching_rows({ACCOUNT: labels}, {ACCOUNT: "text"}, None, str, about)
+        chosen = {labels[row] for row in rows}
+        books: dict[str, Any] = {
+            label: book.filter(predicate, **conditions)
+            for label, book in self.books.items()
+            if label in chosen
+        }
+        errors = {label: error for label, error in self.errors.items() if label in chosen}
+        kind: Any = type(self._book)
+        return AccountBooks(kind, books, errors)
 
     def _heading(self) -> str:
         one, many = NOUNS[self._book._record]
@@ -104,6 +130,10 @@ class BooksOfAccounts(NamedTuple):
 
     orders: AccountBooks[OrderBook]
     trades: AccountBooks[TradeBook]
+
+
+def _is_account(keyword: str) -> bool:
+    return keyword.partition("__")[0] == ACCOUNT
 
 
 def trade_books(

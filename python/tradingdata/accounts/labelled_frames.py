@@ -1,12 +1,14 @@
-"""Books of several accounts as one frame, with the account's label as the first column."""
+"""The books of several accounts as one table, with the account's label as the first column."""
 
 from __future__ import annotations
 
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._util.optional_imports import require
 from ..books.book import OrderBook, TradeBook, concat
+from ..export.selection import Selection
+from ..export.table_export import TableExport
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -20,11 +22,10 @@ ACCOUNT = "account"
 AnyBook = TypeVar("AnyBook", bound=TradeBook | OrderBook)
 
 
-class Labelled(Generic[AnyBook]):
-    """Books by label; the rows of all of them, in the order of the labels, leave together.
+class Labelled(TableExport, Generic[AnyBook]):
+    """Books by account label, whose rows are exported together, in the order of the labels.
 
-    ``columns`` and ``categories`` are those of a book; ``account`` may be among the categories, and
-    is the first column whether it is among the columns or not.
+    ``account`` is the first column, whether or not it is among the columns that are chosen.
     """
 
     def __init__(self, kind: type[AnyBook], books: Mapping[str, AnyBook]) -> None:
@@ -33,20 +34,55 @@ class Labelled(Generic[AnyBook]):
         self._labels = list(books)
         self._counts = [len(book) for book in books.values()]
 
-    def to_pandas(
+    def _selection(
         self,
         columns: Sequence[str] | None = None,
         *,
         extra: bool = False,
         categories: Collection[str] = (),
-    ) -> pd.DataFrame:
-        """A pandas data frame."""
-        fields, coded = _fields(columns), _fields(categories)
-        frame = self._book.to_pandas(fields, extra=extra, categories=coded)
+    ) -> Selection:
+        book = self._book._selection(_fields(columns), extra=extra, categories=_fields(categories))
+        return LabelledSelection(book, self._labels, self._counts, coded=ACCOUNT in categories)
+
+
+class LabelledSelection(Selection):
+    """The selection of a book with a column of labels before it."""
+
+    __slots__ = ("_book", "_coded", "_counts", "_labels")
+
+    def __init__(
+        self, book: Selection, labels: list[str], counts: list[int], *, coded: bool
+    ) -> None:
+        self.title, self.zone, self.categories = book.title, book.zone, book.categories
+        self.kinds = {ACCOUNT: "text", **book.kinds}
+        self._book, self._labels, self._counts, self._coded = book, labels, counts, coded
+
+    def __len__(self) -> int:
+        return len(self._book)
+
+    def _column(self) -> list[str]:
+        return list(chain.from_iterable(map(repeat, self._labels, self._counts)))
+
+    def lists(self) -> dict[str, list[Any]]:
+        """Returns the values of each column."""
+        return {ACCOUNT: self._column(), **self._book.lists()}
+
+    def cells(self) -> dict[str, list[Any]]:
+        """Returns the values of each column, unknown fields as their JSON text."""
+        return {ACCOUNT: self._column(), **self._book.cells()}
+
+    def dicts(self) -> list[dict[str, Any]]:
+        """Returns a dict for each row, with the unknown fields that the row has."""
+        rows = zip(self._column(), self._book.dicts(), strict=True)
+        return [{ACCOUNT: label, **row} for label, row in rows]
+
+    def pandas(self) -> pd.DataFrame:
+        """Returns the book's DataFrame with the labels in front."""
+        frame = self._book.pandas()
         pandas = require("pandas", "pandas", "to_pandas()", major=3)
         numpy = require("numpy", "pandas", "to_pandas()")
         text = pandas.StringDtype(na_value=numpy.nan)
-        if ACCOUNT in categories:
+        if self._coded:  # the labels of all accounts, so that the dtype does not depend on the rows
             labels = sorted(self._labels)
             codes = numpy.repeat([labels.index(label) for label in self._labels], self._counts)
             made = pandas.Categorical.from_codes(
@@ -59,59 +95,24 @@ class Labelled(Generic[AnyBook]):
         frame.insert(0, ACCOUNT, made)
         return frame
 
-    def to_polars(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
-        categories: Collection[str] = (),
-    ) -> pl.DataFrame:
-        """A polars data frame."""
-        frame = self._book.to_polars(_fields(columns), extra=extra, categories=_fields(categories))
+    def polars(self) -> pl.DataFrame:
+        """Returns the book's DataFrame with the labels in front."""
         polars = require("polars", "polars", "to_polars()")
-        kind = polars.Categorical if ACCOUNT in categories else polars.String
-        return frame.insert_column(0, polars.Series(ACCOUNT, self._column(), dtype=kind))
+        kind = polars.Categorical if self._coded else polars.String
+        labels = polars.Series(ACCOUNT, self._column(), dtype=kind)
+        return self._book.polars().insert_column(0, labels)
 
-    def to_arrow(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
-        categories: Collection[str] = (),
-    ) -> pa.Table:
-        """A pyarrow table."""
-        table = self._book.to_arrow(_fields(columns), extra=extra, categories=_fields(categories))
+    def arrow(self) -> pa.Table:
+        """Returns the book's Table with the labels in front."""
         pyarrow = require("pyarrow", "arrow", "to_arrow()")
         labels = pyarrow.array(self._column(), pyarrow.string())
-        if ACCOUNT in categories:
+        if self._coded:
             labels = labels.dictionary_encode()
-        return table.add_column(0, ACCOUNT, labels)
-
-    def to_dicts(
-        self, columns: Sequence[str] | None = None, *, extra: bool = False
-    ) -> list[dict[str, Any]]:
-        """A dict for each row."""
-        rows = self._book.to_dicts(_fields(columns), extra=extra)
-        return [{ACCOUNT: label, **row} for label, row in zip(self._column(), rows, strict=True)]
-
-    def to_dict(
-        self, columns: Sequence[str] | None = None, *, extra: bool = False
-    ) -> dict[str, list[Any]]:
-        """A list for each column."""
-        return {ACCOUNT: self._column(), **self._book.to_dict(_fields(columns), extra=extra)}
-
-    def _column(self) -> list[str]:
-        return list(chain.from_iterable(map(repeat, self._labels, self._counts)))
+        return self._book.arrow().add_column(0, ACCOUNT, labels)
 
 
-@overload
-def _fields(names: None) -> None: ...
-@overload
-def _fields(names: Collection[str]) -> list[str]: ...
-
-
-def _fields(names: Collection[str] | None) -> list[str] | None:
-    """The names of the record's fields among those that were asked for."""
+def _fields(names: Collection[str] | None) -> Any:
+    """Returns the names of the record's fields among those that were chosen."""
     if isinstance(names, str):
-        raise TypeError(f"a list of names is wanted, not the text {names!r}")
+        raise TypeError(f"a list of names is required, not the text {names!r}")
     return None if names is None else [name for name in names if name != ACCOUNT]

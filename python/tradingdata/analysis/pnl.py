@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from .exact_sums import exact_sum, in_units
 from .fifo import LONG, SHORT, UNMATCHED, Fill, Lots, OpenLots, Remainder
 from .opening_lots import GivenLot, in_zone, read_lots
 from .result_table import ResultTable
-from .security_key import ASIDES, Key, Keyed, leading
+from .security_key import ASIDES, KEY, Key, Keyed, leading
 from .trade_columns import Fills, read_fills
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ class RealisedPnl(ResultTable[Realised]):
         matches: Which trade closed which lot.
         unmatched: Sales that neither closed nor opened a lot; not part of ``realised``.
         open_lots: Lots still open; the ``opening`` of the next day.
+
+    The result of ``filter`` has the matches and lots of its rows.
     """
 
     __slots__ = ("matches", "open_lots", "unmatched")
@@ -100,6 +102,14 @@ class RealisedPnl(ResultTable[Realised]):
     matches: Matches
     unmatched: Lots
     open_lots: Lots
+
+    def _take(self, rows: Sequence[int]) -> RealisedPnl:
+        made = super()._take(rows)
+        keys = set(map(_key, made))
+        made.matches = self.matches.filter(lambda row: _key(row) in keys)
+        made.unmatched = self.unmatched.filter(lambda row: _key(row) in keys)
+        made.open_lots = self.open_lots.filter(lambda row: _key(row) in keys)
+        return made
 
     @property
     def realised(self) -> float:
@@ -113,6 +123,10 @@ class RealisedPnl(ResultTable[Realised]):
         if sold := sum(self._columns["unmatched_quantity"]):
             parts.append(f"{group(sold)} sold without an opening (see .unmatched)")
         return ", ".join(parts)
+
+
+def _key(row: Keyed) -> Key:
+    return tuple(getattr(row, name) for name in KEY)
 
 
 def realised_pnl(

@@ -86,13 +86,12 @@ class Reconciliation(ResultTable[OrderCheck]):
     @property
     def differences(self) -> Reconciliation:
         """The rows whose finding is not ``agrees``."""
-        findings = self._columns["finding"]
-        return self.part([row for row, finding in enumerate(findings) if finding != AGREES])
+        return self.filter(finding__ne=AGREES)
 
-    def part(self, rows: Sequence[int]) -> Reconciliation:
-        """Returns the rows with these numbers."""
-        columns = self._columns.values()
-        return _made([tuple(values[row] for values in columns) for row in rows], self.other_days)
+    def _take(self, rows: Sequence[int]) -> Reconciliation:
+        made = super()._take(rows)
+        made.other_days = self.other_days
+        return made
 
     def _heading(self) -> str:
         from ..display.plain_table import group
@@ -107,12 +106,6 @@ class Reconciliation(ResultTable[OrderCheck]):
         if self.other_days:
             parts.append(f"{group(self.other_days)} trades of other days left out")
         return ", ".join(parts)
-
-
-def _made(rows: list[tuple[Any, ...]], other_days: int) -> Reconciliation:
-    made = Reconciliation._of(rows)
-    made.other_days = other_days
-    return made
 
 
 def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Reconciliation:
@@ -158,7 +151,9 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
         for key in [*legs, *(key for key in fills if key not in legs)]
         for pair in paired_sides(legs.get(key, {}), fills.get(key, {}))
     ]
-    return _made(rows, other_days)
+    made = Reconciliation._of(rows)
+    made.other_days = other_days
+    return made
 
 
 class _Books:

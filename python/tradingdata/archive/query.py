@@ -7,7 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
-from .._util.optional_imports import require
+from ..books.column_table import ColumnTable
 from ..errors import ArchiveError
 from .failures import RejectedQuery, code_of
 from .views import define_views, hide_personal_values
@@ -15,50 +15,47 @@ from .views import define_views, hide_personal_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import pandas as pd
-    import polars as pl
-
     Parameters = Sequence[Any] | Mapping[str, Any]
 
 _RETRY_AFTER = 0.01  # seconds
 _OF_THE_FILE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR)
 
 
-class QueryResult(list[tuple[Any, ...]]):
+class QueryResult(ColumnTable, list[tuple[Any, ...]]):
     """The rows of a query as tuples, with the names of their columns.
+
+    It is exported as any table is. SQLite has types for values rather than columns, so a column is
+    of the kind that all its values have, and text if they differ. A name that the query uses twice
+    gets the number of its column in exports: ``price``, ``price_3``.
 
     Attributes:
         columns: The names, in order.
     """
 
     def __init__(self, rows: Iterable[tuple[Any, ...]] = (), columns: Iterable[str] = ()) -> None:
-        super().__init__(rows)
+        list.__init__(self, rows)
         self.columns = list(columns)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Returns a dict for each row, by column."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self]
+    @property
+    def _lists(self) -> dict[str, list[Any]]:
+        lists: dict[str, list[Any]] = {}
+        for at, name in enumerate(self.columns):
+            lists[name if name not in lists else f"{name}_{at}"] = [row[at] for row in self]
+        return lists
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Returns the rows as a pandas DataFrame.
+    @property
+    def _kinds(self) -> dict[str, str]:
+        return {name: _kind(values) for name, values in self._lists.items()}
 
-        Raises:
-            ImportError: pandas is not installed, or too old.
-        """
-        pandas = require("pandas", "pandas", "to_pandas()", major=3)
-        return pandas.DataFrame(list(self), columns=self.columns)  # type: ignore[no-any-return]
+    def _take(self, rows: Sequence[int]) -> QueryResult:
+        return QueryResult([self[row] for row in rows], self.columns)
 
-    def to_polars(self) -> pl.DataFrame:
-        """Returns the rows as a polars DataFrame.
 
-        Raises:
-            ImportError: polars is not installed.
-        """
-        polars = require("polars", "polars", "to_polars()")
-        frame: pl.DataFrame = polars.DataFrame(
-            list(self), schema=self.columns, orient="row", infer_schema_length=None
-        )
-        return frame
+def _kind(values: list[Any]) -> str:
+    types = {type(value) for value in values} - {type(None)}
+    if types == {int}:
+        return "integer"
+    return "number" if types and types <= {int, float} else "text"
 
 
 def run(

@@ -7,7 +7,8 @@ import operator
 from .. import _core
 from .._util.time_zones import zone_named
 from ..display.text import BookDisplay
-from ..export.frames import FrameExport
+from ..export.book_selection import BookSelection
+from ..export.table_export import TableExport
 from .issues import Issue, decode_issues, warn_of_lost
 from .records import Order, Stock, Trade
 from .response import Response
@@ -16,7 +17,7 @@ from .row_selection import Record, RowSelection, no_column
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import tzinfo
     from typing import Any, ClassVar, Self, SupportsIndex, TypeVar, overload
 
@@ -40,7 +41,7 @@ def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
     return view if view.c_contiguous else bytes(view)
 
 
-class Book(RowSelection[Record], FrameExport, BookDisplay):
+class Book(RowSelection[Record], TableExport, BookDisplay):
     """An immutable sequence of records of one type, in the order of the answer.
 
     Made by a client, by ``from_json`` and ``load``, or by hand: ``TradeBook([Trade(...)])``. Slices
@@ -240,6 +241,17 @@ class Book(RowSelection[Record], FrameExport, BookDisplay):
         table = self._table.with_zone(zone)
         return self._of(
             table, self._start, self._stop, response=self._response, issues=self._issues
+        )
+
+    def _selection(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> BookSelection:
+        return BookSelection(
+            self._table, self._start, self._stop, columns, extra=extra, categories=categories
         )
 
     # -- what came with it --

@@ -10,11 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import _core
-from .._util.suggestions import no_field
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from datetime import tzinfo
     from typing import Any
 
@@ -36,20 +33,26 @@ class Condition(NamedTuple):
         return self.field if self.comparison == "eq" else f"{self.field}__{self.comparison}"
 
 
-def parse_conditions(record: str, keywords: Mapping[str, Any]) -> list[Condition]:
+def parse_conditions(
+    known: Collection[str], unknown: Callable[[str], str], keywords: Mapping[str, Any]
+) -> list[Condition]:
     """Returns the conditions that the keywords of ``filter`` express.
+
+    Args:
+        known: The names of the columns.
+        unknown: Returns the message for a name that is none of them.
+        keywords: The keywords.
 
     Raises:
         TypeError: A field or a comparison does not exist.
     """
-    known = _core.names_of(record)
     conditions = []
     for keyword, value in keywords.items():
         name, _, comparison = keyword.rpartition("__")
         if keyword in known or not name:
             name, comparison = keyword, "eq"
         if name not in known:
-            raise TypeError(no_field(record, name))
+            raise TypeError(unknown(name))
         if comparison != "eq" and comparison not in COMPARISONS:
             endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
             raise TypeError(f"{keyword}= is no comparison: {name} takes {endings}")
@@ -57,15 +60,16 @@ def parse_conditions(record: str, keywords: Mapping[str, Any]) -> list[Condition
     return conditions
 
 
-def core_conditions(table: _core.Table, conditions: Iterable[Condition]) -> list[CoreCondition]:
-    """Returns the conditions in the core's form.
+def core_conditions(
+    kinds: Mapping[str, str], zone: tzinfo | None, conditions: Iterable[Condition]
+) -> list[CoreCondition]:
+    """Returns the conditions in the core's form, for columns of these kinds in this zone.
 
     Raises:
         TypeError: A value is of a type that the field never has.
         ValueError: A number is not finite or cannot be held exactly.
     """
-    kinds = {name: kind for name, kind, _, _ in _core.fields_of(table.record)}
-    return [made for one in conditions for made in _in_core(one, kinds[one.field], table.zone)]
+    return [made for one in conditions for made in _in_core(one, kinds[one.field], zone)]
 
 
 def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreCondition]:

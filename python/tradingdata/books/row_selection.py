@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from .. import _core
 from .._util.suggestions import no_field
-from ..export.selection import checked_columns
+from ..export.book_selection import checked_columns
 from .records import Order, Stock, Trade
 
 TYPE_CHECKING = False
@@ -76,7 +79,10 @@ class RowSelection(_Of[Record]):
         """
         from .filter import parse_conditions
 
-        found = self._where(parse_conditions(self._record, conditions)) if conditions else self
+        found = self
+        if conditions:
+            names, unknown = _core.names_of(self._record), partial(no_field, self._record)
+            found = self._where(parse_conditions(names, unknown, conditions))
         if predicate is None:
             return found
         rows = [row for row, record in enumerate(found, found._start) if predicate(record)]
@@ -85,7 +91,8 @@ class RowSelection(_Of[Record]):
     def _where(self, conditions: list[Condition]) -> Self:
         from .filter import core_conditions
 
-        checked = core_conditions(self._table, conditions)
+        kinds = {name: kind for name, kind, _, _ in _core.fields_of(self._record)}
+        checked = core_conditions(kinds, self._table.zone, conditions)
         part = self._part(self._table.where(self._start, self._stop, checked))
         if not len(part):
             part._filtered = (self, conditions) if len(self) else self._filtered

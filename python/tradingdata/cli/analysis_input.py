@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from tradingdata.analysis.result_table import kinds_of
 from tradingdata.archive.days import days_of
 
 from .commands.archive.arguments import MissingOk, fitting, opened, read
@@ -89,8 +88,7 @@ def calculated(work: Callable[[], Result]) -> Result:
 def sheet_of(table: ResultTable[Any], noun: tuple[str, str], key_columns: Sequence[str]) -> Sheet:
     """A result as a sheet, with the columns that tell most first."""
     return Sheet(
-        table.to_dict(),
-        kinds_of(table._row),
+        table,
         title=table._heading().replace("rows", noun[1]).replace(" (see .unmatched)", ""),
         noun=noun,
         key_columns=key_columns,

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from tradingdata._util.atomic_file import whole_file
 
-from .exportable import Names, Source
+from .exportable import Source
 from .options import Format
 from .tables import plain_rows
+
+Names = list[str] | None  # None is all
 
 BINARY = {Format.PARQUET, Format.XLSX}
 SUFFIXES = {
@@ -23,22 +25,26 @@ SUFFIXES = {
 
 
 def as_text(source: Source, form: Format, names: Names, *, extra: bool) -> str:
-    """The rows as text in a format that is text."""
+    """Returns the rows in a format that is text."""
     if form is Format.TABLE:
         return plain_rows(source, [*source.kinds] if names is None else names)
     if form is Format.CSV:
-        return source.csv(names, extra=extra)
-    return source.json(names, extra=extra, lines=form is Format.NDJSON)
+        return source.table.to_csv(None, names, extra=extra)
+    return source.table.to_json(None, names, extra=extra, lines=form is Format.NDJSON)
 
 
 def write_file(
     source: Source, path: Path, form: Format, names: Names, *, extra: bool, overwrite: bool
 ) -> None:
-    """Writes the rows to a file, whole or not at all. Raises FileExistsError."""
+    """Writes the rows to a file, completely or not at all.
+
+    Raises:
+        FileExistsError: The file exists and ``overwrite`` is false.
+    """
     if form is Format.PARQUET:
-        source.parquet(path, names, extra=extra, overwrite=overwrite)
+        source.table.to_parquet(path, names, extra=extra, overwrite=overwrite)
     elif form is Format.XLSX:
-        source.excel(path, names, extra=extra, overwrite=overwrite)
+        source.table.to_excel(path, names, extra=extra, overwrite=overwrite)
     else:
         text = as_text(source, form, names, extra=extra)
         with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:

@@ -118,12 +118,12 @@ def gaps_between(orders: OrderBook, trades: TradeBook) -> Gaps:
     """Where the books disagree on what was filled. A missing quantity agrees with nothing."""
     found = reconcile(orders, trades)
     if not len(orders):
-        return Gaps(found.part([]), orders_behind=False, trades_behind=False)
+        return Gaps(found._take([]), orders_behind=False, trades_behind=False)
     quantities = found.to_dict(["orders_quantity", "trades_quantity"]).values()
     pairs = list(zip(*quantities, strict=True))
     apart = [row for row, pair in enumerate(pairs) if None in pair or pair[0] != pair[1]]
     return Gaps(
-        found.part(apart),
+        found._take(apart),
         any(_is_behind(*pairs[row]) for row in apart),
         any(_is_behind(*reversed(pairs[row])) for row in apart),
     )

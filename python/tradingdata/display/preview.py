@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 
 from .. import _core
 from .plain_table import group
@@ -217,7 +218,7 @@ def _texts(kind: str, values: list[Any]) -> list[str]:
 
 
 def _decimals(value: float) -> int:
-    if value == int(value):
+    if not isfinite(value) or value == int(value):
         return 0
     written = f"{value:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2]
     return max(2, len(written))

@@ -1,24 +1,27 @@
-"""What leaves a book: its rows, the chosen columns in their order, and how text is to leave."""
+"""Chosen columns of a table, in the forms from which frames and files are made."""
 
 from __future__ import annotations
 
-from .. import _core
-from .._util.suggestions import no_field
+from .._util.suggestions import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from typing import Any, Literal
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import tzinfo
+    from typing import Any
 
-    from ..books.book import Book
-    from .files import FileExport
-    from .frames import FrameExport
-
-    Text = Literal["view", "small", "large"]
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 
 def checked_names(argument: str, names: Collection[str]) -> list[str]:
-    """The names as a list. Raises TypeError for a text, ValueError for a name that comes twice."""
+    """Returns the names as a list.
+
+    Raises:
+        TypeError: The argument is text rather than a list of names.
+        ValueError: A name appears twice.
+    """
     if isinstance(names, str):
         raise TypeError(f"{argument}= takes a list of names, not the text {names!r}")
     chosen = list(names)
@@ -28,78 +31,114 @@ def checked_names(argument: str, names: Collection[str]) -> list[str]:
     return chosen
 
 
-def checked_columns(record: str, columns: Collection[str] | None) -> list[str]:
-    """Returns the names of the chosen fields, all of them for None.
+class Selection:
+    """Columns in order, each of a kind: text, integer, number, timestamp or date.
 
-    Raises:
-        TypeError: ``columns`` is text rather than a list of names.
-        KeyError: The record has no such field.
-    """
-    known = _core.names_of(record)
-    if columns is None:
-        return known
-    chosen = list(checked_names("columns", columns))
-    for name in chosen:
-        if name not in known:
-            raise KeyError(no_field(record, name))
-    return chosen
+    This class makes every form from lists of Python values. A table whose columns are elsewhere
+    overrides what it can do faster.
 
-
-class Choice:
-    """Rows and columns of a book. Arrow libraries take it as it is.
-
-    Rows ``start`` to ``stop`` of ``table`` leave. ``kinds`` are the chosen fields, in order, with
-    the kind of each; ``extra`` names the unknown fields that leave behind them, as their JSON text;
-    ``categories`` are the text fields that leave as categories.
+    Attributes:
+        title: What the table is called in messages and workbooks.
+        kinds: The kind of each chosen column, in order.
+        categories: Text columns that become categories in frames.
+        zone: Time zone of the timestamps; ``None`` if they are naive.
     """
 
-    __slots__ = ("categories", "extra", "kinds", "start", "stop", "table", "text")
+    __slots__ = ("_lists", "_rows", "categories", "kinds", "title", "zone")
 
     def __init__(
         self,
-        book: Book[Any] | FrameExport | FileExport,
-        columns: Sequence[str] | None = None,
+        title: str,
+        kinds: Mapping[str, str],
+        lists: Mapping[str, list[Any]],
         *,
-        extra: bool = False,
+        columns: Sequence[str] | None = None,
         categories: Collection[str] = (),
-        text: Text = "view",
+        zone: tzinfo | None = None,
     ) -> None:
-        table = book._table
-        known = {name: kind for name, kind, _, _ in _core.fields_of(table.record)}
-        chosen = checked_columns(table.record, columns)
+        self._rows = max(map(len, lists.values()), default=0)
+        self._choose(title, kinds, columns, categories)
+        self._lists = {name: lists[name] for name in self.kinds}
+        self.zone = zone
+
+    def _choose(
+        self,
+        title: str,
+        known: Mapping[str, str],
+        columns: Sequence[str] | None,
+        categories: Collection[str],
+    ) -> None:
+        """Sets title, kinds and categories from the names that a caller passed.
+
+        Raises:
+            KeyError: There is no such column.
+            TypeError: A category is not a text column, or an argument is text.
+        """
+        names = list(known) if columns is None else checked_names("columns", columns)
         coded = checked_names("categories", categories)
-        for name in coded:
+        for name in (*names, *coded):
             if name not in known:
-                raise KeyError(no_field(table.record, name))
+                raise KeyError(self._missing(title, name, known))
+        for name in coded:
             if known[name] != "text":
                 raise TypeError(f"{name} holds no text, so it has no categories")
-        self.table = table
-        self.start = book._start
-        self.stop = book._stop
-        self.kinds = {name: known[name] for name in chosen}
-        self.extra = table.extra_names(self.start, self.stop) if extra else []
+        self.title = title
+        self.kinds = {name: known[name] for name in names}
         self.categories = coded
-        self.text = text
+
+    def _missing(self, title: str, name: str, known: Mapping[str, str]) -> str:
+        return f"{title} has no column {name!r}{did_you_mean(name, known)}"
 
     def __len__(self) -> int:
-        return self.stop - self.start
+        return self._rows
 
-    def only(self, columns: Collection[str], text: Text) -> Choice:
-        """Some of the columns, the unknown ones among them, with text in another form."""
-        part = object.__new__(Choice)
-        part.table, part.start, part.stop = self.table, self.start, self.stop
-        part.kinds = {name: kind for name, kind in self.kinds.items() if name in columns}
-        part.extra = [name for name in self.extra if name in columns]
-        part.categories, part.text = self.categories, text
-        return part
+    def lists(self) -> dict[str, list[Any]]:
+        """Returns the values of each column."""
+        return {name: list(values) for name, values in self._lists.items()}
+
+    def cells(self) -> dict[str, list[Any]]:
+        """Returns the values of each column for files, which hold plain values."""
+        return self.lists()
+
+    def dicts(self) -> list[dict[str, Any]]:
+        """Returns a dict for each row."""
+        lists = self.lists()
+        if not lists:
+            return [{} for _ in range(len(self))]
+        return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+    def pandas(self) -> pd.DataFrame:
+        """Returns a pandas DataFrame."""
+        from .list_frames import pandas_frame
+
+        return pandas_frame(self)
+
+    def polars(self) -> pl.DataFrame:
+        """Returns a polars DataFrame."""
+        from .list_frames import polars_frame
+
+        return polars_frame(self)
+
+    def arrow(self) -> pa.Table:
+        """Returns a pyarrow Table."""
+        from .list_frames import arrow_table
+
+        return arrow_table(self)
+
+    def csv(self, *, spreadsheet: bool) -> bytes:
+        """Returns comma-separated values."""
+        from .list_text import csv_text
+
+        return csv_text(self, spreadsheet=spreadsheet).encode()
+
+    def json(self, *, lines: bool) -> bytes:
+        """Returns an array of objects, or one object per line."""
+        from .list_text import json_text
+
+        return json_text(self, lines=lines).encode()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.table.arrow_stream(
-            self.start,
-            self.stop,
-            list(self.kinds),
-            self.extra,
-            self.categories,
-            self.text,
-            requested_schema,
-        )
+        return self.arrow().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.arrow().schema.__arrow_c_schema__()

@@ -1,18 +1,19 @@
-"""Excel workbooks: one sheet, in which nothing is guessed and nothing runs."""
+"""Excel workbooks of one sheet, in which text is never a formula or a number."""
 
 from __future__ import annotations
 
 import os
+from math import isfinite
 
 from .._util.atomic_file import whole_file
 from .._util.optional_imports import require
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
-    from .selection import Choice
+    from .selection import Selection
 
 _MOST_ROWS = 1_048_576 - 1  # of a sheet, below the line of names
 _MOST_TEXT = 32_767  # characters in a cell
@@ -25,55 +26,22 @@ _FORMATS = {
 _WIDEST = 40
 
 
-def write_excel(choice: Choice, path: str | os.PathLike[str], *, overwrite: bool) -> None:
-    """Writes the chosen rows and columns to a workbook of one sheet, named after the record."""
-    target = _checked(path, len(choice))
-
-    def columns() -> dict[str, list[Any]]:
-        found = choice.table.to_dict(choice.start, choice.stop, list(choice.kinds))
-        for name in choice.extra:
-            found[name] = choice.table.extra_texts(name, choice.start, choice.stop)
-        return found
-
-    _write_workbook(columns, choice.kinds, target, choice.table.record, overwrite=overwrite)
-
-
-def write_columns(
-    columns: dict[str, list[Any]],
-    kinds: Mapping[str, str],
-    path: str | os.PathLike[str],
-    *,
-    sheet: str,
-    overwrite: bool,
-) -> None:
-    """Writes columns of values, each of its kind, to a workbook of one sheet of that name."""
-    target = _checked(path, max(map(len, columns.values()), default=0))
-    _write_workbook(lambda: columns, kinds, target, sheet, overwrite=overwrite)
-
-
-def _checked(path: str | os.PathLike[str], rows: int) -> str:
+def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Writes the selection to a workbook of one sheet, named after the table."""
     target = os.fspath(path)
     if not target.lower().endswith(".xlsx"):
         raise ValueError(f"a workbook's name ends in .xlsx, not {os.path.basename(target)!r}")
-    if rows > _MOST_ROWS:
-        raise ValueError(f"a sheet holds {_MOST_ROWS:,} rows, and the book has {rows:,}")
-    return target
-
-
-def _write_workbook(
-    columns: Callable[[], dict[str, list[Any]]],
-    kinds: Mapping[str, str],
-    target: str,
-    title: str,
-    *,
-    overwrite: bool,
-) -> None:
+    if len(selection) > _MOST_ROWS:
+        raise ValueError(
+            f"a sheet holds {_MOST_ROWS:,} rows, and the table has {len(selection):,}: write a "
+            "Parquet or CSV file"
+        )
     xlsxwriter = require("xlsxwriter", "excel", "to_excel()")
     with (
         whole_file(target, overwrite=overwrite) as draft,
         xlsxwriter.Workbook(draft, {"remove_timezone": True}) as workbook,
     ):
-        _write_sheet(workbook, title, columns(), kinds)
+        _write_sheet(workbook, selection.title, selection.cells(), selection.kinds)
 
 
 def _write_sheet(
@@ -99,11 +67,11 @@ def _write_sheet(
 
 
 def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> str:
-    """Writes a cell and returns about what it shows."""
+    """Writes a cell and returns roughly what it shows."""
     text = str(value)
     if kind in _FORMATS and value.year >= _FIRST_YEAR:
         sheet.write_datetime(row, at, value, shape)
-    elif kind == "number" or (kind == "integer" and abs(value) < _EXACT):
+    elif (kind == "number" and isfinite(value)) or (kind == "integer" and abs(value) < _EXACT):
         sheet.write_number(row, at, value)
     elif len(text) > _MOST_TEXT:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""pandas data frames: NumPy arrays filled in the core, and text the way pandas itself holds it."""
+"""pandas data frames of a book: NumPy arrays that the core fills, and text as pandas stores it."""
 
 from __future__ import annotations
 
@@ -10,54 +10,54 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from .selection import Choice
+    from .book_selection import BookSelection
 
 
-def to_pandas(choice: Choice) -> pd.DataFrame:
-    """The chosen rows and columns; see ``FrameExport.to_pandas`` for the dtypes."""
+def to_pandas(selection: BookSelection) -> pd.DataFrame:
+    """Returns the selection as a data frame; ``TableExport.to_pandas`` documents the dtypes."""
     pandas = require("pandas", "pandas", "to_pandas()", major=3)
     numpy = require("numpy", "pandas", "to_pandas()")
-    made = _texts(choice, pandas, numpy)
-    for name, kind in choice.kinds.items():
+    made = _texts(selection, pandas, numpy)
+    for name, kind in selection.kinds.items():
         if name not in made:
-            made[name] = _array(choice, name, kind, pandas, numpy)
-    ordered = {name: made[name] for name in (*choice.kinds, *choice.extra)}
-    index = pandas.RangeIndex(len(choice))
+            made[name] = _array(selection, name, kind, pandas, numpy)
+    ordered = {name: made[name] for name in (*selection.kinds, *selection.extra)}
+    index = pandas.RangeIndex(len(selection))
     return pandas.DataFrame(ordered, index=index)  # type: ignore[no-any-return]
 
 
-def _texts(choice: Choice, pandas: Any, numpy: Any) -> dict[str, Any]:
-    """Text columns: Arrow's where pandas holds text in pyarrow, and arrays of objects elsewhere."""
-    coded = set(choice.categories)
-    plain = [name for name, kind in choice.kinds.items() if kind == "text" and name not in coded]
-    plain += choice.extra
+def _texts(selection: BookSelection, pandas: Any, numpy: Any) -> dict[str, Any]:
+    """Returns text columns: Arrow's if pandas stores text in pyarrow, otherwise object arrays."""
+    coded = set(selection.categories)
+    plain = [name for name, kind in selection.kinds.items() if kind == "text" and name not in coded]
+    plain += selection.extra
     dtype = pandas.StringDtype(na_value=numpy.nan)
     if not plain:
         return {}
     if dtype.storage == "pyarrow":
-        arrow = require("pyarrow", "arrow", "to_pandas()").table(choice.only(plain, "large"))
+        arrow = require("pyarrow", "arrow", "to_pandas()").table(selection.only(plain, "large"))
         return {name: dtype.__from_arrow__(arrow.column(i)) for i, name in enumerate(plain)}
-    return {name: _objects(choice, name, dtype, pandas, numpy) for name in plain}
+    return {name: _objects(selection, name, dtype, pandas, numpy) for name in plain}
 
 
-def _objects(choice: Choice, name: str, dtype: Any, pandas: Any, numpy: Any) -> Any:
-    values = numpy.full(len(choice), numpy.nan, dtype=object)
-    choice.table.fill_text(name, choice.start, choice.stop, values)
+def _objects(selection: BookSelection, name: str, dtype: Any, pandas: Any, numpy: Any) -> Any:
+    values = numpy.full(len(selection), numpy.nan, dtype=object)
+    selection.table.fill_text(name, selection.start, selection.stop, values)
     return pandas.array(values, dtype=dtype, copy=False)
 
 
-def _array(choice: Choice, name: str, kind: str, pandas: Any, numpy: Any) -> Any:
+def _array(selection: BookSelection, name: str, kind: str, pandas: Any, numpy: Any) -> Any:
     if kind == "text":
-        codes, values = choice.table.codes(name, choice.start, choice.stop)
+        codes, values = selection.table.codes(name, selection.start, selection.stop)
         categories = pandas.Index(values, dtype=pandas.StringDtype(na_value=numpy.nan))
         return pandas.Categorical.from_codes(numpy.frombuffer(codes, "int32"), categories)
-    values, missing = choice.table.array(name, choice.start, choice.stop)
+    values, missing = selection.table.array(name, selection.start, selection.stop)
     if kind == "integer":
         mask = numpy.frombuffer(missing, "bool")
         return pandas.arrays.IntegerArray(numpy.frombuffer(values, "int64"), mask)
     if kind == "number":
         return numpy.frombuffer(values, "float64")
     times = numpy.frombuffer(values, "datetime64[us]")
-    if kind == "date" or choice.table.zone is None:
+    if kind == "date" or selection.table.zone is None:
         return times
-    return pandas.DatetimeIndex(times).tz_localize("UTC").tz_convert(choice.table.zone)
+    return pandas.DatetimeIndex(times).tz_localize("UTC").tz_convert(selection.table.zone)

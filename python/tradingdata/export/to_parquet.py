@@ -9,21 +9,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
 
-    from .selection import Choice
+    from .selection import Selection
 
 
-def write_parquet(choice: Choice, path: str | os.PathLike[str], *, overwrite: bool) -> None:
-    """Writes through pyarrow or, where that is missing, polars."""
+def write_parquet(selection: Selection, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Writes through pyarrow or, if that is missing, polars."""
     try:
-        pyarrow = require("pyarrow", "arrow", "to_parquet()")
+        require("pyarrow", "arrow", "to_parquet()")
     except ImportError as missing:
         try:
-            polars = require("polars", "polars", "to_parquet()")
+            require("polars", "polars", "to_parquet()")
         except ImportError:
             raise missing from None
         with whole_file(path, overwrite=overwrite) as draft:
-            polars.DataFrame(choice).write_parquet(draft, compression="zstd")
+            selection.polars().write_parquet(draft, compression="zstd")
     else:
         writer = require("pyarrow.parquet", "arrow", "to_parquet()")
         with whole_file(path, overwrite=overwrite) as draft:
-            writer.write_table(pyarrow.table(choice), draft, compression="zstd")
+            writer.write_table(selection.arrow(), draft, compression="zstd")

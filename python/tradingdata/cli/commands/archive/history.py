@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tradingdata.archive import OrderState
-from tradingdata.cli.exportable import Sheet
+from tradingdata.cli.exportable import sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 
@@ -43,7 +43,7 @@ def history(
     states = opened(file).history(order_no, account=account)
     columns = {name: [_value(state, name) for state in states] for name in _KINDS}
     title = f"{len(states)} {'state' if len(states) == 1 else 'states'} of the order {order_no}"
-    destination.take(Sheet(columns, _KINDS, title=title, noun=("state", "states")))
+    destination.take(sheet(columns, _KINDS, title=title, noun=("state", "states")))
 
 
 def _value(state: OrderState, name: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tradingdata.cli.exportable import Sheet
+from tradingdata.cli.exportable import sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 
@@ -57,4 +57,4 @@ def missing(
     }
     days = "1 day is" if len(found) == 1 else f"{len(found) or 'no'} days are"
     title = f"{days} missing"
-    destination.take(Sheet(columns, _KINDS, title=title, noun=("day", "days")))
+    destination.take(sheet(columns, _KINDS, title=title, noun=("day", "days")))

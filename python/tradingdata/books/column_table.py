@@ -1,0 +1,154 @@
+"""Tables of Python values with named, typed columns: results of calculations and of queries."""
+
+from __future__ import annotations
+
+import operator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .._util.suggestions import did_you_mean
+from ..export.selection import Selection
+from ..export.table_export import TableExport
+from .filter import core_conditions, parse_conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import tzinfo
+    from typing import Self
+
+    from .filter import CoreCondition
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "integer": (int,),
+    "number": (int, float),
+}
+
+
+class ColumnTable(TableExport):
+    """A table whose columns are lists; a subclass says what they are and how to take rows."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[Any]: ...
+        def _take(self, rows: Sequence[int]) -> Self: ...
+
+    @property
+    def _lists(self) -> Mapping[str, list[Any]]:
+        raise NotImplementedError
+
+    @property
+    def _kinds(self) -> Mapping[str, str]:
+        raise NotImplementedError
+
+    @property
+    def _title(self) -> str:
+        return type(self).__name__
+
+    @property
+    def _time_zone(self) -> tzinfo | None:
+        return None
+
+    def _selection(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> Selection:
+        return Selection(
+            self._title,
+            self._kinds,
+            self._lists,
+            columns=columns,
+            categories=categories,
+            zone=self._time_zone,
+        )
+
+    def filter(
+        self, predicate: Callable[[Any], object] | None = None, /, **conditions: Any
+    ) -> Self:
+        """Returns the rows that meet all conditions, in order.
+
+        Conditions are written as for books: ``exchange="NSE"``, a set for any of its members,
+        ``None`` for no value, ``realised__lt=0`` and likewise ``__gt``, ``__ge``, ``__le``,
+        ``__ne`` and ``__between``.
+
+        Args:
+            predicate: Called with each row that meets the conditions; it stays if that is true.
+            conditions: What the columns must be.
+
+        Raises:
+            TypeError: There is no such column or comparison, or a value is of a type that the
+                column never has.
+
+        Example:
+            >>> pnl.filter(product="I", realised__lt=0)
+        """
+        unknown = partial(_no_column, self._title, self._lists)
+        rows = matching_rows(self._lists, self._kinds, self._time_zone, unknown, conditions)
+        if predicate is not None:
+            records = list(self)
+            rows = [row for row in rows if predicate(records[row])]
+        return self._take(rows)
+
+
+def _no_column(table: str, known: Iterable[str], name: str) -> str:
+    return f"{table} has no column {name!r}{did_you_mean(name, known)}"
+
+
+def matching_rows(
+    lists: Mapping[str, list[Any]],
+    kinds: Mapping[str, str],
+    zone: tzinfo | None,
+    unknown: Callable[[str], str],
+    keywords: Mapping[str, Any],
+) -> list[int]:
+    """Returns the numbers of the rows that meet the keywords of ``filter``."""
+    rows = list(range(max(map(len, lists.values()), default=0)))
+    parsed = parse_conditions(lists.keys(), unknown, keywords)
+    for condition in core_conditions(kinds, zone, parsed):
+        rows = _rows_where(lists, kinds, condition, rows)
+    return rows
+
+
+def _rows_where(
+    lists: Mapping[str, list[Any]],
+    kinds: Mapping[str, str],
+    condition: CoreCondition,
+    rows: list[int],
+) -> list[int]:
+    """Returns those of the rows that meet a condition, as the core chooses rows of a book."""
+    name, comparison, part, null_wanted, wanted = condition
+    values = lists[name]
+    types = _TYPES.get(kinds[name])
+    for value in wanted:
+        if types and (not isinstance(value, types) or isinstance(value, bool)):
+            raise TypeError(f"{name} holds {kinds[name]}, so it cannot be compared with {value!r}")
+    if comparison in ("eq", "ne"):
+        among = comparison == "eq"
+        return [
+            row
+            for row in rows
+            if (null_wanted if values[row] is None else _part(values[row], part) in wanted) == among
+        ]
+    compare = getattr(operator, comparison)
+    return [
+        row
+        for row in rows
+        if values[row] is not None and compare(_part(values[row], part), wanted[0])
+    ]
+
+
+def _part(value: Any, part: str) -> Any:
+    """Returns the part of a timestamp that a condition compares."""
+    if part == "day":
+        return value.date()
+    if part == "clock":
+        clock = value.time()
+        seconds = (clock.hour * 60 + clock.minute) * 60 + clock.second
+        return seconds * 1_000_000 + clock.microsecond
+    return value

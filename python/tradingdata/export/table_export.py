@@ -1,0 +1,332 @@
+"""The exports that every table offers: plain Python, data frames, Arrow and files."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection, Sequence
+    from typing import Any, overload
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from .selection import Selection
+
+    Path = str | os.PathLike[str]
+
+
+class TableExport:
+    """Exports of a table with named, typed columns; a subclass says how its columns are chosen.
+
+    Every method takes ``columns``, the names of the columns in the order wanted, and ``extra``,
+    whether the fields follow that the service does not document (only books have any).
+    """
+
+    __slots__ = ()
+
+    def _selection(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> Selection:
+        """Returns the chosen columns. Raises KeyError for a column that the table does not have."""
+        raise NotImplementedError
+
+    # -- plain Python --
+
+    def to_dicts(
+        self, columns: Sequence[str] | None = None, *, extra: bool = False, json: bool = False
+    ) -> list[dict[str, Any]]:
+        """Returns a dict for each row.
+
+        Args:
+            columns: The columns, in the order wanted; all unless given.
+            extra: Whether to add the unknown fields that a row has.
+            json: Whether times and dates are text, as in ``to_json``, so that ``json.dumps`` takes
+                the result.
+
+        Raises:
+            KeyError: The table has no such column.
+        """
+        selection = self._selection(columns, extra=extra)
+        rows = selection.dicts()
+        if json:
+            kinds = selection.kinds.items()
+            times = [name for name, kind in kinds if kind in ("timestamp", "date")]
+            for row in rows:
+                for name in times:
+                    if row[name] is not None:
+                        row[name] = str(row[name])
+        return rows
+
+    def to_dict(
+        self, columns: Sequence[str] | None = None, *, extra: bool = False
+    ) -> dict[str, list[Any]]:
+        """Returns a list for each column.
+
+        Args:
+            columns: The columns, in the order wanted; all unless given.
+            extra: Whether to add the unknown fields; a row without one has ``None``.
+
+        Raises:
+            KeyError: The table has no such column.
+        """
+        return self._selection(columns, extra=extra).lists()
+
+    # -- data frames --
+
+    def to_pandas(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> pd.DataFrame:
+        """Returns a pandas DataFrame with a row for each row of the table.
+
+        The dtypes never depend on the data: text is ``str``, integers ``Int64``, numbers
+        ``float64``, times ``datetime64[us]`` (with the zone of a localized book), dates
+        ``datetime64[us]`` at midnight.
+
+        Args:
+            columns: The columns, in the order wanted; all unless given.
+            extra: Whether to add the unknown fields as their JSON text.
+            categories: Text columns that become ``category``, with sorted categories.
+
+        Raises:
+            KeyError: The table has no such column.
+            ImportError: pandas 3 is not installed.
+        """
+        return self._selection(columns, extra=extra, categories=categories).pandas()
+
+    def to_polars(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> pl.DataFrame:
+        """Returns a polars DataFrame; large books share their memory with it.
+
+        Args:
+            columns: The columns, in the order wanted; all unless given.
+            extra: Whether to add the unknown fields as their JSON text.
+            categories: Text columns that become ``Categorical``.
+
+        Raises:
+            KeyError: The table has no such column.
+            ImportError: polars is not installed.
+        """
+        return self._selection(columns, extra=extra, categories=categories).polars()
+
+    def to_arrow(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> pa.Table:
+        """Returns a pyarrow Table: text as ``string``, times ``timestamp[us]``, dates ``date32``.
+
+        Args:
+            columns: The columns, in the order wanted; all unless given.
+            extra: Whether to add the unknown fields as their JSON text.
+            categories: Text columns that become dictionaries.
+
+        Raises:
+            KeyError: The table has no such column.
+            ImportError: pyarrow is not installed.
+        """
+        return self._selection(columns, extra=extra, categories=categories).arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Exports to a library that reads Arrow streams, as in ``pl.DataFrame(book)``.
+
+        The text of a book is string views, which share its memory. pyarrow computes little on
+        these: ``to_arrow()`` has plain strings. Other tables need pyarrow.
+        """
+        return self._selection().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """Exports the schema of ``__arrow_c_stream__``."""
+        return self._selection().__arrow_c_schema__()
+
+    # -- files --
+
+    if TYPE_CHECKING:
+
+        @overload
+        def to_csv(
+            self,
+            path: None = None,
+            columns: Sequence[str] | None = None,
+            *,
+            extra: bool = False,
+            spreadsheet: bool = False,
+        ) -> str: ...
+        @overload
+        def to_csv(
+            self,
+            path: Path,
+            columns: Sequence[str] | None = None,
+            *,
+            extra: bool = False,
+            spreadsheet: bool = False,
+            overwrite: bool = False,
+        ) -> None: ...
+
+    def to_csv(
+        self,
+        path: Path | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        spreadsheet: bool = False,
+        overwrite: bool = False,
+    ) -> str | None:
+        """Writes comma-separated values in UTF-8, or returns the text if there is no path.
+
+        The first line has the names. A missing value is an empty cell, empty text is ``""``,
+        numbers read back to the same value, and times are written as the service writes them, with
+        an offset in a localized book.
+
+        Args:
+            path: The file; text is returned unless given.
+            columns: The columns, in the order wanted; all unless given.
+            extra: Whether to add the unknown fields as their JSON text.
+            spreadsheet: Whether the file is for Excel and its like, which run and guess: an
+                apostrophe is then put before text that begins like a formula (``=``, ``+``, ``-``,
+                ``@``) and before text that would be changed as a number (15 and more digits,
+                leading zeros, ``12E45``).
+            overwrite: Whether to replace a file that exists.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
+            KeyError: The table has no such column.
+        """
+        content = self._selection(columns, extra=extra).csv(spreadsheet=spreadsheet)
+        return _written(content, path, overwrite=overwrite)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def to_json(
+            self,
+            path: None = None,
+            columns: Sequence[str] | None = None,
+            *,
+            extra: bool = False,
+            lines: bool = False,
+        ) -> str: ...
+        @overload
+        def to_json(
+            self,
+            path: Path,
+            columns: Sequence[str] | None = None,
+            *,
+            extra: bool = False,
+            lines: bool = False,
+            overwrite: bool = False,
+        ) -> None: ...
+
+    def to_json(
+        self,
+        path: Path | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        lines: bool = False,
+        overwrite: bool = False,
+    ) -> str | None:
+        """Writes the rows as JSON in UTF-8, or returns the text if there is no path.
+
+        The document is an array with one object per row. Missing values are ``null``, numbers read
+        back to the same value, times are written as the service writes them, with an offset in a
+        localized book. To keep a response itself, use ``save``.
+
+        Args:
+            path: The file; text is returned unless given.
+            columns: The columns, in the order wanted; all unless given.
+            extra: Whether to add the unknown fields that a row has, as sent.
+            lines: Whether to write newline-delimited JSON: one object per line, without an array.
+            overwrite: Whether to replace a file that exists.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
+            KeyError: The table has no such column.
+        """
+        content = self._selection(columns, extra=extra).json(lines=lines)
+        return _written(content, path, overwrite=overwrite)
+
+    def to_parquet(
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+        overwrite: bool = False,
+    ) -> None:
+        """Writes a Parquet file (zstd), through pyarrow or, if that is missing, polars.
+
+        Args:
+            path: The file.
+            columns: The columns, in the order wanted; all unless given.
+            extra: Whether to add the unknown fields as their JSON text.
+            categories: Text columns that become dictionaries.
+            overwrite: Whether to replace a file that exists.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
+            KeyError: The table has no such column.
+            ImportError: Neither library is installed.
+        """
+        from .to_parquet import write_parquet
+
+        selection = self._selection(columns, extra=extra, categories=categories)
+        write_parquet(selection, path, overwrite=overwrite)
+
+    def to_excel(
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        overwrite: bool = False,
+    ) -> None:
+        """Writes an Excel workbook (.xlsx) with one sheet, through XlsxWriter.
+
+        Text stays text, so order numbers keep all their digits and nothing runs as a formula;
+        integers of 16 and more digits become text for the same reason. Times show the wall clock of
+        the table, because a workbook has no time zones.
+
+        Args:
+            path: The file, whose name ends in .xlsx.
+            columns: The columns, in the order wanted; all unless given.
+            extra: Whether to add the unknown fields as their JSON text.
+            overwrite: Whether to replace a file that exists.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
+            KeyError: The table has no such column.
+            ValueError: The name does not end in .xlsx, or a sheet cannot hold the table (more than
+                1,048,575 rows, text of more than 32,767 characters).
+            ImportError: XlsxWriter is not installed.
+        """
+        from .to_excel import write_excel
+
+        write_excel(self._selection(columns, extra=extra), path, overwrite=overwrite)
+
+
+def _written(content: bytes, path: Path | None, *, overwrite: bool) -> str | None:
+    if path is None:
+        return content.decode()
+    from .._util.atomic_file import whole_file
+
+    with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
+        file.write(content)
+    return None
