@@ -192,13 +192,27 @@ def test_other_queries_have_a_result(archive: td.Archive, query: str) -> None:
     archive.sql(query)
 
 
+class Adapted:
+    """A parameter that SQLite takes as text, as it does a date."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __conform__(self, protocol: object) -> str:
+        return self._text
+
+
 def test_parameters_name_days_too(archive: td.Archive) -> None:
     for parameters in ([str(WEDNESDAY)], {"day": str(WEDNESDAY)}):
         name = ":day" if isinstance(parameters, dict) else "?"
         with pytest.raises(td.ArchiveError, match=str(WEDNESDAY)):
             archive.sql(f"SELECT * FROM trades WHERE day = {name}", parameters)
-    with pytest.raises(td.ArchiveError, match="2019-03-06"):
-        archive.sql("SELECT * FROM trades WHERE day = ?", ["2019-03-06"])
+    for value in ("2019-03-06", Adapted("2019-03-06")):
+        with pytest.raises(td.ArchiveError, match="2019-03-06"):
+            archive.sql("SELECT * FROM trades WHERE day = ?", [value])
 
 
 def test_a_query_for_one_account_is_about_its_days(tmp_path: Path) -> None:

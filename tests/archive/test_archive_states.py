@@ -1,4 +1,4 @@
-"""The states of a record: what `history` tells, whatever the order in which answers arrive."""
+"""The states of a record: what `history` returns, whatever the order in which responses arrive."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ STATUSES = ("Pending", "Success", "Error")
 NUMBERS = ("1", "2", "3")
 
 
-def told(archive: td.Archive, number: str = "1") -> list[tuple[str | None, str | None]]:
+def states_of(archive: td.Archive, number: str = "1") -> list[tuple[str | None, str | None]]:
     """When each state of an order was first seen, and its status."""
     return [(f"{at:%H:%M}" if at else None, seen.status) for at, _, seen in archive.history(number)]
 
 
-def test_history_tells_each_state_from_when_it_was_first_seen(tmp_path: Path) -> None:
+def test_history_has_each_state_from_when_it_was_first_seen(tmp_path: Path) -> None:
     archive = archive_with(
         tmp_path,
         order_answer(order(status="Pending"), at="09:20"),
@@ -39,7 +39,7 @@ def test_history_tells_each_state_from_when_it_was_first_seen(tmp_path: Path) ->
         order_answer(order(status="Success"), at="09:40"),
         order_answer(order(status="Success"), at="09:50"),
     )
-    assert told(archive) == [("09:20", "Pending"), ("09:40", "Success")]
+    assert states_of(archive) == [("09:20", "Pending"), ("09:40", "Success")]
     assert [row.status for row in archive.orders()] == ["Success"]
     assert [entry.changed for entry in archive.fetches()] == [0, 0, 1, 0]
     assert archive.history("unknown") == []
@@ -72,7 +72,7 @@ def test_an_older_answer_does_not_replace_a_newer_one(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, order_answer(order(status="Success"), at="15:45"))
     assert archive.add(order_answer(order(status="Pending"), at="10:00")).changed == 1
     assert [row.status for row in archive.orders()] == ["Success"]
-    assert told(archive) == [("10:00", "Pending"), ("15:45", "Success")]
+    assert states_of(archive) == [("10:00", "Pending"), ("15:45", "Success")]
 
 
 def test_an_answer_of_unknown_time_never_replaces_a_dated_one(tmp_path: Path) -> None:
@@ -83,16 +83,16 @@ def test_an_answer_of_unknown_time_never_replaces_a_dated_one(tmp_path: Path) ->
     archive.add(undated)
     assert content(archive) == before
     assert [row.status for row in archive.orders()] == ["Success"]
-    assert told(archive) == [(None, "Pending"), ("15:45", "Success")]
+    assert states_of(archive) == [(None, "Pending"), ("15:45", "Success")]
     assert archive.fetches()[1].at is None
 
 
 def test_a_dated_answer_dates_a_state_of_unknown_time(tmp_path: Path) -> None:
     undated = order_answer(order(), at=None)
     archive = archive_with(tmp_path, undated, order_answer(order(), at="10:00"))
-    assert [at for at, _ in told(archive)] == ["10:00"]
+    assert [at for at, _ in states_of(archive)] == ["10:00"]
     archive.add(order_answer(order(), at="09:30"))
-    assert [at for at, _ in told(archive)] == ["09:30"]
+    assert [at for at, _ in states_of(archive)] == ["09:30"]
     assert archive.sql("SELECT f.at FROM states s JOIN fetches f ON f.id = s.fetch") == [
         ("2026-11-20T04:00:00.000000Z",)
     ]
@@ -152,7 +152,7 @@ def test_answers_may_be_filed_in_any_order_and_again(
         for count, answer in enumerate(order_of_filing):
             archive.add(book_of(answer, row_no=count))
         for position, number in enumerate(NUMBERS):
-            assert told(archive, number) == expected(answers, position)
+            assert states_of(archive, number) == expected(answers, position)
         newest = {row.order_no: row.status for row in archive.orders()}
         assert newest == dict(zip(NUMBERS, answers[-1][1], strict=False))
         check_invariants(archive)

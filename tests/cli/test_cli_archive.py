@@ -90,7 +90,7 @@ def test_a_day_that_was_never_fetched_is_an_error_or_a_warning(
     assert "warning: never fetched: the " in ran.err
 
 
-def test_the_log_tells_answers_and_failures(sandbox: Service, run: Run, tmp_path: Path) -> None:
+def test_the_log_has_responses_and_failures(sandbox: Service, run: Run, tmp_path: Path) -> None:
     path = tmp_path / "books.sqlite"
     sandbox.fail_next("html", endpoint="trade_book")
     assert run("archive", "fetch", path).code == Code.DATA
@@ -100,7 +100,7 @@ def test_the_log_tells_answers_and_failures(sandbox: Service, run: Run, tmp_path
     assert "web page" in trades["message"]
 
 
-def test_days_that_nobody_fetched_are_listed(run: Run, kept: Path) -> None:
+def test_days_that_were_never_fetched_are_listed(run: Run, kept: Path) -> None:
     found = rows(run, "archive", "missing", kept, "2026-11-16", DAY, "--holidays", "2026-11-18")
     assert [gap["day"] for gap in found] == ["2026-11-16", "2026-11-17", "2026-11-19"]
     assert {gap["books"] for gap in found} == {"orders, trades"}
@@ -140,7 +140,7 @@ def test_infinity_goes_into_every_format_as_text(run: Run, kept: Path, tmp_path:
         assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
 
 
-def test_an_export_tells_lost_values_in_no_warning_of_python(run: Run, tmp_path: Path) -> None:
+def test_an_export_shows_no_python_warning_for_lost_values(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "books.sqlite"
     with pytest.warns(td.DataWarning, match="price"):
         book = td.OrderBook.from_json(as_json(envelope([{**orders(1)[0], "price": "MKT"}])))
@@ -186,7 +186,7 @@ def counts(text: str) -> list[int]:
         ("", Code.USAGE, "tradingdata archive --help"),
     ],
 )
-def test_what_cannot_be_is_told(
+def test_mistakes_are_explained_in_one_line(
     run: Run, kept: Path, arguments: str, code: Code, says: str
 ) -> None:
     ran = run("archive", *arguments.format(kept=kept).split())
@@ -202,7 +202,7 @@ def test_a_query_only_reads(run: Run, kept: Path) -> None:
     assert rows(run, "archive", "trades", kept)
 
 
-def test_an_answer_that_cannot_be_kept_is_saved_beside(
+def test_a_book_that_cannot_be_filed_is_saved_beside_the_archive(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F111: tomorrow the service has it no more."""

@@ -1,4 +1,4 @@
-"""Answers of chosen content and time, and archives to keep them in, for the tests of archives."""
+"""Responses of chosen content and time, and archives of them, for the tests of archives."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def answer(
     account: str | None = None,
     keep: bool = False,
 ) -> Any:
-    """The book of one whole answer, received at that time."""
+    """The book of one complete response, received at that time."""
     table = kind._decode(as_json(envelope(list(records))), False, keep)
     response = Response(
         table, status_code=200, account=account, attempts=1, elapsed=0.1, received_at=at
@@ -67,7 +67,7 @@ def archive_with(folder: Path, *books: Any, **options: Any) -> td.Archive:
 
 
 def content(archive: td.Archive) -> list[Any]:
-    """All that an archive holds, table by table, but for when it was written."""
+    """The content of an archive, table by table, except when it was written."""
     columns = {
         "fetches": "id, book, account, source, at, days, rows, new, changed, sha256, error",
         "records": "*",

@@ -264,7 +264,7 @@ class Archive:
         account: str | None = None,
         after: time | str | None = None,
     ) -> list[coverage.MissingDay]:
-        """Returns the weekdays on which no book was fetched (inclusive).
+        """Returns the weekdays, from start to end, on which a book was not fetched.
 
         A complete response covers the day on which it was received, from 06:00 on in any case and
         before that unless all its rows are of earlier days. A trade book also covers the days of

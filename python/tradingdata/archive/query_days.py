@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from datetime import date
 from typing import TYPE_CHECKING
@@ -45,7 +46,8 @@ def missing_from(
         return []
     fetched = {book: fetched_days(connection, book, ALL_DAYS) for book in RECORDS}
     accounts = [label or "" for label in fetch_log.read_accounts(connection)] or [""]
-    mentioned = set(_DAY.findall(f"{query} {parameters}"))
+    values = parameters.values() if isinstance(parameters, Mapping) else parameters
+    mentioned = set(_DAY.findall(" ".join(map(str, [query, *values]))))
     known = {day for covered in fetched.values() for _, day in covered}
     lacking: dict[AccountDay, list[str]] = {}
     for book, read in days_read(query, parameters, accounts, _calendar(mentioned | known)).items():

@@ -34,10 +34,10 @@ class Days:
 
     start: Annotated[
         str | None,
-        typer.Argument(metavar="[START]", help="The first day, as 2026-11-20; default: all days."),
+        typer.Argument(metavar="START", help="The first day, as 2026-11-20; default: all days."),
     ] = None
     end: Annotated[
-        str | None, typer.Argument(metavar="[END]", help="The last day; default: the first one.")
+        str | None, typer.Argument(metavar="END", help="The last day; default: the first one.")
     ] = None
     missing_ok: MissingOk = False
 

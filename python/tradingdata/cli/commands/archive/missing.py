@@ -43,7 +43,7 @@ def missing(
     account: Account = None,
     debug: Debug = False,
 ) -> None:
-    """Show the weekdays on which no book was fetched."""
+    """Show the weekdays on which a book was not fetched."""
     destination = Destination(output)
     archive = opened(file)
     closed = [day.strip() for day in holidays.split(",") if day.strip()]
