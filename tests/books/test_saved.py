@@ -10,6 +10,7 @@ import pickle
 import stat
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,19 @@ class TestRoundTrip:
             assert_same(again, one)
             assert again[0]["brand_new"] == {"a": 1}
             assert [issue.field for issue in again.issues] == ["quantity"]
+
+    @pytest.mark.parametrize("sent", [1234567890, "ABCDE\ud800234", {"pan": "ABCDE1234F"}, True])
+    def test_f120_issues_of_masked_values_come_along(self, sent: Any, path: Path) -> None:
+        body = json.dumps(envelope([trades(1)[0] | {"pan_no": sent}])).encode()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", td.DataWarning)
+            answer = td.TradeBook.from_json(body)
+            answer.save(path, overwrite=True)
+            copies = (pickle.loads(pickle.dumps(answer)), td.TradeBook.load(path))
+        assert [issue.field for issue in answer.issues] == ["pan_no"]
+        for again in copies:
+            assert again.issues == answer.issues
+            assert_same(again, answer)
 
     @pytest.mark.parametrize(
         "zone",

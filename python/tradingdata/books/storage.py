@@ -29,10 +29,12 @@ _VERSION = 1
 def pack(book: Book[Any]) -> tuple[dict[str, Any], bytes, tzinfo | None]:
     """What a book is made again from: its facts, the body or the rows, and its zone."""
     facts: dict[str, Any] = {"record": book._record, "masked": book._table.masked}
+    # Masking rewrites personal values, so decoding the kept body does not find all issues again.
+    facts["issues"] = [list(issue) for issue in book.issues]
     if book.response is not None:
         facts |= {"content": "answer", "response": book.response.facts()}
         return facts, book.response.content, book._table.zone
-    facts |= {"content": "rows", "issues": [list(issue) for issue in book.issues]}
+    facts["content"] = "rows"
     return facts, book._table.to_json(book._start, book._stop), book._table.zone
 
 
@@ -45,13 +47,14 @@ def unpack(
 ) -> AnyBook:
     """The book that ``pack`` took apart, with personal values as they are unless told otherwise."""
     keep = not facts["masked"] if keep_personal_data is None else keep_personal_data
+    response = None
     if facts["content"] == "answer":
         table = kind._decode(body, False, keep)
-        book = kind._of(table, response=Response(table, **facts["response"]))
+        response = Response(table, **facts["response"])
     else:
         table = _core.decode_list(kind._record, body, False, keep)
-        book = kind._of(table, issues=tuple(Issue(*issue) for issue in facts["issues"]))
-    return book.localize(zone)
+    issues = tuple(Issue(*issue) for issue in facts["issues"]) if "issues" in facts else None
+    return kind._of(table, response=response, issues=issues).localize(zone)
 
 
 def save(book: Book[Any], path: str | os.PathLike[str], *, overwrite: bool) -> None:
