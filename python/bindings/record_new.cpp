@@ -66,6 +66,15 @@ class Zone {
   py::object zone_;
 };
 
+// The zone of a datetime. A zone of pytz (which has a method `localize`) and the second of two
+// equal clock times need a closer look.
+py::object zone_of(const py::handle& time) {
+  auto zone = py::reinterpret_borrow<py::object>(PyDateTime_DATE_GET_TZINFO(time.ptr()));
+  if (zone.is_none()) return zone;
+  if (PyDateTime_DATE_GET_FOLD(time.ptr()) == 0 && !py::hasattr(zone, "localize")) return zone;
+  return py::module_::import("tradingdata._util.time_zones").attr("zone_of_record")(time);
+}
+
 // The times that stay keep their zone; those that are given must stand in it.
 Zone zone_of(const RowObject* base, const Table& table, const py::dict& changes) {
   if (base == nullptr) return Zone(py::none());
@@ -107,7 +116,7 @@ py::object make_record(const RowType& type, PyObject* keywords, const RowObject*
     if (value.is_none() || !put(*table, index, value.ptr())) {
       table->set_null(index, 0);
     } else if (field.kind == Kind::timestamp) {
-      zone.take(field, py::reinterpret_borrow<py::object>(PyDateTime_DATE_GET_TZINFO(value.ptr())));
+      zone.take(field, zone_of(value));
     } else if (field.personal) {
       table->masked = false;
     }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import zoneinfo
 from typing import Any
 
 import pytest
+import pytz
 
 import tradingdata as td
 from sample_books import BOOK, INDIA, LIST, assert_like
@@ -108,6 +110,22 @@ class TestLocalize:
     def test_the_same_zone_again_changes_nothing(self) -> None:
         local = BOOK.localize("Asia/Kolkata")
         assert local.localize(INDIA) is local
+
+    @pytest.mark.parametrize(
+        ("zone", "expected"),
+        [
+            (pytz.timezone("Asia/Kolkata"), INDIA),
+            (pytz.UTC, zoneinfo.ZoneInfo("UTC")),
+            (pytz.FixedOffset(330), dt.timezone(dt.timedelta(minutes=330))),
+        ],
+    )
+    def test_a_zone_of_pytz_is_replaced_by_the_one_of_its_name(
+        self, zone: dt.tzinfo, expected: dt.tzinfo
+    ) -> None:
+        local = BOOK.localize(zone)
+        assert local == BOOK.localize(expected)
+        assert local[0].exch_trade_time.tzinfo == expected  # type: ignore[union-attr]
+        assert local.to_arrow().equals(BOOK.localize(expected).to_arrow())
 
     def test_another_zone_is_refused_as_nothing_would_be_converted(self) -> None:
         with pytest.raises(ValueError, match="Asia/Kolkata already"):

@@ -6,9 +6,11 @@ import copy
 import datetime as dt
 import math
 import pickle
+import zoneinfo
 from decimal import Decimal
 
 import pytest
+import pytz
 
 import tradingdata as td
 from sample_records import INDIA, PAN, wire_trade
@@ -125,6 +127,29 @@ class TestZones:
         row = td.TradeBook.from_json(as_json(envelope(trades(1)))).localize("Asia/Kolkata")[0]
         assert row._replace(quantity=row.quantity) == row
         assert row._replace(quantity=1).exch_trade_time.tzinfo is INDIA  # type: ignore[union-attr]
+
+    def test_a_zone_of_pytz_is_replaced_by_the_one_of_its_name(self) -> None:
+        kolkata = pytz.timezone("Asia/Kolkata")
+        right = kolkata.localize(dt.datetime(2026, 1, 6, 9, 15))
+        trade = td.Trade(exch_trade_time=right, order_date_time=self.WHEN)
+        assert trade == td.Trade(exch_trade_time=self.WHEN, order_date_time=self.WHEN)
+        assert trade.exch_trade_time == right
+        with pytest.raises(ValueError, match="attach the zone with its localize"):
+            td.Trade(exch_trade_time=dt.datetime(2026, 1, 6, 9, 15, tzinfo=kolkata))
+
+    def test_the_second_of_two_equal_clock_times_is_refused(self) -> None:
+        new_york = zoneinfo.ZoneInfo("America/New_York")
+        first = dt.datetime(2025, 11, 2, 1, 30, tzinfo=new_york)
+        assert td.Trade(exch_trade_time=first).exch_trade_time == first
+        with pytest.raises(ValueError, match=r"fold=1.*pass it in UTC"):
+            td.Trade(exch_trade_time=first.replace(fold=1))
+        second = pytz.timezone("America/New_York").localize(
+            dt.datetime(2025, 11, 2, 1, 30), is_dst=False
+        )
+        with pytest.raises(ValueError, match="another offset"):
+            td.Trade(exch_trade_time=second)
+        harmless = self.WHEN.replace(fold=1)
+        assert td.Trade(exch_trade_time=harmless).exch_trade_time == harmless
 
 
 class TestPersonalData:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
-from .._util.time_zones import zone_as_text, zone_named
+from .._util.time_zones import zone_as_text, zone_from
 from .._util.validate import flag, seconds, text
 from . import checksums, coverage, database, fetch_log, ingest
 from .days import days_of
@@ -64,7 +64,7 @@ class Archive:
         timeout: float = 10.0,
     ) -> None:
         self._path = os.path.abspath(os.fsdecode(path))
-        self._zone = zone_named(tz) if isinstance(tz, str) else tz
+        self._zone = zone_from(tz)
         self._keep = flag("keep_personal_data", keep_personal_data)
         self._timeout = seconds("timeout", timeout)
         self._checked: object = None  # the version of the file that was checked completely

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from .. import _core
-from .._util.time_zones import zone_named
+from .._util.time_zones import zone_from
 from ..display.text import BookDisplay
 from ..export.book_selection import BookSelection
 from ..export.table_export import TableExport
@@ -219,18 +219,20 @@ class Book(RowSelection[Record], TableExport, BookDisplay):
         return self._of(table, start, stop, issues=self.issues)
 
     def localize(self, tz: str | tzinfo | None) -> Self:
-        """The same book with its times in a zone, in rows, Arrow and frames alike.
+        """Returns the same book with its times in a zone, in rows, Arrow and frames alike.
 
-        The service states no zone, so times are naive until then; ``"Asia/Kolkata"`` is the
-        exchanges'. ``None`` makes them naive again. The clock times stay as they are: nothing is
-        converted. Raises ValueError for a name that is no zone, and for times that stand in another
-        zone already.
+        The service states no zone, so times are naive until then. The clock times stay as they
+        are: nothing is converted.
+
+        Args:
+            tz: A name such as ``"Asia/Kolkata"``, the exchanges' zone; a tzinfo (one of pytz is
+                replaced by the zone of its name); or ``None``, which makes the times naive again.
+
+        Raises:
+            TypeError: ``tz`` is of another type.
+            ValueError: There is no zone of that name, or the times are in another zone already.
         """
-        from datetime import tzinfo
-
-        zone = zone_named(tz) if isinstance(tz, str) else tz
-        if zone is not None and not isinstance(zone, tzinfo):
-            raise TypeError(f"localize takes a zone's name, a tzinfo or None, not {tz!r}")
+        zone = zone_from(tz)
         known = self._table.zone
         if zone == known:
             return self
