@@ -33,6 +33,7 @@ VALUES = [
         '"\\u0000"',
         '"\x7f"',
     ),
+    *(f'"2026-11-20{rest}"' for rest in ("", "T10:04:05Z", " 10:04:05.1234567+0530", "T00:00:00Z")),
     *("true", "false", "null", "[]", "{}", "[1, [2, {}]]", '{"a": {"b": []}}', " 1 ", "[\n1\t]"),
     *("", "01", "+1", ".5", "1.", "-", "1e", "1e+", "0x1", "1_000", "NaN", "Infinity", "-Infinity"),
     *("'a'", '"a', 'a"', '"\\x"', '"\\u12"', '"\\u12g4"', '"\t"', '"\n"', '"\x00"', '"\\"'),
@@ -113,6 +114,23 @@ def _losses_are_expected() -> Iterator[None]:
 def test_a_value_is_taken_at_a_position_where_json_takes_it(value: bytes) -> None:
     for _, body in positions(value):
         check(body)
+
+
+def test_f96_times_keep_their_clock_unless_their_offset_is_another_than_most() -> None:
+    generator = random.Random(96)
+    forms = ["2026-11-20 10:04:05", "2026-11-20T10:04:05.1234567", "0001-01-01T00:00:00Z"]
+    forms += [
+        f"2026-11-20T10:04:05{offset}" for offset in ("Z", "+00:00", "+05:30", "+0530", "-07")
+    ]
+    held = 0
+    for _ in range(200):
+        rows = trades(generator.randrange(1, 4))
+        for row in rows:
+            for name, value in row.items():
+                if isinstance(value, str) and name.endswith("time"):
+                    row[name] = generator.choice(forms)
+        held += check(as_json(envelope(rows)))
+    assert held == 200
 
 
 def test_the_positions_see_both_verdicts() -> None:

@@ -8,13 +8,18 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from collections import Counter
 from decimal import Decimal
 from typing import Any
 
 from service import fields
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
-TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d+))?\Z", re.ASCII)
+TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d+))?"
+    r"(?:(Z)|([+-])(\d\d)(?::?(\d\d))?)?\Z",
+    re.ASCII,
+)
 DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)\Z", re.ASCII)
 
 
@@ -77,9 +82,25 @@ def rows_of(body: bytes, kind: str) -> list[dict[str, Any]]:
     for element in data:
         if not isinstance(element, Pairs):
             raise Refused("an element is no record")
-        row = _once(element, set(documented))
-        rows.append({name: held(documented[name], row.get(name)) for name in documented})
-    return rows
+        rows.append(_once(element, set(documented)))
+    times = {name for name, words in documented.items() if words == "string, timestamp"}
+    offsets = Counter(
+        offset
+        for row in rows
+        for name, sent in row.items()
+        if name in times and (offset := _offset(sent)) is not None
+    )
+    # Of offsets that are as common, the one that came first.
+    usual = offsets.most_common(1)[0][0] if offsets else None
+    return [
+        {
+            name: None
+            if name in times and _offset(row.get(name)) not in (None, usual)
+            else held(documented[name], row.get(name))
+            for name in documented
+        }
+        for row in rows
+    ]
 
 
 def held(documented: str, sent: Any) -> Any:
@@ -87,8 +108,8 @@ def held(documented: str, sent: Any) -> Any:
     if not isinstance(sent, str):
         return None
     if documented == "string":
-        # Half a surrogate pair cannot be held; it becomes the replacement character.
-        return sent if isinstance(sent, Literal) else re.sub("[\ud800-\udfff]", "�", str(sent))
+        # UTF-8 cannot encode half a surrogate pair.
+        return None if re.search("[\ud800-\udfff]", sent) else str(sent)
     if documented in ("integer", "number"):
         return _number(documented, str(sent).strip(" "))
     if isinstance(sent, Literal):
@@ -111,16 +132,24 @@ def _number(documented: str, text: str) -> int | float | None:
     return value if abs(value) != float("inf") else None
 
 
+def _offset(sent: Any) -> int | None:
+    """The offset from UTC of a time that a column can hold, in minutes."""
+    found = TIME.match(sent) if isinstance(sent, str) and not isinstance(sent, Literal) else None
+    if found is None or _time(sent) is None or not (found[8] or found[9]):
+        return None
+    minutes = int(found[10] or 0) * 60 + int(found[11] or 0)
+    return -minutes if found[9] == "-" else minutes
+
+
 def _time(text: str) -> dt.datetime | None:
     found = TIME.match(text)
-    if not found:
-        return None
-    *numbers, fraction = found.groups()
-    digits = (fraction or "").ljust(6, "0")
-    if digits[6:].strip("0"):
+    if not found or int(found[10] or 0) > 23 or int(found[11] or 0) > 59:
         return None
     try:
-        time = dt.datetime(*map(int, numbers), int(digits[:6]))  # type: ignore[arg-type, call-arg]
+        time = dt.datetime(
+            *map(int, found.groups()[:6]),  # type: ignore[arg-type]
+            int((found[7] or "").ljust(6, "0")[:6]),
+        )
     except ValueError:
         return None
     return None if time.date() == dt.date.min else time
@@ -130,7 +159,8 @@ def _day(text: str) -> dt.date | None:
     found = DAY.match(text)
     if not found:
         time = _time(text)
-        return time.date() if time is not None and time.time() == dt.time() else None
+        midnight = time is not None and re.search(r"00:00:00(\.0+)?(?![.\d])", text)
+        return time.date() if time is not None and midnight else None
     try:
         day = dt.date(*map(int, found.groups()))
     except ValueError:

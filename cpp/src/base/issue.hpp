@@ -23,6 +23,9 @@ enum class Problem : std::uint8_t {
   text_as_number,
   integer_as_fraction,
   time_in_other_form,
+  time_cut,
+  offset_dropped,
+  offset_differs,
   date_with_time,
   repeated_key,
   several_clients,
@@ -46,12 +49,15 @@ constexpr ProblemInfo describe(Problem problem) {
     case Problem::not_date: return {"not a date", true};
     case Problem::out_of_range: return {"out of range", true};
     case Problem::would_round: return {"an integer beyond 2**53 would round", true};
-    case Problem::lone_surrogate: return {"half a surrogate pair, now U+FFFD", true};
+    case Problem::lone_surrogate: return {"half a surrogate pair", true};
     case Problem::empty_text: return {"empty text", false};
     case Problem::number_as_text: return {"number sent as text", false};
     case Problem::text_as_number: return {"text sent as a number", false};
     case Problem::integer_as_fraction: return {"integer written with a fraction", false};
     case Problem::time_in_other_form: return {"time in another form", false};
+    case Problem::time_cut: return {"time finer than a microsecond, cut", false};
+    case Problem::offset_dropped: return {"offset from UTC, dropped", false};
+    case Problem::offset_differs: return {"another offset from UTC than in the rest", true};
     case Problem::date_with_time: return {"date with midnight behind it", false};
     case Problem::repeated_key: return {"unknown field sent twice, last kept", true};
     case Problem::several_clients: return {"more than one client in a book", false};

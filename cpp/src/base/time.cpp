@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 namespace tradingdata {
 
@@ -50,17 +51,30 @@ int read_clock(const char* text) {
   return sound ? hour * 3600 + minute * 60 + second : -1;
 }
 
-// Microseconds of a fraction such as .25, or a negative number where digits would be lost.
-int read_fraction(std::string_view text) {
-  if (text.size() < 2 || text[0] != '.') return -1;
+// Passes a fraction such as .25; false where there is none. Digits beyond a microsecond are cut.
+bool pass_fraction(std::string_view& text, Timestamp& time) {
+  std::size_t end = 1;
   int micros = 0;
-  int scale = 100'000;
-  for (const char c : text.substr(1)) {
-    if (!is_digit(c) || (scale == 0 && c != '0')) return -1;
-    micros += (c - '0') * scale;
-    scale /= 10;
+  for (int scale = 100'000; end < text.size() && is_digit(text[end]); ++end, scale /= 10) {
+    micros += (text[end] - '0') * scale;
+    time.cut = time.cut || (scale == 0 && text[end] != '0');
   }
-  return micros;
+  text.remove_prefix(end);
+  time.micros += micros;
+  return end > 1;
+}
+
+// Z, +05:30, +0530 or +05 as minutes; nothing where it is none of these.
+std::optional<int> read_offset(std::string_view text) {
+  if (text == "Z") return 0;
+  const bool colon = text.size() == 6 && text[3] == ':';
+  if ((text[0] != '+' && text[0] != '-') || !(text.size() == 3 || text.size() == 5 || colon)) {
+    return std::nullopt;
+  }
+  const int hours = digits(text.data() + 1, 2);
+  const int minutes = text.size() == 3 ? 0 : digits(text.data() + (colon ? 4 : 3), 2);
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return std::nullopt;
+  return (text[0] == '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 
 }  // namespace
@@ -90,7 +104,7 @@ Civil civil_from_days(std::int32_t days) {
           day_of_year - (153 * shifted_month + 2) / 5 + 1};
 }
 
-TimeFit parse_timestamp(std::string_view text, std::int64_t& micros) {
+TimeFit parse_timestamp(std::string_view text, Timestamp& time) {
   Civil civil{};
   if (text.size() < date_length || !read_date(text.data(), civil)) return TimeFit::unreadable;
   if (text.size() == date_length) return is_zero(civil) ? TimeFit::zero : TimeFit::unreadable;
@@ -98,14 +112,16 @@ TimeFit parse_timestamp(std::string_view text, std::int64_t& micros) {
   const char separator = text[date_length];
   const int seconds = read_clock(text.data() + date_length + 1);
   if ((separator != ' ' && separator != 'T') || seconds < 0) return TimeFit::unreadable;
-  int fraction = 0;
-  if (text.size() > time_length) {
-    fraction = read_fraction(text.substr(time_length));
-    if (fraction < 0) return TimeFit::unreadable;
+  time = {.micros = days_from_civil(civil) * micros_per_day + seconds * micros_per_second};
+  std::string_view rest = text.substr(time_length);
+  const bool documented = rest.empty() && separator == ' ';
+  if (rest.starts_with('.') && !pass_fraction(rest, time)) return TimeFit::unreadable;
+  if (!rest.empty()) {
+    time.offset = read_offset(rest);
+    if (!time.offset) return TimeFit::unreadable;
   }
   if (is_zero(civil)) return TimeFit::zero;
-  micros = days_from_civil(civil) * micros_per_day + seconds * micros_per_second + fraction;
-  return text.size() == time_length && separator == ' ' ? TimeFit::documented : TimeFit::other_form;
+  return documented ? TimeFit::documented : TimeFit::other_form;
 }
 
 TimeFit parse_date(std::string_view text, std::int32_t& days) {
@@ -113,10 +129,11 @@ TimeFit parse_date(std::string_view text, std::int32_t& days) {
   if (text.size() < date_length || !read_date(text.data(), civil)) return TimeFit::unreadable;
   days = days_from_civil(civil);
   if (text.size() == date_length) return is_zero(civil) ? TimeFit::zero : TimeFit::documented;
-  std::int64_t micros = 0;
-  const TimeFit fit = parse_timestamp(text, micros);
+  Timestamp time;
+  const TimeFit fit = parse_timestamp(text, time);
   if (fit == TimeFit::zero || fit == TimeFit::unreadable) return fit;
-  return micros == days * micros_per_day ? TimeFit::other_form : TimeFit::unreadable;
+  const bool midnight = time.micros == days * micros_per_day && !time.cut;
+  return midnight ? TimeFit::other_form : TimeFit::unreadable;
 }
 
 std::string format_date(std::int32_t days) {

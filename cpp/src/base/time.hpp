@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,13 +30,18 @@ Civil civil_from_days(std::int32_t days);
 
 enum class TimeFit : std::uint8_t {
   documented,  // YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD for a date
-  other_form,  // the same moment, written with a T, a fraction, or midnight behind a date
+  other_form,  // with a T, a fraction or an offset; of a date: with midnight
   zero,        // 0001-01-01, also with a time behind it: there is no such time
   unreadable,
 };
 
-// Microseconds since 1970-01-01 00:00:00 on the wall clock.
-TimeFit parse_timestamp(std::string_view text, std::int64_t& micros);
+struct Timestamp {
+  std::int64_t micros = 0;         // since 1970-01-01 00:00:00 on the wall clock
+  std::optional<int> offset = {};  // from UTC in minutes, where the text has one
+  bool cut = false;                // the text has digits beyond a microsecond
+};
+
+TimeFit parse_timestamp(std::string_view text, Timestamp& time);
 
 // Days since 1970-01-01.
 TimeFit parse_date(std::string_view text, std::int32_t& days);

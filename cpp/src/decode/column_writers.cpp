@@ -1,5 +1,8 @@
 #include "decode/column_writers.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "base/number.hpp"
 
 namespace tradingdata::detail {
@@ -104,10 +107,10 @@ const char* Cells::read_slowly(const char* at, int field, std::int64_t row) {
 void Cells::slow_text(int field, std::int64_t row, const Literal& literal) {
   switch (literal.type) {
     case Literal::Type::text:
+      if (literal.damaged) return no_value(field, row, literal, Problem::lone_surrogate);
       store(field, row,
             literal.escaped ? table_.keep_text(literal.text)
                             : view_of_body(literal.from + 1, literal.to - 1));
-      if (literal.damaged) note(field, Problem::lone_surrogate, row, literal);
       break;
     case Literal::Type::number:
       store(field, row, view_of_body(literal.from, literal.to));
@@ -143,16 +146,34 @@ void Cells::slow_number(int field, std::int64_t row, const Literal& literal) {
 }
 
 void Cells::slow_timestamp(int field, std::int64_t row, const Literal& literal) {
-  std::int64_t micros = 0;
-  const TimeFit fit = literal.type == Literal::Type::text ? parse_timestamp(literal.text, micros)
+  Timestamp time;
+  const TimeFit fit = literal.type == Literal::Type::text ? parse_timestamp(literal.text, time)
                                                           : TimeFit::unreadable;
-  switch (fit) {
-    case TimeFit::other_form:
-      note(field, Problem::time_in_other_form, row, literal);
-      [[fallthrough]];
-    case TimeFit::documented: return store(field, row, micros);
-    case TimeFit::zero: return table_.set_null(field, row);
-    case TimeFit::unreadable: return no_value(field, row, literal, Problem::not_time);
+  if (fit == TimeFit::zero) return table_.set_null(field, row);
+  if (fit == TimeFit::unreadable) return no_value(field, row, literal, Problem::not_time);
+  store(field, row, time.micros);
+  if (time.cut) note(field, Problem::time_cut, row, literal);
+  if (time.offset) {
+    offset_times_.push_back({*time.offset, field, row, literal.from, literal.to});
+  } else if (fit == TimeFit::other_form && !time.cut) {
+    note(field, Problem::time_in_other_form, row, literal);
+  }
+}
+
+// A column holds clock times, which compare only where they are of one clock: the offset of most
+// times is dropped, and a time with another offset is lost.
+void Cells::settle_offsets() {
+  std::map<int, std::int64_t> counts;
+  for (const OffsetTime& time : offset_times_) ++counts[time.offset];
+  const auto rarer = [&](const OffsetTime& a, const OffsetTime& b) {
+    return counts[a.offset] < counts[b.offset];
+  };
+  const auto usual = std::max_element(offset_times_.begin(), offset_times_.end(), rarer);
+  for (const OffsetTime& time : offset_times_) {
+    const bool differs = time.offset != usual->offset;
+    if (differs) table_.set_null(time.field, time.row);
+    notes_.note(time.field, differs ? Problem::offset_differs : Problem::offset_dropped, time.row,
+                time.from, between(time.from, time.to));
   }
 }
 

@@ -44,7 +44,19 @@ class Cells {
 
   void missing(int field, std::int64_t row, const char* record_end);
 
+  // To be called behind the last cell.
+  void settle_offsets();
+
  private:
+  // A timestamp that was sent with an offset from UTC.
+  struct OffsetTime {
+    int offset;  // in minutes
+    int field;
+    std::int64_t row;
+    const char* from;  // its JSON text
+    const char* to;
+  };
+
   // Where the values of a field go.
   struct Sink {
     std::byte* values;
@@ -142,6 +154,7 @@ class Cells {
   Notes& notes_;
   int depth_;
   std::vector<Sink> sinks_;
+  std::vector<OffsetTime> offset_times_;
   std::string scratch_;
 };
 

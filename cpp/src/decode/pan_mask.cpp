@@ -41,14 +41,13 @@ const char* Cells::read_personal(const char* at, Sink& sink, std::int64_t row) {
 void Cells::slow_personal(int field, std::int64_t row, const Literal& literal) {
   const std::size_t size = literal.raw().size();
   std::string hidden;
-  if (literal.type == Literal::Type::text) {
+  if (literal.type == Literal::Type::text && !literal.damaged) {
     hidden = masked(literal.text);
-    if (literal.damaged) note(field, Problem::lone_surrogate, row, literal);
   } else if (literal.type == Literal::Type::number && size > 2) {
     hidden = std::string(size - 2, 'X');
     note(field, Problem::text_as_number, row, literal);
   } else {
-    no_value(field, row, literal, Problem::not_text);
+    no_value(field, row, literal, literal.damaged ? Problem::lone_surrogate : Problem::not_text);
     return overwrite(writable(literal.from), size, size < 4 ? "0" : "null");
   }
   store(field, row, table_.keep_text(hidden));

@@ -46,6 +46,7 @@ const char* RecordWalk::read_array(const char* at) {
     throw at_path(error, path_of_fault());
   }
   table_.set_rows(rows_);
+  cells_.settle_offsets();
   return at;
 }
 

@@ -76,10 +76,9 @@ TEST_CASE("F59: values of a text field") {
            {"true", "null", Problem::not_text},
            {"[]", "null", Problem::not_text},
            {"{\"a\":1}", "null", Problem::not_text},
-           {"\"A\\ud800B\"",
-            "A\xEF\xBF\xBD"
-            "B",
-            Problem::lone_surrogate},
+           {"\"A\\ud800B\"", "null", Problem::lone_surrogate},
+           {"\"\\udc00\\ud800\"", "null", Problem::lone_surrogate},
+           {"\"\\ud83d\\ude00\"", "\xF0\x9F\x98\x80"},
        }) {
     check("symbol", expected);
   }
@@ -159,7 +158,12 @@ TEST_CASE("F96: values of a timestamp field") {
            {"\"\"", "null", Problem::empty_text},
            {"\"0000-00-00 00:00:00\"", "null", Problem::not_time},
            {"\"2026-11-20 24:00:00\"", "null", Problem::not_time},
-           {"\"2026-11-20 10:04:05Z\"", "null", Problem::not_time},
+           {"\"2026-11-20 10:04:05.1234567\"", "2026-11-20 10:04:05.123456", Problem::time_cut},
+           {"\"2026-11-20T10:04:05Z\"", "2026-11-20 10:04:05", Problem::offset_dropped},
+           {"\"2026-11-20 10:04:05.5+05:30\"", "2026-11-20 10:04:05.500000",
+            Problem::offset_dropped},
+           {"\"0001-01-01T00:00:00Z\"", "null"},
+           {"\"2026-11-20 10:04:05 IST\"", "null", Problem::not_time},
            {"\"2026-11-20 10:04\"", "null", Problem::not_time},
            {"\"2026-11-20\"", "null", Problem::not_time},
            {"\"0001-01-01 24:00:00\"", "null", Problem::not_time},
@@ -172,6 +176,38 @@ TEST_CASE("F96: values of a timestamp field") {
         "2026-11-20 10:04:05");
 }
 
+TEST_CASE("F96: a time with another offset than most times of the book is lost") {
+  const auto with_times = [](const std::vector<std::string>& offsets) {
+    std::vector<bodies::Record> records = bodies::records(trade_schema, 3);
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const std::string_view field = i % 2 == 0 ? "order_date_time" : "exch_trade_time";
+      const std::string value = "\"2026-11-20T10:04:05" + offsets[i] + "\"";
+      for (auto& [name, json] : records[i / 2]) {
+        if (name == field) json = value;
+      }
+    }
+    return bodies::book(records);
+  };
+  const Decoded odd = book(with_times({"Z", "+05:30", "+0530", "", "+05:30"}));
+  CHECK(cell(*odd, "order_date_time", 0) == "null");
+  for (std::int64_t row : {1, 2})
+    CHECK(cell(*odd, "order_date_time", row) == "2026-11-20 10:04:05");
+  for (std::int64_t row : {0, 1})
+    CHECK(cell(*odd, "exch_trade_time", row) == "2026-11-20 10:04:05");
+  const auto differs = issue(*odd, "order_date_time", Problem::offset_differs);
+  REQUIRE(differs);
+  CHECK(differs->count == 1);
+  CHECK(differs->row == 0);
+  CHECK(differs->raw == "\"2026-11-20T10:04:05Z\"");
+  CHECK(issue(*odd, "order_date_time", Problem::offset_dropped)->count == 2);
+  CHECK(issue(*odd, "exch_trade_time", Problem::offset_dropped)->count == 1);
+  CHECK(issue(*odd, "exch_trade_time", Problem::time_in_other_form)->count == 1);
+  const Error error =
+      book_failure(with_times({"+05:30", "Z"}), {.strict = true});  // the first of two stays
+  CHECK(error.path == "$.data[0].exch_trade_time");
+  CHECK_NOTHROW(book(with_times({"Z", "+00:00", "-00:00"}), {.strict = true}));
+}
+
 TEST_CASE("F96: values of a date field") {
   for (const Expected& expected : std::initializer_list<Expected>{
            {"\"2026-11-27\"", "2026-11-27"},
@@ -180,6 +216,7 @@ TEST_CASE("F96: values of a date field") {
            {"null", "null"},
            {"\"2026-11-27 00:00:00\"", "2026-11-27", Problem::date_with_time},
            {"\"2026-11-27T00:00:00\"", "2026-11-27", Problem::date_with_time},
+           {"\"2026-11-27T00:00:00Z\"", "2026-11-27", Problem::date_with_time},
            {"\"\"", "null", Problem::empty_text},
            {"\"2026-11-27 15:30:00\"", "null", Problem::not_date},
            {"\"2026-02-29\"", "null", Problem::not_date},
