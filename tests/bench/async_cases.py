@@ -8,7 +8,17 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from .case import Prepare, Ready, Source, peer
-from .http_cases import AT_ONCE, BODY, CALLS, HEADERS, TOKEN, pycurl_handle, size_of, url_of
+from .http_cases import (
+    AT_ONCE,
+    BODY,
+    CALLS,
+    HEADERS,
+    MANY_AT_ONCE,
+    TOKEN,
+    pycurl_handle,
+    size_of,
+    url_of,
+)
 
 AsyncCall = Callable[[], Awaitable[Any]]
 # Makes a client within the loop; gives its call, and its close.
@@ -45,8 +55,11 @@ async def _series(call: AsyncCall) -> Any:
     return await call()
 
 
-async def _together(call: AsyncCall) -> Any:
-    return (await asyncio.gather(*(_series(call) for _ in range(AT_ONCE))))[-1]
+def _together(at_once: int) -> Callable[[AsyncCall], Awaitable[Any]]:
+    async def play(call: AsyncCall) -> Any:
+        return (await asyncio.gather(*(_series(call) for _ in range(at_once))))[-1]
+
+    return play
 
 
 def _case(make: Maker, play: Callable[[AsyncCall], Any], calls: int) -> Prepare:
@@ -109,6 +122,10 @@ def _pycurl_multi(source: Source) -> Ready:
 MAKERS = {"tradingdata": ours, "aiohttp": aiohttp_session, "httpx": httpx_client}
 CASES: dict[str, Prepare] = {
     **{f"call:{name}": _case(make, _series, CALLS) for name, make in MAKERS.items()},
-    **{f"16:{name}": _case(make, _together, AT_ONCE * CALLS) for name, make in MAKERS.items()},
+    **{
+        f"16:{name}": _case(make, _together(AT_ONCE), AT_ONCE * CALLS)
+        for name, make in MAKERS.items()
+    },
+    "256:tradingdata": _case(ours, _together(MANY_AT_ONCE), MANY_AT_ONCE * CALLS),
     "16:pycurl": _pycurl_multi,
 }

@@ -18,6 +18,7 @@ from .server import BOOK_PATH
 
 CALLS = 20  # in one run, so that reading the clocks costs nothing
 AT_ONCE = 16
+MANY_AT_ONCE = 256
 TOKEN = "bench-token"
 BODY = b'{"source":"N"}'
 HEADERS = {"Content-Type": "application/json", "Authorization": f"Bearer {TOKEN}"}

@@ -6,7 +6,7 @@ from . import native
 from .bodies import book
 from .case import Source
 from .goals import Goal, Row
-from .http_cases import AT_ONCE, CALLS, url_of
+from .http_cases import AT_ONCE, CALLS, MANY_AT_ONCE, url_of
 from .rounds import Contest, Entry
 from .server import serving
 from .suite import Show, Suite, play_all
@@ -48,6 +48,13 @@ def _suite(sources: dict[str, Source]) -> Suite:
                     _sync("requests, 16 threads", small, "threads:requests"),
                 ),
             ),
+            "256": lambda: Contest(
+                "256 calls of 4.5 KB at once, for each",
+                (
+                    _async("tradingdata", small, "256:tradingdata"),
+                    _floor(small, CALLS, MANY_AT_ONCE),
+                ),
+            ),
             "fetch": lambda: Contest(
                 "fetch and decode of 100 trades",
                 tuple(
@@ -70,6 +77,8 @@ def _suite(sources: dict[str, Source]) -> Suite:
             Goal("16 at once, times faster than aiohttp", "16", ("aiohttp",), 3, 5, metric="wall"),
             Goal("16 at once, times faster than httpx", "16", ("httpx, async",), 20, 60,
                  metric="wall"),
+            Goal("256 at once against libcurl, times slower", "256", (FLOOR,), 2.5, 2,
+                 faster=False),
             Goal("fetch and decode, times faster than httpx+msgspec", "fetch",
                  ("httpx+msgspec",), 4, 6),
             Goal("fetch and decode, times faster than requests+json", "fetch",

@@ -47,8 +47,7 @@ Head* allocate_small(Size bytes) {
 // Smaller blocks than these the C library's heap hands out without giving their pages back.
 constexpr Size mapped_from = 64 << 10;
 constexpr Size large_from = 1 << 20;
-constexpr Size kept_to = 16 << 20;    // of four large blocks
-constexpr Size huge_from = 16 << 20;  // gains more by huge pages than it wastes in the last one
+constexpr Size kept_to = 16 << 20;  // of four large blocks
 
 // Sizes are rounded up by an eighth at most, so that a book that grew a little finds a place. Pages
 // that are never touched cost nothing.
@@ -106,6 +105,7 @@ Head* map(Size size) {
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) return nullptr;
 #ifdef MADV_HUGEPAGE
+  constexpr Size huge_from = 16 << 20;  // gains more by huge pages than it wastes in the last one
   // Advice only: a refusal costs nothing.
   if (size >= huge_from) madvise(place, static_cast<std::size_t>(size), MADV_HUGEPAGE);
 #endif

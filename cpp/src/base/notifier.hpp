@@ -16,7 +16,7 @@ class Notifier {
 
  private:
   int read_end_ = -1;
-  int write_end_ = -1;
+  [[maybe_unused]] int write_end_ = -1;  // Windows has no descriptor to watch
 };
 
 }  // namespace tradingdata::detail

@@ -149,7 +149,6 @@ void EasyHandle::set_fixed_options() {
 #if LIBCURL_VERSION_NUM >= 0x075000
   TRADINGDATA_SET(CURLOPT_MAXLIFETIME_CONN, 600L);
 #endif
-  TRADINGDATA_SET(CURLOPT_BUFFERSIZE, 256L * 1024);
   TRADINGDATA_SET(CURLOPT_USERAGENT, options_->user_agent.c_str());
   TRADINGDATA_SET(CURLOPT_ERRORBUFFER, error_text_.data());
   TRADINGDATA_SET(CURLOPT_PRIVATE, static_cast<void*>(this));
@@ -190,6 +189,7 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   }
   // Where libcurl would wait for the resolver, its timers must never fire before the transport's.
   const Duration slack = joins_resolver_ ? std::chrono::minutes(1) : Duration();
+  TRADINGDATA_SET(CURLOPT_BUFFERSIZE, buffer_size_);
   TRADINGDATA_SET(CURLOPT_TIMEOUT_MS, ceil_milliseconds(limits.total + slack));
   TRADINGDATA_SET(CURLOPT_CONNECTTIMEOUT_MS, ceil_milliseconds(limits.connect + slack));
 }
@@ -215,6 +215,7 @@ Arrival EasyHandle::arrival(int code) {
     if (code != CURLE_OK) return {id_, failure(code)};
     if (const std::optional<Failure> wrong = receiver_.finish()) return {id_, *wrong};
   }
+  if (receiver_.received() >= large_buffer) buffer_size_ = large_buffer;
   Response& response = receiver_.response();
   response.reused = info<long>(easy_, CURLINFO_NUM_CONNECTS) == 0;
   response.bytes_sent = info<long>(easy_, CURLINFO_REQUEST_SIZE);

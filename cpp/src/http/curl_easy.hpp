@@ -36,6 +36,11 @@ class EasyHandle {
   Failure failure(int code) const;
 
  private:
+  // libcurl allocates its buffer for each transfer and frees it afterwards. A large one saves half
+  // of the reads of a book of 9 MB, and costs a small one two page faults each time.
+  static constexpr long small_buffer = 16L * 1024;
+  static constexpr long large_buffer = 256L * 1024;
+
   void set_fixed_options();
   FaultContext context() const;
   WireFault timeout() const;
@@ -48,6 +53,7 @@ class EasyHandle {
   std::vector<HeaderNode> headers_;
   Receiver receiver_;
   std::array<char, 256> error_text_{};  // CURL_ERROR_SIZE
+  long buffer_size_ = small_buffer;     // bytes; the large one from the first large response on
   TimePoint deadline_;
   TimePoint connect_by_;
 };
