@@ -335,6 +335,52 @@ def test_f118_a_loop_that_watches_no_descriptors(
     service.wait_for_open(0)
 
 
+class LosesEvents(NoDescriptor):
+    """A worker whose first events are lost on their way, as where memory runs out."""
+
+    lost = False
+
+    def wait(self, patience: float) -> Any:
+        events = self._worker.wait(patience)
+        if any(events) and not self.lost:
+            self.lost = True
+            raise MemoryError
+        return events
+
+
+class LosesWatchedEvents(LosesEvents):
+    """The same where the loop watches the worker's descriptor."""
+
+    def notification_fd(self) -> int:
+        return self._worker.notification_fd()
+
+    def take(self) -> Any:
+        return self.wait(0)
+
+
+@pytest.mark.parametrize("worker", [LosesEvents, LosesWatchedEvents])
+def test_f122_calls_whose_outcome_is_lost_end_with_an_error(
+    worker: type[LosesEvents], service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F122: they do not wait for ever, and the calls after them are served."""
+    service.script(then=good_book())
+    monkeypatch.setattr(
+        "tradingdata.client.asyncio_bridge._core", types.SimpleNamespace(Worker=worker)
+    )
+    errors: list[object] = []
+
+    async def run() -> int:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: errors.append(context["exception"]))
+        async with td.AsyncClient(service.base_url, access_token=TOKEN) as client:
+            with pytest.raises(MemoryError):
+                await client.trade_book(timeout=5)
+            return len(await client.trade_book())
+
+    assert asyncio.run(run()) == 3
+    assert len(errors) == (worker is LosesWatchedEvents)
+
+
 def test_a_book_is_decoded_off_the_event_loop(service: Service) -> None:
     """The loop runs on while a big book is decoded: it never halts for half that time."""
     body = as_json(envelope(list(trades(1)) * 40_000))

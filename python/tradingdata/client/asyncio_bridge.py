@@ -99,19 +99,34 @@ class LoopPort:
                 fail(future, error)
 
     def _take(self) -> None:
-        if not self.closed:
-            self._settle(*self.worker.take())
+        if self.closed:
+            return
+        try:
+            events = self.worker.take()
+        except Exception as error:
+            self._fail_all(error)
+            raise
+        self._settle(*events)
 
     def _relay(self) -> None:
         worker = self.worker
         while not self.closed:
-            events = worker.wait(0.1)
-            if not any(events):
-                continue
             try:
-                self._loop.call_soon_threadsafe(self._settle, *events)
-            except RuntimeError:  # the loop was closed while calls were under way
-                return
+                events = worker.wait(0.1)
+                if any(events):
+                    self._loop.call_soon_threadsafe(self._settle, *events)
+            except Exception as error:
+                try:
+                    self._loop.call_soon_threadsafe(self._fail_all, error)
+                except RuntimeError:  # the loop was closed while calls were under way
+                    return
+
+    def _fail_all(self, error: Exception) -> None:
+        """Ends every call: which of them had an outcome in what was lost is not known."""
+        for call in list(self._waiting):
+            future, _ = self._waiting[call]
+            fail(future, error)
+            self._forget(call)
 
     def _settle(
         self,
