@@ -11,11 +11,11 @@ namespace {
 
 using Member = Envelope::Member;
 
-constexpr int depth = 1;  // of the members' values
+constexpr int member_depth = 1;  // of the members' values
 
 Member pass_member(const Document& body, const char*& at) {
   const char first = *at;
-  at = body.pass_value(at, depth);
+  at = body.pass_value(at, member_depth);
   return first == 'n' ? Member::null : first == '[' ? Member::array : Member::other;
 }
 
@@ -65,7 +65,7 @@ Envelope read_envelope(const Document& body, const char*& at, RecordWalk* record
         envelope.repeated =
             at_path(body.error(key, "the envelope has this member twice"), "$." + name);
       }
-      at = body.pass_value(at, depth);
+      at = body.pass_value(at, member_depth);
     } else if (member == &envelope.data) {
       envelope.data_begin = at;
       envelope.data = read_data(body, at, records);

@@ -49,7 +49,8 @@ std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, st
   std::vector<std::int64_t> rows(static_cast<std::size_t>(stop - start));
   std::iota(rows.begin(), rows.end(), start);
   // The sort is stable, so the last key goes first.
-  for (const SortKey& key : std::views::reverse(keys)) {
+  for (auto next = keys.rbegin(); next != keys.rend(); ++next) {
+    const SortKey& key = *next;
     const Column& column = table.column(key.field);
     switch (table.schema().fields[static_cast<std::size_t>(key.field)].kind) {
       case Kind::text:

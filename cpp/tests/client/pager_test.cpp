@@ -117,7 +117,8 @@ TEST_CASE("no other refusal is answered with another page size") {
   PagerOptions later;
   later.start_page = 7;  // of another size it would begin at another row
   const std::pair<PagerOptions, int> cases[] = {{{}, 404}, {chosen, 422}, {later, 400}};
-  for (const auto& [options, status] : cases) {
+  for (const auto& [options, code] : cases) {
+    const int status = code;  // a structured binding cannot be captured in C++20 by every compiler
     CAPTURE(status);
     Pager pager(options);
     pager.next_request();

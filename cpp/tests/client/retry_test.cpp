@@ -139,6 +139,6 @@ TEST_CASE("a rate limit of the slowest pace and the largest burst neither overfl
 TEST_CASE("a rate limit of nonsense is refused") {
   CHECK_THROWS_AS(RateLimit(0), Error);
   CHECK_THROWS_AS(RateLimit(-1), Error);
-  CHECK_THROWS_AS(RateLimit(std::numeric_limits<double>::quiet_NaN()), Error);
+  CHECK_THROWS_AS(RateLimit{std::numeric_limits<double>::quiet_NaN()}, Error);
   CHECK_THROWS_AS(RateLimit(1, 0), Error);
 }
