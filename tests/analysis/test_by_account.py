@@ -96,4 +96,4 @@ def test_trades_without_an_order_have_their_own_label() -> None:
     orders, trades = td.OrderBook([order(1, 5, 10.0)]), book(trade(1, "B", 5, 50.0))
     other = book(trade(2, "B", 5, 50.0, client_id="C2"))
     found = td.reconcile({"a": orders}, {"a": trades, "b": other})
-    assert [(row.account, row.finding) for row in found] == [("a", "agrees"), ("b", "no order")]
+    assert [(row.account, row.finding) for row in found] == [("b", "no order"), ("a", "agrees")]

@@ -43,7 +43,7 @@ def test_expiries_that_share_a_symbol_stay_apart() -> None:
             trade(2, "S", 50, 120.0, security_id="40149", symbol="NIFTY"),
         )
     )
-    assert [row.net_quantity for row in found] == [50, -50]
+    assert {row.security_id: row.net_quantity for row in found} == {"40148": 50, "40149": -50}
 
 
 @given(trades())

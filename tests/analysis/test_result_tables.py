@@ -121,7 +121,7 @@ def test_a_notebook_shows_it_with_markup_escaped() -> None:
     html = FULL._repr_html_()
     assert "&lt;Infosys&gt; &amp; co" in html
     assert "<Infosys>" not in html
-    assert 'title="client_id, segment, security_id, symbol"' in html
+    assert 'title="account, client_id, exchange, segment, security_id, product, symbol' in html
     assert "<table>" not in EMPTY._repr_html_()
 
 
@@ -134,3 +134,98 @@ td.realised_pnl(td.TradeBook()).to_dicts()
 assert not {"pandas", "numpy", "polars", "pyarrow"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def lines_of(table: ResultTable[Any], width: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setenv("COLUMNS", str(width))
+    return repr(table).splitlines()
+
+
+def named(number: int, side: str, value: float, name: str, **more: Any) -> td.Trade:
+    facts: dict[str, Any] = {"display_name": name, "security_id": name} | more
+    return trade(number, side, 1, value, number, **facts)
+
+
+MIXED = book(
+    named(1, "B", 100.0, "Flat"),
+    named(2, "S", 100.0, "Flat"),
+    named(3, "B", 100.0, "A name that is as long as names get"),
+    named(4, "S", 150.0, "A name that is as long as names get"),
+    named(5, "B", 900.0, "Twice", product="I"),
+    named(6, "S", 100.0, "Twice", product="I"),
+    named(7, "B", 900.0, "Twice", exchange="BSE"),
+    named(8, "S", 1000.5, "Twice", exchange="BSE"),
+)
+
+
+def test_the_answer_comes_first_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    orders = td.OrderBook([order(number, 1, 100.0) for number in range(1, 9)])
+    pnl = td.realised_pnl(MIXED)
+    answers: list[tuple[ResultTable[Any], str]] = [
+        (pnl, "realised"),
+        (pnl.matches, "realised"),
+        (td.positions(MIXED), "net_quantity"),
+        (td.unrealised_pnl(td.realised_pnl(MIXED[:5]), lambda row: 1.0), "unrealised"),
+        (td.reconcile(orders, MIXED), "finding"),
+        (td.execution_quality(orders, MIXED), "better_by"),
+    ]
+    for table, answer in answers:
+        lines = lines_of(table, 80, monkeypatch)
+        assert answer in lines[1].split(), type(table).__name__
+        assert max(map(len, lines[1:])) <= 80
+        assert f">{answer}<" in table._repr_html_()
+        assert table._repr_html_().partition("</thead>")[0].count("<th") <= 12
+
+
+def test_rows_are_sorted_by_size_with_a_total_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    pnl = td.realised_pnl(MIXED)
+    assert [row.realised for row in pnl] == [-800.0, 100.5, 50.0, 0.0]
+    lines = lines_of(pnl, 80, monkeypatch)
+    assert [line.split()[-2] for line in lines[3:7]] == ["-800.00", "100.50", "50.00", "0.00"]
+    assert lines[7].split() == ["total", "-649.50"]
+    assert "<tfoot>" in pnl._repr_html_()
+    assert "total" not in repr(td.realised_pnl(MIXED[:2]))  # one row is its own total
+
+
+def test_rows_that_only_exchange_or_product_tell_apart_show_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in (("product", "C"), ("exchange", "NSE")):
+        alike = [row._replace(**{name: value}) for row in MIXED]
+        other = {"product": "exchange", "exchange": "product"}[name]
+        lines = lines_of(td.realised_pnl(book(*alike)), 80, monkeypatch)
+        assert lines[1].split()[:3] == ["display_name", other, "realised"]
+    lines = lines_of(td.realised_pnl(MIXED[:4]), 80, monkeypatch)
+    assert lines[1].split()[:2] == ["display_name", "realised"]
+    accounts = {"desk1": MIXED, "desk2": book(*(row._replace(client_id="C2") for row in MIXED))}
+    lines = lines_of(td.realised_pnl(accounts), 80, monkeypatch)
+    assert lines[1].split()[:4] == ["display_name", "account", "exchange", "realised"]
+
+
+def test_long_results_begin_with_their_largest_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [named(n, "B", float(n), f"S{n}") for n in range(1, 31)]
+    lines = lines_of(td.positions(book(*made)), 80, monkeypatch)
+    assert [line.split()[0] for line in lines[3:13]] == [f"S{n}" for n in range(30, 20, -1)]
+    assert lines[13].strip() == "... 20 more"
+
+
+def test_whole_quantities_have_no_fraction() -> None:
+    checks = td.reconcile(ORDERS, book(trade(1, "B", 10, 1000.0)))
+    assert checks.to_csv(None, ["orders_quantity", "trades_quantity"]).splitlines()[1] == "10,10"
+    quality = td.execution_quality(ORDERS, book(trade(1, "B", 10, 1000.0)))
+    assert quality.to_csv(None, ["quantity", "filled"]).splitlines()[1] == "10,10"
+    half = td.OrderBook([order(1, 2.5, 100.0)])
+    assert td.reconcile(half, book()).to_dicts(["orders_quantity"]) == [{"orders_quantity": 2.5}]
+
+
+def test_filters_keep_what_belongs_to_the_rows() -> None:
+    pnl = td.realised_pnl(MIXED, shorts=False)
+    won = pnl.filter(realised__gt=0)
+    assert isinstance(won, td.analysis.RealisedPnl)
+    assert (won.realised, len(won.matches)) == (150.5, 2)
+    assert {match.security_id for match in won.matches} == {row.security_id for row in won}
+    assert pnl.filter(lambda row: row.realised < 0, exchange="NSE").realised == -800.0
+    found = td.reconcile(ORDERS, MIXED)
+    assert found.filter(finding__ne="agrees") == found.differences
+    with pytest.raises(TypeError, match="RealisedPnl has no column 'realized'; did you mean"):
+        pnl.filter(realized=0)

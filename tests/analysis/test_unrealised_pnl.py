@@ -172,7 +172,7 @@ def test_one_security_id_on_two_exchanges_needs_the_exchange() -> None:
     with pytest.raises(ValueError, match=r"'10' is in \('NSE', 'E'\) and \('BSE', 'E'\)"):
         td.unrealised_pnl(lots, {"10": 1.0})
     prices = {("NSE", "E", "10"): 95.0, ("BSE", "E", "10"): 96.0}
-    assert [row.price for row in td.unrealised_pnl(lots, prices)] == [95.0, 96.0]
+    assert [row.price for row in td.unrealised_pnl(lots, prices)] == [96.0, 95.0]
 
 
 def test_unmatched_sales_are_refused() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .exact_sums import share_of
 from .result_table import ResultTable
-from .security_key import ASIDES, Keyed
+from .security_key import APART, LEAD, Keyed
 
 LONG = "long"
 SHORT = "short"
@@ -107,4 +107,6 @@ class Lots(ResultTable[Lot]):
 
     __slots__ = ()
     _row = Lot
-    _asides = ASIDES
+    _lead = LEAD
+    _apart = APART
+    _key_columns = ("side", "quantity", "value", "time")

@@ -22,7 +22,8 @@ Key = tuple[Any, ...]
 Sides = dict[str | None, list[int]]  # the rows of an order by txn_type, in the order of the book
 
 _KEY = ("client_id", "order_date_time", "exchange", "segment", "order_no")
-ASIDES = ("client_id", "day", "segment", "security_id", "symbol")  # hidden in displays
+LEAD = ("order_no",)
+APART = ("account", "exchange", "txn_type", "client_id", "day", "segment")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

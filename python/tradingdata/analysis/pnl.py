@@ -13,7 +13,7 @@ from .exact_sums import exact_sum, in_units
 from .fifo import LONG, SHORT, UNMATCHED, Fill, Lots, OpenLots, Remainder
 from .opening_lots import GivenLot, in_zone, read_lots
 from .result_table import ResultTable
-from .security_key import ASIDES, KEY, Key, Keyed, leading
+from .security_key import APART, KEY, LEAD, Key, Keyed, leading
 from .trade_columns import Fills, read_fills
 
 if TYPE_CHECKING:
@@ -55,7 +55,10 @@ class Matches(ResultTable[Match]):
 
     __slots__ = ()
     _row = Match
-    _asides = ASIDES
+    _lead = LEAD
+    _apart = APART
+    _key_columns = ("side", "realised", "quantity", "close_time", "cost", "proceeds")
+    _summed = ("realised",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +100,14 @@ class RealisedPnl(ResultTable[Realised]):
 
     __slots__ = ("matches", "open_lots", "unmatched")
     _row = Realised
-    _asides = ASIDES
+    _lead = LEAD
+    _apart = APART
+    _key_columns = (
+        *("realised", "open_quantity", "matched_quantity", "cost", "proceeds"),
+        "unmatched_quantity",
+    )
+    _summed = ("realised",)
+    _size = "realised"
 
     matches: Matches
     unmatched: Lots

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..books.book import TradeBook
 from .by_account import joined
 from .result_table import ResultTable
-from .security_key import ASIDES, Key, Keyed, leading
+from .security_key import APART, LEAD, Key, Keyed, leading
 from .trade_columns import read_fills
 
 if TYPE_CHECKING:
@@ -51,7 +51,16 @@ class Positions(ResultTable[Position]):
 
     __slots__ = ()
     _row = Position
-    _asides = ASIDES
+    _lead = LEAD
+    _apart = APART
+    _key_columns = (
+        *("net_quantity", "net_cash", "trades", "buy_quantity", "buy_average"),
+        *("sell_quantity", "sell_average"),
+    )
+    # Not the amounts: a sum of premiums, notional values of futures and shares means nothing.
+    _summed = ("trades",)
+    _size = "net_cash"
+    _zero = "net_quantity"
 
 
 def positions(trades: Trades, *, buy: str = "B", sell: str = "S") -> Positions:

@@ -10,7 +10,7 @@ from ..books.book import OrderBook, TradeBook
 from .by_account import joined
 from .exact_sums import decimals_of, in_units
 from .multipliers import multipliers_of
-from .order_key import ABOUT, ASIDES, OfOrder, rows_by_order
+from .order_key import ABOUT, APART, LEAD, OfOrder, rows_by_order
 from .result_table import ResultTable
 from .security_key import SECURITY
 from .validation import check_codes, read, require_values
@@ -64,7 +64,14 @@ class ExecutionQuality(ResultTable[OrderExecution]):
 
     __slots__ = ()
     _row = OrderExecution
-    _asides = (*ASIDES, "entered", "first_fill", "last_fill")
+    _lead = LEAD
+    _apart = APART
+    _key_columns = (
+        *("better_by", "improvement", "fill_ratio", "to_first_fill", "display_name"),
+        *("price", "average"),
+    )
+    _summed = ("improvement",)
+    _size = "improvement"
 
 
 def execution_quality(
@@ -127,6 +134,8 @@ class _Measured:
         """Returns the columns of a row from the side on."""
         first, scale = legs[0], self._scale
         ordered = _sum([self._ordered[leg] for leg in legs])
+        if ordered is not None and ordered == int(ordered):
+            ordered = int(ordered)
         filled = sum(self._quantities[fill] for fill in fills)
         value = sum(self._values[fill] for fill in fills)
         shares = filled * self._multipliers.get(self._securities[fills[0]], 1) if fills else 0

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..books.book import OrderBook, TradeBook
 from .by_account import joined
 from .exact_sums import decimals_of, in_units
-from .order_key import ABOUT, ASIDES, OfOrder, paired_sides, rows_by_order, trades_of_days
-from .result_table import ResultTable
+from .order_key import ABOUT, APART, LEAD, OfOrder, paired_sides, rows_by_order, trades_of_days
+from .result_table import ResultTable, kinds_of
 from .validation import read
 
 if TYPE_CHECKING:
@@ -74,7 +74,12 @@ class Reconciliation(ResultTable[OrderCheck]):
 
     __slots__ = ("other_days",)
     _row = OrderCheck
-    _asides = ASIDES
+    _lead = LEAD
+    _apart = APART
+    _key_columns = (
+        *("finding", "orders_quantity", "trades_quantity", "display_name"),
+        *("orders_average", "trades_average"),
+    )
 
     other_days: int
 
@@ -129,7 +134,8 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
             price.
 
     Returns:
-        One row for each side of an order, with its ``finding``.
+        One row for each side of an order, with its ``finding``: differences first, orders without
+        trades last.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -151,6 +157,8 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
         for key in [*legs, *(key for key in fills if key not in legs)]
         for pair in paired_sides(legs.get(key, {}), fills.get(key, {}))
     ]
+    at = {name: place for place, name in enumerate(kinds_of(OrderCheck))}
+    rows.sort(key=lambda row: (row[at["finding"]] == AGREES, not row[at["fills"]]))
     made = Reconciliation._of(rows)
     made.other_days = other_days
     return made
@@ -188,7 +196,7 @@ class _Books:
             self._finding(legs, fills, filled, bought, traded, value, multiplier),
             len(legs),
             len(fills),
-            None if filled is None else float(filled),
+            filled if filled is None or isinstance(filled, int) else float(filled),
             traded,
             _average(bought, filled, self._scale * multiplier),
             _average(value, traded, self._scale * multiplier),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overloa
 
 from ..books.column_table import ColumnTable
 from ..display.preview import Shown
+from .exact_sums import exact_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +44,12 @@ class ResultTable(ColumnTable, Generic[Row]):
     __slots__ = ("_columns", "_zone")
 
     _row: ClassVar[type]
-    _asides: ClassVar[tuple[str, ...]] = ()  # columns that a display counts instead of showing
+    _lead: ClassVar[tuple[str, ...]]  # what names a row: a display has the first known
+    _apart: ClassVar[tuple[str, ...]]  # what may tell rows of one name apart
+    _key_columns: ClassVar[tuple[str, ...]]  # what a display shows of a row, the answer first
+    _summed: ClassVar[tuple[str, ...]] = ()
+    _size: ClassVar[str] = ""  # by which rows are sorted, the largest amount first
+    _zero: ClassVar[str] = ""  # rows in which this is zero come last; the size unless given
     _columns: dict[str, list[Any]]
     _zone: tzinfo | None
 
@@ -52,6 +58,10 @@ class ResultTable(ColumnTable, Generic[Row]):
         """Returns a table of rows given as tuples; ``zone`` is that of the times."""
         self = object.__new__(cls)
         kinds = kinds_of(cls._row)
+        if cls._size:
+            names = list(kinds)
+            size, zero = names.index(cls._size), names.index(cls._zero or cls._size)
+            rows = sorted(rows, key=lambda row: (not row[zero], -abs(row[size] or 0)))
         columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in kinds]
         self._columns = dict(zip(kinds, columns, strict=True))
         self._zone = zone
@@ -121,13 +131,34 @@ class ResultTable(ColumnTable, Generic[Row]):
 
         return f"{group(len(self))} {'row' if len(self) == 1 else 'rows'}"
 
+    def _total(self) -> dict[str, float]:
+        return {name: exact_sum(self._columns[name]) for name in self._summed if len(self) > 1}
+
+    @property
+    def _is_ranked(self) -> bool:
+        return bool(self._size)
+
+    def _display_columns(self) -> list[str]:
+        """Returns the columns that a display shows: name, what tells equal names apart, answer."""
+        known = (name for name in self._lead if any(self._columns[name]))
+        shown = [next(known, self._lead[-1])]
+        seen = len(set(self._columns[shown[0]]))
+        for name in self._apart:
+            found = len(set(zip(*(self._columns[each] for each in (*shown, name)), strict=True)))
+            if found > seen:
+                shown.append(name)
+                seen = found
+        return [*shown, *(name for name in self._key_columns if name not in shown)]
+
     def _shown(self) -> Shown:
         def values(name: str, numbers: list[int]) -> list[Any]:
             return [self._columns[name][number] for number in numbers]
 
-        kinds = kinds_of(self._row)
-        told = {name: kind for name, kind in kinds.items() if name not in self._asides}
-        return Shown(told, len(self), values, self._asides)
+        names = self._display_columns()
+        kinds = {name: self._kinds[name] for name in names}
+        hidden = [name for name in self._columns if name not in names]
+        total = {name: value for name, value in self._total().items() if name in names}
+        return Shown(kinds, len(self), values, hidden, total=total, tail=not self._is_ranked)
 
     def __repr__(self) -> str:
         from ..display.text import shown_lines

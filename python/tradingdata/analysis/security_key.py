@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 KEY = ("client_id", "exchange", "segment", "security_id", "product")
 SECURITY = KEY[1:4]  # what has one price, whoever trades it
 
-# Hidden in displays: display_name is clearer, because a symbol may have many expiries.
-ASIDES = (KEY[0], *KEY[2:4], "symbol")
+LEAD = ("display_name", "symbol", KEY[3])  # a symbol may have many expiries, a name has one
+APART = ("account", KEY[1], KEY[4], KEY[0], *KEY[2:4])
 
 Key = tuple[str, ...]
 

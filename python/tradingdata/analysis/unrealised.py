@@ -15,7 +15,7 @@ from .pnl import RealisedPnl
 from .position import Positions
 from .prices import PriceLookup
 from .result_table import ResultTable
-from .security_key import ASIDES, KEY, Keyed
+from .security_key import APART, KEY, LEAD, Keyed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,7 +71,11 @@ class UnrealisedPnl(ResultTable[Unrealised]):
 
     __slots__ = ()
     _row = Unrealised
-    _asides = ASIDES
+    _lead = LEAD
+    _apart = APART
+    _key_columns = ("unrealised", "quantity", "average", "price", "market_value")
+    _summed = ("unrealised", "market_value")
+    _size = "unrealised"
 
     @property
     def unrealised(self) -> float:

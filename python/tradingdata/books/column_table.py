@@ -52,6 +52,15 @@ class ColumnTable(TableExport):
     def _time_zone(self) -> tzinfo | None:
         return None
 
+    def _total(self) -> dict[str, float]:
+        """Returns the sums that a display shows below the rows."""
+        return {}
+
+    @property
+    def _is_ranked(self) -> bool:
+        """Whether the rows that matter most come first."""
+        return False
+
     def _selection(
         self,
         columns: Sequence[str] | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -85,11 +85,11 @@ def calculated(work: Callable[[], Result]) -> Result:
         raise DataError(str(error)) from None
 
 
-def sheet_of(table: ResultTable[Any], noun: tuple[str, str], key_columns: Sequence[str]) -> Sheet:
-    """A result as a sheet, with the columns that tell most first."""
+def sheet_of(table: ResultTable[Any], noun: tuple[str, str]) -> Sheet:
+    """Returns a result as a table to write, with the columns that it displays."""
     return Sheet(
         table,
         title=table._heading().replace("rows", noun[1]).replace(" (see .unmatched)", ""),
         noun=noun,
-        key_columns=key_columns,
+        key_columns=table._display_columns(),
     )

@@ -124,6 +124,8 @@ class Sheet(Source):
         key_columns: Sequence[str] | None = None,
     ) -> None:
         self._columns = table._lists
+        self._total = table._total()
+        self._tail = not table._is_ranked
         self._title = title
         names = list(self._columns) if key_columns is None else key_columns
         super().__init__(table, table._kinds, noun=noun, key_columns=names)
@@ -143,7 +145,8 @@ class Sheet(Source):
 
         kinds = {name: self.kinds[name] for name in names}
         hidden = [name for name in self._columns if name not in names]
-        return Shown(kinds, len(self), values, hidden, ends=ends)
+        total = {name: value for name, value in self._total.items() if name in names}
+        return Shown(kinds, len(self), values, hidden, ends=ends, total=total, tail=self._tail)
 
     def common_day(self, names: Sequence[str]) -> str:
         """Returns the day that all times in these columns share, or empty text."""

@@ -64,7 +64,7 @@ def fitting_table(
     """The leading columns that fit that width, and how many; ``styles`` are those of rows."""
     most = 28 if width < _WIDE_SCREEN else 48
     rows = [row if row is None else shown.shortened(row[1], most) for row in shown.rows]
-    count = _that_fit(shown.names, rows, width)
+    count = _that_fit(shown.names, [*rows, shown.total], width)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
     for name, right in zip(shown.names[:count], shown.right, strict=False):
         table.add_column(
@@ -76,6 +76,8 @@ def fitting_table(
         else:
             tones = [TONE_STYLES.get(shown.tone(at, row[1][at]), "") for at in range(count)]
             table.add_row(*map(Text, cells, tones), style=(styles or {}).get(row[0]))
+    if shown.total:
+        table.add_row(*map(Text, shown.total[:count]), style="bold")
     return table, count
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 
 from .. import _core
@@ -86,7 +87,12 @@ def shown_html(shown: Shown) -> str:
     more = _cell("th", hidden, "q", title=", ".join(shown.hidden))
     head = f"<thead><tr><th></th>{names}{more}</tr></thead>"
     body = "".join(_row(shown, row) for row in shown.rows)
-    return f"<table>{head}<tbody>{body}</tbody></table>"
+    foot = ""
+    if shown.total:
+        classes = ("n" if right else "" for right in shown.right)
+        cells = "".join(map(partial(_cell, "th"), shown.total, classes))
+        foot = f"<tfoot><tr><th></th>{cells}<td></td></tr></tfoot>"
+    return f"<table>{head}<tbody>{body}</tbody>{foot}</table>"
 
 
 def _issues(book: Any) -> str:

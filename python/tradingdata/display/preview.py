@@ -10,7 +10,7 @@ from .plain_table import group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -43,7 +43,8 @@ class Shown:
     ``kinds`` has the kind of each column shown, by name, and ``values`` gives a column's values at
     some rows. ``names`` are the columns shown, ``hidden`` all others; ``right`` says by column
     whether it holds numbers. ``rows`` has a row's number and its texts; ``None`` stands where
-    ``skipped`` rows are left out, between ``ends`` of them at either end.
+    ``skipped`` rows are left out, between ``ends`` of them at either end, or behind twice as many
+    with ``tail=False``. ``total`` has the texts of a last row with sums, if there is one.
     """
 
     def __init__(
@@ -54,6 +55,8 @@ class Shown:
         hidden: Sequence[str] = (),
         *,
         ends: int = ENDS,
+        total: Mapping[str, float] | None = None,
+        tail: bool = True,
     ) -> None:
         self.names = [printable(name) for name in kinds]  # unknown fields have names of their own
         self.hidden = [printable(name) for name in hidden]
@@ -64,13 +67,19 @@ class Shown:
         if self.skipped == 1:
             self.skipped = 0  # the line that says so takes as much room
         if self.skipped:
-            numbers = numbers[:ends] + numbers[length - ends :]
-        columns = [_texts(kind, values(name, numbers)) for name, kind in kinds.items()]
+            numbers = numbers[:ends] + numbers[length - ends :] if tail else numbers[: 2 * ends]
+        sums = total or {}
+        # With its column, so that a sum has the decimals of what it adds up.
+        columns = [
+            _texts(kind, [*values(name, numbers), sums.get(name)]) for name, kind in kinds.items()
+        ]
+        self.total = ["total", *(texts[-1] for texts in columns[1:])] if total else None
+        columns = [texts[:-1] for texts in columns]
         self.rows: list[tuple[int, list[str]] | None] = [
             (number, list(cells)) for number, *cells in zip(numbers, *columns, strict=True)
         ]
         if self.skipped:
-            self.rows.insert(ends, None)
+            self.rows.insert(ends if tail else 2 * ends, None)
 
     def tone(self, column: int, text: str) -> str:
         """Returns which of STATUSES a cell of a column ``status`` says, or empty text."""

@@ -51,6 +51,7 @@ def book_text(book: Any) -> str:
 def shown_lines(shown: Shown) -> list[str]:
     """A table for a terminal, as wide as that is, and how many columns it leaves out."""
     rows = [_cells(shown, row) for row in shown.rows]
+    rows += [shown.total] if shown.total else []
     names = _that_fit(shown.names, rows)
     lines = [_table(names, [row[: len(names)] for row in rows], shown.right)]
     hidden = len(shown.names) - len(names) + len(shown.hidden)

@@ -19,11 +19,6 @@ tradingdata pnl --shorts I,M -o pnl.xlsx
 tradingdata pnl --archive books.sqlite --start 2026-11-20
 """
 
-KEY_COLUMNS = (
-    "display_name realised open_quantity matched_quantity cost proceeds unmatched_quantity "
-    "product exchange"
-).split()
-
 Shorts = Annotated[
     str,
     typer.Option(
@@ -52,4 +47,4 @@ def show(
     result = calculated(
         lambda: realised_pnl(trades, shorts=allowed, buy=choice.buy, sell=choice.sell)
     )
-    destination.take(sheet_of(result, ("row", "rows"), KEY_COLUMNS))
+    destination.take(sheet_of(result, ("row", "rows")))

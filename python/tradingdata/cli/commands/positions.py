@@ -15,11 +15,6 @@ tradingdata positions -o positions.xlsx
 tradingdata positions --archive books.sqlite --start 2026-11-20
 """
 
-KEY_COLUMNS = (
-    "display_name net_quantity net_cash buy_quantity buy_average sell_quantity sell_average "
-    "product exchange"
-).split()
-
 
 def show(connection: Connection, choice: Trades, output: Output, columns: Chosen = None) -> None:
     """Show what today's trades add up to, before charges.
@@ -30,4 +25,4 @@ def show(connection: Connection, choice: Trades, output: Output, columns: Chosen
     destination = Destination(output, columns=chosen_columns("positions", known, columns))
     trades = trades_of(connection, choice)
     result = calculated(lambda: positions(trades, buy=choice.buy, sell=choice.sell))
-    destination.take(sheet_of(result, ("position", "positions"), KEY_COLUMNS))
+    destination.take(sheet_of(result, ("position", "positions")))
