@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -72,6 +72,7 @@ def share_by_share(
     return dict(pairs), left
 
 
+@settings(deadline=None)
 @given(trades(whole_prices=True), trades(whole_prices=True, most=10), st.booleans())
 def test_every_share_is_matched_as_the_oracle_matches_it(
     monday: list[td.Trade], tuesday: list[td.Trade], shorts: bool
@@ -112,6 +113,7 @@ def by_identity(made: list[td.Trade]) -> Fraction:
     return total
 
 
+@settings(deadline=None)
 @given(st.lists(trades(whole_prices=True, most=12), min_size=1, max_size=4))
 def test_chained_days_realise_what_the_identity_gives(days: list[list[td.Trade]]) -> None:
     """Several days, each with the open lots of the day before."""
@@ -127,6 +129,7 @@ def test_chained_days_realise_what_the_identity_gives(days: list[list[td.Trade]]
     assert td.realised_pnl(td.TradeBook(made)).realised == float(realised)
 
 
+@settings(deadline=None)
 @given(trades(), st.booleans())
 def test_values_that_do_not_divide_are_shared_to_the_paisa(
     made: list[td.Trade], shorts: bool

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
@@ -71,6 +71,7 @@ def compared(made: list[Made]) -> td.analysis.Reconciliation:
     return td.reconcile(orders, td.TradeBook(fill for side in made for fill in side.fills))
 
 
+@settings(deadline=None)
 @given(sides())
 def test_books_of_one_truth_agree(made: list[Made]) -> None:
     found = compared(made)
@@ -79,6 +80,7 @@ def test_books_of_one_truth_agree(made: list[Made]) -> None:
     assert sum(row.fills for row in found) == sum(len(side.fills) for side in made)
 
 
+@settings(deadline=None)
 @given(sides(), st.sampled_from(sorted(CHANGES)), st.data())
 def test_one_change_gives_its_finding_and_no_other(
     made: list[Made], finding: str, data: st.DataObject
