@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <new>
 #include <vector>
@@ -12,42 +11,9 @@
 #include "export/json.hpp"
 #include "support/bodies.hpp"
 #include "support/decoding.hpp"
+#include "support/failing_memory.hpp"
 #include "support/order_books.hpp"
 #include "table/dictionary.hpp"
-
-namespace {
-
-// Of this thread: allocations that still succeed; negative for all.
-thread_local std::int64_t allocations_left = -1;
-
-void* allocate(std::size_t size) {
-  if (allocations_left == 0) throw std::bad_alloc();
-  if (allocations_left > 0) --allocations_left;
-  void* const place = std::malloc(size > 0 ? size : 1);
-  if (place == nullptr) throw std::bad_alloc();
-  return place;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  return allocate(size);
-}
-void* operator new[](std::size_t size) {
-  return allocate(size);
-}
-void operator delete(void* place) noexcept {
-  std::free(place);
-}
-void operator delete[](void* place) noexcept {
-  std::free(place);
-}
-void operator delete(void* place, std::size_t) noexcept {
-  std::free(place);
-}
-void operator delete[](void* place, std::size_t) noexcept {
-  std::free(place);
-}
 
 using namespace tradingdata;
 using namespace tradingdata::decoding;
@@ -57,16 +23,16 @@ namespace {
 // Runs `work` with the first, the second, ... allocation failing, until none fails; `check` runs
 // after each failure.
 void fail_each(const std::function<void()>& work, const std::function<void()>& check) {
-  for (std::int64_t succeeding = 0;; ++succeeding) {
+  for (int succeeding = 0;; ++succeeding) {
     REQUIRE(succeeding < 100'000);
     bool failed = false;
-    allocations_left = succeeding;
+    failing_memory::fail_after(succeeding);
     try {
       work();
     } catch (const std::bad_alloc&) {
       failed = true;
     }
-    allocations_left = -1;
+    failing_memory::stop();
     if (!failed) return;
     check();
   }
