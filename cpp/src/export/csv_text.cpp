@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "base/number.hpp"
 
@@ -10,7 +11,9 @@ namespace tradingdata::detail {
 namespace {
 
 // Programs also take the full-width forms for their signs, and skip a tab or a line end before one.
-constexpr std::array<std::string_view, 11> formula_starts{
+// Text such as #N/A is read as an error value.
+constexpr std::array<std::string_view, 12> formula_starts{
+    "#",
     "=",
     "+",
     "-",
@@ -24,35 +27,65 @@ constexpr std::array<std::string_view, 11> formula_starts{
     "\xEF\xBC\xA0",
 };
 
-std::size_t digits_at(std::string_view text, std::size_t at) {
-  std::size_t end = at;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  return end - at;
+bool is_letter(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-bool is_changed_number(std::string_view text) {
-  constexpr std::size_t kept_digits = 14;
-  const std::size_t whole = digits_at(text, 0);
-  if (whole == 0) return false;
-  std::size_t at = whole;
-  std::size_t digits = whole;
-  if (at < text.size() && text[at] == '.') {
-    const std::size_t fraction = digits_at(text, at + 1);
-    digits += fraction;
-    at += 1 + fraction;
-  }
-  bool exponent = false;
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    exponent = true;
+// Letters that a number, date or time may have: a month, and behind digits also an exponent, half
+// of a day, or the T and Z of ISO 8601.
+bool is_numeric_word(std::string_view word, bool behind_digits) {
+  constexpr std::array<std::string_view, 13> months{
+      "JANUARY", "FEBRUARY", "MARCH",     "APRIL",   "MAY",      "JUNE",    "JULY",
+      "AUGUST",  "SEPT",     "SEPTEMBER", "OCTOBER", "NOVEMBER", "DECEMBER"};
+  constexpr std::array<std::string_view, 6> marks{"A", "AM", "P", "PM", "T", "Z"};
+  std::string upper(word);
+  for (char& c : upper) c = static_cast<char>(c & ~0x20);
+  const auto begins = [&](std::string_view month) { return month.starts_with(upper); };
+  if (upper.size() >= 3) return std::any_of(months.begin(), months.end(), begins);
+  return behind_digits && std::find(marks.begin(), marks.end(), upper) != marks.end();
+}
+
+// Whether all of the text could be a number, a date, a time, a fraction, a percentage or an amount
+// of money, in some spelling that programs take for one.
+bool looks_numeric(std::string_view text) {
+  constexpr std::string_view marks = " .,:/-+%()'$\xC2\xA3\xA0\xA5\xE2\x82\xAC\xB9";
+  bool digits = false;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    if (end > at) {
+      const std::string_view word = text.substr(at, end - at);
+      const bool exponent = (word == "E" || word == "e") && digits && text[at - 1] != ' ' &&
+                            end < text.size() && text[end] != ' ';
+      if (!exponent && !is_numeric_word(word, digits)) return false;
+      at = end;
+      continue;
+    }
+    digits = digits || is_digit(text[at]);
+    if (!is_digit(text[at]) && marks.find(text[at]) == std::string_view::npos) return false;
     ++at;
-    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-    const std::size_t power = digits_at(text, at);
-    if (power == 0) return false;
-    at += power;
   }
-  if (at != text.size()) return false;
-  const bool leading_zero = whole > 1 && text.front() == '0';
-  return exponent || leading_zero || digits > kept_digits;
+  return digits;
+}
+
+// Whether the text is a number that is read and shown as it is: no leading zero, no trailing zero
+// of a fraction, and no more digits than a double keeps.
+bool is_kept_number(std::string_view text) {
+  constexpr std::size_t kept_digits = 14;
+  const std::size_t whole = std::min(text.find_first_not_of("0123456789"), text.size());
+  if (whole == 0 || (whole > 1 && text.front() == '0')) return false;
+  const std::string_view rest = text.substr(whole);
+  const bool fraction = rest.size() > 1 && rest.front() == '.' && rest.back() != '0' &&
+                        rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  return (rest.empty() || fraction) && whole + rest.size() <= kept_digits + (fraction ? 1 : 0);
+}
+
+bool is_truth_value(std::string_view text) {
+  const auto is = [&](std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                      [](char a, char b) { return (a & ~0x20) == b; });
+  };
+  return is("TRUE") || is("FALSE");
 }
 
 }  // namespace
@@ -60,7 +93,7 @@ bool is_changed_number(std::string_view text) {
 bool spreadsheet_changes(std::string_view text) {
   const bool formula = std::any_of(formula_starts.begin(), formula_starts.end(),
                                    [&](std::string_view start) { return text.starts_with(start); });
-  return formula || is_changed_number(text);
+  return formula || is_truth_value(text) || (looks_numeric(text) && !is_kept_number(text));
 }
 
 void put_csv_text(std::string& out, std::string_view text, bool spreadsheet) {
