@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <string_view>
-#include <unordered_set>
 
 #include "client/page_fingerprint.hpp"
 
@@ -29,9 +29,10 @@ class SeenRows {
 
  private:
   std::deque<PageContent> pages_;  // the sets point into these: elements never move
-  std::unordered_set<std::string_view> contents_;
-  std::unordered_set<std::int64_t> codes_;
-  std::unordered_set<std::string_view> names_;  // of rows without a code
+  // Ordered sets: no choice of values by a service makes them slow.
+  std::set<std::string_view> contents_;
+  std::set<std::int64_t> codes_;
+  std::set<std::string_view> names_;  // of rows without a code
 };
 
 }  // namespace tradingdata
