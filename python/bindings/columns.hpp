@@ -24,6 +24,8 @@ class Columns {
   const TablePtr& shared() const { return table_; }
   // A tzinfo, or None while times are naive.
   const py::object& zone() const { return zone_; }
+  // Whether the zone may refer back to this: only then do rows cost the garbage collector anything.
+  bool is_in_cycles() const { return PyObject_IS_GC(zone_.ptr()) != 0; }
 
   // A cell as a new reference; nullptr with a Python error set. All that it needs of a column lies
   // together: reading the 40 fields of 10,000 rows walks 40 columns at once, and waits for memory.

@@ -22,9 +22,16 @@ RowIterator* as_iterator(PyObject* self) {
 
 void iterator_dealloc(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   Py_DECREF(as_iterator(self)->owner);
-  PyObject_Free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
+}
+
+int iterator_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(as_iterator(self)->owner);
+  return 0;
 }
 
 PyObject* advance(RowIterator* iterator) {
@@ -67,13 +74,15 @@ PyTypeObject* iterator_type = nullptr;
 void make_iterator_type() {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(iterator_dealloc)},
+      {Py_tp_traverse, reinterpret_cast<void*>(iterator_traverse)},
       {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
       {Py_tp_iternext, reinterpret_cast<void*>(next_row)},
       {Py_tp_methods, methods},
       {0, nullptr},
   };
   PyType_Spec spec{"tradingdata._core.RowIterator", sizeof(RowIterator), 0,
-                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                   slots};
   PyObject* const type = PyType_FromSpec(&spec);
   if (type == nullptr) throw py::error_already_set();
   iterator_type = reinterpret_cast<PyTypeObject*>(type);
@@ -89,7 +98,7 @@ py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_
   if (left > 0 && (start < 0 || start >= rows || last < 0 || last >= rows)) {
     throw py::index_error("row out of range");
   }
-  RowIterator* const made = PyObject_New(RowIterator, iterator_type);
+  RowIterator* const made = PyObject_GC_New(RowIterator, iterator_type);
   if (made == nullptr) throw py::error_already_set();
   made->owner = owner.inc_ref().ptr();
   made->columns = columns;
@@ -97,6 +106,7 @@ py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_
   made->next = start;
   made->left = left;
   made->step = step;
+  if (columns->is_in_cycles()) PyObject_GC_Track(made);
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(made));
 }
 

@@ -30,9 +30,17 @@ RowObject* as_row(PyObject* self) {
 
 void row_dealloc(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   Py_DECREF(as_row(self)->owner);
-  PyObject_Free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
+}
+
+// There is no tp_clear: a row never changes, and a cycle through its zone is broken in the zone.
+int row_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(as_row(self)->owner);
+  return 0;
 }
 
 // Says more than "no attribute" where a person may have meant a field; protocols that probe for
@@ -169,8 +177,9 @@ void add_type(py::module_& module, RowType& type, std::size_t index) {
 
   constexpr std::array<getattrofunc, record_schemas.size()> attribute_getters{
       get_attribute<0>, get_attribute<1>, get_attribute<2>};
-  std::array<PyType_Slot, 12> slots{{
+  std::array<PyType_Slot, 13> slots{{
       {Py_tp_dealloc, reinterpret_cast<void*>(row_dealloc)},
+      {Py_tp_traverse, reinterpret_cast<void*>(row_traverse)},
       {Py_tp_getattro, reinterpret_cast<void*>(attribute_getters[index])},
       {Py_tp_setattro, reinterpret_cast<void*>(refuse_change)},
       {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
@@ -182,8 +191,8 @@ void add_type(py::module_& module, RowType& type, std::size_t index) {
       {Py_tp_doc, definitions.doc.data()},
       {0, nullptr},
   }};
-  PyType_Spec spec{definitions.name.c_str(), sizeof(RowObject), 0, Py_TPFLAGS_DEFAULT,
-                   slots.data()};
+  PyType_Spec spec{definitions.name.c_str(), sizeof(RowObject), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots.data()};
   PyObject* const made = PyType_FromSpec(&spec);
   if (made == nullptr) throw py::error_already_set();
   type.type = reinterpret_cast<PyTypeObject*>(made);
@@ -215,11 +224,12 @@ RowType* row_type_of(PyObject* row) {
 }
 
 PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::int64_t row) {
-  RowObject* const made = PyObject_New(RowObject, type.type);
+  RowObject* const made = PyObject_GC_New(RowObject, type.type);
   if (made == nullptr) return nullptr;
   made->owner = Py_NewRef(owner);
   made->columns = columns;
   made->row = row;
+  if (columns->is_in_cycles()) PyObject_GC_Track(made);
   return reinterpret_cast<PyObject*>(made);
 }
 

@@ -171,10 +171,26 @@ const RowObject* row_of(const py::object& row) {
   return reinterpret_cast<RowObject*>(row.ptr());
 }
 
+// A time zone may refer to the book that it was given to.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!py::detail::is_holder_constructed(self)) return 0;
+  const auto columns = py::handle(self).cast<std::shared_ptr<Columns>>();
+  constexpr int own = 2;  // this pointer and that of `self`; with others, the zone is still in use
+  if (columns.use_count() == own) Py_VISIT(columns->zone().ptr());
+  return 0;
+}
+
+void collect_garbage(PyHeapTypeObject* type) {
+  type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type->ht_type.tp_traverse = traverse;
+}
+
 }  // namespace
 
 void bind_table(py::module_& module) {
-  py::class_<Columns, std::shared_ptr<Columns>>(module, "Table", py::is_final())
+  py::class_<Columns, std::shared_ptr<Columns>>(module, "Table", py::is_final(),
+                                                py::custom_type_setup(collect_garbage))
       .def("__len__", [](const Columns& self) { return self.table().rows(); })
       .def_property_readonly("record",
                              [](const Columns& self) { return self.table().schema().record; })

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import gc
 import pickle
 import sys
@@ -261,3 +262,58 @@ def test_threads_share_one_iterator() -> None:
         worker.join()
     numbers = sorted(row.row_no or 0 for into in taken for row in into)
     assert numbers == sorted(row.row_no or 0 for row in book)
+
+
+class Linked(dt.tzinfo):
+    """A zone that may refer to anything."""
+
+    other: object = None
+
+    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta:
+        return dt.timedelta(minutes=330)
+
+    def dst(self, when: dt.datetime | None) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [
+        lambda book: book,
+        lambda book: book[0],
+        lambda book: book._table,
+        iter,
+        reversed,
+        list,
+        lambda book: book[1:],
+        lambda book: td.Trade(exch_trade_time=book[0].exch_trade_time),
+        lambda book: copy.copy(book[0]),
+    ],
+    ids=["book", "row", "table", "iterator", "reversed", "rows", "part", "record", "copy"],
+)
+def test_a_zone_that_refers_to_its_book_is_collected(holder: Any) -> None:
+    zone = Linked()
+    gone = weakref.ref(zone)
+    zone.other = holder(td.TradeBook.from_json(as_json(envelope(trades(2)))).localize(zone))
+    gc.collect()
+    assert gone() is zone
+    del zone
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_zone_in_use_is_not_collected() -> None:
+    zone = Linked()
+    row = td.TradeBook.from_json(as_json(envelope(trades(2)))).localize(zone)[0]
+    zone.other = row
+    del zone
+    gc.collect()
+    assert row.exch_trade_time is not None
+    assert row.exch_trade_time.utcoffset() == dt.timedelta(minutes=330)
+
+
+def test_rows_cost_the_collector_nothing_unless_their_zone_refers_to_something() -> None:
+    book = td.TradeBook.from_json(as_json(envelope(trades(2))))
+    assert not gc.is_tracked(book[0])
+    assert not gc.is_tracked(book.localize("Asia/Kolkata")[0])
+    assert gc.is_tracked(book.localize(Linked())[0])

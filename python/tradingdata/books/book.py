@@ -32,7 +32,12 @@ UNCOUNTED = ("row_no", "ref_ltp")
 
 def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
     if isinstance(data, str):
-        return data.encode()
+        try:
+            return data.encode()
+        except UnicodeEncodeError:
+            raise ValueError(
+                "from_json got half of a surrogate pair, which UTF-8 cannot encode: pass the bytes"
+            ) from None
     try:
         view = memoryview(data)
     except TypeError:
@@ -61,7 +66,13 @@ class Book(RowSelection[Record], TableExport, BookDisplay):
     _filtered: tuple[Self, list[Condition]] | None  # of an empty result: from what, and how
 
     def __new__(cls, records: Iterable[Record] = ()) -> Self:
-        """A book made by hand, of records of its type."""
+        """Makes a book of records of its type.
+
+        Raises:
+            TypeError: ``records`` is no iterable of such records.
+        """
+        if not hasattr(type(records), "__iter__"):
+            raise TypeError(f"{cls.__name__} takes {cls._record} records, not {records!r}")
         return cls._of(_core.from_rows(cls._record, records), issues=())
 
     @classmethod
