@@ -10,6 +10,7 @@ from email.utils import format_datetime
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from .._util.suggestions import closest
 from .books import Body
 from .json_rows import encode
 from .routes import ENDPOINTS, Reply, error
@@ -254,9 +255,7 @@ def _number(name: str, value: object) -> None:
 def _known(what: str, name: str, names: Mapping[str, object]) -> str:
     if name in names:
         return name
-    from difflib import get_close_matches
-
-    close = get_close_matches(str(name), names, n=1)
-    hint = f' Did you mean "{close[0]}"?' if close else ""
+    near = closest(name, names)
+    hint = f' Did you mean "{near}"?' if near else ""
     listed = ", ".join(f'"{known}"' for known in names) or "none"
     raise ValueError(f"unknown {what}: {name!r}.{hint} Known: {listed}")
