@@ -189,7 +189,9 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   }
   // Where libcurl would wait for the resolver, its timers must never fire before the transport's.
   const Duration slack = joins_resolver_ ? std::chrono::minutes(1) : Duration();
-  TRADINGDATA_SET(CURLOPT_BUFFERSIZE, buffer_size_);
+  // Unchecked: libcurl 7.88 refuses it while a handle still holds the buffer of a transfer that was
+  // given up during its name lookup, and that buffer serves as well.
+  curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, buffer_size_);
   TRADINGDATA_SET(CURLOPT_TIMEOUT_MS, ceil_milliseconds(limits.total + slack));
   TRADINGDATA_SET(CURLOPT_CONNECTTIMEOUT_MS, ceil_milliseconds(limits.connect + slack));
 }
