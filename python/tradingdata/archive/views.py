@@ -121,20 +121,35 @@ def _is_day(value: str) -> str:
     return f"{value} >= '0001-01-02' AND date(julianday({day})) = {day}"
 
 
-def _timestamp(value: str) -> str:
+def _is_timestamp(value: str) -> str:
+    """Returns whether the text is a time, with or without a fraction and an offset from UTC."""
+    rest, offset = f"substr({value}, 20)", _offset(value)
     return (
-        f"CASE WHEN {value} GLOB '{_DAY}[ T]{_CLOCK}*' AND {_is_day(value)} "
-        f"AND substr({value}, 12, 2) < '24' AND (length({value}) = 19 OR "
-        f"substr({value}, 20) GLOB '.[0-9]*' AND substr({value}, 21) NOT GLOB '*[^0-9]*') "
-        f"THEN substr({value}, 1, 10) || ' ' || substr({value}, 12) END"
+        f"{value} GLOB '{_DAY}[ T]{_CLOCK}*' AND {_is_day(value)} "
+        f"AND substr({value}, 12, 2) < '24' "
+        f"AND ({rest} = {offset} OR {rest} GLOB '.[0-9]*' AND {rest} NOT GLOB '.*.*') "
+        f"AND ({offset} IN ('', 'Z') OR {offset} GLOB '[-+][0-9][0-9]' "
+        f"OR {offset} GLOB '[-+][0-9][0-9][0-5][0-9]' "
+        f"OR {offset} GLOB '[-+][0-9][0-9]:[0-5][0-9]') AND substr({offset}, 2, 2) < '24'"
     )
 
 
+def _offset(value: str) -> str:
+    """Returns what follows the seconds of a time and their fraction."""
+    return f"ltrim(substr({value}, 20), '.0123456789')"
+
+
+def _timestamp(value: str) -> str:
+    """Returns the clock time, without its offset and digits beyond a microsecond."""
+    clock = f"substr({value}, 12, min(15, length({value}) - 11 - length({_offset(value)})))"
+    return f"CASE WHEN {_is_timestamp(value)} THEN substr({value}, 1, 10) || ' ' || {clock} END"
+
+
 def _date(value: str) -> str:
+    is_midnight = f"ltrim(substr({value}, 12), '0:.') = {_offset(value)}"
     return (
-        f"CASE WHEN {value} GLOB '{_DAY}*' AND {_is_day(value)} "
-        f"AND substr({value}, 11) IN ('', ' 00:00:00', 'T00:00:00') "
-        f"THEN substr({value}, 1, 10) END"
+        f"CASE WHEN length({value}) = 10 AND {value} GLOB '{_DAY}' AND {_is_day(value)} "
+        f"OR {_is_timestamp(value)} AND {is_midnight} THEN substr({value}, 1, 10) END"
     )
 
 
