@@ -3,6 +3,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +66,18 @@ py::dict stats(const Client& self) {
   return result;
 }
 
+// Converted here, so that Python words the error for an argument of another type.
+std::shared_ptr<RateLimit> make_rate_limit(const py::object& per_second, const py::object& burst) {
+  const double pace = PyFloat_AsDouble(per_second.ptr());
+  if (pace == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  int overflow = 0;
+  const long count = PyLong_AsLongAndOverflow(burst.ptr(), &overflow);
+  if (count == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  constexpr long most = std::numeric_limits<int>::max();
+  const long clamped = overflow > 0 ? most : std::clamp(count, 0L, most);
+  return std::make_shared<RateLimit>(pace, static_cast<int>(clamped));
+}
+
 std::shared_ptr<Client> make_client(const std::string& base_url, double timeout,
                                     double connect_timeout, int attempts,
                                     std::shared_ptr<RateLimit> rate_limit,
@@ -95,7 +109,7 @@ void bind_client(py::module_& module) {
       "once.\n\n"
       "Calls wait for their turn inside their deadline. Raises ConfigurationError unless\n"
       "``per_second`` is above 0 and ``burst`` is 1 or more.")
-      .def(py::init<double, int>(), py::arg("per_second"), py::kw_only(), py::arg("burst") = 1)
+      .def(py::init(&make_rate_limit), py::arg("per_second"), py::kw_only(), py::arg("burst") = 1)
       .def_property_readonly("per_second", &RateLimit::per_second)
       .def_property_readonly("burst", &RateLimit::burst)
       .def("__repr__", [](const RateLimit& self) {

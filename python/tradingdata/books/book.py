@@ -73,7 +73,7 @@ class Book(RowSelection[Record], TableExport, BookDisplay):
         """
         if not hasattr(type(records), "__iter__"):
             raise TypeError(f"{cls.__name__} takes {cls._record} records, not {records!r}")
-        return cls._of(_core.from_rows(cls._record, records), issues=())
+        return cls._of(_core.from_rows(cls._record, iter(records)), issues=())
 
     @classmethod
     def _of(

@@ -15,6 +15,7 @@ from .._core import Order as Order
 from .._core import Stock as Stock
 from .._core import Trade as Trade
 from .._util.suggestions import no_field
+from .._util.validate import flag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +128,8 @@ def _deepcopy(self: Record, memo: dict[int, Any]) -> Record:
 def _asdict(self: Record, *, extra: bool = False) -> dict[str, Any]:
     """The record as a dict by wire name; ``extra=True`` adds the unknown fields."""
     table, row = _core.row_table(self)
-    return table.to_dicts(row, row + 1, _core.names_of(type(self).__name__), extra)[0]
+    names = _core.names_of(type(self).__name__)
+    return table.to_dicts(row, row + 1, names, flag("extra", extra))[0]
 
 
 def _replace(self: Record, **changes: Any) -> Record:
