@@ -275,6 +275,9 @@ class Linked(dt.tzinfo):
     def dst(self, when: dt.datetime | None) -> None:
         return None
 
+    def tzname(self, when: dt.datetime | None) -> None:
+        return None
+
 
 @pytest.mark.parametrize(
     "holder",

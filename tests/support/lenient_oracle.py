@@ -146,7 +146,7 @@ def _time(text: str) -> dt.datetime | None:
     if not found or int(found[10] or 0) > 23 or int(found[11] or 0) > 59:
         return None
     try:
-        time = dt.datetime(
+        time = dt.datetime(  # type: ignore[call-arg]
             *map(int, found.groups()[:6]),  # type: ignore[arg-type]
             int((found[7] or "").ljust(6, "0")[:6]),
         )

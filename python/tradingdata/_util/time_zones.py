@@ -32,7 +32,7 @@ def zone_from(tz: str | tzinfo | None) -> tzinfo | None:
         return zone_named(tz)
     if tz is not None and not isinstance(tz, tzinfo):
         raise TypeError(f"a time zone is a name such as 'Asia/Kolkata' or a tzinfo, not {tz!r}")
-    if not hasattr(tz, "localize"):
+    if tz is None or not hasattr(tz, "localize"):
         return tz
     name = getattr(tz, "zone", None)
     if isinstance(name, str):
