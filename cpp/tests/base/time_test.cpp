@@ -71,7 +71,7 @@ TEST_CASE("F96: a time with an offset or finer than a microsecond keeps what a c
     CHECK(time.micros / micros_per_second == moment / micros_per_second);
     return time;
   };
-  for (const auto& [suffix, minutes] :
+  for (const auto& [zone, minutes] :
        std::initializer_list<std::pair<std::string, int>>{{"Z", 0},
                                                           {"+00:00", 0},
                                                           {"-00", 0},
@@ -80,6 +80,7 @@ TEST_CASE("F96: a time with an offset or finer than a microsecond keeps what a c
                                                           {"+05", 300},
                                                           {"-12:45", -765},
                                                           {"+23:59", 1439}}) {
+    const std::string& suffix = zone;  // clang 14 captures no structured binding
     CAPTURE(suffix);
     CHECK(read("2026-11-20 10:04:05" + suffix).offset == minutes);
     const Timestamp time = read("2026-11-20T10:04:05.1234567" + suffix);
