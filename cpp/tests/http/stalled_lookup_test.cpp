@@ -138,20 +138,17 @@ TEST_CASE("F3 a transport is woken safely while it gives up a lookup") {
   // The lookup ends at once here, so that the handle is freed while the other thread still wakes
   // it: what the sanitizers would see.
   const auto transport = make_curl_transport(options_for(true));
-  std::atomic<bool> done = false;
-  std::thread waker([&] {
-    while (!done) transport->wake();
+  std::jthread waker([&](const std::stop_token& done) {
+    while (!done.stop_requested()) transport->wake();
   });
   const Request request = request_to("https://stalled.test/");
   std::vector<Arrival> arrivals;
-  for (CallId id = 1; id <= 200; ++id) {
+  for (CallId id = 1; id <= 50; ++id) {
     transport->start(id, request, {std::chrono::seconds(5), std::chrono::seconds(5)});
     transport->pump(steady_clock::now(), arrivals);
     transport->cancel(id);
   }
-  done = true;
-  waker.join();
-  CHECK(arrivals.size() <= 200);
+  CHECK(arrivals.size() <= 50);
 }
 
 #endif
