@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,11 @@ from service import Authority, Proxy, Service, as_json, envelope, trades
 if TYPE_CHECKING:
     from command_line import Run
     from tradingdata.sandbox import Service as SandboxService
+
+
+# pytest-xdist sets them, and a shell may; what a terminal shows would depend on them.
+for variable in ("COLUMNS", "LINES"):
+    os.environ.pop(variable, None)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
