@@ -335,7 +335,8 @@ class TestBetweenPages:
         self, service: Service, read: Read
     ) -> None:
         service.choose(pages(ROWS))
-        limited = {"rate_limit": td.RateLimit(50, burst=1), "timeout": 0.15}
+        # Twenty pages ahead would wait for two seconds; a page has one.
+        limited = {"rate_limit": td.RateLimit(10, burst=1), "timeout": 1}
         reading = read(service.base_url, page_size=1, prefetch=20, client=limited)
         assert reading.error is None
         assert reading.codes == codes(ROWS)

@@ -48,6 +48,8 @@ struct Call {
   TimePoint started;   // when the caller made it
   TimePoint deadline;  // over all attempts and the time between them
   Judge judge;
+  // The latest start that the rate limit may assign to the first attempt, if before the deadline.
+  TimePoint start_by = TimePoint::max();
   Outcomes outcome = Outcomes(1);  // allocated with the call, so that a call can always end
 };
 

@@ -136,7 +136,9 @@ void Engine::go_on(Pending& pending, TimePoint now) {
 void Engine::pace(Pending& pending, TimePoint now) {
   const TimePoint deadline = pending.call.deadline;
   if (options_.rate_limit) {
-    const auto slot = options_.rate_limit->reserve(now, deadline);
+    const TimePoint latest =
+        pending.attempts > 0 ? deadline : std::min(deadline, pending.call.start_by);
+    const auto slot = options_.rate_limit->reserve(now, latest);
     if (!slot) {
       throw Error(ErrorKind::deadline,
                   "the rate limit leaves no room for it before the deadline; make fewer requests, "

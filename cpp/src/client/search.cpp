@@ -14,7 +14,11 @@ SearchRun::SearchRun(std::shared_ptr<const Client> client, std::string query, Pa
 Call SearchRun::call_for(const PageRequest& request) {
   Call call = client_->search(query_, request.page, request.limit, timeout_);
   const TimePoint half_time = call.started + (call.deadline - call.started) / 2;
-  in_flight_.emplace(call.id, Sent{request, half_time, request != pager_.due()});
+  const bool ahead = request != pager_.due();
+  // Prefetched pages leave slots of the rate limit for the page that the reader waits for, which
+  // would otherwise get one just before its deadline.
+  if (ahead) call.start_by = half_time;
+  in_flight_.emplace(call.id, Sent{request, half_time, ahead});
   return call;
 }
 

@@ -310,13 +310,14 @@ TEST_CASE("a page that failed while the caller was away is asked for again, once
   CHECK(to_seconds(desk.world.now - before) < 6);
 }
 
-TEST_CASE("pages asked ahead that the rate limit has no room for are asked for in their turn") {
+TEST_CASE("prefetched pages leave the page in turn half of its time under the rate limit") {
   Desk desk;
   desk.options.timeout = 3;
   desk.options.rate_limit = std::make_shared<RateLimit>(1.0, 1);
   desk.script.reply = [](const Request& request, int) {
     const std::int64_t page = parameter(request.url, "page");
-    return answer(200, stocks(static_cast<int>((page - 1) * 10), page <= 12 ? 10 : 0));
+    return answer(200, stocks(static_cast<int>((page - 1) * 10), page <= 12 ? 10 : 0),
+                  milliseconds(1200));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 12});
