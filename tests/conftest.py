@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from _pytest.runner import runtestprotocol
+from hypothesis import HealthCheck, settings
 
-from calls import TooLate
 from service import Authority, Proxy, Service, as_json, envelope, trades
 
 if TYPE_CHECKING:
@@ -22,6 +21,10 @@ if TYPE_CHECKING:
 # pytest-xdist sets them, and a shell may; what a terminal shows would depend on them.
 for variable in ("COLUMNS", "LINES"):
     os.environ.pop(variable, None)
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -80,35 +83,3 @@ def run(
     from command_line import account, run_here
 
     return run_here(capsysbinary, monkeypatch, account(sandbox))
-
-
-# A machine has slow moments; a promise that is broken stays broken. So a test that only came too
-# late is run again from its fixtures on, and must be in time once.
-TRIES = 4
-LATE = pytest.StashKey[bool]()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
-    if call.when == "call":
-        item.stash[LATE] = call.excinfo is not None and call.excinfo.errisinstance(TooLate)
-    return report
-
-
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    if not isinstance(item, pytest.Function):
-        return None
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for tries in range(1, TRIES + 1):
-        item.stash[LATE] = False
-        reports = runtestprotocol(item, log=False, nextitem=nextitem)
-        if not item.stash[LATE] or tries == TRIES:
-            break
-        item._initrequest()
-    for report in reports:
-        item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True

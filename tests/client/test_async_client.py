@@ -285,19 +285,22 @@ def test_f117_a_loop_closed_with_calls_in_flight(service: Service) -> None:
 
 
 def test_a_book_is_decoded_off_the_event_loop(service: Service) -> None:
-    """The loop runs on while a big book is decoded: it never halts for half that time."""
+    """The loop runs on while a big book is decoded: it never halts for half that work.
+
+    The process's CPU time is the measure, because other processes cannot lengthen it.
+    """
     body = as_json(envelope(list(trades(1)) * 40_000))
     service.script(then=reply(200, body))
-    started = time.perf_counter()
+    started = time.process_time()
     td.TradeBook.from_json(body)
-    decoding = time.perf_counter() - started
+    decoding = time.process_time() - started
 
     async def longest_halt(client: td.AsyncClient) -> float:
         call = asyncio.create_task(client.trade_book())
-        longest, last = 0.0, time.perf_counter()
+        longest, last = 0.0, time.process_time()
         while not call.done():
             await asyncio.sleep(0)
-            now = time.perf_counter()
+            now = time.process_time()
             longest, last = max(longest, now - last), now
         assert len(await call) == 40_000
         return longest

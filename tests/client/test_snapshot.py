@@ -189,8 +189,18 @@ def test_an_error_of_either_call_is_the_error(service: Service, call: Call) -> N
         call(service.base_url, "books")
 
 
-def test_a_day_that_unfolds_is_told_as_one() -> None:
-    with sandbox.start(speed=2000) as running, running.client() as client:
+def test_books_agree_although_the_market_moves_between_the_calls() -> None:
+    moves: list[int] = []
+
+    class Trader(td.Client):
+        def _book(self, *arguments: Any) -> Any:
+            running.advance(moves.pop() if moves else 0)
+            return super()._book(*arguments)
+
+    with sandbox.start(speed=0) as running:
+        trader = Trader(running.base_url, access_token=running.token())
         for _ in range(12):
-            books: Any = client.books()
+            moves[:] = [1200, 600]  # seconds, before the first call and before the second
+            books: Any = trader.books()
             assert not len(td.reconcile(*books).differences)
+        assert trader.stats.calls > 2 * 12  # some books were fetched again

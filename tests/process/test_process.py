@@ -42,6 +42,7 @@ def search():
     except td.TradingDataError:
         pass
 async def many():
+    asyncio.get_running_loop().slow_callback_duration = 3600  # or a busy machine makes it log
     async with td.AsyncClient(url, access_token=TOKEN) as other:
         await asyncio.gather(*(other.trade_book() for _ in range(4)), return_exceptions=True)
 def again_and_again(work):
