@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib.metadata
 import json
@@ -9,7 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from service import service_document
 from tradingdata import _core
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python/tradingdata"
 RECORDS = ("Trade", "Order", "Stock")
 GENERATED = ROOT / "python/tradingdata/_core/records.pyi"
 FIELD_TABLES = ROOT / "cpp/src/table/records.hpp"
@@ -223,6 +225,41 @@ def test_headers_of_the_core_hold_no_third_party_type() -> None:
         if path.suffix == ".hpp":
             foreign = {name.split("/")[0] for name in includes(path) if re.search(r"[/.]", name)}
             assert foreign <= CORE_LAYERS.keys() | allowed.get(path.name, set()), relative(path)
+
+
+# The packages of tradingdata, from top to bottom: each imports only those after it.
+PACKAGE_LAYERS = (
+    "__main__ __init__ cli archive dask sandbox accounts client watch analysis books export "
+    "display _util errors _core"
+).split()
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """The parts of the package that a module imports, for type checkers only ones included."""
+    inside = path.relative_to(PACKAGE).parts
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        module = (node.module or "").split(".") if node.module else []
+        if node.level:
+            module = [*inside[: len(inside) - node.level], *module]
+        elif module[:1] == ["tradingdata"]:
+            module = module[1:]
+        else:
+            continue
+        for name in node.names:
+            yield node.lineno, (module or [name.name])[0]
+
+
+def test_a_package_imports_only_from_those_below_it() -> None:
+    upward = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        own = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        for line, other in imported(path):
+            rank = PACKAGE_LAYERS.index(other) if other in PACKAGE_LAYERS else len(PACKAGE_LAYERS)
+            if rank < PACKAGE_LAYERS.index(own):
+                upward.append(f"{relative(path)}:{line} imports {other}")
+    assert not upward
 
 
 def test_the_exports_are_sorted_and_documented() -> None:

@@ -64,7 +64,10 @@ class Archive:
         timeout: float = 10.0,
     ) -> None:
         self._path = os.path.abspath(os.fsdecode(path))
-        self._zone = zone_from(tz)
+        zone = zone_from(tz)
+        if zone is None:
+            raise TypeError("tz must be the name of a time zone or a tzinfo, not None")
+        self._zone = zone
         self._keep = flag("keep_personal_data", keep_personal_data)
         self._timeout = seconds("timeout", timeout)
         self._checked: object = None  # the version of the file that was checked completely

@@ -10,11 +10,30 @@ from .plain_table import group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
-    from typing import Any
+    from typing import Any, Protocol
 
-    from ..books.book import Book
+    class _Book(Protocol):
+        """What a preview reads of a book; the books themselves are a layer above this one."""
+
+        @property
+        def _record(self) -> str: ...
+        @property
+        def _table(self) -> _core.Table: ...
+        @property
+        def response(self) -> Any: ...
+        @property
+        def issues(self) -> tuple[Any, ...]: ...
+        @property
+        def extra_fields(self) -> tuple[str, ...]: ...
+        @property
+        def notes(self) -> tuple[str, ...]: ...
+        def filter(self, **conditions: Any) -> _Book: ...
+        def __len__(self) -> int: ...
+        def __getitem__(self, row: int) -> Any: ...
+        def __iter__(self) -> Iterator[Any]: ...
+
 
 # The columns that a display shows, the most important first; all others are counted. The name comes
 # before the symbol, which all expiries and strikes of an underlying share.
@@ -110,7 +129,7 @@ def tone_of(status: str | None) -> str:
     return folded if folded in STATUSES else ""
 
 
-def shown_book(book: Book[Any], names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
+def shown_book(book: _Book, names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
     """The part of a book that a display shows: its key columns, unless others are named."""
     fields = _core.fields_of(book._record)
     kinds = {name: kind for name, kind, _, _ in fields}
@@ -134,7 +153,7 @@ def shown_book(book: Book[Any], names: Sequence[str] | None = None, *, ends: int
     )
 
 
-def book_preview(book: Book[Any]) -> tuple[str, Shown | None]:
+def book_preview(book: _Book) -> tuple[str, Shown | None]:
     """Returns what stands above a book's table, and the table; None for an empty book."""
     if not len(book):
         return heading(book), None
@@ -168,7 +187,7 @@ def instrument_name(record: Any) -> str | None:
     return " ".join(filter(None, words)) or None
 
 
-def common_day(book: Book[Any], names: Sequence[str]) -> str:
+def common_day(book: _Book, names: Sequence[str]) -> str:
     """Returns the day of all times in these fields, or empty text where they have several."""
     kinds = {name: kind for name, kind, _, _ in _core.fields_of(book._record)}
     times = [name for name in names if kinds.get(name) == "timestamp"]
@@ -181,7 +200,7 @@ def common_day(book: Book[Any], names: Sequence[str]) -> str:
     return str(day)
 
 
-def heading(book: Book[Any], day: str = "") -> str:
+def heading(book: _Book, day: str = "") -> str:
     """How many rows the book has, of which day and account, and when they were received."""
     one, many = NOUNS[book._record]
     of_day = f" of {day}" if day else ""
@@ -203,7 +222,7 @@ def instant(when: datetime) -> str:
     return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def issue_lines(book: Book[Any]) -> list[str]:
+def issue_lines(book: _Book) -> list[str]:
     """A line for each of the book's issues."""
     return [
         f"{issue.field}: {issue.problem}, {group(issue.count)} "
