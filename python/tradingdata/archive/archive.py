@@ -65,16 +65,14 @@ class Archive:
     ) -> None:
         self._path = os.path.abspath(os.fsdecode(path))
         zone = zone_from(tz)
-        if zone is None:
-            raise TypeError("tz must be the name of a time zone or a tzinfo, not None")
+        name = zone_as_text(zone)
+        if zone is None or name is None:
+            raise TypeError("tz must be the name of a zone, as 'Asia/Kolkata', or a tzinfo")
         self._zone = zone
         self._keep = flag("keep_personal_data", keep_personal_data)
         self._timeout = seconds("timeout", timeout)
         self._checked: object = None  # the version of the file that was checked completely
-        zone = zone_as_text(self._zone)
-        if zone is None:
-            raise TypeError("tz must be the name of a zone, as 'Asia/Kolkata', or a tzinfo")
-        database.prepare(self._path, zone, self._timeout, create=flag("create", create))
+        database.prepare(self._path, name, self._timeout, create=flag("create", create))
 
     # -- writing --
 
