@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.hpp"
+
 namespace tradingdata {
 
 // What the grammar tells of a number: value = (negative ? -1 : 1) * digits * 10^exponent, unless
@@ -22,10 +24,6 @@ struct NumberScan {
 };
 
 namespace detail {
-
-inline bool is_digit(char c) {
-  return static_cast<unsigned char>(c - '0') < 10;
-}
 
 // Reads a run of digits; the sum may overflow, which scan_number mends afterwards.
 inline const char* read_digits(const char* at, std::uint64_t& sum) {

@@ -4,16 +4,14 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/ascii.hpp"
+
 namespace tradingdata {
 
 namespace {
 
 constexpr std::size_t date_length = 10;
 constexpr std::size_t time_length = 19;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // `count` digits as a number, or a negative number where one is none.
 int digits(const char* text, int count) {

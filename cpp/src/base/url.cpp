@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 
+#include "base/ascii.hpp"
 #include "base/error.hpp"
 
 namespace tradingdata {
@@ -14,26 +15,8 @@ namespace {
   throw Error(ErrorKind::configuration, "base_url " + why);
 }
 
-constexpr bool is_digit(char letter) {
-  return letter >= '0' && letter <= '9';
-}
-constexpr bool is_letter(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
-}
-constexpr bool is_hex(char letter) {
-  return is_digit(letter) || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
-}
 constexpr bool is_unreserved(char letter) {
-  return is_letter(letter) || is_digit(letter) ||
-         std::string_view("-._~").find(letter) != std::string_view::npos;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return result;
+  return is_alphanumeric(letter) || std::string_view("-._~").find(letter) != std::string_view::npos;
 }
 
 // Four decimal parts, the first of them 127: nothing that a resolver could read otherwise.
@@ -73,8 +56,8 @@ void check_host(std::string_view host) {
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   const std::string_view inner = bracketed ? host.substr(1, host.size() - 2) : host;
   const bool valid = std::all_of(inner.begin(), inner.end(), [&](char letter) {
-    if (bracketed) return is_hex(letter) || letter == ':' || letter == '.';
-    return is_letter(letter) || is_digit(letter) || letter == '-' || letter == '.' || letter == '_';
+    if (bracketed) return hex_digit(letter) >= 0 || letter == ':' || letter == '.';
+    return is_alphanumeric(letter) || letter == '-' || letter == '.' || letter == '_';
   });
   if (!valid) refuse("has a host that is no name or IP address");
 }
@@ -103,7 +86,7 @@ BaseUrl::BaseUrl(std::string_view text) {
   if (text.empty()) refuse("is empty: give an address like https://api.example.com");
   check_characters(text);
   const std::size_t mark = text.find("://");
-  const std::string scheme = lower(text.substr(0, mark == std::string_view::npos ? 0 : mark));
+  const std::string scheme = lower_case(text.substr(0, mark == std::string_view::npos ? 0 : mark));
   if (scheme != "https" && scheme != "http") refuse("must start with https://");
   const std::string_view rest = text.substr(mark + 3);
   const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
@@ -116,7 +99,7 @@ BaseUrl::BaseUrl(std::string_view text) {
   if (path.find('#') != std::string_view::npos) refuse("must not hold a fragment ('#...')");
   const std::size_t bracket = authority.rfind(']');
   const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  host_ = lower(authority.substr(0, colon));
+  host_ = lower_case(authority.substr(0, colon));
   check_host(host_);
   if (colon != std::string_view::npos) check_port(authority.substr(colon + 1));
   check_path(path);
@@ -129,7 +112,7 @@ BaseUrl::BaseUrl(std::string_view text) {
         "127.0.0.0/8, ::1 and localhost only)");
   }
   while (path.ends_with('/')) path.remove_suffix(1);
-  text_ = scheme + "://" + lower(authority) + std::string(path);
+  text_ = scheme + "://" + lower_case(authority) + std::string(path);
 }
 
 std::string percent_encoded(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstddef>
 
+#include "base/ascii.hpp"
 #include "client/retry.hpp"
 
 namespace tradingdata {
@@ -10,10 +11,6 @@ namespace tradingdata {
 namespace {
 
 constexpr double longest_plausible = 366.0 * 24 * 3600;
-
-constexpr bool is_digit(char letter) {
-  return letter >= '0' && letter <= '9';
-}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.hpp"
+
 namespace tradingdata::detail {
 
 namespace {
@@ -15,14 +17,6 @@ constexpr std::int64_t largest_headers = 256 * 1024;
 constexpr std::int64_t largest_error_body = 64 * 1024;
 // Text columns hold 32-bit offsets into the body.
 constexpr std::int64_t largest_body = INT32_MAX;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return result;
-}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -86,7 +80,7 @@ void Receiver::read_header(std::string_view line) {
   }
   const std::size_t colon = content.find(':');
   if (colon == std::string_view::npos) return;
-  read_field(lower(trimmed(content.substr(0, colon))), trimmed(content.substr(colon + 1)));
+  read_field(lower_case(trimmed(content.substr(0, colon))), trimmed(content.substr(colon + 1)));
 }
 
 // libcurl accepts any number of blanks before the status code.
@@ -104,9 +98,9 @@ void Receiver::read_field(std::string_view name, std::string_view value) {
   } else if (name == "content-encoding") {
     read_content_encoding(value);
   } else if (name == "transfer-encoding") {
-    if (lower(value) == "chunked") {
+    if (lower_case(value) == "chunked") {
       chunked_ = true;
-    } else if (lower(value) != "identity") {
+    } else if (lower_case(value) != "identity") {
       fail(Retry::never, "the answer has a transfer encoding that was not asked for");
     }
   } else if (name == "retry-after") {
@@ -131,7 +125,7 @@ void Receiver::read_content_length(std::string_view value) {
 }
 
 void Receiver::read_content_encoding(std::string_view value) {
-  const std::string coding = lower(value);
+  const std::string coding = lower_case(value);
   if (coding == "identity" || coding.empty()) return;
   const bool gzip = coding == "gzip" || coding == "x-gzip";
   // A second coding on top of the first is one that nobody asked for.
