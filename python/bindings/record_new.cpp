@@ -6,8 +6,8 @@
 #include <array>
 #include <string>
 
-#include "base/text.hpp"
 #include "field_values.hpp"
+#include "table/personal.hpp"
 #include "table/row_selection.hpp"
 
 namespace tradingdata::python {

@@ -30,6 +30,7 @@ enum class Problem : std::uint8_t {
   repeated_key,
   several_clients,
   repeated_trade,
+  token_sent,
 };
 
 struct ProblemInfo {
@@ -37,7 +38,7 @@ struct ProblemInfo {
   bool lost;  // the value could not be kept
 };
 
-inline constexpr int problem_count = static_cast<int>(Problem::repeated_trade) + 1;
+inline constexpr int problem_count = static_cast<int>(Problem::token_sent) + 1;
 
 constexpr ProblemInfo describe(Problem problem) {
   switch (problem) {
@@ -62,12 +63,13 @@ constexpr ProblemInfo describe(Problem problem) {
     case Problem::repeated_key: return {"unknown field sent twice, last kept", true};
     case Problem::several_clients: return {"more than one client in a book", false};
     case Problem::repeated_trade: return {"the same trade more than once", false};
+    case Problem::token_sent: return {"the access token, now X", true};
   }
   return {"unknown", true};
 }
 
 struct Issue {
-  std::string field;  // its wire name
+  std::string field;  // its wire name; "$" for the response as a whole
   Problem problem;
   std::int64_t count = 0;
   std::int64_t row = 0;  // the first

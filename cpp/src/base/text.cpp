@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.hpp"
 #include "base/simd.hpp"
 
 namespace tradingdata {
@@ -11,13 +12,6 @@ namespace {
 
 bool is_continuation(unsigned char byte) {
   return (byte & 0xC0) == 0x80;
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 // The value of a \u escape's four digits, which are known to be digits.
@@ -181,34 +175,6 @@ std::string unescaped(const char* from, const char* to) {
   std::string text(static_cast<std::size_t>(to - from), '\0');
   text.resize(static_cast<std::size_t>(unescape(from, to, text.data(), damaged)));
   return text;
-}
-
-bool is_account_number(const char* text) {
-  static constexpr auto plain = [] {
-    std::array<bool, 256> table{};
-    for (unsigned char c = '0'; c <= '9'; ++c) table[c] = true;
-    for (unsigned char c = 'A'; c <= 'Z'; ++c) table[c] = table[c + 0x20] = true;
-    return table;
-  }();
-  bool all = true;
-  for (int i = 0; i < account_number_length; ++i) all &= plain[static_cast<unsigned char>(text[i])];
-  return all;
-}
-
-void hide_account_number(char* text) {
-  std::memset(text + 2, 'X', account_number_length - 4);
-}
-
-std::string masked(std::string_view text) {
-  if (text.size() == account_number_length && is_account_number(text.data())) {
-    std::string hidden(text);
-    hide_account_number(hidden.data());
-    return hidden;
-  }
-  const auto characters = std::count_if(text.begin(), text.end(), [](char c) {
-    return !is_continuation(static_cast<unsigned char>(c));
-  });
-  return std::string(static_cast<std::size_t>(characters), 'X');
 }
 
 }  // namespace tradingdata

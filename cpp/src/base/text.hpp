@@ -70,13 +70,4 @@ struct Utf8Scan {
 };
 Utf8Scan scan_utf8(const char* text);
 
-// A permanent account number has ten letters and digits. Which of them is which does not matter
-// here, so that what was masked before is masked alike.
-inline constexpr int account_number_length = 10;
-bool is_account_number(const char* text);
-void hide_account_number(char* text);  // all but two characters at either end
-
-// Personal text, masked: ABCDE1234F is ABXXXXXX4F; anything of another shape is all X.
-std::string masked(std::string_view text);
-
 }  // namespace tradingdata

@@ -16,7 +16,9 @@ namespace tradingdata {
 // Makes a call's result of its response (HTTP 200, not empty), on the pumping thread, without any
 // lock held. What it throws ends the call; a body that ends too early is requested again where only
 // the connection's end showed its length.
-using Judge = std::function<std::shared_ptr<const void>(Response&)>;
+using Judged = std::shared_ptr<const void>;
+using Secrets = std::shared_ptr<const TokenSearch>;  // no result may have them; may be null
+using Judge = std::function<Judged(Response&, const Secrets&)>;
 
 struct Outcome {
   CallId id = 0;

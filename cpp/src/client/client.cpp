@@ -104,8 +104,9 @@ Call Client::book(const Schema& schema, std::optional<double> timeout) const {
         "the trade book and the order book need an access token: pass access_token=, set "
         "TRADINGDATA_ACCESS_TOKEN, or assign client.access_token");
   call.request.body = R"({"source":"N"})";
-  const DecodeOptions decoding{options_.strict, options_.keep_personal_data};
-  call.judge = [&schema, decoding](Response& response) -> std::shared_ptr<const void> {
+  call.judge = [&schema, strict = options_.strict, keep = options_.keep_personal_data](
+                   Response& response, const Secrets& secrets) -> Judged {
+    const DecodeOptions decoding{strict, keep, secrets};
     return decode_book(schema, std::move(response.body), decoding);
   };
   return call;
@@ -121,9 +122,9 @@ Call Client::search(std::string_view query, std::int64_t page, std::int64_t limi
                            "&page=" + std::to_string(page) + "&limit=" + std::to_string(limit),
                        timeout);
   call.request.headers = {"accept: application/json", std::string(json_type)};
-  const DecodeOptions decoding{options_.strict, options_.keep_personal_data};
-  call.judge = [decoding](Response& response) -> std::shared_ptr<const void> {
-    return decode_list(stock_schema, std::move(response.body), decoding);
+  call.judge = [strict = options_.strict, keep = options_.keep_personal_data](
+                   Response& response, const Secrets& secrets) -> Judged {
+    return decode_list(stock_schema, std::move(response.body), {strict, keep, secrets});
   };
   return call;
 }

@@ -6,12 +6,15 @@
 #include <utility>
 
 #include "client/status_errors.hpp"
+#include "decode/redact.hpp"
 
 namespace tradingdata {
 
 namespace {
 
 using detail::CallState;
+
+constexpr std::int64_t longest_failure = 1000;  // bytes of a transport's message
 
 // The transport ends a call at its deadline and knows what it was waiting for then; only where it
 // has not by this much later is it made to.
@@ -181,10 +184,10 @@ void Engine::settle(Pending& pending, Arrival& arrival) {
   if (auto* response = std::get_if<Response>(&arrival.what)) return responded(pending, *response);
   const auto& failure = std::get<Failure>(arrival.what);
   options_.stats->bytes_received += failure.bytes_received;
-  Error error(failure.kind, failure.message);
+  Error error(failure.kind,
+              redacted_line(failure.message, longest_failure, pending.call.request.secrets().get()));
   error.retryable = failure.retry != Retry::never || failure.kind == ErrorKind::deadline;
-  failed(pending, detail::without_token(pending.call.request, error), failure.retry,
-         failure.timeout);
+  failed(pending, error, failure.retry, failure.timeout);
 }
 
 void Engine::responded(Pending& pending, Response& response) {
@@ -196,23 +199,19 @@ void Engine::responded(Pending& pending, Response& response) {
       response.status == 204 || (response.status == 200 && response.body.size() == 0);
   if (empty) return failed(pending, detail::empty_body(response.status), Retry::once);
   if (response.status == 200) return judge(pending, response);
-  const Request& request = pending.call.request;
-  const detail::Verdict verdict =
-      detail::verdict_of_status(request, response, options_.sources.wall_micros());
-  failed(pending, detail::without_token(request, verdict.error), verdict.retry);
+  const detail::Verdict verdict = detail::verdict_of_status(pending.call.request, response,
+                                                            options_.sources.wall_micros());
+  failed(pending, verdict.error, verdict.retry);
 }
 
 void Engine::judge(Pending& pending, Response& response) {
-  const Request& request = pending.call.request;
-  const std::string head = detail::raw_head(response.body.view());
   Outcome outcome;
   outcome.status_code = response.status;
   try {
-    outcome.result = pending.call.judge(response);
+    outcome.result = pending.call.judge(response, pending.call.request.secrets());
   } catch (const Error& thrown) {
-    Error error = detail::without_token(request, thrown);
+    Error error = thrown;
     error.status_code = response.status;
-    if (error.body.empty()) error.body = detail::safe_head(request, head);
     if (!error.incomplete || !response.close_delimited) throw error;
     Error cut =
         error.reworded(std::string("incomplete body: the connection ended inside the response (") +

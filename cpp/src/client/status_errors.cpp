@@ -5,6 +5,7 @@
 #include "base/url.hpp"
 #include "client/retry.hpp"
 #include "decode/decode.hpp"
+#include "decode/redact.hpp"
 
 namespace tradingdata::detail {
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::int64_t shown_body = 2048;
 constexpr std::int64_t shown_message = 300;
-constexpr std::size_t kept_head = 4096;  // more than is shown, since a scrubbed text gets shorter
 
 ErrorKind kind_of(int status) {
   switch (status) {
@@ -51,10 +51,11 @@ std::string_view phrase_of(int status) {
   }
 }
 
-std::string advice_of(const Response& response) {
+std::string advice_of(const Response& response, const TokenSearch* secrets) {
   const int status = response.status;
   if (status >= 300 && status < 400 && status != 304) {
-    const std::string where = response.location ? origin_of(*response.location) : "";
+    const std::string where = redacted_line(response.location ? origin_of(*response.location) : "",
+                                            shown_message, secrets);
     return "redirects are refused, so that no token goes astray; set base_url to the service's own "
            "address" +
            (where.empty() ? "" : " (it points to " + where + ")");
@@ -72,33 +73,21 @@ std::string advice_of(const Response& response) {
   }
 }
 
-std::string scrubbed(const Request& request, std::string_view text) {
-  std::string result(text.substr(0, kept_head));
-  request.scrub(result, result.size() == kept_head);
-  return result;
-}
-
 }  // namespace
-
-std::string raw_head(std::string_view body) {
-  return std::string(body.substr(0, kept_head));
-}
-
-std::string safe_head(const Request& request, std::string_view head) {
-  return redacted_head(scrubbed(request, head), shown_body);
-}
 
 Verdict verdict_of_status(const Request& request, const Response& response,
                           std::int64_t wall_micros) {
   const int status = response.status;
+  const std::shared_ptr<const TokenSearch> secrets = request.secrets();
   const std::string said =
-      redacted_line(scrubbed(request, service_message(response.body.view())), shown_message);
+      redacted_line(service_message(response.body.view()), shown_message, secrets.get());
   Error error(kind_of(status), "HTTP " + std::to_string(status) + std::string(phrase_of(status)) +
-                                   (said.empty() ? "" : ": " + said) + "; " + advice_of(response));
+                                   (said.empty() ? "" : ": " + said) + "; " +
+                                   advice_of(response, secrets.get()));
   error.status_code = status;
   error.retryable = is_passing(status);
   error.service_message = said;
-  error.body = safe_head(request, response.body.view());
+  error.body = redacted_head(response.body.view(), shown_body, secrets.get());
   if (response.retry_after) {
     error.retry_after = retry_after_seconds(*response.retry_after, response.date, wall_micros);
   }
@@ -113,18 +102,6 @@ Error empty_body(int status) {
   error.retryable = true;
   error.offset = 0;
   return error;
-}
-
-Error without_token(const Request& request, const Error& error) {
-  const auto clean = [&](std::string text) {
-    request.scrub(text);
-    return text;
-  };
-  Error copy = error.reworded(clean(error.what()));
-  copy.path = clean(error.path);
-  copy.service_message = clean(error.service_message);
-  copy.body = clean(error.body);
-  return copy;
 }
 
 }  // namespace tradingdata::detail

@@ -15,15 +15,16 @@ namespace {
 constexpr std::array trade_key{trade_schema["trade_no"], trade_schema["exchange"],
                                trade_schema["segment"]};
 
-void note(Table& table, int field, Problem problem, std::int64_t row, std::int64_t count) {
+void note(Table& table, const TokenSearch* tokens, int field, Problem problem, std::int64_t row,
+          std::int64_t count) {
   const std::string_view name = table.schema().fields[static_cast<std::size_t>(field)].name;
   std::string raw("\"");
   raw += table.text(field, row);
   raw += '"';
-  table.issues.push_back(Issue{std::string(name), problem, count, row, capped(raw)});
+  table.issues.push_back(Issue{std::string(name), problem, count, row, issue_text(raw, tokens)});
 }
 
-void check_clients(Table& table, int field) {
+void check_clients(Table& table, const TokenSearch* tokens, int field) {
   std::int64_t first = -1;
   std::int64_t other = -1;
   std::int64_t count = 0;
@@ -33,21 +34,21 @@ void check_clients(Table& table, int field) {
     if (same_text(table, field, first, row)) continue;
     if (count++ == 0) other = row;
   }
-  if (count > 0) note(table, field, Problem::several_clients, other, count);
+  if (count > 0) note(table, tokens, field, Problem::several_clients, other, count);
 }
 
-void check_trades(Table& table) {
+void check_trades(Table& table, const TokenSearch* tokens) {
   const Repeats repeats = repeats_of(table, trade_key);
   if (repeats.count == 0) return;
-  note(table, trade_key[0], Problem::repeated_trade, repeats.first, repeats.count);
+  note(table, tokens, trade_key[0], Problem::repeated_trade, repeats.first, repeats.count);
 }
 
 }  // namespace
 
-void check_book(Table& table) {
+void check_book(Table& table, const TokenSearch* tokens) {
   if (table.rows() == 0) return;
-  check_clients(table, table.schema().find("client_id"));
-  if (&table.schema() == &trade_schema) check_trades(table);
+  check_clients(table, tokens, table.schema().find("client_id"));
+  if (&table.schema() == &trade_schema) check_trades(table, tokens);
 }
 
 }  // namespace tradingdata::detail

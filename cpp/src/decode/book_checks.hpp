@@ -1,11 +1,13 @@
-// What can be said of a book only when all of its rows are there.
+// Checks that need all rows of a book.
 #pragma once
 
+#include "base/token_search.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::detail {
 
-// Notes rows of another client than the first, and trades that came before.
-void check_book(Table& table);
+// Adds issues for rows of another client than the first, and for repeated trades. `tokens` are not
+// shown; may be null.
+void check_book(Table& table, const TokenSearch* tokens);
 
 }  // namespace tradingdata::detail

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/number.hpp"
+#include "table/personal.hpp"
 
 namespace tradingdata::detail {
 
@@ -36,14 +37,14 @@ struct SentNumber {
 
 }  // namespace
 
-Cells::Cells(const Document& body, Table& table, Notes& notes, bool keep_personal, int depth)
-    : body_(body), begin_(body.begin()), table_(table), notes_(notes), depth_(depth) {
+Cells::Cells(const Document& body, Table& table, Notes& notes, const PanMask& mask, int depth)
+    : body_(body), begin_(body.begin()), table_(table), notes_(notes), mask_(mask), depth_(depth) {
   for (const Field& field : table.schema().fields) {
     const int position = static_cast<int>(sinks_.size());
     sinks_.push_back(Sink{.values = nullptr,
                           .field = position,
                           .kind = field.kind,
-                          .masked = field.personal && !keep_personal,
+                          .masked = field.personal && mask.active(),
                           .memo = {}});
   }
 }
@@ -84,6 +85,16 @@ const char* Cells::read_long_number(const char* at, Sink& sink, std::int64_t row
   return scan.end;
 }
 
+const char* Cells::read_personal(const char* at, Sink& sink, std::int64_t row) {
+  const char* const from = at + 1;
+  if (!is_account_number(from) || from[account_number_length] != '"') return nullptr;
+  TextView& cell = reinterpret_cast<TextView*>(sink.values)[row];
+  store_view(&cell, from, account_number_length, 0);
+  hide_account_number(cell.inlined);
+  hide_account_number(mask_.writable(from));
+  return from + account_number_length + 1;
+}
+
 const char* Cells::read_out_of_line(const char* at, int field, std::int64_t row) {
   return read(at, field, row);
 }
@@ -92,6 +103,7 @@ const char* Cells::read_slowly(const char* at, int field, std::int64_t row) {
   if (is_space(*at)) return read_out_of_line(body_.pass_space(at), field, row);
   const Literal literal = read_literal(body_, at, depth_, scratch_);
   const Sink& sink = sinks_[static_cast<std::size_t>(field)];
+  if (!sink.masked) mask_.hide_in_field(false, literal.from, literal.to);
   switch (sink.kind) {
     case Kind::text:
       sink.masked ? slow_personal(field, row, literal) : slow_text(field, row, literal);
@@ -118,6 +130,16 @@ void Cells::slow_text(int field, std::int64_t row, const Literal& literal) {
       break;
     default: no_value(field, row, literal, Problem::not_text);
   }
+}
+
+void Cells::slow_personal(int field, std::int64_t row, const Literal& literal) {
+  const std::optional<std::string> hidden = mask_.hide(literal);
+  if (!hidden) {
+    const Problem problem = literal.damaged ? Problem::lone_surrogate : Problem::not_text;
+    return no_value(field, row, literal, problem);
+  }
+  store(field, row, table_.keep_text(*hidden));
+  if (literal.type == Literal::Type::number) note(field, Problem::text_as_number, row, literal);
 }
 
 void Cells::slow_integer(int field, std::int64_t row, const Literal& literal) {

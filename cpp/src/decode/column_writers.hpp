@@ -13,14 +13,15 @@
 #include "decode/issue_log.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/json_value.hpp"
+#include "decode/pan_mask.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::detail {
 
 class Cells {
  public:
-  // `depth` values enclose a cell. Personal fields are masked unless they are kept.
-  Cells(const Document& body, Table& table, Notes& notes, bool keep_personal, int depth);
+  // `depth` values enclose a cell.
+  Cells(const Document& body, Table& table, Notes& notes, const PanMask& mask, int depth);
 
   // To be called when the table has grown: its columns have moved.
   void bind();
@@ -143,7 +144,6 @@ class Cells {
     sinks_[static_cast<std::size_t>(field)].store(row, value);
   }
   TextView view_of_body(const char* from, const char* to) const;
-  char* writable(const char* place) const;
   void note(int field, Problem problem, std::int64_t row, const Literal& literal);
   // The value is none: `null` says so itself, "" may, anything else is noted as lost.
   void no_value(int field, std::int64_t row, const Literal& literal, Problem problem);
@@ -152,6 +152,7 @@ class Cells {
   const char* const begin_;  // of the body
   Table& table_;
   Notes& notes_;
+  const PanMask& mask_;
   int depth_;
   std::vector<Sink> sinks_;
   std::vector<OffsetTime> offset_times_;

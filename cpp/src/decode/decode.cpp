@@ -7,6 +7,7 @@
 #include "decode/envelope.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/record_parser.hpp"
+#include "decode/redact.hpp"
 
 namespace tradingdata {
 
@@ -69,7 +70,8 @@ void read_book(const Document& body, Table& table, const DecodeOptions& options)
   Envelope envelope = detail::read_envelope(body, at, &records);
   body.pass_end(at);
   if (envelope.repeated) throw *envelope.repeated;
-  if (envelope.status == Member::text && !envelope.says_success()) throw_service_error(envelope);
+  if (envelope.status == Member::text && !envelope.says_success())
+    throw_service_error(envelope, options.tokens.get());
   if (envelope.status != Member::text) {
     refuse(body, begin, "the envelope has no status", "$.status");
   }
@@ -79,7 +81,7 @@ void read_book(const Document& body, Table& table, const DecodeOptions& options)
   }
   if (records.refusal()) throw *records.refusal();
   table.message = std::move(envelope.message_text);
-  detail::check_book(table);
+  detail::check_book(table, options.tokens.get());
 }
 
 void read_list(const Document& body, Table& table, const DecodeOptions& options) {
@@ -89,7 +91,7 @@ void read_list(const Document& body, Table& table, const DecodeOptions& options)
   if (*begin == '{') {
     const Envelope envelope = detail::read_envelope(body, at, nullptr);
     body.pass_end(at);
-    if (envelope.says_no()) throw_service_error(envelope);
+    if (envelope.says_no()) throw_service_error(envelope, options.tokens.get());
     refuse(body, begin, no_list, "$");
   }
   if (*begin == 'n') return body.pass_end(body.pass_value(at, 0));  // null: no hits
@@ -97,6 +99,13 @@ void read_list(const Document& body, Table& table, const DecodeOptions& options)
   RecordWalk records(body, table, options, "$", 0);
   body.pass_end(records.read_array(at));
   if (records.refusal()) throw *records.refusal();
+}
+
+// A service that sends the token back has a fault that its client's user should know of.
+void note_tokens(const Document& body, Table& table, const DecodeOptions& options,
+                 std::int64_t count) {
+  if (options.strict) refuse(body, body.begin(), "it repeats the access token (strict)", "$");
+  table.issues.push_back(Issue{"$", Problem::token_sent, count, 0, ""});
 }
 
 using Read = void (*)(const Document&, Table&, const DecodeOptions&);
@@ -107,12 +116,14 @@ std::shared_ptr<const Table> decode(const Schema& schema, Buffer bytes,
   if (bytes.size() > Document::greatest_size) {
     throw Error(ErrorKind::decode, "the answer is larger than 2 GiB, which no book can be");
   }
+  const std::int64_t tokens = options.tokens ? options.tokens->overwrite(bytes) : 0;
   const auto table = begin_table(schema, std::move(bytes), options);
   const Document body(table->buffers.front());
   try {
     read(body, *table, options);
+    if (tokens > 0) note_tokens(body, *table, options, tokens);
   } catch (Error& error) {
-    error.body = redacted_head(table->buffers.front().view(), most_shown);
+    error.body = redacted_head(table->buffers.front().view(), most_shown, options.tokens.get());
     throw;
   }
   return table;
@@ -131,13 +142,12 @@ std::shared_ptr<const Table> decode_list(const Schema& schema, Buffer body,
 }
 
 std::string service_message(std::string_view content) {
-  constexpr std::int64_t most_shown = 500;
   try {
     const Buffer bytes(content);
     const Document body(bytes);
     const char* at = begin_walk(body);
     if (*at != '{') return "";
-    return redacted_head(detail::read_envelope(body, at, nullptr).message_text, most_shown);
+    return detail::read_envelope(body, at, nullptr).message_text;
   } catch (const std::exception&) {
     return "";
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/buffer.hpp"
+#include "base/token_search.hpp"
 #include "table/schema.hpp"
 #include "table/table.hpp"
 
@@ -14,6 +15,7 @@ namespace tradingdata {
 struct DecodeOptions {
   bool strict = false;              // a value that is lost, or missing, is an error
   bool keep_personal_data = false;  // else personal fields are masked, in the kept body too
+  std::shared_ptr<const TokenSearch> tokens{};  // not to be kept or shown; may be none
 };
 
 // A trade or order book: the envelope {data, message, status}. The body becomes the table's.
@@ -25,14 +27,8 @@ std::shared_ptr<const Table> decode_book(const Schema& schema, Buffer body,
 std::shared_ptr<const Table> decode_list(const Schema& schema, Buffer body,
                                          const DecodeOptions& options);
 
-// The `message` of an error envelope, for answers whose HTTP status already says no; "" where the
-// body is no envelope or has no message. Never throws.
+// The `message` of an error envelope, as it was sent, for responses whose HTTP status already says
+// no; "" where the body is no envelope or has no message. Never throws.
 std::string service_message(std::string_view body);
-
-// Text fit for an error: personal account numbers masked, control characters shown, capped.
-std::string redacted_head(std::string_view body, std::int64_t limit);
-
-// The same for a message, which is one line: what the service says must not begin a line of a log.
-std::string redacted_line(std::string_view text, std::int64_t limit);
 
 }  // namespace tradingdata

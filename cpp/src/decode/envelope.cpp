@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "decode/decode.hpp"
 #include "decode/object_walk.hpp"
+#include "decode/redact.hpp"
+#include "table/personal.hpp"
 
 namespace tradingdata::detail {
 
@@ -55,7 +56,7 @@ Envelope read_envelope(const Document& body, const char*& at, RecordWalk* record
     const char* const key = at;
     const StringScan scan = body.scan_text(key);
     const std::string name = unescaped(key + 1, scan.end);
-    at = body.pass_mark(scan.end + 1, ':');
+    const char* const value = at = body.pass_mark(scan.end + 1, ':');
     Member* const member = name == "data"      ? &envelope.data
                            : name == "status"  ? &envelope.status
                            : name == "message" ? &envelope.message
@@ -73,14 +74,18 @@ Envelope read_envelope(const Document& body, const char*& at, RecordWalk* record
       *member = read_member_text(
           body, at, member == &envelope.status ? envelope.status_text : envelope.message_text);
     }
+    const bool of_records = member == &envelope.data && *member == Member::array;
+    if (records != nullptr && !of_records) {
+      records->mask().hide_in_field(is_personal_name(name), value, at);
+    }
   } while (body.pass_separator(at, '}'));
   return envelope;
 }
 
-void throw_service_error(const Envelope& envelope) {
+void throw_service_error(const Envelope& envelope, const TokenSearch* tokens) {
   constexpr std::int64_t most_shown = 500;
-  const std::string said = redacted_line(envelope.message_text, most_shown);
-  const std::string status = redacted_line(envelope.status_text, most_shown);
+  const std::string said = redacted_line(envelope.message_text, most_shown, tokens);
+  const std::string status = redacted_line(envelope.status_text, most_shown, tokens);
   Error error(ErrorKind::service, "the service answered with status \"" + status + "\"" +
                                       (said.empty() ? " and no message" : ": " + said));
   error.service_message = said;

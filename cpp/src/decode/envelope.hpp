@@ -32,6 +32,6 @@ struct Envelope {
 Envelope read_envelope(const Document& body, const char*& at, RecordWalk* records);
 
 // The service's own error, in its words.
-[[noreturn]] void throw_service_error(const Envelope& envelope);
+[[noreturn]] void throw_service_error(const Envelope& envelope, const TokenSearch* tokens);
 
 }  // namespace tradingdata::detail

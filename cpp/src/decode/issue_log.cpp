@@ -1,25 +1,24 @@
 #include "decode/issue_log.hpp"
 
-#include "decode/decode.hpp"
+#include "decode/redact.hpp"
+#include "table/personal.hpp"
 
 namespace tradingdata::detail {
 
 namespace {
 
-constexpr std::size_t most_raw = 64;          // bytes of a value shown in an issue
+constexpr std::int64_t most_raw = 64;         // bytes of a value shown in an issue
 constexpr std::int64_t most_of_a_name = 100;  // bytes of an unknown name shown in a path
 
 }  // namespace
 
-std::string capped(std::string_view raw) {
-  if (raw.size() <= most_raw) return std::string(raw);
-  std::size_t size = most_raw;
-  while (size > 0 && (static_cast<unsigned char>(raw[size]) & 0xC0) == 0x80) --size;
-  return std::string(raw.substr(0, size)) + "...";
+std::string issue_text(std::string_view raw, const TokenSearch* tokens) {
+  return redacted_line(raw, most_raw, tokens);
 }
 
-Notes::Notes(const Document& body, Table& table, bool strict, std::string_view where)
-    : body_(body), table_(table), strict_(strict), where_(where) {}
+Notes::Notes(const Document& body, Table& table, const DecodeOptions& options,
+             std::string_view where)
+    : body_(body), table_(table), options_(options), where_(where) {}
 
 void Notes::note(int field, Problem problem, std::int64_t row, const char* place,
                  std::string_view raw) {
@@ -37,7 +36,8 @@ void Notes::note_repeated(std::int32_t extra, std::int64_t row, std::string_view
   const auto place = static_cast<std::size_t>(extra);
   if (place >= of_extra_.size()) of_extra_.resize(place + 1, -1);
   const std::string& name = table_.extra_names[place];
-  count(of_extra_, place, name, Problem::repeated_key, row, lost);
+  count(of_extra_, place, name, Problem::repeated_key, row,
+        is_personal_name(name) ? std::string_view() : lost);
   refuse_if_strict(name, Problem::repeated_key, row, lost.data());
 }
 
@@ -46,14 +46,15 @@ void Notes::count(std::vector<std::int32_t>& index, std::size_t place, std::stri
   auto& issues = table_.issues;
   if (index[place] < 0) {
     index[place] = static_cast<std::int32_t>(issues.size());
-    issues.push_back(Issue{std::string(name), problem, 0, row, capped(raw)});
+    issues.push_back(
+        Issue{std::string(name), problem, 0, row, issue_text(raw, options_.tokens.get())});
   }
   ++issues[static_cast<std::size_t>(index[place])].count;
 }
 
 void Notes::refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,
                              const char* place) {
-  if (!strict_ || refusal_ || !describe(problem).lost) return;
+  if (!options_.strict || refusal_ || !describe(problem).lost) return;
   refuse(place, std::string(describe(problem).text) + " (strict)", path_of(row, name));
 }
 
@@ -63,7 +64,7 @@ void Notes::refuse(const char* place, std::string_view problem, const std::strin
 
 std::string Notes::path_of(std::int64_t element, std::string_view name) const {
   std::string path = where_ + "[" + std::to_string(element) + "]";
-  if (!name.empty()) path += "." + redacted_line(name, most_of_a_name);
+  if (!name.empty()) path += "." + redacted_line(name, most_of_a_name, options_.tokens.get());
   return path;
 }
 

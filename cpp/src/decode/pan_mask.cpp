@@ -1,8 +1,9 @@
-// Personal fields: what is kept of them, in the column and in the body, is masked.
-#include <algorithm>
-#include <string>
+#include "decode/pan_mask.hpp"
 
-#include "decode/column_writers.hpp"
+#include <algorithm>
+#include <cstring>
+
+#include "table/personal.hpp"
 
 namespace tradingdata::detail {
 
@@ -23,35 +24,43 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-// The body is the table's own: the one place that may write to it.
-char* Cells::writable(const char* place) const {
-  return table_.buffers.front().data() + body_.offset_of(place);
+PanMask::PanMask(const Document& body, Table& table, bool keep_personal) : body_(body) {
+  if (!keep_personal) begin_ = table.buffers.front().data();
 }
 
-const char* Cells::read_personal(const char* at, Sink& sink, std::int64_t row) {
-  const char* const from = at + 1;
-  if (!is_account_number(from) || from[account_number_length] != '"') return nullptr;
-  TextView& cell = reinterpret_cast<TextView*>(sink.values)[row];
-  store_view(&cell, from, account_number_length, 0);
-  hide_account_number(cell.inlined);
-  hide_account_number(writable(from));
-  return from + account_number_length + 1;
-}
-
-void Cells::slow_personal(int field, std::int64_t row, const Literal& literal) {
-  const std::size_t size = literal.raw().size();
-  std::string hidden;
-  if (literal.type == Literal::Type::text && !literal.damaged) {
-    hidden = masked(literal.text);
-  } else if (literal.type == Literal::Type::number && size > 2) {
-    hidden = std::string(size - 2, 'X');
-    note(field, Problem::text_as_number, row, literal);
-  } else {
-    no_value(field, row, literal, literal.damaged ? Problem::lone_surrogate : Problem::not_text);
-    return overwrite(writable(literal.from), size, size < 4 ? "0" : "null");
+std::optional<std::string> PanMask::hide(const Literal& value) const {
+  const std::size_t size = value.raw().size();
+  std::optional<std::string> hidden;
+  if (value.type == Literal::Type::text && !value.damaged) {
+    hidden = masked(value.text);
+  } else if (value.type == Literal::Type::number && size > 2) {
+    hidden = std::string(size - 2, 'X');  // and two quotes
   }
-  store(field, row, table_.keep_text(hidden));
-  overwrite(writable(literal.from), size, quoted(hidden));
+  overwrite(writable(value.from), size, hidden ? quoted(*hidden) : size < 4 ? "0" : "null");
+  return hidden;
+}
+
+const char* PanMask::hide_value(const char* from) const {
+  constexpr int depth = 0;  // it was found sound before
+  std::string scratch;
+  const Literal value = read_literal(body_, from, depth, scratch);
+  hide(value);
+  const char* end = value.to;
+  while (end[-1] == ' ') --end;
+  return end;
+}
+
+// In a sound value, text before a colon is a key, and all other text is a value. One pass, however
+// deep it is nested.
+void PanMask::hide_members(const char* from, const char* to) const {
+  for (;;) {
+    from = static_cast<const char*>(std::memchr(from, '"', static_cast<std::size_t>(to - from)));
+    if (from == nullptr) return;
+    const StringScan text = body_.scan_text(from);
+    const bool personal = is_personal_name(unescaped(from + 1, text.end));
+    from = body_.pass_space(text.end + 1);
+    if (*from == ':' && personal) from = hide_value(body_.pass_space(from + 1));
+  }
 }
 
 }  // namespace tradingdata::detail

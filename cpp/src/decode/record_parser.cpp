@@ -5,6 +5,7 @@
 #include <string>
 
 #include "decode/object_walk.hpp"
+#include "table/personal.hpp"
 
 namespace tradingdata::detail {
 
@@ -30,8 +31,9 @@ RecordWalk::RecordWalk(const Document& body, Table& table, const DecodeOptions& 
     : body_(body),
       table_(table),
       depth_(depth + 2),
-      notes_(body, table, options.strict, where),
-      cells_(body, table, notes_, options.keep_personal_data, depth_),
+      mask_(body, table, options.keep_personal_data),
+      notes_(body, table, options, where),
+      cells_(body, table, notes_, mask_, depth_),
       order_(table.schema(), table),
       all_(FieldSet::all(table.schema())) {}
 
@@ -123,9 +125,9 @@ const char* RecordWalk::read_pair(const char* at, std::int64_t row, FieldSet& se
 const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64_t row) {
   at = body_.pass_space(at);
   const char* const end = body_.pass_value(at, depth_);
-  const std::size_t named = size_of(name);
-  if (named >= latest_extra_.size()) latest_extra_.resize(named + 1, none);
-  std::size_t& latest = latest_extra_[named];
+  UnknownField& field = unknown_field(name);
+  std::size_t& latest = field.latest;
+  const char* const kept_end = mask_.hide_in_field(field.personal, at, end);
   if (latest != none && table_.extras[latest].row == row) {
     notes_.note_repeated(name, row, table_.extra_json(table_.extras[latest]));
   } else {
@@ -139,8 +141,17 @@ const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64
   extra.name = name;
   extra.buffer = 0;
   extra.offset = static_cast<std::int32_t>(body_.offset_of(at));
-  extra.size = static_cast<std::int32_t>(end - at);
+  extra.size = static_cast<std::int32_t>(kept_end - at);
   return end;
+}
+
+RecordWalk::UnknownField& RecordWalk::unknown_field(std::int32_t name) {
+  const std::size_t position = size_of(name);
+  while (unknown_fields_.size() <= position) {
+    const std::string& text = table_.extra_names[unknown_fields_.size()];
+    unknown_fields_.push_back({.personal = is_personal_name(text), .latest = none});
+  }
+  return unknown_fields_[position];
 }
 
 void RecordWalk::note_missing(const char* record_end, std::int64_t row, const FieldSet& seen) {

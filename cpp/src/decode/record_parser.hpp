@@ -12,6 +12,7 @@
 #include "decode/issue_log.hpp"
 #include "decode/json_grammar.hpp"
 #include "decode/key_order.hpp"
+#include "decode/pan_mask.hpp"
 #include "table/field_index.hpp"
 
 namespace tradingdata::detail {
@@ -28,6 +29,9 @@ class RecordWalk {
   const char* read_array(const char* at);
   const std::optional<Error>& refusal() const { return notes_.refusal(); }
 
+  // Of the body, for what else is in it.
+  const PanMask& mask() const { return mask_; }
+
  private:
   const char* read_element(const char* at);
   const char* read_record(const char* begin, std::int64_t row);
@@ -41,6 +45,11 @@ class RecordWalk {
   // The pair at `at`, whose key was not the expected one.
   const char* read_pair(const char* at, std::int64_t row, FieldSet& seen, const Step*& step);
   const char* read_extra(const char* at, std::int32_t name, std::int64_t row);
+  struct UnknownField {
+    bool personal;
+    std::size_t latest;  // where its last value is
+  };
+  UnknownField& unknown_field(std::int32_t name);
   void note_missing(const char* record_end, std::int64_t row, const FieldSet& seen);
   void refuse_repeated();
   void make_room();
@@ -49,6 +58,7 @@ class RecordWalk {
   const Document& body_;
   Table& table_;
   int depth_;  // of values enclosed by a record
+  PanMask mask_;
   Notes notes_;
   Cells cells_;
   KeyOrder order_;
@@ -57,7 +67,7 @@ class RecordWalk {
   const char* element_ = nullptr;  // where the one that is being read begins
   std::int64_t position_ = -1;     // its position
   std::int64_t rows_ = 0;
-  std::vector<std::size_t> latest_extra_;  // by name: where its last value stands
+  std::vector<UnknownField> unknown_fields_;  // by name
 };
 
 }  // namespace tradingdata::detail

@@ -1,23 +1,26 @@
-// Text fit for an error: what is personal in a body is hidden even where the body was never
-// decoded.
-#include <algorithm>
-#include <string>
+#include "decode/redact.hpp"
 
-#include "decode/decode.hpp"
-#include "table/records.hpp"
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/ascii.hpp"
+#include "base/spelling.hpp"
+#include "base/text.hpp"
+#include "table/personal.hpp"
 
 namespace tradingdata {
 
 namespace {
 
-bool is_letter(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+// What is beyond is neither searched nor shown. As much as the longest token.
+constexpr std::size_t most_examined = 64 * 1024;
+
+bool is_value_character(char c) {
+  return is_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+bool is_quote(char c) {
+  return c == '"' || c == '\'' || c == '`';
 }
 
 // A permanent account number's shape: five letters, four digits, a letter.
@@ -28,114 +31,180 @@ bool is_shaped_as_account_number(std::string_view text) {
                     [](char kind, char c) { return kind == 'a' ? is_letter(c) : is_digit(c); });
 }
 
-// The letter, digit or underscore that an escape such as \u0041 stands for, or 0.
-char escaped_letter(std::string_view text) {
-  constexpr std::string_view lead = "\\u00";
-  if (text.size() < 6 || text.substr(0, 4) != lead) return 0;
-  const auto is_hex = [](char c) { return is_digit(c) || (is_letter(c) && (c | 0x20) <= 'f'); };
-  if (!is_hex(text[4]) || !is_hex(text[5])) return 0;
-  const std::string plain = unescaped(text.data(), text.data() + 6);
-  const char letter = plain.front();
-  return is_letter(letter) || is_digit(letter) || letter == '_' ? letter : char{0};
-}
+class Redaction {
+ public:
+  explicit Redaction(std::string_view original)
+      : original_(original), fates_(original.size(), Fate::shown), spelling_(original) {}
 
-// So much of the text as `wanted` bytes need, with escaped letters as themselves: an escaped key or
-// account number must not pass for another text.
-std::string plainly_spelled(std::string_view body, std::size_t wanted) {
-  std::string plain;
-  for (std::size_t i = 0; i < body.size() && plain.size() < wanted;) {
-    const bool escape = body[i] == '\\' && i + 1 < body.size();
-    if (const char letter = escape ? escaped_letter(body.substr(i)) : char{0}; letter != 0) {
-      plain += letter;
-      i += 6;
-    } else {
-      plain.append(body.substr(i, escape ? 2 : 1));  // both halves: the second may be a backslash
-      i += escape ? 2 : 1;
+  // False where the text has more layers of escapes than are looked through.
+  bool examine(const TokenSearch* tokens) {
+    hide_marks();
+    int layers = 0;
+    do {
+      if (layers++ == Spelling::most_layers) return false;
+      hide_account_numbers();
+      hide_personal_values();
+      if (tokens != nullptr) hide_tokens(*tokens);
+    } while (spelling_.resolve());
+    return true;
+  }
+
+  // Writes what fits in `limit` bytes and returns whether that is all.
+  bool write(std::string& head, std::size_t limit) const {
+    std::size_t i = 0;
+    while (i < original_.size()) {
+      const Shown next = shown_at(i);
+      if (head.size() + next.text.size() > limit) return false;
+      head += next.text;
+      i = next.end;
+    }
+    return true;
+  }
+
+ private:
+  enum class Fate : std::uint8_t { shown, masked, dropped, token };
+
+  // However long the spelling of a character is, its mask is one X.
+  void mask_character(std::size_t at) {
+    Fate fate = Fate::masked;
+    for (std::size_t i = spelling_.origin(at); i < spelling_.origin(at + 1); ++i) {
+      fates_[i] = std::max(fates_[i], std::exchange(fate, Fate::dropped));
     }
   }
-  return plain;
-}
 
-// The length of a key with its colon where `text` begins with that of a personal field, or 0.
-std::size_t personal_key(std::string_view text) {
-  for (const Schema* schema : record_schemas) {
-    for (const Field& field : schema->fields) {
-      const std::string_view name = field.name;
-      if (!field.personal || text.substr(1, name.size()) != name) continue;
-      std::size_t at = name.size() + 1;
-      if (at >= text.size() || text[at++] != '"') continue;
-      while (at < text.size() && is_blank(text[at])) ++at;
-      if (at < text.size() && text[at] == ':') return at + 1;
+  // Tokens that were overwritten in the body before.
+  void hide_marks() {
+    for (std::size_t at = 0; (at = original_.find(TokenSearch::mark, at)) != std::string::npos;) {
+      const auto begin = fates_.begin() + static_cast<std::ptrdiff_t>(at);
+      at = original_.find_first_not_of(TokenSearch::filler, at + TokenSearch::mark.size());
+      at = std::min(at, original_.size());
+      std::fill(begin, fates_.begin() + static_cast<std::ptrdiff_t>(at), Fate::token);
     }
   }
-  return 0;
-}
 
-// The length of the JSON value at the beginning of a text that may be cut or malformed anywhere.
-std::size_t value_length(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (c == '}' || c == ']') {
-      if (depth-- == 0) return i;
-    } else if (c == ',' && depth == 0) {
-      return i;
+  void hide_tokens(const TokenSearch& tokens) {
+    tokens.find(spelling_.text(), [this](std::size_t from, std::size_t to) {
+      for (std::size_t i = spelling_.origin(from); i < spelling_.origin(to); ++i) {
+        fates_[i] = Fate::token;
+      }
+    });
+  }
+
+  void hide_account_numbers() {
+    const std::string_view text = spelling_.text();
+    for (std::size_t i = 0; i + account_number_length <= text.size(); ++i) {
+      if (!is_shaped_as_account_number(text.substr(i))) continue;
+      for (std::size_t j = i + 2; j < i + account_number_length - 2; ++j) mask_character(j);
     }
   }
-  return text.size();
-}
 
-void hide_personal(std::string& text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string_view rest = std::string_view(text).substr(i);
-    if (const std::size_t key = rest.front() == '"' ? personal_key(rest) : 0; key != 0) {
-      const auto from = text.begin() + static_cast<std::ptrdiff_t>(i + key);
-      const auto size = static_cast<std::ptrdiff_t>(value_length(rest.substr(key)));
-      const auto shown = [](char c) {
-        return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
-      };
-      std::replace_if(from, from + size, shown, 'X');
-      i += key - 1;
-    } else if (is_shaped_as_account_number(rest)) {
-      hide_account_number(text.data() + i);
+  void hide_personal_values() {
+    const std::string_view text = spelling_.text();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (!is_letter(text[i]) || (i > 0 && is_alphanumeric(text[i - 1]))) continue;
+      const std::size_t length = personal_name_at(text.substr(i));
+      if (length == 0) continue;
+      i += length;
+      const std::size_t value = value_behind(i);
+      if (value == 0) continue;
+      const std::size_t end = value_end(value);
+      for (i = value; i < end; ++i) {
+        if (is_value_character(text[i])) mask_character(i);
+      }
     }
   }
-}
+
+  // Where the value of a key that ends at a place begins, in JSON, HTML, headers and the like; 0
+  // where what follows is no value.
+  std::size_t value_behind(std::size_t at) const {
+    const std::string_view text = spelling_.text();
+    const auto skip = [&](std::string_view characters) {
+      at = std::min(text.find_first_not_of(characters, at), text.size());
+    };
+    skip("\"'`\\] \t\r\n");
+    if (at == text.size() || std::string_view(":=>").find(text[at]) == std::string_view::npos) {
+      return 0;
+    }
+    skip(":=> \t\r\n");
+    return at;
+  }
+
+  // The end of a value, in a text that may be cut or malformed anywhere.
+  std::size_t value_end(std::size_t begin) const {
+    const std::string_view text = spelling_.text();
+    if (begin == text.size()) return begin;
+    if (is_quote(text[begin])) return quoted_end(begin);
+    int open = 0;
+    std::size_t i = begin;
+    while (i < text.size()) {
+      const char c = text[i];
+      if (c == '"') {
+        i = quoted_end(i);
+        continue;
+      }
+      if (c == '{' || c == '[') ++open;
+      if ((c == '}' || c == ']') && open-- <= 1) return open < 0 ? i : i + 1;
+      if (open == 0 && std::string_view(",;&<)\n").find(c) != std::string_view::npos) return i;
+      ++i;
+    }
+    return i;
+  }
+
+  // Behind the quote that ends what the one at `begin` began: one that was escaped deeper does not.
+  std::size_t quoted_end(std::size_t begin) const {
+    const std::string_view text = spelling_.text();
+    for (std::size_t i = begin + 1; i < text.size(); ++i) {
+      if (text[i] == '\\') {
+        ++i;
+      } else if (text[i] == text[begin] && spelling_.depth(i) <= spelling_.depth(begin)) {
+        return i + 1;
+      }
+    }
+    return text.size();
+  }
+
+  struct Shown {
+    std::string_view text;
+    std::size_t end;  // of what it is shown for
+  };
+
+  Shown shown_at(std::size_t at) const {
+    switch (fates_[at]) {
+      case Fate::masked: return {"X", at + 1};
+      case Fate::dropped: return {"", at + 1};
+      case Fate::token: {
+        const auto from = fates_.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto end = std::find_if(from, fates_.end(), [](Fate f) { return f != Fate::token; });
+        return {TokenSearch::mark, static_cast<std::size_t>(end - fates_.begin())};
+      }
+      case Fate::shown: break;
+    }
+    const auto byte = static_cast<unsigned char>(original_[at]);
+    const Utf8Scan character = scan_utf8(original_.c_str() + at);
+    const auto length = static_cast<std::size_t>(character.length);
+    if (length == 0) return {"\xEF\xBF\xBD", at + 1};
+    if (byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t')) return {" ", at + 1};
+    return {std::string_view(original_).substr(at, length), at + length};
+  }
+
+  std::string original_;
+  std::vector<Fate> fates_;  // of each byte; the later ones take precedence
+  Spelling spelling_;
+};
 
 }  // namespace
 
-std::string redacted_head(std::string_view body, std::int64_t limit) {
-  constexpr std::size_t lookahead = 4096;  // for a key or a number that begins inside the limit
-  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(limit, 0));
-  std::string text = plainly_spelled(body, wanted + lookahead);
-  hide_personal(text);
+std::string redacted_head(std::string_view text, std::int64_t limit, const TokenSearch* tokens) {
+  Redaction redaction(text.substr(0, most_examined));
+  if (!redaction.examine(tokens)) return "(not shown: it is escaped too often)";
   std::string head;
-  std::size_t i = 0;
-  while (i < text.size() && head.size() < wanted) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const Utf8Scan character = scan_utf8(text.c_str() + i);
-    if (character.length == 0 || byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t')) {
-      head += character.length == 0 ? "\xEF\xBF\xBD" : " ";
-      ++i;
-      continue;
-    }
-    head.append(text, i, static_cast<std::size_t>(character.length));
-    i += static_cast<std::size_t>(character.length);
-  }
-  if (i < text.size()) head += "...";
+  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(limit, 0));
+  if (!redaction.write(head, wanted) || text.size() > most_examined) head += "...";
   return head;
 }
 
-std::string redacted_line(std::string_view text, std::int64_t limit) {
-  std::string line = redacted_head(text, limit);
+std::string redacted_line(std::string_view text, std::int64_t limit, const TokenSearch* tokens) {
+  std::string line = redacted_head(text, limit, tokens);
   std::replace_if(
       line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\t'; }, ' ');
   return line;

@@ -15,9 +15,10 @@ bool Request::has_header(std::string_view lower_case_name) const {
   return std::any_of(headers.begin(), headers.end(), matches);
 }
 
-void Request::scrub(std::string& text, bool cut) const {
-  if (token) token->scrub(text, cut);
-  if (known) known->scrub(text, cut);
+std::shared_ptr<const TokenSearch> Request::secrets() const {
+  if (known != nullptr) return known->search(token);
+  if (token == nullptr) return nullptr;
+  return std::make_shared<const TokenSearch>(std::vector{token->reveal()});
 }
 
 std::string Request::target() const {

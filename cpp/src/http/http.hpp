@@ -30,7 +30,8 @@ struct Request {
   std::shared_ptr<const Tokens> known;  // what is never shown of an answer, beside `token`
 
   bool has_header(std::string_view lower_case_name) const;
-  void scrub(std::string& text, bool cut = false) const;  // takes every token out
+  // Finds what must not be shown of a response; may be null.
+  std::shared_ptr<const TokenSearch> secrets() const;
   std::string target() const;  // "POST /api/v1/trade/book": for messages, without the query
 };
 

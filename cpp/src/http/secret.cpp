@@ -1,19 +1,15 @@
 #include "http/secret.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"
-#include "base/url.hpp"
 
 namespace tradingdata {
 
 namespace {
 
 constexpr std::string_view prefix = "Authorization: Bearer ";
-constexpr std::string_view mask = "<token>";
 constexpr std::size_t longest = 64 * 1024;
-constexpr std::size_t scrub_from = 4;  // a shorter "token" is part of every other word
 
 void check(std::string_view token) {
   constexpr const char* advice = "access_token cannot be sent in a header: ";
@@ -36,32 +32,6 @@ void wipe(char* data, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) bytes[i] = 0;
 }
 
-void replace_all(std::string& text, std::string_view needle) {
-  std::size_t at = 0;
-  while ((at = text.find(needle, at)) != std::string::npos) {
-    text.replace(at, needle.size(), mask);
-    at += mask.size();
-  }
-}
-
-void drop_cut_piece(std::string& text, std::string_view needle) {
-  for (std::size_t length = std::min(needle.size(), text.size()); length > 0; --length) {
-    if (text.ends_with(needle.substr(0, length))) {
-      text.resize(text.size() - length);
-      return;
-    }
-  }
-}
-
-std::string with_escaped_slashes(std::string_view token) {
-  std::string escaped;
-  for (const char letter : token) {
-    if (letter == '/') escaped += '\\';
-    escaped += letter;
-  }
-  return escaped;
-}
-
 }  // namespace
 
 Secret::Secret(std::string_view token) {
@@ -78,17 +48,6 @@ Secret::~Secret() {
 
 std::string_view Secret::reveal() const {
   return {line_.get() + prefix.size(), size_};
-}
-
-void Secret::scrub(std::string& text, bool cut) const {
-  if (size_ < scrub_from) return;
-  std::string forms[] = {std::string(reveal()), with_escaped_slashes(reveal()),
-                         percent_encoded(reveal())};
-  for (std::string& form : forms) {
-    replace_all(text, form);
-    if (cut) drop_cut_piece(text, form);
-    wipe(form.data(), form.size());
-  }
 }
 
 }  // namespace tradingdata

@@ -21,10 +21,6 @@ class Secret {
   std::string_view reveal() const;                    // for the wire and for comparing only
   const char* header() const { return line_.get(); }  // "Authorization: Bearer <token>"
 
-  // Puts "<token>" wherever `text` holds the token, plain, JSON-escaped or percent-encoded. A text
-  // that was cut (`cut`) also loses a piece of the token at its end.
-  void scrub(std::string& text, bool cut = false) const;
-
  private:
   std::unique_ptr<char[]> line_;
   std::size_t size_ = 0;

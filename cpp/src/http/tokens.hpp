@@ -1,5 +1,5 @@
-// A client's access token of the moment, and the last ones before it: a service may still repeat
-// those, so they are scrubbed too.
+// A client's current access token and the last ones before it: a service may still repeat those,
+// so all of them are searched for in what it sends.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/token_search.hpp"
 #include "http/secret.hpp"
 
 namespace tradingdata {
@@ -22,16 +23,17 @@ class Tokens {
   void clear();
   std::shared_ptr<const Secret> current() const;  // may be none
 
-  // As Secret::scrub, for all of them.
-  void scrub(std::string& text, bool cut = false) const;
+  // Finds all of them, and the one that a request was sent with, which may be older.
+  std::shared_ptr<const TokenSearch> search(const std::shared_ptr<const Secret>& sent) const;
 
  private:
   using Held = std::shared_ptr<const Secret>;
 
-  void retire_current();
+  std::vector<Held> all() const;
 
   Held current_;              // with `former_`, guarded by the process mutex
   std::vector<Held> former_;  // the newest is the last; none is the current one
+  std::shared_ptr<const TokenSearch> search_;
 };
 
 }  // namespace tradingdata

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "table/order_keys.hpp"
+#include "table/personal.hpp"
 #include "table/records.hpp"
 #include "table/row_values.hpp"
 

@@ -116,10 +116,11 @@ TEST_CASE("F16 F27 an early end is the transport's fault only where the connecti
       return reply;
     };
     Call call = bench.call();
-    call.judge = [](Response&) -> std::shared_ptr<const void> {
+    call.judge = [](Response&, const Secrets&) -> std::shared_ptr<const void> {
       Error error(ErrorKind::decode, "the document ends too early");
       error.incomplete = true;
       error.offset = 3;
+      error.body = "[1,";
       throw error;
     };
     const Error error = bench.fail(std::move(call));

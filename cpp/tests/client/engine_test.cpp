@@ -130,26 +130,39 @@ TEST_CASE("pumping ends when it is woken") {
   CHECK(bench.world.now == before);
 }
 
-TEST_CASE("what a judge throws comes out as it is, and the token never does") {
+TEST_CASE("what a judge throws comes out as it is") {
   Bench bench;
-  bench.script.reply = [](const Request&, int) { return answer(200, "canary-token-1 is bad"); };
+  bench.script.reply = [](const Request&, int) { return answer(200, "good"); };
   Call odd = bench.call();
-  odd.judge = [](Response&) -> std::shared_ptr<const void> { throw std::bad_alloc(); };
+  odd.judge = [](Response&, const Secrets&) -> Judged { throw std::bad_alloc(); };
   CHECK_THROWS_AS(std::rethrow_exception(bench.run(std::move(odd)).error), std::bad_alloc);
+}
 
-  Call leaky = bench.call();
-  leaky.request.token = std::make_shared<const Secret>("canary-token-1");
-  leaky.judge = [](Response& response) -> std::shared_ptr<const void> {
-    const std::string body(response.body.view());
-    Error error(ErrorKind::service, body);
-    error.service_message = body;
-    error.path = body;
-    throw error;
+TEST_CASE("F119 a judge gets what no result may hold: the token of the call and all others") {
+  Bench bench;
+  bench.script.reply = [](const Request&, int) { return answer(200, "good"); };
+  auto known = std::make_shared<Tokens>();
+  known->set("a-later-token-2");
+  Call call = bench.call();
+  call.request.token = std::make_shared<const Secret>("canary-token-1");
+  call.request.known = known;
+  int found = 0;
+  call.judge = [&found](Response&, const Secrets& secrets) -> Judged {
+    secrets->find("canary-token-1, a-later-token-2", [&](std::size_t, std::size_t) { ++found; });
+    return std::make_shared<int>(0);
   };
-  const Error error = bench.fail(std::move(leaky));
-  for (const std::string& said :
-       {std::string(error.what()), error.service_message, error.path, error.body}) {
-    CHECK(said.find("canary-token-1") == std::string::npos);
-    CHECK(said.find("<token>") != std::string::npos);
-  }
+  bench.run(std::move(call));
+  CHECK(found == 2);
+}
+
+TEST_CASE("F119 what a transport reports is shown without the token") {
+  Bench bench;
+  bench.script.reply = [](const Request&, int) {
+    return Reply{.what = Failure{ErrorKind::transport, Retry::never,
+                                 "odd header canary\\u002Dtoken-1 here"}};
+  };
+  Call call = bench.call();
+  call.request.token = std::make_shared<const Secret>("canary-token-1");
+  CHECK(bench.fail(std::move(call)).what() ==
+        std::string("POST /api/v1/order/book: odd header <token> here"));
 }

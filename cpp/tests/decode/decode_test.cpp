@@ -353,8 +353,6 @@ TEST_CASE("a search answer is a list, null for no hits, or the service's error")
 TEST_CASE("the service's message is found in an error's body, and never throws") {
   CHECK(service_message(R"({"message":"Token expired","status":"error"})") == "Token expired");
   CHECK(service_message("\xEF\xBB\xBF{\"message\":\"x\"}") == "x");
-  CHECK(service_message(R"({"message":"PAN ABCDE1234F"})") == "PAN ABXXXXXX4F");
-  CHECK(service_message(R"({"message":")" + std::string(9000, 'm') + "\"}").size() < 600);
   for (std::string other : {"", "{}", "[]", "<html>", R"({"message":)", R"({"message":5})", "null",
                             R"({"message":"x")"}) {
     CHECK(service_message(other) == "");

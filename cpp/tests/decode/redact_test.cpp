@@ -2,14 +2,22 @@
 
 #include <string>
 
-#include "decode/decode.hpp"
+#include "decode/redact.hpp"
 
-using tradingdata::redacted_head;
+using tradingdata::TokenSearch;
+
+namespace {
+
+std::string redacted_head(std::string_view text, std::int64_t limit) {
+  return tradingdata::redacted_head(text, limit, nullptr);
+}
+
+}  // namespace
 
 TEST_CASE("text is shown as it is, capped, with an account number masked") {
   CHECK(redacted_head("", 10) == "");
   CHECK(redacted_head("two\nlines", 10) == "two\nlines");
-  CHECK(tradingdata::redacted_line("two\nlines\tof\r3", 20) == "two lines of 3");
+  CHECK(tradingdata::redacted_line("two\nlines\tof\r3", 20, nullptr) == "two lines of 3");
   CHECK(redacted_head("plain {\"a\": [1]}", 100) == "plain {\"a\": [1]}");
   CHECK(redacted_head("0123456789", 10) == "0123456789");
   CHECK(redacted_head("0123456789a", 10) == "0123456789...");
@@ -21,11 +29,10 @@ TEST_CASE("text is shown as it is, capped, with an account number masked") {
 }
 
 TEST_CASE("an escaped spelling is no disguise") {
-  CHECK(redacted_head(R"(\u0041BCD\u00451234F)", 100) == "ABXXXXXX4F");
-  CHECK(redacted_head(R"(\\u0041BCDE1234F)", 100) ==
-        R"(\\u0041BCDE1234F)");  // a backslash, not an A
+  CHECK(redacted_head(R"(\u0041BCD\u00451234F)", 100) == R"(\u0041BXXXXXX4F)");
+  CHECK(redacted_head(R"(\\u0041BCDE1234F)", 100) == R"(\\u0041BXXXXXX4F)");  // JSON in JSON
   CHECK(redacted_head(R"("\u0070an_no" : "X1 ?y\"z", "b")", 100) ==
-        R"("pan_no" : "XX ?X\"X", "b")");
+        R"("\u0070an_no" : "XX ?X\"X", "b")");
   CHECK(redacted_head(R"(\u20b9 \n \" \u0000)", 100) == R"(\u20b9 \n \" \u0000)");
 }
 

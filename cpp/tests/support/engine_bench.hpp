@@ -28,7 +28,7 @@ struct Bench {
     made.request.url = "https://api.example.com/api/v1/order/book";
     made.started = world.now;
     made.deadline = world.now + timeout;
-    made.judge = [](Response& response) {
+    made.judge = [](Response& response, const Secrets&) {
       return std::make_shared<std::string>(response.body.view());
     };
     return made;

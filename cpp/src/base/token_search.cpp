@@ -1,0 +1,226 @@
+#include "base/token_search.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "base/ascii.hpp"
+#include "base/simd.hpp"
+#include "base/spelling.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+constexpr std::size_t shortest_kept = 8;
+constexpr std::size_t longest_needed = 32;
+constexpr std::ptrdiff_t fewest_different = 5;
+
+bool can_hardly_be_data(std::string_view token) {
+  std::array<bool, 256> seen{};
+  for (const char c : token) seen[static_cast<unsigned char>(c)] = true;
+  return token.size() >= shortest_kept &&
+         std::count(seen.begin(), seen.end(), true) >= fewest_different &&
+         !std::all_of(token.begin(), token.end(), is_digit);
+}
+
+// A bit for each of 16 bytes that may begin an escape.
+std::uint32_t escapes_in_16(const char* text) {
+#ifdef TRADINGDATA_SSE2
+  const __m128i block = detail::load_block(text);
+  const auto equal = [&block](char c) { return _mm_cmpeq_epi8(block, _mm_set1_epi8(c)); };
+  return detail::mask_of(_mm_or_si128(_mm_or_si128(equal('\\'), equal('%')), equal('&')));
+#else
+  return detail::mask_of(
+      text, [](unsigned char byte) { return byte == '\\' || byte == '%' || byte == '&'; });
+#endif
+}
+
+// In a body no token spans a space or, since JSON ends a string there, a quote.
+bool is_in_word(char c) {
+  return c != ' ' && c != '"' && c != '\n' && c != '\r' && c != '\t';
+}
+
+template <typename Value>
+void wipe_vector(std::vector<Value>& values) {
+  volatile Value* const place = values.data();  // volatile: writes to dying memory are not dropped
+  for (std::size_t i = 0; i < values.size(); ++i) place[i] = Value{};
+}
+
+}  // namespace
+
+TokenSearch::Piece TokenSearch::piece_at(const char* text) {
+  // With this bit set, upper and lower case are alike, and few other characters are.
+  constexpr std::array<unsigned char, 8> case_bits{0x20, 0x20, 0x20, 0x20, 0x20, 0x20};
+  static_assert(piece_length == 6);
+  Piece piece = 0;
+  std::memcpy(&piece, text, piece_length);
+  return piece | std::bit_cast<Piece>(case_bits);
+}
+
+void TokenSearch::Pieces::add(std::string_view token) {
+  for (std::size_t i = 0; i + piece_length <= token.size(); ++i) {
+    const Piece piece = piece_at(token.data() + i);
+    sorted_.push_back(piece);
+    filter_[hash(piece) / 64] |= std::uint64_t{1} << hash(piece) % 64;
+  }
+}
+
+void TokenSearch::Pieces::sort() {
+  std::sort(sorted_.begin(), sorted_.end());
+}
+
+void TokenSearch::Pieces::wipe() {
+  wipe_vector(sorted_);
+}
+
+bool TokenSearch::Pieces::has(Piece piece) const {
+  return (filter_[hash(piece) / 64] >> hash(piece) % 64 & 1) != 0 &&
+         std::binary_search(sorted_.begin(), sorted_.end(), piece);
+}
+
+void TokenSearch::Pieces::find(std::string_view text, std::size_t least,
+                               const Report& report) const {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  const auto end_run = [&] {
+    if (to - from >= least) report(from, to);
+  };
+  for (std::size_t i = 0; i + piece_length <= text.size(); ++i) {
+    if (!has(piece_at(text.data() + i))) continue;
+    if (i > to) {
+      end_run();
+      from = i;
+    } else if (to == 0) {
+      from = i;
+    }
+    to = i + piece_length;
+  }
+  end_run();
+}
+
+TokenSearch::TokenSearch(const std::vector<std::string_view>& tokens)
+    : least_kept_(longest_needed) {
+  const std::size_t size =
+      std::accumulate(tokens.begin(), tokens.end(), std::size_t{0},
+                      [](std::size_t sum, std::string_view token) { return sum + token.size(); });
+  shown_.reserve(size);  // at once: what grows leaves copies behind
+  kept_.reserve(size);
+  for (const std::string_view token : tokens) {
+    shown_.add(token);
+    if (token.size() >= shortest && token.size() < piece_length) {
+      as_units_.push_back(lower_case(token));
+    }
+    if (!can_hardly_be_data(token)) continue;
+    kept_.add(token);
+    least_kept_ = std::min(least_kept_, token.size());
+    for (const char c : token) {
+      in_kept_[static_cast<unsigned char>(c)] = true;
+      in_kept_[static_cast<unsigned char>(lower(c))] = true;
+      in_kept_[static_cast<unsigned char>(upper(c))] = true;
+    }
+  }
+  for (const char c : {'\\', '%', '&', '\0'}) in_kept_[static_cast<unsigned char>(c)] = true;
+  shown_.sort();
+  kept_.sort();
+}
+
+TokenSearch::~TokenSearch() {
+  shown_.wipe();
+  kept_.wipe();
+}
+
+void TokenSearch::find(std::string_view text, const Report& report) const {
+  shown_.find(text, piece_length, report);
+  if (as_units_.empty()) return;
+  const std::string plain = lower_case(text);
+  for (const std::string& unit : as_units_) {
+    for (std::size_t at = 0; (at = plain.find(unit, at)) != std::string::npos; at += unit.size()) {
+      report(at, at + unit.size());
+    }
+  }
+}
+
+// One pass over a body. What may be a token leads to the word around it, which is then looked at
+// in every layer of its spelling.
+class TokenSearch::Overwriter {
+ public:
+  Overwriter(const TokenSearch& tokens, Buffer& body)
+      : tokens_(tokens), body_(body.data()), size_(static_cast<std::size_t>(body.size())) {}
+
+  std::int64_t run() {
+    constexpr std::size_t in_cache = 32 * 1024;
+    for (std::size_t begin = 0; begin < size_; begin += in_cache) {
+      const std::size_t end = std::min(begin + in_cache, size_);
+      pass_plain(end);
+      pass_escapes(begin, end);
+    }
+    return count_;
+  }
+
+ private:
+  // Any run that is long enough has a piece at one of these places.
+  void pass_plain(std::size_t end) {
+    const std::size_t stride = tokens_.least_kept_ - piece_length + 1;
+    const std::size_t last = size_ < piece_length ? 0 : std::min(end, size_ - piece_length + 1);
+    for (; sample_ < last; sample_ += stride) {
+      if (sample_ >= plain_done_ && tokens_.kept_.has(piece_at(body_ + sample_))) {
+        plain_done_ = hide_word(sample_);
+      }
+    }
+  }
+
+  // The body's padding lets the last block be read whole.
+  void pass_escapes(std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; at += 16) {
+      for (std::uint32_t bits = escapes_in_16(body_ + at); bits != 0; bits &= bits - 1) {
+        const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(bits));
+        if (place >= end || place < escapes_done_) continue;
+        const std::optional<Escape> escape = escape_at({body_, size_}, place);
+        if (escape && tokens_.in_kept_[static_cast<unsigned char>(escape->character)]) {
+          escapes_done_ = hide_word(place);
+        }
+      }
+    }
+  }
+
+  // Returns the end of the word around a place.
+  std::size_t hide_word(std::size_t place) {
+    constexpr std::size_t window = 1 << 20;  // bounds the memory that one word takes
+    std::size_t from = place;
+    std::size_t to = place;
+    while (from > 0 && place - from < window && is_in_word(body_[from - 1])) --from;
+    while (to < size_ && to - place < window && is_in_word(body_[to])) ++to;
+    if (to - from >= tokens_.least_kept_) hide(from, to);
+    return to;
+  }
+
+  void hide(std::size_t from, std::size_t to) {
+    Spelling spelling({body_ + from, to - from});
+    int layers = 0;
+    do {
+      tokens_.kept_.find(spelling.text(), tokens_.least_kept_, [&](std::size_t a, std::size_t b) {
+        char* const begin = body_ + from + spelling.origin(a);
+        char* const end = body_ + from + spelling.origin(b);
+        if (std::string_view(begin, end).starts_with(mark)) return;  // in a layer before
+        std::fill(std::copy(mark.begin(), mark.end(), begin), end, filler);
+        ++count_;
+      });
+    } while (++layers < Spelling::most_layers && spelling.resolve());
+  }
+
+  const TokenSearch& tokens_;
+  char* body_;
+  std::size_t size_;
+  std::size_t sample_ = 0;
+  std::size_t plain_done_ = 0;    // words before it were looked at for a piece in them
+  std::size_t escapes_done_ = 0;  // and for an escape
+  std::int64_t count_ = 0;
+};
+
+std::int64_t TokenSearch::overwrite(Buffer& body) const {
+  return kept_.empty() ? 0 : Overwriter(*this, body).run();
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,80 @@
+// Finds access tokens in what a service sent, however it spells them. Text that is shown loses
+// every piece of a token, since an echo may be cut anywhere. Data that is kept loses only what can
+// hardly be anything else: there a value must not be taken for a secret.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/buffer.hpp"
+
+namespace tradingdata {
+
+class TokenSearch {
+ public:
+  static constexpr std::string_view mark = "<token>";
+  static constexpr char filler = 'X';
+
+  // So many characters of a token in a row are a piece of it.
+  static constexpr std::size_t piece_length = 6;
+  // Shorter tokens are part of every other word and are not searched for.
+  static constexpr std::size_t shortest = 4;
+
+  explicit TokenSearch(const std::vector<std::string_view>& tokens);
+  ~TokenSearch();
+  TokenSearch(const TokenSearch&) = delete;
+  TokenSearch& operator=(const TokenSearch&) = delete;
+
+  using Report = std::function<void(std::size_t from, std::size_t to)>;
+
+  // Reports each piece of a token in a text, in upper or lower case. Sees the text as it is: call
+  // it for each layer of a Spelling.
+  void find(std::string_view text, const Report& report) const;
+
+  // Writes `<token>` and a filler over each token in a body, in any spelling; the body keeps its
+  // length. Returns how many there were. Skips tokens that may be data (fewer than 8 characters,
+  // fewer than 5 different ones, or digits only) and pieces of fewer than 32 characters of a longer
+  // token.
+  std::int64_t overwrite(Buffer& body) const;
+
+ private:
+  using Piece = std::uint64_t;  // the characters as a number, letters in lower case
+
+  class Pieces {
+   public:
+    void reserve(std::size_t count) { sorted_.reserve(count); }
+    void add(std::string_view token);
+    void sort();
+    void wipe();
+    bool empty() const { return sorted_.empty(); }
+    bool has(Piece piece) const;
+    // Reports the runs of at least so many characters.
+    void find(std::string_view text, std::size_t least, const Report& report) const;
+
+   private:
+    static constexpr int filter_bits = 15;
+    static std::size_t hash(Piece piece) {
+      return static_cast<std::size_t>(piece * 0x9E3779B97F4A7C15 >> (64 - filter_bits));
+    }
+
+    std::vector<Piece> sorted_;
+    std::array<std::uint64_t, (1U << filter_bits) / 64> filter_{};  // by hash: asked first
+  };
+
+  class Overwriter;
+
+  static Piece piece_at(const char* text);
+
+  Pieces shown_;
+  Pieces kept_;
+  std::size_t least_kept_;           // the shortest run that data loses
+  std::array<bool, 256> in_kept_{};  // the characters of those tokens, and what escapes begin with
+  std::vector<std::string> as_units_;  // tokens shorter than a piece, in lower case
+};
+
+}  // namespace tradingdata

@@ -1,0 +1,43 @@
+// Masks personal values in the body that is being decoded, each by as many bytes as it had: places
+// in the body stay valid, and the body stays JSON that decodes to the same table.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "decode/json_grammar.hpp"
+#include "decode/json_value.hpp"
+#include "table/table.hpp"
+
+namespace tradingdata::detail {
+
+class PanMask {
+ public:
+  // Where personal values are kept, it does nothing. `body` is the table's first buffer.
+  PanMask(const Document& body, Table& table, bool keep_personal);
+
+  bool active() const { return begin_ != nullptr; }
+  char* writable(const char* place) const { return begin_ + body_.offset_of(place); }
+
+  // Masks a personal value. Returns the text that it now is, or nothing where it is null or one
+  // digit.
+  std::optional<std::string> hide(const Literal& value) const;
+
+  // Masks what is personal in the value of another field: all of it, or members at any depth.
+  // Returns where the value ends now; blanks fill the rest.
+  const char* hide_in_field(bool personal, const char* from, const char* to) const {
+    if (!active()) return to;
+    if (personal) return hide_value(from);
+    if (*from == '{' || *from == '[') hide_members(from, to);
+    return to;
+  }
+
+ private:
+  const char* hide_value(const char* from) const;
+  void hide_members(const char* from, const char* to) const;
+
+  const Document& body_;
+  char* begin_ = nullptr;  // of the body, to be written to
+};
+
+}  // namespace tradingdata::detail
