@@ -20,6 +20,7 @@ void bind_arrays(py::module_& module);
 void bind_csv(py::module_& module);
 void bind_json(py::module_& module);
 void bind_selection(py::module_& module);
+void bind_personal(py::module_& module);
 void bind_diff(py::module_& module);
 
 }  // namespace tradingdata::python

@@ -21,6 +21,7 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   bind_arrays(module);
   bind_csv(module);
   bind_json(module);
+  bind_personal(module);
   bind_diff(module);
 }
 

@@ -203,9 +203,9 @@ class TokenSearch::Overwriter {
       tokens_.kept_.find(spelling.text(), tokens_.least_kept_, [&](std::size_t a, std::size_t b) {
         char* const begin = body_ + from + spelling.origin(a);
         char* const end = body_ + from + spelling.origin(b);
-        if (std::string_view(begin, end).starts_with(mark)) return;  // in a layer before
+        // A layer before may have found a part of it, at the same place.
+        if (!std::string_view(begin, end).starts_with(mark)) ++count_;
         std::fill(std::copy(mark.begin(), mark.end(), begin), end, filler);
-        ++count_;
       });
     } while (++layers < Spelling::most_layers && spelling.resolve());
   }

@@ -141,6 +141,16 @@ std::shared_ptr<const Table> decode_list(const Schema& schema, Buffer body,
   return decode(schema, std::move(body), options, read_list);
 }
 
+std::string masked_json(std::string_view json) {
+  Buffer bytes(json);
+  const Document body(bytes);
+  const char* const begin = begin_walk(body);
+  const char* const end = body.pass_value(begin, 0);
+  body.pass_end(end);
+  detail::PanMask(body, bytes.data()).hide_in_field(false, begin, end);
+  return std::string(bytes.view());
+}
+
 std::string service_message(std::string_view content) {
   try {
     const Buffer bytes(content);

@@ -27,6 +27,9 @@ std::shared_ptr<const Table> decode_book(const Schema& schema, Buffer body,
 std::shared_ptr<const Table> decode_list(const Schema& schema, Buffer body,
                                          const DecodeOptions& options);
 
+// A JSON text with its personal values masked, at any depth. Throws Error (decode).
+std::string masked_json(std::string_view json);
+
 // The `message` of an error envelope, as it was sent, for responses whose HTTP status already says
 // no; "" where the body is no envelope or has no message. Never throws.
 std::string service_message(std::string_view body);

@@ -24,10 +24,6 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-PanMask::PanMask(const Document& body, Table& table, bool keep_personal) : body_(body) {
-  if (!keep_personal) begin_ = table.buffers.front().data();
-}
-
 std::optional<std::string> PanMask::hide(const Literal& value) const {
   const std::size_t size = value.raw().size();
   std::optional<std::string> hidden;

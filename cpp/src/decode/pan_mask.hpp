@@ -7,14 +7,13 @@
 
 #include "decode/json_grammar.hpp"
 #include "decode/json_value.hpp"
-#include "table/table.hpp"
 
 namespace tradingdata::detail {
 
 class PanMask {
  public:
-  // Where personal values are kept, it does nothing. `body` is the table's first buffer.
-  PanMask(const Document& body, Table& table, bool keep_personal);
+  // `writable` is the beginning of the body, or null where personal values are kept.
+  PanMask(const Document& body, char* writable) : body_(body), begin_(writable) {}
 
   bool active() const { return begin_ != nullptr; }
   char* writable(const char* place) const { return begin_ + body_.offset_of(place); }
@@ -37,7 +36,7 @@ class PanMask {
   void hide_members(const char* from, const char* to) const;
 
   const Document& body_;
-  char* begin_ = nullptr;  // of the body, to be written to
+  char* begin_;
 };
 
 }  // namespace tradingdata::detail

@@ -31,7 +31,7 @@ RecordWalk::RecordWalk(const Document& body, Table& table, const DecodeOptions& 
     : body_(body),
       table_(table),
       depth_(depth + 2),
-      mask_(body, table, options.keep_personal_data),
+      mask_(body, options.keep_personal_data ? nullptr : table.buffers.front().data()),
       notes_(body, table, options, where),
       cells_(body, table, notes_, mask_, depth_),
       order_(table.schema(), table),

@@ -107,6 +107,14 @@ TEST_CASE("F119 a token of which only some characters are escaped is overwritten
   }
 }
 
+TEST_CASE("F119 a token is overwritten whole where an escape parts a long piece from a short one") {
+  const std::string token = "hY7-kQ2.zR9_hY3-kQ6.zR5_aB1-cD4.eF7_+gH2-jK5";
+  const std::string spelled = "hY7-kQ2.zR9_hY3-kQ6.zR5_aB1-cD4.eF7_&#43;gH2-jK5";
+  Buffer body(spelled);
+  CHECK(TokenSearch({token}).overwrite(body) == 1);
+  CHECK(body.view() == "<token>" + std::string(spelled.size() - 7, 'X'));
+}
+
 TEST_CASE("data keeps what may be a value") {
   const std::string body = R"({"order_no":"1100420017","x":"00000000","symbol":"INFY-EQ","a":1e9})";
   for (const char* token : {"1100420017", "00000000", "000000000a", "INFY-EQ", "order_no\":\"99"}) {

@@ -75,9 +75,9 @@ def run(
     forbid_other_files(connection)
     connection.text_factory = lambda text: text.decode(errors="replace")
     connection.execute("PRAGMA query_only = OFF")
-    define_views(connection, temporary=True, personal=personal)
     if not personal:
         hide_personal_values(connection)
+    define_views(connection, temporary=True, personal=personal)
     connection.execute("PRAGMA query_only = ON")
 
     def work() -> QueryResult:

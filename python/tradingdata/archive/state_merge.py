@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
+from ..errors import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +33,8 @@ def same_content(record: str, one: str, other: str) -> bool:
 
 def _values(record: str, text: str) -> Any:
     try:
-        values: dict[str, Any] = json.loads(text)
-    except (ValueError, RecursionError):  # numbers and nesting beyond Python's limits
+        values: dict[str, Any] = json.loads(_core.masked_json(text.encode()))
+    except (ValueError, RecursionError, DecodeError):  # numbers and nesting beyond Python's limits
         return text
     for name in _ignored(record):
         values.pop(name, None)

@@ -7,12 +7,9 @@ Times are text that compares chronologically and that SQLite's date functions ac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
 
 from .. import _core
-
-if TYPE_CHECKING:
-    import sqlite3
 
 RECORDS = {"trades": "Trade", "orders": "Order"}
 """The books of an archive, with the type of their records."""
@@ -23,28 +20,30 @@ _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _CLOCK = "[0-9][0-9]:[0-5][0-9]:[0-5][0-9]"
 
 
+_MASKED = "masked_json(CAST(s.json AS BLOB))"
+_UNMASKED = "_states"  # a temporary view of the table of states, which only other views may read
+
+
 def define_views(
-    connection: sqlite3.Connection, *, temporary: bool = False, personal: bool = False
+    connection: sqlite3.Connection, *, temporary: bool = False, personal: bool = True
 ) -> None:
-    """Creates the views, or replaces those of another version.
+    """Creates the views, or replaces those that another version created.
 
     Args:
-        connection: The connection to the file.
+        connection: A connection that may write.
         temporary: Whether only this connection sees them; they take precedence over the file's.
-        personal: Whether personal values are shown as they were kept rather than masked.
+        personal: Whether they show the personal values in the file, as the views in the file do;
+            if not, `hide_personal_values` must come first.
     """
     schema = "temp.sqlite_master" if temporary else "sqlite_master"
     found = dict(connection.execute(f"SELECT name, sql FROM {schema} WHERE type = 'view'"))
-    states = "main.states" if temporary else "states"  # not the view that masks their content
+    states = ("main.states" if personal else _UNMASKED) if temporary else "states"
     for name, record in RECORDS.items():
         columns = ["r.account AS account", "r.day AS day", "s.seen_at AS seen_at"]
-        hidden = {}
         for field, kind, _, is_personal in _core.fields_of(record):
-            column = _column(field, kind)
-            if is_personal and not personal:
-                column = hidden[field] = _masked(field)
-            columns.append(f"{column} AS {field}")
-        columns.append(f"{_json(hidden)} AS json")
+            masked = is_personal and not personal
+            columns.append(f"{_masked(field) if masked else _column(field, kind)} AS {field}")
+        columns.append(f"{'s.json' if personal else _MASKED} AS json")
         query = (
             f"SELECT {', '.join(columns)} FROM records r JOIN {states} s ON s.id = r.state "
             f"WHERE r.book = '{name}'"
@@ -57,15 +56,40 @@ def define_views(
 
 
 def hide_personal_values(connection: sqlite3.Connection) -> None:
-    """Puts a view that masks personal values in front of the table `states`, for this connection.
+    """Masks the personal values in the table of states, for this connection.
 
-    A program that opens a file without asking for account numbers then sees them in no table.
+    A query then sees them neither in a view nor in the table, not even as `main.states`.
     """
-    fields = [field for record in RECORDS.values() for field in _core.fields_of(record)]
-    hidden = {field: _masked(field) for field, _, _, is_personal in fields if is_personal}
+    # As a blob: the sqlite3 module quotes text that is not valid UTF-8 in its error.
+    connection.create_function(
+        "masked_json", 1, lambda json: _core.masked_json(json).decode(), deterministic=True
+    )
+    connection.execute(f"CREATE TEMP VIEW {_UNMASKED} AS SELECT * FROM main.states")
     connection.execute(
-        f"CREATE TEMP VIEW states AS SELECT id, record, fetch, seen_at, {_json(hidden)} AS json "
-        "FROM main.states s"
+        f"CREATE TEMP VIEW states AS SELECT id, record, fetch, seen_at, {_MASKED} AS json "
+        f"FROM {_UNMASKED} s"
+    )
+    connection.set_authorizer(_authorize)
+
+
+def _authorize(
+    action: int, table: str | None, column: str | None, schema: str | None, view: str | None
+) -> int:
+    """Lets a query read the JSON of a state through the views that mask it only."""
+    if action != sqlite3.SQLITE_READ or column != "json":
+        return sqlite3.SQLITE_OK
+    if table == "states" and schema == "main":
+        return sqlite3.SQLITE_OK if view == _UNMASKED else sqlite3.SQLITE_DENY
+    if table == _UNMASKED:
+        return sqlite3.SQLITE_OK if view in ("states", *RECORDS) else sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK
+
+
+def _masked(name: str) -> str:
+    """Returns the SQL expression of a personal field's value, masked."""
+    return (
+        f"CASE json_type({_MASKED}, '$.{name}') "
+        f"WHEN 'text' THEN json_extract({_MASKED}, '$.{name}') END"
     )
 
 
@@ -151,28 +175,3 @@ def _date(value: str) -> str:
         f"CASE WHEN length({value}) = 10 AND {value} GLOB '{_DAY}' AND {_is_day(value)} "
         f"OR {_is_timestamp(value)} AND {is_midnight} THEN substr({value}, 1, 10) END"
     )
-
-
-def _masked(name: str) -> str:
-    """Masks a personal text as everywhere: ABXXXXXX4F, or all X if it has another form."""
-    value = f"json_extract(s.json, '$.{name}')"
-    digits = _digits(name)
-    number = f"CASE WHEN length({digits}) > 2 THEN printf('%.*c', length({digits}) - 2, 'X') END"
-    return (
-        f"CASE json_type(s.json, '$.{name}') WHEN 'integer' THEN {number} WHEN 'real' THEN {number}"
-        f" WHEN 'text' THEN CASE WHEN {value} GLOB '{'[0-9A-Za-z]' * 10}' "
-        f"THEN substr({value}, 1, 2) || 'XXXXXX' || substr({value}, 9) "
-        f"WHEN {value} <> '' THEN printf('%.*c', length({value}), 'X') ELSE {value} END END"
-    )
-
-
-def _json(hidden: dict[str, str]) -> str:
-    """Returns the record as it was sent, with personal values masked."""
-    if not hidden:
-        return "s.json"
-    pairs = ", ".join(f"'$.{name}', {column}" for name, column in hidden.items())
-    as_sent = " AND ".join(
-        f"json_extract(s.json, '$.{name}') IS {column}" for name, column in hidden.items()
-    )
-    # SQLite reformats what it replaces, so nothing is replaced without need.
-    return f"CASE WHEN {as_sent} THEN s.json ELSE json_replace(s.json, {pairs}) END"

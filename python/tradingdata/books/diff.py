@@ -45,9 +45,10 @@ class OrderChange(_ChangeFields):
         return f"<OrderChange {what}{values}>"
 
     def _values(self, name: str) -> str:
-        if any(name == known and personal for known, _, _, personal in _core.fields_of("Order")):
+        if _core.is_personal(name):
             return name
-        return f"{name}: {value_of(self.previous, name)!r} -> {value_of(self.order, name)!r}"
+        values = f"{value_of(self.previous, name)!r} -> {value_of(self.order, name)!r}"
+        return f"{name}: {_core.displayed(name, values)}"
 
 
 def checked_ignore(ignore: Iterable[str]) -> list[str]:

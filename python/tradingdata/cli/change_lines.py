@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tradingdata.display.preview import KEY_COLUMNS, instrument_name, plain, printable
+from tradingdata.display.preview import KEY_COLUMNS, field_text, instrument_name, printable
 
 from .advice import for_a_terminal
 
@@ -73,5 +73,4 @@ def _value(order: Any, name: str) -> str:
         value = None
     if value is None:
         return "none"
-    kind = "number" if isinstance(value, int | float) else "text"
-    return plain(kind, value) or "''"
+    return field_text("Order", name, value) or "''"

@@ -12,7 +12,7 @@ from rich.text import Text
 from tradingdata import _core
 from tradingdata.display.plain_table import group
 from tradingdata.display.plain_table import table as plain_table
-from tradingdata.display.preview import ENDS, Shown, plain, printable, without_account_number
+from tradingdata.display.preview import ENDS, Shown, field_text, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,13 +84,13 @@ def fitting_table(
 def record_text(record: Any) -> str:
     """A record as text, a line for each field that is set."""
     lines = []
-    for name, kind, _, personal in _core.fields_of(type(record).__name__):
+    kind = type(record).__name__
+    for name in _core.names_of(kind):
         value = record[name]
         if value is not None and value != "":
-            text = without_account_number(value) if personal else plain(kind, value)
-            lines.append((name, text))
+            lines.append((name, field_text(kind, name, value)))
     extras = _core.row_extras(record).items()
-    lines += [(printable(name), plain("text", value)) for name, value in extras]
+    lines += [(printable(name), field_text(kind, name, value)) for name, value in extras]
     width = max((len(name) for name, _ in lines), default=0)
     return "".join(f"{name:<{width}}  {text}\n" for name, text in lines)
 

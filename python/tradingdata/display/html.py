@@ -11,10 +11,9 @@ from .preview import (
     NOUNS,
     Shown,
     book_preview,
+    field_text,
     issue_lines,
-    plain,
     tone_of,
-    without_account_number,
 )
 
 TYPE_CHECKING = False
@@ -108,16 +107,16 @@ def record_html(record: Any) -> str:
     """A record for a notebook: the fields that are set, each with its meaning as a hint."""
     record_name = type(record).__name__
     rows = []
-    for name, kind, doc, personal in _core.fields_of(record_name):
+    for name, _, doc, _ in _core.fields_of(record_name):
         value = record[name]
         if value is None or value == "":
             continue
-        text = without_account_number(value) if personal else plain(kind, value)
+        text = field_text(record_name, name, value)
         tone = tone_of(text) if name == "status" else ""
         rows.append(_cell("th", name, title=doc) + _value(text, tone=tone))
     for name, value in _core.row_extras(record).items():
         unknown = _cell("th", name, title="not in the service's document")
-        rows.append(unknown + _value(plain("text", value)))
+        rows.append(unknown + _value(field_text(record_name, name, value)))
     title = f"<b>{record_name}</b>: one {NOUNS[record_name][0]}, {len(rows)} fields set"
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return box(title, f"<table><tbody>{body}</tbody></table>")

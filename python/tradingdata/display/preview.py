@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 from math import isfinite
 
 from .. import _core
@@ -131,18 +131,16 @@ def tone_of(status: str | None) -> str:
 
 def shown_book(book: _Book, names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
     """The part of a book that a display shows: its key columns, unless others are named."""
-    fields = _core.fields_of(book._record)
-    kinds = {name: kind for name, kind, _, _ in fields}
-    personal = {name for name, _, _, secret in fields if secret}
+    kinds = _kinds(book._record)
     chosen = KEY_COLUMNS[book._record] if names is None else names
 
     def values(name: str, numbers: list[int]) -> list[Any]:
         if name == "display_name":
             return [instrument_name(book[number]) for number in numbers]
         found = [value_of(book[number], name) for number in numbers]
-        if name in personal:
-            return [value and without_account_number(value) for value in found]
-        return found
+        if name in kinds and not _core.is_personal(name):
+            return found
+        return [value if value is None else _masked(name, value) for value in found]
 
     return Shown(
         {name: kinds.get(name, "text") for name in chosen},
@@ -237,6 +235,23 @@ def plain(kind: str, value: Any) -> str:
     return _texts(kind, [value])[0]
 
 
+def field_text(record: str, name: str, value: Any) -> str:
+    """Returns the value of a field, also of an unknown one, without the personal data in it."""
+    kind = _kinds(record).get(name)
+    if value is not None and (kind is None or _core.is_personal(name)):
+        return _masked(name, value)
+    return plain(kind or "text", value)
+
+
+def _masked(name: str, value: Any) -> str:
+    return _core.displayed(name, printable(str(value)))
+
+
+@lru_cache(4)
+def _kinds(record: str) -> dict[str, str]:
+    return {name: kind for name, kind, _, _ in _core.fields_of(record)}
+
+
 def _texts(kind: str, values: list[Any]) -> list[str]:
     """A column's values; its numbers share their decimals: none if all are whole, else 2 to 4."""
     if kind in ("integer", "number"):
@@ -257,10 +272,3 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def without_account_number(text: str) -> str:
-    """A personal value as a display shows it, also where the book keeps it whole."""
-    if re.fullmatch("[A-Za-z]{5}[0-9]{4}[A-Za-z]", text):
-        return text[:2] + "XXXXXX" + text[-2:]
-    return text if re.fullmatch("..XXXXXX..", text) else "X" * len(text)

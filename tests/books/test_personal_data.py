@@ -1,0 +1,206 @@
+"""F120: `pan_no` at any depth, in any case, beside `data`, as a number, with an escaped name."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tradingdata as td
+from tradingdata import _core
+
+PAN = "ABCPK1234F"
+HIDDEN = ("CPK123", "cpk123", "98765432")
+NAMES = ["pan_no", "PAN_NO", "Pan_No", "panNo", "PAN-NO", "pan no", "pan_n\\u006f", "\\u0050AN_NO"]
+VALUES = [
+    f'"{PAN}"',
+    f'"{PAN.lower()}"',
+    '"\\u0041BC\\u0050K1234F"',
+    "9876543210",
+    "-98765432.5",
+    f'["{PAN}",{{"a":"{PAN}"}}]',
+    f'{{"number":"{PAN}"}}',
+    f'"{PAN} and more"',
+]
+
+
+def member(name: str, value: str) -> str:
+    return f'"{name}":{value}'
+
+
+def deep(inner: str, depth: int) -> str:
+    for level in range(depth):
+        inner = f'"l{level}":{{{inner}}}' if level % 2 else f'"l{level}":[1,{{{inner},"x":"y"}},[]]'
+    return inner
+
+
+def body(record: str = '"symbol":"INFY"', beside: str = '"more":1') -> bytes:
+    return f'{{"status":"success","data":[{{{record}}}],"message":"Success",{beside}}}'.encode()
+
+
+def decoded(data: bytes, **options: Any) -> td.TradeBook:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        return td.TradeBook.from_json(data, **options)
+
+
+def all_of(book: td.TradeBook, folder: Path) -> str:
+    """What the book shows, keeps, and gives away."""
+    assert book.response is not None
+    parts: list[Any] = [
+        book,
+        book[0],
+        book.issues,
+        book.response.content,
+        book.to_dicts(extra=True),
+    ]
+    parts += [book[0]._asdict(extra=True), book[0]._repr_html_(), book._repr_html_()]
+    parts += [book.to_csv(extra=True), book._table.to_json(0, len(book))]
+    parts += [pickle.dumps(book), pickle.dumps(book[0]), pickle.dumps(book[:1])]
+    book.save(folder / "book", overwrite=True)
+    parts.append((folder / "book").read_bytes())
+    return " ".join(map(repr, parts))
+
+
+def shows_a_number(text: str) -> bool:
+    plain = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
+    return any(part in plain for part in HIDDEN)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    name=st.sampled_from(NAMES),
+    value=st.sampled_from(VALUES),
+    depth=st.integers(0, 6),
+    where=st.sampled_from(["record", "known field", "beside"]),
+    spaces=st.sampled_from(["", " ", "\n\t "]),
+)
+def test_a_personal_value_is_masked_wherever_it_is(
+    tmp_path_factory: pytest.TempPathFactory,
+    name: str,
+    value: str,
+    depth: int,
+    where: str,
+    spaces: str,
+) -> None:
+    inner = deep(f'"{name}"{spaces}:{spaces}{value}', depth)
+    data = {
+        "record": body(f'"symbol":"INFY",{inner},"quantity":7'),
+        "known field": body(f'"symbol":{{{inner}}},"quantity":[{{{inner}}}]'),
+        "beside": body(beside=inner),
+    }[where]
+    book = decoded(data)
+    assert not shows_a_number(all_of(book, tmp_path_factory.getbasetemp()))
+    assert book.response is not None
+    assert book.response.masked
+    assert len(book.response.content) == len(data)
+    again = decoded(book.response.content)
+    assert again.to_dicts(extra=True) == book.to_dicts(extra=True)
+    assert again.response is not None
+    assert again.response.content == book.response.content
+    others = json.loads(book.response.content)
+    assert others["status"] == "success"
+    if where == "record":
+        assert (book[0].symbol, book[0].quantity) == ("INFY", 7)
+    assert decoded(pickle.loads(pickle.dumps(book)).response.content) == book
+
+
+@pytest.mark.parametrize(
+    "name", ["panno1", "span_no", "pan", "no", "my_pan_no", "pan_nos", "remarks"]
+)
+def test_other_names_keep_their_values(name: str) -> None:
+    book = decoded(body(f'"symbol":"INFY",{deep(member(name, VALUES[0]), 2)},{member(name, "1")}'))
+    assert book.response is not None
+    assert PAN.encode() in book.response.content
+    assert book[0][name] == 1
+
+
+def test_every_row_is_masked_and_every_other_value_is_kept() -> None:
+    rows = [
+        f'{{"order_no":"{row}","PAN_NO":"{PAN}","client":{{"pan_no":"{PAN}","city":"Pune"}}}}'
+        for row in range(500)
+    ]
+    book = decoded(f'{{"status":"success","data":[{",".join(rows)}]}}'.encode())
+    assert [row.order_no for row in book] == [str(row) for row in range(500)]
+    assert {row["PAN_NO"] for row in book} == {"ABXXXXXX4F"}
+    assert {json.dumps(row["client"]) for row in book} == {
+        json.dumps({"pan_no": "ABXXXXXX4F", "city": "Pune"})
+    }
+
+
+def test_a_search_masks_unknown_fields_too() -> None:
+    with pytest.warns(td.DataWarning):
+        stocks = td.StockList.from_json(f'[{{"owner":{{"PAN_NO":"{PAN}"}}}}]'.encode())
+    assert stocks[0]["owner"] == {"PAN_NO": "ABXXXXXX4F"}
+
+
+def test_nesting_as_deep_as_json_may_be_is_masked_in_one_pass() -> None:
+    inner = f'{{"pan_no":"{PAN}"}}'
+    for _ in range(1000):
+        inner = f"[{inner}]"
+    book = decoded(body(f'"symbol":"INFY","deep":{inner}'))
+    assert book.response is not None
+    assert PAN.encode() not in book.response.content
+
+
+@pytest.mark.parametrize(
+    "inner", [member("PAN_NO", VALUES[0]), deep(member("pan_no", VALUES[0]), 3)]
+)
+def test_what_is_kept_is_masked_where_it_is_shown(inner: str) -> None:
+    book = decoded(
+        body(f'"symbol":"INFY",{inner},"quantity":[{{{inner}}}]'), keep_personal_data=True
+    )
+    assert book.response is not None
+    assert PAN.encode() in book.response.content
+    names = book.extra_fields
+    from tradingdata.cli.tables import record_text
+    from tradingdata.display.preview import shown_book
+
+    shown = repr([book, book[0], book.issues, record_text(book[0]), shown_book(book, names).rows])
+    shown += book._repr_html_() + book[0]._repr_html_()
+    assert not shows_a_number(shown)
+
+
+def test_a_change_does_not_show_a_kept_number() -> None:
+    def orders(value: str) -> td.OrderBook:
+        record = f'"order_no":"1","PAN_NO":"{value}","client":{{"pan_no":"{value}"}}'
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", td.DataWarning)
+            return td.OrderBook.from_json(body(record), keep_personal_data=True)
+
+    from tradingdata.cli.change_lines import change_line
+
+    (change,) = orders(PAN).diff(orders("ZZCPK1234Z"))
+    assert set(change.fields) == {"PAN_NO", "client"}
+    assert not shows_a_number(repr(change) + change_line(change))
+
+
+def test_errors_show_no_personal_value_of_any_spelling() -> None:
+    for name in NAMES:
+        for value in VALUES:
+            for inner in (member(name, value), deep(member(name, value), 3)):
+                for data in (
+                    body(inner).replace(b"success", b"error"),
+                    body(f"{inner},"),
+                    body(inner)[:-3],
+                    body(beside=inner).replace(b"success", b"refused"),
+                    b"[" + body(inner) + b"]",
+                ):
+                    with pytest.raises((td.ServiceError, td.DecodeError)) as caught:
+                        decoded(data)
+                    assert not shows_a_number(f"{caught.value} {vars(caught.value)}"), data
+
+
+def test_masking_a_text_keeps_all_else_byte_for_byte() -> None:
+    text = f'{{ "a" : 1e400, "pan_no" :"{PAN}",\n"b":[{{"PAN_NO":7}}], "c":"\\u20b9 pan_no" }}'
+    wanted = text.replace(PAN, "ABXXXXXX4F").replace(":7", ":0")
+    assert _core.masked_json(text.encode()).decode() == wanted
+    with pytest.raises(td.DecodeError):
+        _core.masked_json(b'{"pan_no":')

@@ -1,0 +1,279 @@
+"""F119: a service repeats the token, of any length, in any spelling, anywhere; nothing shows it."""
+
+from __future__ import annotations
+
+import io
+import logging
+import pickle
+import traceback
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tradingdata as td
+from command_line import Run, run_here
+from echoes import (
+    BODIES,
+    PLACES,
+    SPELLINGS,
+    echo,
+    pieces_in,
+    random_token,
+    success_with,
+)
+from service import Connection, Service, reply
+
+STATUSES = [200, 302, 400, 401, 403, 404, 422, 429, 500, 503]
+LENGTHS = st.sampled_from([8, 9, 13, 20, 36, 63, 64, 255, 512, 520, 900, 4000]) | st.integers(
+    8, 4000
+)
+# Around each of the places where text is cut: 64, 100, 300, 500, 2,048 and 65,536 bytes.
+EDGES = [0, 64, 100, 300, 500, 2048, 65536]
+POSITIONS = st.builds(
+    lambda edge, before: max(0, edge - before), st.sampled_from(EDGES), st.integers(0, 5000)
+)
+# Fixed examples: with random ones, a piece would be found by chance in one run of thousands.
+fixed = settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
+)
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield stream
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+@pytest.fixture(scope="module")
+def echoing() -> Iterator[Service]:
+    with Service() as service:
+        yield service
+
+
+def said_by(error: BaseException) -> str:
+    """All that any tool shows of an error: its traceback with every local, its pickle, its body."""
+    shown = traceback.TracebackException.from_exception(error, capture_locals=True)
+    shown.stack[:] = [frame for frame in shown.stack if frame.filename != __file__]
+    facts = {**vars(error), "args": error.args}
+    body = getattr(error, "body", "")
+    pickled = pickle.dumps(error).decode("latin-1")
+    return "\n".join([*shown.format(), str(error), repr(error), repr(facts), body, pickled])
+
+
+def failed_call(service: Service, token: str, what: str, log: io.StringIO) -> str:
+    retries: list[td.Retry] = []
+    log.seek(0)
+    log.truncate()
+    with (
+        td.Client(service.base_url, access_token=token, attempts=1) as client,
+        pytest.raises(td.TradingDataError) as caught,
+    ):
+        client.search("x").all() if what == "search" else getattr(client, what)()
+    return f"{said_by(caught.value)} {retries} {log.getvalue()}"
+
+
+@fixed
+@given(
+    seed=st.integers(0, 2**32),
+    length=LENGTHS,
+    before=POSITIONS,
+    spelling=st.sampled_from(sorted(SPELLINGS)),
+    body=st.sampled_from(sorted(BODIES)),
+    status=st.sampled_from(STATUSES),
+    what=st.sampled_from(["trade_book", "order_book", "search"]),
+)
+def test_no_error_shows_six_characters_of_an_echoed_token(
+    echoing: Service,
+    log: io.StringIO,
+    seed: int,
+    length: int,
+    before: int,
+    spelling: str,
+    body: str,
+    status: int,
+    what: str,
+) -> None:
+    token = random_token(seed, length)
+    text = "." * before + " bad token " + SPELLINGS[spelling](token) + " of yours"
+    echoing.choose(lambda request: echo(status, BODIES[body](text)))
+    shown = failed_call(echoing, token, what, log)
+    assert pieces_in(shown, token) == set()
+
+
+@fixed
+@given(
+    seed=st.integers(0, 2**32),
+    length=LENGTHS,
+    kept=st.integers(6, 4000),
+    before=POSITIONS,
+    spelling=st.sampled_from(sorted(SPELLINGS)),
+    status=st.sampled_from([200, 401, 500]),
+    whole=st.booleans(),
+)
+def test_no_error_shows_an_echo_that_was_cut_on_its_way(
+    echoing: Service,
+    log: io.StringIO,
+    seed: int,
+    length: int,
+    kept: int,
+    before: int,
+    spelling: str,
+    status: int,
+    whole: bool,
+) -> None:
+    """By the service, by a proxy, by a connection that ends early, and by the cap on bodies."""
+    token = random_token(seed, length)
+    text = ("." * before + SPELLINGS[spelling](token)).encode()[: before + kept]
+
+    def send(connection: Connection) -> None:
+        connection.send(b"HTTP/1.1 %d X\r\n\r\n" % status + text)
+        connection.close()
+
+    echoing.choose(lambda request: reply(status, text) if whole else send)
+    shown = failed_call(echoing, token, "trade_book", log)
+    assert pieces_in(shown, token) == set()
+
+
+def shown_of(book: Any, folder: Path) -> str:
+    """All that a book shows and keeps."""
+    shown = [repr(book), book._repr_html_(), str(book.to_dicts(extra=True)), str(book.issues)]
+    shown += [str(book.extra_fields), repr(book.response), repr(book.response.content)]
+    shown += [repr(book[0]), book[0]._repr_html_(), str(book[0]._asdict(extra=True))]
+    shown += [pickle.dumps(thing).decode("latin-1") for thing in (book, book[0], book[:1])]
+    shown += [book._table.message, book.to_csv(None, extra=True)]
+    book.save(folder / "book", overwrite=True)
+    return "\n".join([*shown, (folder / "book").read_bytes().decode("latin-1")])
+
+
+@fixed
+@given(
+    seed=st.integers(0, 2**32),
+    length=LENGTHS,
+    before=st.integers(0, 100),
+    spelling=st.sampled_from(sorted(SPELLINGS)),
+    where=st.sampled_from(PLACES),
+)
+def test_no_book_keeps_or_shows_an_echoed_token(
+    echoing: Service,
+    log: io.StringIO,
+    tmp_path: Path,
+    seed: int,
+    length: int,
+    before: int,
+    spelling: str,
+    where: str,
+) -> None:
+    token = random_token(seed, length)
+    body = success_with("." * before + SPELLINGS[spelling](token), where)
+    echoing.choose(lambda request: reply(200, body))
+    with (
+        td.Client(echoing.base_url, access_token=token) as client,
+        warnings.catch_warnings(record=True) as warned,
+    ):
+        warnings.simplefilter("always")
+        book = client.trade_book()
+    shown = shown_of(book, tmp_path) + str([str(one.message) for one in warned]) + log.getvalue()
+    assert pieces_in(shown, token) == set()
+    assert ("$", "the access token, now X") in {(one.field, one.problem) for one in book.issues}
+    assert book.response is not None
+    assert b"<token>X" in book.response.content
+
+
+def test_a_book_without_the_token_is_kept_byte_for_byte(echoing: Service) -> None:
+    body = success_with("M\\u0026M 100% \\/ https:\\/\\/a.b\\/c%20d", "known field")
+    echoing.choose(lambda request: reply(200, body))
+    token = random_token(1, 900)
+    with td.Client(echoing.base_url, access_token=token) as client, pytest.warns(td.DataWarning):
+        book = client.trade_book()
+    assert book.response is not None
+    assert book.response.content == body
+    assert book[0].symbol == "M&M 100% / https://a.b/c%20d"
+    assert "$" not in {issue.field for issue in book.issues}
+
+
+def test_strict_refuses_a_book_that_holds_the_token(echoing: Service) -> None:
+    token = random_token(2, 40)
+    body = f'{{"status":"success","message":"{token}","data":[]}}'.encode()
+    echoing.choose(lambda request: reply(200, body))
+    with (
+        td.Client(echoing.base_url, access_token=token, strict=True) as client,
+        pytest.raises(td.DecodeError, match="token"),
+    ):
+        client.trade_book()
+
+
+@pytest.mark.parametrize(
+    "command", [["check"], ["trades"], ["orders", "-f", "json"], ["search", "x"]]
+)
+@pytest.mark.parametrize("spelling", ["plain", "all JSON escapes", "percent twice", "all HTML"])
+@pytest.mark.parametrize("status", [200, 401])  # which are not tried again
+def test_the_command_line_shows_no_echoed_token(
+    echoing: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+    command: list[str],
+    spelling: str,
+    status: int,
+) -> None:
+    token = random_token(3, 700)
+    env = {"TRADINGDATA_BASE_URL": echoing.base_url, "TRADINGDATA_ACCESS_TOKEN": token}
+    run: Run = run_here(capsysbinary, monkeypatch, env)
+    text = f"{'.' * 480} Bearer {SPELLINGS[spelling](token)}"
+    for body in (*(make(text) for make in BODIES.values()), success_with(text, "known field")):
+        echoing.choose(lambda request, body=body: reply(status, body))
+        ran = run(*command)
+        assert pieces_in(ran.text + ran.err, token) == set()
+
+
+def test_headers_and_the_reason_show_no_token(echoing: Service, log: io.StringIO) -> None:
+    token = random_token(4, 600)
+    name = token[:40].replace("=", "").replace("/", "").replace("+", "")
+    for head in (
+        f"HTTP/1.1 500 {token}\r\nContent-Length: 0\r\n\r\n",
+        f"HTTP/1.1 302 Found\r\nLocation: https://{name}.test/\r\nContent-Length: 0\r\n\r\n",
+        f"HTTP/1.1 200 OK\r\nContent-Length: {token}\r\n\r\n",
+        f"HTTP/1.1 200 OK\r\nContent-Encoding: {token}\r\n\r\nx",
+        f"HTTP/1.1 200 OK\r\nTransfer-Encoding: {token}\r\n\r\nx",
+        f"HTTP/1.1 429 X\r\nRetry-After: {token}\r\nContent-Length: 0\r\n\r\n",
+        f"{token}\r\n\r\n",
+        f"HTTP/9.9 {token}\r\n\r\n",
+        f"HTTP/1.1 200 OK\r\n{token}\r\n\r\n",
+    ):
+        echoing.choose(lambda request, head=head: lambda connection: connection.send(head.encode()))
+        with (
+            td.Client(echoing.base_url, access_token=token, attempts=1, timeout=2) as client,
+            pytest.raises(td.TradingDataError) as caught,
+        ):
+            client.trade_book()
+        assert pieces_in(said_by(caught.value) + log.getvalue(), token) == set(), head[:40]
+
+
+def test_a_message_stays_readable_round_a_token(echoing: Service) -> None:
+    token = random_token(5, 900)
+    body = BODIES["JSON"](f"Token {token} expired at 09:15, ask again")
+    for status in (200, 401):
+        echoing.choose(lambda request, status=status: echo(status, body))
+        with (
+            td.Client(echoing.base_url, access_token=token, attempts=1) as client,
+            pytest.raises((td.ServiceError, td.StatusError)) as caught,
+        ):
+            client.trade_book()
+        assert caught.value.service_message == "Token <token> expired at 09:15, ask again"
+        assert "<token> expired at 09:15" in caught.value.body
+        assert "<token> expired at 09:15" in str(caught.value)
+        assert "XX" not in caught.value.body

@@ -1,0 +1,179 @@
+"""Responses that repeat an access token, as careless services do: spellings, bodies, and a reader.
+
+`pieces_in` is independent of the package: it undoes escapes with the standard library and looks
+for any six characters of the token in a row.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import random
+import re
+import urllib.parse
+from collections.abc import Callable
+
+from service import Behaviour, reply
+
+PIECE = 6
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_RARE = "-._~+/=0123456789QXZ"  # in every piece, so that no word of a message passes for one
+
+
+def random_token(seed: int, length: int) -> str:
+    chance = random.Random(seed)
+    return "".join(chance.choice(_PLAIN if at % 3 else _RARE) for at in range(length))
+
+
+def _each(form: str) -> Callable[[str], str]:
+    return lambda token: "".join(form % ord(letter) for letter in token)
+
+
+def _only(letters: str, form: str) -> Callable[[str], str]:
+    return lambda token: "".join(
+        form % ord(letter) if letter in letters else letter for letter in token
+    )
+
+
+def _mixed(token: str) -> str:
+    chance = random.Random(token)
+    forms = ["%c", "\\u%04x", "%%%02X", "&#%d;", "%%25%02x"]
+    return "".join(chance.choice(forms) % ord(letter) for letter in token)
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "upper case": str.upper,
+    "plus as .NET writes it": _only("+=/", "\\u%04X"),
+    "equals as Gson writes it": _only("=", "\\u%04x"),
+    "slashes as PHP writes them": lambda token: token.replace("/", "\\/"),
+    "all JSON escapes": _each("\\u%04x"),
+    "JSON within JSON": _each("\\\\u%04X"),
+    "percent": lambda token: urllib.parse.quote(token, safe=""),
+    "all percent": _each("%%%02x"),
+    "percent twice": lambda token: urllib.parse.quote(urllib.parse.quote(token, safe=""), safe=""),
+    "all percent twice": _each("%%25%02X"),
+    "HTML": _only("+=/&", "&#%d;"),
+    "all HTML": _each("&#x%02x;"),
+    "HTML names": lambda token: token.translate({43: "&plus;", 61: "&equals;", 47: "&sol;"}),
+    "HTML within JSON": _each("\\u0026#%d;"),
+    "Python bytes": _each("\\x%02x"),
+    "mixed": _mixed,
+}
+
+
+def _valid_in_json(text: str) -> str:
+    """Escapes the backslashes that JSON does not know, as a service that logs such text does."""
+    return re.sub(r'\\(?![\\/"bfnrt]|u[0-9a-fA-F]{4})', r"\\\\", text)
+
+
+def _envelope(text: str) -> bytes:
+    return f'{{"status":"error","message":"{_valid_in_json(text)}","data":null}}'.encode()
+
+
+def _nested(text: str) -> bytes:
+    return f'{{"error":{{"code":7,"details":["{_valid_in_json(text)}"]}}}}'.encode()
+
+
+def _key(text: str) -> bytes:
+    return f'{{"status":"failed","{_valid_in_json(text)}":true}}'.encode()
+
+
+def _page(text: str) -> bytes:
+    return f"<!DOCTYPE html><html><body><p class=error>{text}</p></body></html>".encode()
+
+
+def _headers(text: str) -> bytes:
+    return f"POST /api/v1/trade/book\r\nAuthorization: Bearer {text}\r\nAccept: */*\r\n".encode()
+
+
+def _cut_record(text: str) -> bytes:
+    return f'{{"status":"success","data":[{{"remarks":"{_valid_in_json(text)}'.encode()
+
+
+BODIES: dict[str, Callable[[str], bytes]] = {
+    "JSON": _envelope,
+    "nested JSON": _nested,
+    "key of JSON": _key,
+    "HTML": _page,
+    "plain text": str.encode,
+    "header dump": _headers,
+    "cut JSON": _cut_record,
+    "UTF-16": lambda text: text.encode("utf-16"),
+}
+
+
+def echo(status: int, body: bytes) -> Behaviour:
+    return reply(status, body, headers={"Content-Type": "text/html"})
+
+
+def _readings(text: str) -> set[str]:
+    """The text, and what is left of it when escapes are resolved, in any order."""
+    found = {text}
+    new = {text}
+    for _ in range(4):
+        new = {undo(one) for one in new for undo in _UNDO} - found
+        found |= new
+    return found
+
+
+def _unescaped(text: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        return chr(int(match[1] or match[2], 16))
+
+    text = re.sub(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})", character, text)
+    return re.sub(r"\\([^a-zA-Z0-9])", r"\1", text)
+
+
+_UNDO: tuple[Callable[[str], str], ...] = (
+    html.unescape,
+    urllib.parse.unquote,
+    _unescaped,
+    lambda text: text.replace("\0", "").replace("\N{REPLACEMENT CHARACTER}", ""),
+)
+
+
+def pieces_in(text: str, token: str) -> set[str]:
+    """Any six characters of a token in a row that can be read in a text."""
+    wanted = {token[at : at + PIECE].lower() for at in range(len(token) - PIECE + 1)}
+    found = set()
+    for reading in _readings(text):
+        low = reading.lower()
+        found |= {piece for piece in wanted if piece in low}
+    return found
+
+
+def success_with(text: str, where: str) -> bytes:
+    """A good book of one trade that holds the text in a field, a key or the envelope."""
+    text = _valid_in_json(text)
+    record = '"order_no":"1","symbol":"INFY","quantity":5'
+    message = "Success"
+    beside = ""
+    if where == "known field":
+        record = record.replace("INFY", text)
+    elif where == "unknown field":
+        record += f',"remarks":"{text}"'
+    elif where == "nested field":
+        record += f',"debug":{{"headers":["Bearer {text}"]}}'
+    elif where == "name":
+        record += f',"{text}":1'
+    elif where == "wrong type":
+        record = record.replace("5", f'["{text}"]')
+    elif where == "message":
+        message = text
+    elif where == "beside data":
+        beside = f',"session":"{text}"'
+    body = f'{{"status":"success","message":"{message}","data":[{{{record}}}]{beside}}}'.encode()
+    json.loads(body)
+    return body
+
+
+PLACES = (
+    "known field",
+    "unknown field",
+    "nested field",
+    "name",
+    "wrong type",
+    "message",
+    "beside data",
+)
