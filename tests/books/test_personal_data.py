@@ -82,7 +82,7 @@ def shows_a_number(text: str) -> bool:
     where=st.sampled_from(["record", "known field", "beside"]),
     spaces=st.sampled_from(["", " ", "\n\t "]),
 )
-def test_a_personal_value_is_masked_wherever_it_is(
+def test_f120_a_personal_value_is_masked_wherever_it_is(
     tmp_path_factory: pytest.TempPathFactory,
     name: str,
     value: str,

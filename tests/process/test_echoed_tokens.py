@@ -97,7 +97,7 @@ def failed_call(service: Service, token: str, what: str, log: io.StringIO) -> st
     status=st.sampled_from(STATUSES),
     what=st.sampled_from(["trade_book", "order_book", "search"]),
 )
-def test_no_error_shows_six_characters_of_an_echoed_token(
+def test_f119_no_error_shows_six_characters_of_an_echoed_token(
     echoing: Service,
     log: io.StringIO,
     seed: int,
@@ -125,7 +125,7 @@ def test_no_error_shows_six_characters_of_an_echoed_token(
     status=st.sampled_from([200, 401, 500]),
     whole=st.booleans(),
 )
-def test_no_error_shows_an_echo_that_was_cut_on_its_way(
+def test_f119_no_error_shows_an_echo_that_was_cut_on_its_way(
     echoing: Service,
     log: io.StringIO,
     seed: int,
@@ -168,7 +168,7 @@ def shown_of(book: Any, folder: Path) -> str:
     spelling=st.sampled_from(sorted(SPELLINGS)),
     where=st.sampled_from(PLACES),
 )
-def test_no_book_keeps_or_shows_an_echoed_token(
+def test_f119_no_book_keeps_or_shows_an_echoed_token(
     echoing: Service,
     log: io.StringIO,
     tmp_path: Path,

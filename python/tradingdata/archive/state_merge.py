@@ -33,7 +33,8 @@ def same_content(record: str, one: str, other: str) -> bool:
 
 def _values(record: str, text: str) -> Any:
     try:
-        values: dict[str, Any] = json.loads(_core.masked_json(text.encode()))
+        sent = text.encode() if isinstance(text, str) else text  # a damaged file has any type
+        values: dict[str, Any] = json.loads(_core.masked_json(sent))
     except (ValueError, RecursionError, DecodeError):  # numbers and nesting beyond Python's limits
         return text
     for name in _ignored(record):
