@@ -184,8 +184,8 @@ void Engine::settle(Pending& pending, Arrival& arrival) {
   if (auto* response = std::get_if<Response>(&arrival.what)) return responded(pending, *response);
   const auto& failure = std::get<Failure>(arrival.what);
   options_.stats->bytes_received += failure.bytes_received;
-  Error error(failure.kind,
-              redacted_line(failure.message, longest_failure, pending.call.request.secrets().get()));
+  Error error(failure.kind, redacted_line(failure.message, longest_failure,
+                                          pending.call.request.secrets().get()));
   error.retryable = failure.retry != Retry::never || failure.kind == ErrorKind::deadline;
   failed(pending, error, failure.retry, failure.timeout);
 }
@@ -199,8 +199,8 @@ void Engine::responded(Pending& pending, Response& response) {
       response.status == 204 || (response.status == 200 && response.body.size() == 0);
   if (empty) return failed(pending, detail::empty_body(response.status), Retry::once);
   if (response.status == 200) return judge(pending, response);
-  const detail::Verdict verdict = detail::verdict_of_status(pending.call.request, response,
-                                                            options_.sources.wall_micros());
+  const detail::Verdict verdict =
+      detail::verdict_of_status(pending.call.request, response, options_.sources.wall_micros());
   failed(pending, verdict.error, verdict.retry);
 }
 
