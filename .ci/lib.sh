@@ -154,7 +154,7 @@ fingerprint() {
   {
     pwd -P
     "$python" -VV
-    find README.md docs/LICENSE pyproject.toml CMakeLists.txt cpp/CMakeLists.txt cpp/cmake \
+    find README.md LICENSE pyproject.toml CMakeLists.txt cpp/CMakeLists.txt cpp/cmake \
       cpp/src python/bindings python/tradingdata \
       -type f ! -name '*.pyc' -print0 | sort -z | xargs -0 sha256sum
   } | sha256sum | cut -d' ' -f1

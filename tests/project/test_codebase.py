@@ -57,7 +57,8 @@ EVERYWHERE = ("cpp", "python", "tests", "docs", ".ci")
 
 
 def test_the_top_level_holds_the_agreed_names_only() -> None:
-    agreed = {"CMakeLists.txt", "pyproject.toml", "README.md"}
+    agreed = {"CMakeLists.txt", "pyproject.toml", "LICENSE"}
+    agreed |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
     agreed |= {"cpp", "python", "tests", "notebooks", "docs"}
     # What git ignores is not part of the tree: the build folder and packages made from it.
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
@@ -284,7 +285,7 @@ def test_every_public_name_of_the_package_is_exported() -> None:
 
 def test_one_version_stands_everywhere() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    changelog = (ROOT / "docs/changelog.md").read_text("utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     newest = re.findall(r"^## (\S+)", changelog, re.MULTILINE)[0]
     assert {td.__version__, _core.__version__, importlib.metadata.version("tradingdata")} == {
         project["version"]
