@@ -15,7 +15,7 @@ import tradingdata as td
 from archiving import DAYS, answer, archive_with, clock, trade
 from sample_records import PAN
 
-NESTED = {"PAN_NO": PAN, "client": {"pan_no": PAN, "city": "Pune"}}
+NESTED: dict[str, Any] = {"PAN_NO": PAN, "client": {"pan_no": PAN, "city": "Pune"}}
 READS = {
     "trades": lambda archive: archive.trades().to_dicts(extra=True),
     "sql": lambda archive: archive.sql("SELECT * FROM trades"),

@@ -61,7 +61,7 @@ def all_of(book: td.TradeBook, folder: Path) -> str:
         book.response.content,
         book.to_dicts(extra=True),
     ]
-    parts += [book[0]._asdict(extra=True), book[0]._repr_html_(), book._repr_html_()]
+    parts += [book[0]._asdict(extra=True), book[0]._repr_html_(), book._repr_html_()]  # type: ignore[attr-defined]
     parts += [book.to_csv(extra=True), book._table.to_json(0, len(book))]
     parts += [pickle.dumps(book), pickle.dumps(book[0]), pickle.dumps(book[:1])]
     book.save(folder / "book", overwrite=True)
@@ -164,7 +164,7 @@ def test_what_is_kept_is_masked_where_it_is_shown(inner: str) -> None:
     from tradingdata.display.preview import shown_book
 
     shown = repr([book, book[0], book.issues, record_text(book[0]), shown_book(book, names).rows])
-    shown += book._repr_html_() + book[0]._repr_html_()
+    shown += book._repr_html_() + book[0]._repr_html_()  # type: ignore[attr-defined]
     assert not shows_a_number(shown)
 
 

@@ -7,7 +7,7 @@ import logging
 import pickle
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from echoes import (
     random_token,
     success_with,
 )
-from service import Connection, Service, reply
+from service import Behaviour, Connection, Service, reply
 
 STATUSES = [200, 302, 400, 401, 403, 404, 422, 429, 500, 503]
 LENGTHS = st.sampled_from([8, 9, 13, 20, 36, 63, 64, 255, 512, 520, 900, 4000]) | st.integers(
@@ -44,6 +44,16 @@ fixed = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
 )
+
+
+def always(behaviour: Behaviour) -> Callable[[Any], Behaviour]:
+    """Behaves in this way whatever is requested."""
+    return lambda request: behaviour
+
+
+def sent(head: str) -> Behaviour:
+    """Sends these bytes as the response."""
+    return lambda connection: connection.send(head.encode())
 
 
 @pytest.fixture
@@ -235,7 +245,7 @@ def test_the_command_line_shows_no_echoed_token(
     run: Run = run_here(capsysbinary, monkeypatch, env)
     text = f"{'.' * 480} Bearer {SPELLINGS[spelling](token)}"
     for body in (*(make(text) for make in BODIES.values()), success_with(text, "known field")):
-        echoing.choose(lambda request, body=body: reply(status, body))
+        echoing.choose(always(reply(status, body)))
         ran = run(*command)
         assert pieces_in(ran.text + ran.err, token) == set()
 
@@ -254,7 +264,7 @@ def test_headers_and_the_reason_show_no_token(echoing: Service, log: io.StringIO
         f"HTTP/9.9 {token}\r\n\r\n",
         f"HTTP/1.1 200 OK\r\n{token}\r\n\r\n",
     ):
-        echoing.choose(lambda request, head=head: lambda connection: connection.send(head.encode()))
+        echoing.choose(always(sent(head)))
         with (
             td.Client(echoing.base_url, access_token=token, attempts=1, timeout=2) as client,
             pytest.raises(td.TradingDataError) as caught,
@@ -267,7 +277,7 @@ def test_a_message_stays_readable_round_a_token(echoing: Service) -> None:
     token = random_token(5, 900)
     body = BODIES["JSON"](f"Token {token} expired at 09:15, ask again")
     for status in (200, 401):
-        echoing.choose(lambda request, status=status: echo(status, body))
+        echoing.choose(always(echo(status, body)))
         with (
             td.Client(echoing.base_url, access_token=token, attempts=1) as client,
             pytest.raises((td.ServiceError, td.StatusError)) as caught,

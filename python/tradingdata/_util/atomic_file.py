@@ -27,7 +27,7 @@ def whole_file(
     if overwrite:
         target = _replaced(target)
     elif os.path.lexists(target):
-        raise FileExistsError(f"{target} is there already; pass overwrite=True to replace it")
+        raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
     folder, name = os.path.split(target)
     suffix = os.path.splitext(name)[1]  # libraries choose a format by it
     draft = f".{os.getpid()}.{os.urandom(4).hex()}{suffix}"

@@ -31,7 +31,7 @@ def same_content(record: str, one: str, other: str) -> bool:
     return one == other or _values(record, one) == _values(record, other)
 
 
-def _values(record: str, text: str) -> Any:
+def _values(record: str, text: Any) -> Any:
     try:
         sent = text.encode() if isinstance(text, str) else text  # a damaged file has any type
         values: dict[str, Any] = json.loads(_core.masked_json(sent))

@@ -55,7 +55,7 @@ def parse_conditions(
             raise TypeError(unknown(name))
         if comparison != "eq" and comparison not in COMPARISONS:
             endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
-            raise TypeError(f"{keyword}= is no comparison: {name} takes {endings}")
+            raise TypeError(f"{keyword}= is not a comparison: {name} takes {endings}")
         conditions.append(Condition(name, comparison, value))
     return conditions
 

@@ -35,11 +35,10 @@ class Trades:
         Path | None,
         typer.Option(metavar="FILE", help="Trades of an archive, not of the service."),
     ] = None
-    start: Annotated[
-        str | None, typer.Option(metavar="DAY", help="The first day of the archive's.")
-    ] = None
+    start: Annotated[str | None, typer.Option(metavar="DAY", help="First day to include.")] = None
     end: Annotated[
-        str | None, typer.Option(metavar="DAY", help="The last day; the first one unless given.")
+        str | None,
+        typer.Option(metavar="DAY", help="Last day to include (default: same as --start)."),
     ] = None
     account: Annotated[
         str | None, typer.Option(metavar="LABEL", help="One account of the archive.")

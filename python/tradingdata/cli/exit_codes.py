@@ -48,13 +48,13 @@ MEANINGS = {
     Code.USAGE: "a command, option or argument that does not exist or does not fit",
     Code.CONFIGURATION: "no address, no token, a profile that cannot be used, a missing library",
     Code.AUTHENTICATION: "the service refused the token",
-    Code.TRANSPORT: "no complete answer: no connection, no trust, not in time",
-    Code.SERVICE: "the service answered with an error",
-    Code.DATA: "an answer that is not what the service documents",
+    Code.TRANSPORT: "no complete response: connection, certificate or deadline",
+    Code.SERVICE: "the service responded with an error",
+    Code.DATA: "a response that is not what the service documents",
     Code.NOT_FOUND: "no stock of that symbol, code or ISIN",
     Code.FILE: "a file that already exists or cannot be used, or an archive that lacks a day",
     Code.INTERRUPTED: "Ctrl-C",
-    Code.BROKEN_PIPE: "whoever read the output stopped reading, as head does",
+    Code.BROKEN_PIPE: "the reader of the output closed the pipe, as head does",
 }
 
 # The first that fits counts.

@@ -145,7 +145,7 @@ class Output:
             "--output",
             "-o",
             metavar="FILE",
-            help="Write to a file, never over one that is there; - is standard output.",
+            help="Write to a file, which must not exist; - is standard output.",
         ),
     ] = None
     force: Annotated[bool, switch("--force", "Replace the file of -o.")] = False

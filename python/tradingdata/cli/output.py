@@ -155,7 +155,7 @@ def remark_notes(book: Book[Any]) -> None:
 
 
 def _taken(path: Path) -> FileExistsError:
-    return FileExistsError(f"{path} is there already: --force replaces it")
+    return FileExistsError(f"{path} already exists: --force replaces it")
 
 
 def _format_of(path: Path | None) -> Format:

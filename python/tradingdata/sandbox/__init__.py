@@ -7,11 +7,12 @@
         client.trade_book().to_pandas()
 
 A day is made from a seed: the same seed, day and number of orders give the same bytes on every
-machine. By default it stands at its end. It can unfold while a script polls it, or be led by hand::
+machine. By default it is the end of that day. The day can also unfold while a script polls it,
+or be moved on by the script::
 
     service = sandbox.start(speed=60)          # a market minute each second, from 09:15
-    service = sandbox.start(speed=0)           # stands at 09:15 ...
-    service.advance_to("10:30")                # ... until it is told to go on
+    service = sandbox.start(speed=0)           # stays at 09:15 ...
+    service.advance_to("10:30")                # ... until it is moved on
 
 Things that go wrong on a real day can be made to go wrong (`FAULTS` lists them all)::
 
@@ -55,7 +56,7 @@ def start(
 
     - `seed`: another seed is another day's business.
     - `day`: the trading day, a date or text such as "2026-11-20"; `DEFAULT_DAY` unless given.
-    - `speed`: None, and the day stands at its end, 15:30:00; a number, and it unfolds from 09:15:00
+    - `speed`: None for the end of the day, 15:30:00; a number to let the day run from 09:15:00
       with so many market seconds a second; 0, and it stands at 09:15:00 until it is advanced.
     - `accounts`: how many ("desk1", "desk2", ...), or their labels; each has its own token and day.
     - `orders`: how many orders each account enters during the day; trades are about half as many

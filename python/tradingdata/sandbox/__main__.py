@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--speed",
         type=float,
-        help="market seconds a second, from 09:15; without it the day stands at its end",
+        help="market seconds a second, from 09:15; without it the day is over",
     )
     parser.add_argument(
         "--accounts", default="1", help="how many, or labels with commas between (%(default)s)"
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _welcome(service: Service) -> str:
-    moves = "the day unfolds" if service.clock.speed else "the day stands still"
+    moves = "the day unfolds" if service.clock.speed else "the day is over"
     lines = [
         f"tradingdata sandbox at {service.base_url}",
         f"seed {service.seed}, market time {service.now}, {moves}; Ctrl-C ends it",

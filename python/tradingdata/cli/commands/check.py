@@ -35,7 +35,7 @@ _CALLS = 3
 
 
 def check(connection: Connection) -> None:
-    """Say what is in order and what is not, a line each.
+    """Check settings, network and token, and report one line for each.
 
     The lines are settings, DNS, TCP, TLS, clock, search, token and latency; one that fails says
     what to do. It makes two searches and four calls of the order book. The exit code is that of
@@ -73,7 +73,7 @@ def _network(route: probes.Route, timeout: float, client: Client, report: Report
         report.ok(
             f"{whose}{host} is {', '.join(found[:3])} ({took})"
             if found != [host]
-            else "an address already"
+            else "already an IP address"
         )
     with report.step("TCP", "check the port, the network, and that a firewall lets you out"):
         started = time.perf_counter()
@@ -103,7 +103,7 @@ def _tls(route: probes.Route, connection: socket, client: Client, report: Report
         left = (end - datetime.now(UTC)).days
         text = f"{secured.version()}, certificate until {end:%Y-%m-%d} ({_ms(took)})"
         if left < _ENDS_SOON:
-            report.warn(f"{text}: it ends in {left} days, tell the service")
+            report.warn(f"{text}: it expires in {left} days; notify the service")
         else:
             report.ok(text)
     with secured:
@@ -115,7 +115,7 @@ def _clock(route: probes.Route, connection: socket, report: Report) -> None:
         try:
             skew = probes.clock_skew(route, connection)
         except (OSError, HTTPException) as error:
-            report.warn(f"not told ({type(error).__name__}); the search below says why")
+            report.warn(f"unknown ({type(error).__name__}); the search below says why")
             return
         if skew is None:
             report.warn("the service tells no time: look at your clock yourself")
@@ -133,7 +133,7 @@ def _account(connection: Connection, client: Client, report: Report) -> None:
     with report.step("token"):
         source = token_source(connection, client)
         orders = received(client.order_book)
-        report.ok(f"from {source}, taken by the service: {group(len(orders))} orders today")
+        report.ok(f"from {source}, accepted: {group(len(orders))} orders today")
     with report.step("latency"):
         times = [_timed(lambda: received(client.order_book)) for _ in range(_CALLS)]
         report.ok(f"order book in {_ms(median(times))}, the median of {_CALLS} calls")

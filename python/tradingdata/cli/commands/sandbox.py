@@ -30,7 +30,7 @@ Speed = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="Market seconds a second, from 09:15; without it the day stands at its end.",
+        help="Market seconds a second, from 09:15; without it the day is over.",
     ),
 ]
 Accounts = Annotated[
