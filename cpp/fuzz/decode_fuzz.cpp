@@ -12,6 +12,7 @@
 #include "decode/decode.hpp"
 #include "decode/json_grammar.hpp"
 #include "oracle.hpp"
+#include "table/personal.hpp"
 #include "table/records.hpp"
 
 using namespace tradingdata;
