@@ -1,4 +1,4 @@
-# The system's libraries that the core stands on; a missing one is named the way its user installs it.
+# The system libraries that the core needs. If one is missing, the error names the package to install.
 set(TRADINGDATA_STATIC_CURL "$ENV{TRADINGDATA_STATIC_CURL}" CACHE STRING
   "For wheels: the folder that .ci/static-curl made; its libcurl is linked in, with TLS and zlib")
 if(TRADINGDATA_STATIC_CURL)

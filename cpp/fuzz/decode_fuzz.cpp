@@ -101,7 +101,7 @@ void check_prefix(const Question& question, std::string_view body) {
   const std::size_t size = hash % (end == body.npos ? 1 : end + 1);
   const Outcome cut = question.decode(body.substr(0, size), {.strict = true});
   require(cut.error && cut.error->kind == ErrorKind::decode && cut.error->incomplete,
-          "a body cut short is not told");
+          "a truncated body is not reported");
 }
 
 void check(const Question& question, std::string_view body, simdjson::dom::parser& parser) {

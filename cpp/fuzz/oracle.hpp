@@ -28,7 +28,7 @@ Verdict verdict_of_list(const Element& document, const Schema& schema);
 // Aborts where a table does not hold what the array of its records does.
 void compare(const Element& records, const Table& table);
 
-// Says what is wrong and aborts, which is how libFuzzer is told.
+// Prints what is wrong and aborts, which libFuzzer reports as a finding.
 [[noreturn]] void disagree(std::string_view what);
 inline void require(bool right, std::string_view what) {
   if (!right) disagree(what);

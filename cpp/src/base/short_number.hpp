@@ -23,7 +23,7 @@ inline constexpr std::uint64_t short_powers[] = {1,       10,        100,       
                                                  100'000, 1'000'000, 10'000'000, 100'000'000};
 inline constexpr double short_powers_as_doubles[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
 
-// The value of 1 to 8 digits; what stands behind them does not matter.
+// The value of 1 to 8 digits; the bytes after them do not matter.
 TRADINGDATA_INLINE std::uint64_t eight_digits(const char* text, unsigned count) {
   std::uint64_t word;
   std::memcpy(&word, text, sizeof word);

@@ -48,7 +48,7 @@ char* put_utf8(char* out, int code) {
   return out;
 }
 
-// Passes the escape at a backslash; false, and `at` stands on the first byte that does not fit.
+// Passes the escape at a backslash; if it is malformed, returns false with `at` on the bad byte.
 bool pass_escape(const char*& at) {
   ++at;
   switch (*at) {
