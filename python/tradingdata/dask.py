@@ -1,8 +1,8 @@
-"""The books of many accounts on a Dask cluster: a data frame with one partition an account.
+"""Books of many accounts on a Dask cluster: a data frame with one partition per account.
 
-Each account is asked by the worker that makes its partition, when that is computed; to make the
-frame asks nothing. No token is in the graph: workers find tokens where the accounts say that they
-are, so profiles, files and variables must be there on the workers.
+Creating the frame sends no request: the worker that computes a partition fetches its account. The
+graph contains no token. Workers look tokens up, so the profiles, files and variables that the
+accounts name must exist on the workers.
 """
 
 from __future__ import annotations
@@ -38,22 +38,31 @@ def trade_books(
     errors: Literal["raise", "keep"] = "raise",
     timeout: float | None = None,
 ) -> dd.DataFrame:
-    """The trade books of many accounts as a Dask data frame, a partition an account.
+    """Returns the trade books of many accounts as a Dask data frame, one partition per account.
 
-    ``accounts`` lists names of profiles, or maps a label to the name of one or to options as a
-    profile has them, of which one says where the token is: ``access_token_file``, a path;
-    ``access_token_variable``, of the environment; or ``access_token``, a function that can be
-    imported. All of these are read on the worker. A literal token is refused, since it would stand
-    in the graph and on the dashboard.
+    Computing the frame twice fetches twice; use ``persist()`` to keep one state. The columns are
+    ``account`` and those of ``TradeBook.to_pandas()``; a computation that needs few columns loads
+    only those.
 
-    The columns are ``account`` and those of ``to_pandas()``; ``columns`` picks some, and so does a
-    computation that needs few. With ``errors="keep"`` an account that fails is a row with its
-    ``account`` and a text in the last column, ``error``, and nothing else; with ``"raise"`` its
-    error is the computation's. ``timeout`` in seconds is for each account.
+    Args:
+        accounts: Names of profiles, or a mapping from a label to the name of a profile or to
+            options. The options are those of a profile and must say where to find the token:
+            ``access_token_file``, a path; ``access_token_variable``, the name of an environment
+            variable; or ``access_token``, an importable function. All three are evaluated on the
+            worker. A literal token is refused, because it would appear in the graph and on the
+            dashboard.
+        columns: The columns to load; all if None.
+        errors: ``"raise"`` lets the error of an account fail the computation. ``"keep"`` turns it
+            into one row with the ``account`` and a text in an additional last column, ``error``.
+        timeout: Seconds for each account.
 
-    Each call makes a new frame, and computing it twice asks twice: ``persist()`` one that is to
-    stay as it is. Raises ConfigurationError for an account whose token cannot be had so, KeyError
-    for a column that the record does not have, and ImportError without dask.
+    Returns:
+        A new lazy data frame.
+
+    Raises:
+        ConfigurationError: An account contains a token, or does not say where one is.
+        KeyError: The record has no such column.
+        ImportError: dask is not installed.
     """
     return _frame("Trade", accounts, columns, errors, timeout)
 
@@ -65,7 +74,7 @@ def order_books(
     errors: Literal["raise", "keep"] = "raise",
     timeout: float | None = None,
 ) -> dd.DataFrame:
-    """The order books of many accounts as a Dask data frame; see ``trade_books``."""
+    """Returns the order books of many accounts as a Dask data frame; see ``trade_books``."""
     return _frame("Order", accounts, columns, errors, timeout)
 
 
@@ -80,7 +89,7 @@ def _frame(
         raise ValueError(f"errors is 'raise' or 'keep', not {errors!r}")
     recipes = {label: recipe_of(label, given) for label, given in named_accounts(accounts).items()}
     if not recipes:
-        raise ValueError("accounts is empty: a frame has a partition an account")
+        raise ValueError("accounts is empty: name at least one account, since each is a partition")
     frames = require("dask.dataframe", "dask", "tradingdata.dask")
     meta = _rows(record, {}, _with_ours(columns, errors), errors)
     made: dd.DataFrame = frames.from_map(
@@ -93,7 +102,7 @@ def _frame(
         record=record,
         errors=errors,
         timeout=timeout,
-        # Equal names are one result on a cluster: a later call must not be given an earlier answer.
+        # Dask identifies results by name: without this, a later call could return an older result.
         call=uuid4().hex,
     )
     return made
@@ -109,7 +118,7 @@ def _partition(
     timeout: float | None,
     call: str,
 ) -> pd.DataFrame:
-    """One account's book; ``call`` tells this asking from others."""
+    """Fetches one account's book; ``call`` only distinguishes this call from others."""
     kind = _KINDS[record]
     try:
         with client_of(label, recipe) as client:
@@ -126,18 +135,18 @@ def _partition(
 def _rows(
     record: str, books: dict[str, Any], columns: Sequence[str] | None, errors: str
 ) -> pd.DataFrame:
-    """The rows in the schema of the frame, in the order of ``columns``."""
+    """Returns the rows in the schema of the frame, in the order of ``columns``."""
     pandas = require("pandas", "dask", "tradingdata.dask", major=3)
     wanted = None if columns is None else [name for name in columns if name != ERROR]
     frame = Labelled(_KINDS[record], books).to_pandas(wanted)
     if errors == "keep":
         frame[ERROR] = pandas.Series(index=frame.index, dtype=frame[ACCOUNT].dtype)
-    # Dask asks for the columns that a computation needs, which need not be the account.
+    # Dask requests the columns that a computation needs, which may not include the account.
     return frame if columns is None else frame[list(columns)]
 
 
 def _with_ours(columns: Sequence[str] | None, errors: str) -> list[str] | None:
-    """The columns that the caller wants, with ours before and behind them."""
+    """Returns the caller's columns between ``account`` and, if kept, ``error``."""
     if columns is None:
         return None
     fields = [name for name in columns if name not in (ACCOUNT, ERROR)]
@@ -145,7 +154,7 @@ def _with_ours(columns: Sequence[str] | None, errors: str) -> list[str] | None:
 
 
 def _failed(empty: pd.DataFrame, label: str, error: TradingDataError) -> pd.DataFrame:
-    """One row that says which account failed, and why."""
+    """Returns one row with the account that failed and its error."""
     row = empty.reindex([0])
     for name, text in ((ACCOUNT, label), (ERROR, f"{type(error).__name__}: {error}")):
         if name in row:

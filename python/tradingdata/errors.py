@@ -1,27 +1,30 @@
-"""The errors, as a tree.
+"""All errors and warnings of the package.
 
-Each is picklable, says in one line what to do, and carries what is known of the call::
+Every error is picklable, has a one-line message that says what to do, and carries the details of
+the call that are known::
 
     TradingDataError
     +- ConfigurationError (also ValueError)   before any request
     |  +- ClientClosedError                   the client was closed
-    +- TransportError                         no complete answer
+    +- TransportError                         no complete response
     |  +- ConnectError                        no connection
     |  +- TLSError                            no trusted connection
-    |  +- DeadlineError (also TimeoutError)   not in time
-    |  +- CallCancelledError                  given up, e.g. because the client was closed
+    |  +- DeadlineError (also TimeoutError)   the deadline passed
+    |  +- CallCancelledError                  cancelled, e.g. because the client was closed
     +- StatusError                            an HTTP status other than 200
     |  +- BadRequestError                     400, 405, 422
     |  +- AuthenticationError                 401, 403
     |  +- NotFoundError                       404
     |  +- RateLimitError                      429 (.retry_after)
     |  +- ServerError                         5xx
-    +- ServiceError                           HTTP 200, and it says no (.service_message)
-    +- BooksDisagreeError                     orders and trades do not agree (.books)
-    +- DecodeError                            HTTP 200, and the body is not as documented
+    +- ServiceError                           HTTP 200, error envelope (.service_message)
+    +- BooksDisagreeError                     orders and trades are inconsistent (.books)
+    +- DecodeError                            HTTP 200, malformed or undocumented body
     +- PaginationError                        a search that cannot be read to its end
-    +- StockNotFoundError (also LookupError)  no stock of that symbol, code or ISIN (.nearest)
-    +- ArchiveError                           an archive's file cannot be used (.file, .book)
+    +- StockNotFoundError (also LookupError)  no stock with this symbol, code or ISIN (.nearest)
+    +- ArchiveError                           an archive file cannot be used (.file, .book)
+
+The classes only carry data. Messages and advice are worded where an error is raised.
 """
 
 from __future__ import annotations
@@ -33,17 +36,17 @@ if TYPE_CHECKING:
 
 
 class TradingDataError(Exception):
-    """The root of all that this package raises of its own.
+    """Base class of all errors that this package defines.
 
     Attributes:
-        status_code: the HTTP status, or ``None`` where there was no answer.
-        account: the client's label for the account, where it has one.
-        attempts: requests that were sent for this call.
-        elapsed: seconds that the call took, over all attempts and waits.
-        retryable: whether the same call may succeed later, unchanged.
-        body: the head of the answer, with account numbers masked; ``""`` where there was none.
-        page: of a search: the page that failed, to go on from with ``start_page=``.
-        received: of a search: the stocks that came before it.
+        status_code: The HTTP status, or ``None`` without a response.
+        account: The client's label for the account, or ``None``.
+        attempts: Number of requests sent for this call.
+        elapsed: Seconds that the call took, including all attempts and waits.
+        retryable: Whether the same call may succeed later.
+        body: The beginning of the response body, with account numbers masked; ``""`` without one.
+        page: For a search, the page that failed, to resume from with ``start_page=``.
+        received: For a search, the stocks received before that page.
     """
 
     def __init__(
@@ -74,83 +77,83 @@ class TradingDataError(Exception):
         self.offset = offset
         self.path = path
         self.page = page
-        self.received: Any = None  # a StockList, which this module lies below
+        self.received: Any = None  # a StockList; its module is in a layer above this one
 
 
 class ConfigurationError(TradingDataError, ValueError):
-    """What was asked cannot be sent: no token, a bad URL, a token that cannot be a header."""
+    """Invalid options or arguments, detected before any request is sent."""
 
 
 class ClientClosedError(ConfigurationError):
-    """The client was closed; make a new one."""
+    """The client has been closed: create a new one."""
 
 
 class TransportError(TradingDataError):
-    """No complete answer arrived."""
+    """No complete response was received."""
 
 
 class ConnectError(TransportError):
-    """No connection: refused, unreachable, or a host name that does not resolve."""
+    """The connection failed: refused, unreachable, or the host name did not resolve."""
 
 
 class TLSError(TransportError):
-    """No trusted connection: the certificate or the handshake failed. Never tried again."""
+    """The certificate check or the TLS handshake failed. Never retried."""
 
 
 class DeadlineError(TransportError, TimeoutError):
-    """The call did not end within its ``timeout``, which covers all attempts and waits."""
+    """The call did not finish within its ``timeout``, which covers all attempts and waits."""
 
 
 class CallCancelledError(TransportError):
-    """The call was given up before it ended, e.g. because the client was closed meanwhile."""
+    """The call was cancelled, for example because the client was closed meanwhile."""
 
 
 class StatusError(TradingDataError):
-    """The service answered with an HTTP status other than 200.
+    """The service returned an HTTP status other than 200.
 
     Attributes:
-        service_message: the message of its error envelope, where it sent one.
+        service_message: The message of the error envelope, or ``""``.
     """
 
 
 class BadRequestError(StatusError):
-    """400, 405 or 422: the service does not take this request."""
+    """HTTP 400, 405 or 422: the service rejected the request."""
 
 
 class AuthenticationError(StatusError):
-    """401 or 403: the token is missing, expired, or not allowed to do this."""
+    """HTTP 401 or 403: the token is missing, expired or lacks permission."""
 
 
 class NotFoundError(StatusError):
-    """404: nothing is there; mostly a wrong base URL."""
+    """HTTP 404: usually a wrong base URL."""
 
 
 class RateLimitError(StatusError):
-    """429: too many requests.
+    """HTTP 429: too many requests.
 
     Attributes:
-        retry_after: seconds that the service asks to wait, or ``None`` where it did not say.
+        retry_after: Seconds to wait as required by the service, or ``None`` if it did not say.
     """
 
 
 class ServerError(StatusError):
-    """5xx: the service failed, also after the retries."""
+    """HTTP 5xx: the service failed, even after the retries."""
 
 
 class ServiceError(TradingDataError):
-    """HTTP 200, and the envelope's ``status`` is not success.
+    """HTTP 200 with an envelope whose ``status`` is not ``success``.
 
     Attributes:
-        service_message: the envelope's message.
+        service_message: The envelope's message.
     """
 
 
 class BooksDisagreeError(TradingDataError):
-    """``books()`` asked again, and the orders and the trades still did not agree.
+    """The orders and the trades of ``books()`` were still inconsistent after its last request.
 
     Attributes:
-        books: the last of both, ``(orders, trades)``.
-        differences: the orders on which they disagree, as ``reconcile`` tells them.
+        books: The latest pair, ``(orders, trades)``.
+        differences: The orders on which they disagree, as ``reconcile`` reports them.
     """
 
     books: Any = None
@@ -158,29 +161,29 @@ class BooksDisagreeError(TradingDataError):
 
 
 class DecodeError(TradingDataError):
-    """HTTP 200, and the body is not what the service documents.
+    """HTTP 200 with a body that is malformed or not what the service documents.
 
     Attributes:
-        offset: the byte at which the body stops to make sense.
-        path: the JSON path of the value there, e.g. ``$.data[3].quantity``.
+        offset: Byte offset of the first problem.
+        path: JSON path of the value there, e.g. ``$.data[3].quantity``.
     """
 
 
 class PaginationError(TradingDataError):
-    """The pages of a search cannot be read to their end without losing rows.
+    """The pages of a search cannot be read to the end without losing rows.
 
     Attributes:
-        page: the page to go on from (``start_page=``).
-        received: the stocks that came before.
+        page: The page to resume from with ``start_page=``.
+        received: The stocks received before it.
     """
 
 
 class StockNotFoundError(TradingDataError, LookupError):
-    """No stock has exactly that NSE symbol, BSE code or ISIN.
+    """No single stock has exactly this NSE symbol, BSE code or ISIN.
 
     Attributes:
-        nearest: Names of stocks that the search did find.
-        received: Of ``stock([...])``: the stocks of the other identifiers.
+        nearest: Names of the most similar stocks that the search found.
+        received: For ``stock([...])``, the stocks of the other identifiers.
     """
 
     nearest: Sequence[str] = ()
@@ -189,12 +192,12 @@ class StockNotFoundError(TradingDataError, LookupError):
 class ArchiveError(TradingDataError):
     """An archive cannot be used, is damaged, or lacks days; its file is unchanged.
 
-    ``retryable`` is True where another program has locked the file.
+    ``retryable`` is True if another program has locked the file.
 
     Attributes:
         file: The path of the archive.
-        book: A response that could not be filed, to be saved elsewhere, or ``None``.
-        missing: The days that were asked for and never fetched, as ``Archive.missing`` lists them.
+        book: The book that could not be added, so that it can be saved elsewhere, or ``None``.
+        missing: The requested days that were never fetched, as ``Archive.missing`` lists them.
     """
 
     def __init__(
@@ -207,4 +210,4 @@ class ArchiveError(TradingDataError):
 
 
 class DataWarning(UserWarning):
-    """Values of an answer were lost or missing; ``book.issues`` lists them."""
+    """Values of a response were lost or missing, or rows may be; ``book.issues`` lists values."""

@@ -182,9 +182,9 @@ def test_what_is_no_account_is_refused(service: sandbox.Service) -> None:
         td.trade_books("desk1")
     with pytest.raises(ValueError, match="names a profile twice"):
         td.trade_books(["desk1", "desk1"])
-    with pytest.raises(TypeError, match="label is a text of its own, not 5"):
+    with pytest.raises(TypeError, match="label must be non-empty text, not 5"):
         td.trade_books([5])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match=r"'desk1' is to be the name of a profile, .* not int"):
+    with pytest.raises(TypeError, match=r"'desk1' must be the name of a profile, .* not int"):
         td.trade_books({"desk1": 5})
     with pytest.raises(TypeError, match="unexpected keyword argument 'tokn'"):
         td.trade_books({"desk1": {"base_url": service.base_url, "tokn": "x"}})

@@ -139,7 +139,7 @@ def refused(account: object) -> str:
 def test_what_holds_a_token_is_refused_without_showing_it(service: sandbox.Service) -> None:
     url = {"base_url": service.base_url}
     told = refused({**url, "access_token": "canary-5f0e"})
-    assert "would stand in the graph and on the dashboard" in told
+    assert "would appear in the task graph and on the dashboard" in told
     assert "access_token_variable=" in told
     assert "canary" not in told
     secret = "canary-5f0e"
@@ -148,9 +148,9 @@ def test_what_holds_a_token_is_refused_without_showing_it(service: sandbox.Servi
         assert "cannot be imported by name" in told
         assert "canary" not in told
     told = refused({**url, "access_token_file": "t", "proxy": "http://me:canary@proxy:8080"})
-    assert "proxy holds a password" in told
+    assert "proxy contains a password" in told
     assert "canary" not in told
-    assert "is a Client, which stays in this process" in refused(service.client())
+    assert "is a Client, which cannot leave this process" in refused(service.client())
 
 
 def test_an_account_says_where_its_token_is_and_says_it_once(service: sandbox.Service) -> None:
@@ -160,7 +160,7 @@ def test_an_account_says_where_its_token_is_and_says_it_once(service: sandbox.Se
         {**url, "access_token_file": "a", "access_token_variable": "b"}
     )
     told = refused({**url, "access_token_variable": "eyJhbGciOiJIUzI1NiJ9.canary"})
-    assert "access_token_variable is the name of a variable" in told
+    assert "access_token_variable must be the name of an environment variable" in told
     assert "canary" not in told
     assert "has an unknown option 'tokn'" in refused({**url, "tokn": "x"})
     with pytest.raises(ValueError, match="accounts is empty"):
@@ -185,8 +185,8 @@ def test_a_token_that_is_not_on_the_worker_is_told(
     errors = frame.compute()["error"].tolist()
     failed = "AuthenticationError: the access_token function failed: "
     assert errors[0].startswith(f"{failed}NOT_SET_ANYWHERE is not set")
-    assert errors[1].startswith(f"{failed}the token's file cannot be read")
-    assert "ConfigurationError: there is no file of profiles" in errors[2]
+    assert errors[1].startswith(f"{failed}the token file cannot be read")
+    assert "ConfigurationError: there is no profile file" in errors[2]
 
 
 @pytest.mark.parametrize("accounts", [6, pytest.param(200, marks=pytest.mark.long)])

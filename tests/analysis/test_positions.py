@@ -113,7 +113,7 @@ def test_what_cannot_be_counted_is_refused(calculate: object) -> None:
         calculate(book(trade(1, "B", 0, 50.0)))
     with pytest.raises(ValueError, match="buy and sell must be two different codes"):
         calculate(book(), buy="B", sell="B")
-    with pytest.raises(TypeError, match="sell is text, not NoneType"):
+    with pytest.raises(TypeError, match="sell must be text, not NoneType"):
         calculate(book(), sell=None)
     with pytest.raises(TypeError, match=r"a book of type TradeBook, .* by account label, not D"):
         calculate(book().to_pandas())

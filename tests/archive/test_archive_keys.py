@@ -84,7 +84,7 @@ def test_a_label_that_is_no_text_is_refused_and_not_looked_for(tmp_path: Path) -
     label: Any = 5
     calls = (archive.trades, archive.orders, archive.fetches, partial(archive.history, "1"))
     for call in (*calls, partial(archive.missing, DAY, DAY)):
-        with pytest.raises(TypeError, match="account is text, not int"):
+        with pytest.raises(TypeError, match="account must be text, not int"):
             call(account=label)
 
 

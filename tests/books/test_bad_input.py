@@ -30,7 +30,7 @@ def test_no_base_url_says_where_to_give_one(kind: Any) -> None:
         kind()
     assert str(caught.value) == (
         "no base URL: pass it as the first argument or set TRADINGDATA_BASE_URL; "
-        "to try things without an account: python -m tradingdata demo"
+        "to try the package without an account, run `python -m tradingdata demo`"
     )
 
 
@@ -58,7 +58,7 @@ def test_no_base_url_says_where_to_give_one(kind: Any) -> None:
         ("https://api.example.test\\@evil.test", "backslash"),
         ("https://exämple.test", "non-ASCII"),
         ('https://api.example.test/"', "percent-encoded"),
-        ("https://api.example.test\ud800", "half a character"),
+        ("https://api.example.test\ud800", "lone surrogate"),
     ],
     ids=ascii,
 )
@@ -114,33 +114,48 @@ def test_f68_a_user_name_in_the_url_is_refused_and_not_shown(kind: Any, url: str
 @pytest.mark.parametrize(
     ("option", "value", "error", "message"),
     [
-        ("timeout", 0, ValueError, "timeout is a positive number of seconds, not 0"),
-        ("timeout", -1.5, ValueError, "timeout is a positive number of seconds, not -1.5"),
-        ("timeout", float("nan"), ValueError, "timeout is a positive number of seconds, not nan"),
-        ("timeout", float("inf"), ValueError, "timeout is a positive number of seconds, not inf"),
-        ("timeout", "30", TypeError, "timeout is a number of seconds, not '30'"),
-        ("timeout", None, TypeError, "timeout is a number of seconds, not None"),
-        ("timeout", True, TypeError, "timeout is a number of seconds, not True"),
-        ("connect_timeout", 0, ValueError, "connect_timeout is a positive number of seconds"),
-        ("connect_timeout", "5", TypeError, "connect_timeout is a number of seconds, not '5'"),
-        ("attempts", 0, ValueError, "attempts is a whole number from 1 on, not 0"),
-        ("attempts", 1.5, TypeError, "attempts is a whole number, not 1.5"),
-        ("attempts", 2**70, ValueError, "attempts is a whole number from 1 on"),
-        ("max_body", 0, ValueError, "max_body is a whole number from 1 on, not 0"),
-        ("max_body", "1 MB", TypeError, "max_body is a whole number, not '1 MB'"),
-        ("rate_limit", 5, TypeError, "rate_limit is a tradingdata.RateLimit, not 5"),
-        ("proxy", 8080, TypeError, "proxy is text, not int"),
+        ("timeout", 0, ValueError, "timeout must be a positive number of seconds, not 0"),
+        ("timeout", -1.5, ValueError, "timeout must be a positive number of seconds, not -1.5"),
+        (
+            "timeout",
+            float("nan"),
+            ValueError,
+            "timeout must be a positive number of seconds, not nan",
+        ),
+        (
+            "timeout",
+            float("inf"),
+            ValueError,
+            "timeout must be a positive number of seconds, not inf",
+        ),
+        ("timeout", "30", TypeError, "timeout must be a number of seconds, not '30'"),
+        ("timeout", None, TypeError, "timeout must be a number of seconds, not None"),
+        ("timeout", True, TypeError, "timeout must be a number of seconds, not True"),
+        ("connect_timeout", 0, ValueError, "connect_timeout must be a positive number of seconds"),
+        ("connect_timeout", "5", TypeError, "connect_timeout must be a number of seconds, not '5'"),
+        ("attempts", 0, ValueError, "attempts must be an integer of at least 1, not 0"),
+        ("attempts", 1.5, TypeError, "attempts must be an integer, not 1.5"),
+        ("attempts", 2**70, ValueError, "attempts must be an integer of at least 1"),
+        ("max_body", 0, ValueError, "max_body must be an integer of at least 1, not 0"),
+        ("max_body", "1 MB", TypeError, "max_body must be an integer, not '1 MB'"),
+        ("rate_limit", 5, TypeError, "rate_limit must be a tradingdata.RateLimit, not 5"),
+        ("proxy", 8080, TypeError, "proxy must be text, not int"),
         ("proxy", "ftp://proxy.test", ValueError, "proxy= must be an http, https, socks4"),
         ("proxy", "http://u:canary @p", ValueError, "proxy= holds a space"),
-        ("proxy", "http://u:canary\ud800@p", ValueError, "proxy holds half a character"),
-        ("trust_env", "no", TypeError, "trust_env is True or False, not 'no'"),
-        ("strict", 1, TypeError, "strict is True or False, not 1"),
-        ("keep_personal_data", "no", TypeError, "keep_personal_data is True or False, not 'no'"),
-        ("ca_file", 5, TypeError, "ca_file is the path of a file, not 5"),
-        ("account", 5, TypeError, "account is text, not int"),
-        ("on_retry", "log", TypeError, "on_retry is a function, not 'log'"),
-        ("access_token", 5, TypeError, "access_token is text or a function that returns it"),
-        ("access_token", b"canary", TypeError, "returns it, not bytes"),
+        ("proxy", "http://u:canary\ud800@p", ValueError, "proxy contains a lone surrogate"),
+        ("trust_env", "no", TypeError, "trust_env must be True or False, not 'no'"),
+        ("strict", 1, TypeError, "strict must be True or False, not 1"),
+        (
+            "keep_personal_data",
+            "no",
+            TypeError,
+            "keep_personal_data must be True or False, not 'no'",
+        ),
+        ("ca_file", 5, TypeError, "ca_file must be a path, not 5"),
+        ("account", 5, TypeError, "account must be text, not int"),
+        ("on_retry", "log", TypeError, "on_retry must be a function, not 'log'"),
+        ("access_token", 5, TypeError, "access_token must be text or a function that returns text"),
+        ("access_token", b"canary", TypeError, "returns text, not bytes"),
     ],
     ids=ascii,
 )
@@ -215,12 +230,12 @@ def test_no_token_says_where_to_give_one(call: Any, method: str, service: Servic
 @pytest.mark.parametrize(
     ("method", "argument", "error", "message"),
     [
-        ("search", 5, TypeError, "query is text, not int"),
-        ("search", None, TypeError, "query is text, not NoneType"),
-        ("search", b"tata", TypeError, "query is text, not bytes"),
-        ("stock", 500325, TypeError, "identifier is text, not int"),
-        ("stock", "", td.ConfigurationError, "identifier is blank: give a"),
-        ("stock", "  ", td.ConfigurationError, "identifier is blank: give a"),
+        ("search", 5, TypeError, "query must be text, not int"),
+        ("search", None, TypeError, "query must be text, not NoneType"),
+        ("search", b"tata", TypeError, "query must be text, not bytes"),
+        ("stock", 500325, TypeError, "identifier must be text, not int"),
+        ("stock", "", td.ConfigurationError, "identifier is blank: pass a"),
+        ("stock", "  ", td.ConfigurationError, "identifier is blank: pass a"),
     ],
 )
 def test_what_cannot_be_searched_for(
@@ -244,7 +259,7 @@ def test_a_call_s_own_timeout_is_checked_like_the_client_s(
             lambda: client.stock("INFY", timeout=timeout),
             lambda: client.search("INFY", timeout=timeout),
         ):
-            with pytest.raises(error, match="timeout is a"):
+            with pytest.raises(error, match="timeout must be a"):
                 call()
     assert service.connections == []
 
@@ -254,10 +269,10 @@ def test_f14_a_ca_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(td.ConfigurationError) as caught:
         td.Client(HTTPS, ca_file=missing)
     assert str(caught.value) == (
-        f"the CA file {missing} that ca_file= names is not there; "
-        "name a file of trusted roots in PEM form with ca_file="
+        f"the CA file {missing} named by ca_file= does not exist: "
+        "pass a PEM file of trusted root certificates as ca_file="
     )
-    with pytest.raises(td.ConfigurationError, match="is not there"):
+    with pytest.raises(td.ConfigurationError, match="does not exist"):
         td.Client(HTTPS, ca_file=tmp_path)
 
 

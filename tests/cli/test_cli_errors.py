@@ -295,12 +295,12 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     monkeypatch.delenv("TRADINGDATA_BASE_URL")
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")
     assert run("trades", "--profile", "desk1").code == Code.OK
-    assert "it has: desk1" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk2")
+    assert "use one of: desk1" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk2")
     sandbox.fail_next("forbidden")
     assert "[desk1]" in refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
     profiles.write_text(f'[desk1]\nbase_url = "{sandbox.base_url}"\naccess_token_file = "none"\n')
     said = refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
-    assert "No such file or directory; check access_token_file" in said
+    assert "No such file or directory): check access_token_file" in said
     assert "error above" not in said
     profiles.chmod(0o640)
     assert "chmod 600" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk1")

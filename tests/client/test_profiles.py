@@ -50,11 +50,11 @@ def test_a_token_file_is_named_beside_the_profiles_and_read_when_needed(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no profile 'desk1'; it has: none"),
-        ("[desk2]\n[desk3]\n", "has no profile 'desk1'; it has: desk2, desk3"),
-        ("desk1 = 5\n", r"'desk1' is no table; write \[desk1\] above its options"),
-        ("[desk1]\ntoken = 'canary'\n", "unknown option 'token'; known are: base_url,"),
-        ("[desk1]\ntimeout = 'canary'\n", "timeout is of the wrong type"),
+        ("", "has no profile 'desk1': use one of: none"),
+        ("[desk2]\n[desk3]\n", "has no profile 'desk1': use one of: desk2, desk3"),
+        ("desk1 = 5\n", r"'desk1' is not a table: write \[desk1\] above its options"),
+        ("[desk1]\ntoken = 'canary'\n", "unknown option 'token': use one of: base_url,"),
+        ("[desk1]\ntimeout = 'canary'\n", "timeout has the wrong type"),
         ("[desk1]\naccess_token = 'canary'\naccess_token_file = 'x'\n", "has both access_token"),
         ("[desk1\n", "is not valid TOML"),
         ("[desk1]\n# canary \udcff\n", "is not valid TOML: byte 17 is not UTF-8"),
@@ -72,7 +72,7 @@ def test_what_is_wrong_in_a_profile_is_told_without_its_values(
 
 def test_a_truth_value_is_no_number(profiles: Path) -> None:
     profiles.write_text('[desk1]\nbase_url = "https://api.example.test"\nattempts = true\n')
-    with pytest.raises(td.ConfigurationError, match="attempts is of the wrong type"):
+    with pytest.raises(td.ConfigurationError, match="attempts has the wrong type"):
         td.Client.from_profile("desk1")
 
 
@@ -87,7 +87,7 @@ def test_a_file_that_others_can_read_is_refused(profiles: Path, mode: int) -> No
 def test_no_file_says_where_it_belongs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRADINGDATA_PROFILES", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    expected = f"there is no file of profiles at {tmp_path}/tradingdata/profiles.toml"
+    expected = f"there is no profile file at {tmp_path}/tradingdata/profiles.toml"
     with pytest.raises(td.ConfigurationError, match=expected):
         td.Client.from_profile("desk1")
     monkeypatch.delenv("XDG_CONFIG_HOME")

@@ -112,7 +112,7 @@ def test_books_that_never_agree_are_an_error_that_has_them(service: Service, cal
     told = "'A' on NSE (5 filled in the order book, 2 in the trade book), 'C' on NSE (1 filled"
     assert told in str(error)
     assert "'E'" not in str(error)
-    assert ", 1 more: call again later" in str(error)
+    assert ", 1 more after repeated requests: call again later" in str(error)
     assert (error.retryable, error.account) == (True, "desk1")
     assert error.books is not None
     assert [len(book) for book in error.books] == [5, 5]

@@ -197,13 +197,13 @@ class TestFailures:
 def test_the_row_does_not_keep_its_page(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     service.choose(pages(ROWS))
     tables: list[weakref.ref[Any]] = []
-    look_at = StockLookup.look_at
+    find = StockLookup.find
 
     def watched(self: StockLookup, page: td.StockList) -> td.Stock | None:
         tables.append(weakref.ref(page._table))
-        return look_at(self, page)
+        return find(self, page)
 
-    monkeypatch.setattr(StockLookup, "look_at", watched)
+    monkeypatch.setattr(StockLookup, "find", watched)
     found = look_up(service, "sync", ROWS[7]["nsesymbol"])
     gc.collect()
     assert [table() for table in tables] == [None]

@@ -79,7 +79,7 @@ def test_f101_a_slow_function_uses_up_the_call_s_time(service: Service) -> None:
     with td.Client(service.base_url, access_token=source, timeout=0.2) as client:
         for _ in range(2):
             client.access_token = source
-            with pytest.raises(td.DeadlineError, match="while the access_token function was asked"):
+            with pytest.raises(td.DeadlineError, match="waiting for the access_token function"):
                 client.trade_book()
     assert service.connections == []
 

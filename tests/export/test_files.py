@@ -191,7 +191,7 @@ def test_no_pipe_or_device_is_replaced(writer: str, tmp_path: Path) -> None:
     link = tmp_path / f"link{pipe.suffix}"
     link.symlink_to(pipe)
     for path in (pipe, link):
-        with pytest.raises(FileExistsError, match="no ordinary file"):
+        with pytest.raises(FileExistsError, match="not a regular file"):
             getattr(sample("trade", 5).book, writer)(path, overwrite=True)
     assert pipe.is_fifo()
     assert link.is_symlink()

@@ -81,7 +81,7 @@ def test_nothing_is_asked_until_a_row_is_wanted(service: Service) -> None:
     with td.Client(service.base_url) as client:
         search = client.search("x")
         pages_of_it = search.pages()
-        assert repr(search) == "<SearchPager 'x', not begun>"
+        assert repr(search) == "<SearchPager 'x', not started>"
         assert search.stats == td.SearchStats(0, 0, 0, 0, None, False)
         assert service.requests == []
         assert len(next(pages_of_it)) == 25

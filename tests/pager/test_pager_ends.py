@@ -77,7 +77,7 @@ class TestCappedPage:
         service.choose(choose)
         reading = read(service.base_url)
         assert reading.pager.stats.doubtful
-        assert any("refused its own page size" in text for text in reading.warnings)
+        assert any("then rejected that page size" in text for text in reading.warnings)
 
 
 class TestEmptyPage:
@@ -95,7 +95,7 @@ class TestEmptyPage:
         assert reading.codes == codes(rows)[: 10 * (page - 1)]
         stats = reading.pager.stats
         assert (stats.ended, stats.doubtful) == ("empty page", True)
-        assert any("rows come behind it" in text for text in reading.warnings)
+        assert any("rows follow it" in text for text in reading.warnings)
 
     @both
     def test_so_do_those_of_a_service_that_heeds_no_limit(
@@ -122,7 +122,7 @@ class TestEmptyPage:
         assert reading.codes == codes(ROWS)[:20]
         assert reading.error is None
         assert reading.pager.stats.doubtful
-        assert any("looks behind it failed" in text for text in reading.warnings)
+        assert any("checks the next page failed" in text for text in reading.warnings)
 
 
 class TestMissingPage:

@@ -85,7 +85,8 @@ class Service:
         return int(self.clock.now - self.start)
 
     def answer(self) -> Any:
-        if self.second() >= SESSION + 60:  # three good answers at 15 s after the close, or more
+        # After the close: the longest back-off (60 s), then at least three responses 15 s apart.
+        if self.second() >= SESSION + 150:
             return None
         if self.second() >= SESSION:
             return self.body(SESSION - 1)

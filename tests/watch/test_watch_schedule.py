@@ -127,9 +127,11 @@ async def until_over_async(updates: Any) -> Any:
 
 def test_a_bad_interval_is_refused_at_the_call() -> None:
     client = td.Client("http://127.0.0.1:1", access_token="t")
-    with pytest.raises(td.ConfigurationError, match="interval is a positive number of seconds"):
+    with pytest.raises(
+        td.ConfigurationError, match="interval must be a positive number of seconds"
+    ):
         client.watch_orders(0)
-    with pytest.raises(TypeError, match="interval is a number of seconds, not '5'"):
+    with pytest.raises(TypeError, match="interval must be a number of seconds, not '5'"):
         client.watch_trades("5")  # type: ignore[arg-type]
-    with pytest.raises(td.ConfigurationError, match="timeout is a positive number"):
+    with pytest.raises(td.ConfigurationError, match="timeout must be a positive number"):
         client.watch_trades(timeout=-1)

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written beside their place, then moved into it."""
+"""Atomic file writes: a temporary file is written, flushed and then renamed to its target."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 def whole_file(
     path: str | os.PathLike[str], *, overwrite: bool, drafts: str | None = None
 ) -> Iterator[str]:
-    """Gives a path to write to; on success the file is flushed to disk and takes its name.
+    """Yields a temporary path; on success its file is flushed to disk and renamed to ``path``.
 
-    The path lies beside the file, or in the folder ``drafts`` of the same file system.
+    The temporary file is created beside the target, or in the folder ``drafts`` of the same file
+    system, and is readable only by the user. On an error it is removed, and an existing target
+    remains unchanged. A symbolic link is followed, so the file that it points to is replaced.
 
-    Raises FileExistsError where the file is there and ``overwrite`` is not set, and for a device or
-    a pipe in any case; of a link, the file that it leads to is replaced. On an error nothing is
-    left behind and an older file stays as it was. Only the user may read the file.
+    Raises FileExistsError if the target exists and ``overwrite`` is False, and for a device or a
+    pipe in any case.
     """
     target = os.fsdecode(path)
     if overwrite:
@@ -29,7 +30,7 @@ def whole_file(
     elif os.path.lexists(target):
         raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
     folder, name = os.path.split(target)
-    suffix = os.path.splitext(name)[1]  # libraries choose a format by it
+    suffix = os.path.splitext(name)[1]  # some libraries derive the file format from it
     draft = f".{os.getpid()}.{os.urandom(4).hex()}{suffix}"
     draft = os.path.join(folder if drafts is None else drafts, draft)
     try:
@@ -49,18 +50,18 @@ def whole_file(
 
 
 def _replaced(target: str) -> str:
-    """The file that is to be replaced; a device in its place would be lost to the whole machine."""
+    """Returns the file to replace; renaming over a device would remove it for every program."""
     try:
         mode = os.stat(target).st_mode
     except FileNotFoundError:
         return target
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise FileExistsError(f"{target} is no ordinary file, and is not replaced")
+        raise FileExistsError(f"{target} is not a regular file: choose another path")
     return os.path.realpath(target)
 
 
 def _flush_names(folder: str) -> None:
-    """A file is on the disk under its name only when its folder is."""
+    """Flushes the folder: until then a crash may lose the new name of the file."""
     if os.name == "posix":
         place = os.open(folder, os.O_RDONLY)
         try:
@@ -70,14 +71,16 @@ def _flush_names(folder: str) -> None:
 
 
 def _move_beside(draft: str, target: str) -> None:
-    """Gives the draft its name, but not that of a file which appeared meanwhile."""
+    """Renames the draft unless the target has appeared meanwhile."""
     try:
-        os.link(draft, target)  # refuses a name that is taken, unlike a rename
+        os.link(draft, target)  # unlike a rename, fails if the name is taken
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links
         if os.path.lexists(target):
-            raise FileExistsError(f"{target} appeared meanwhile") from None
+            raise FileExistsError(
+                f"{target} was created by another program: pass overwrite=True to replace it"
+            ) from None
         os.rename(draft, target)
     else:
         os.unlink(draft)

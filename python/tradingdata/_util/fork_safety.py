@@ -1,7 +1,7 @@
-"""What a forked child needs of Python: free locks, and modules that are imported completely.
+"""Fork safety on the Python side: released locks and completely imported modules in a child.
 
-A child has only the thread that forked. Whatever another thread held or was importing at that
-moment stays so for ever. The core has a fork handler of its own.
+A forked child has only the thread that forked. A lock that another thread held, or a module that it
+was importing, would remain locked for ever. The C++ core has its own fork handler.
 """
 
 from __future__ import annotations
@@ -24,11 +24,7 @@ _LONGEST_IMPORT = 5.0  # seconds for which a fork is delayed
 
 
 class ForkLock:
-    """``threading.Lock``, released in a forked child.
-
-    The child has only the thread that forked: a lock that another thread held would never be
-    released there.
-    """
+    """A ``threading.Lock`` that is released in a forked child."""
 
     __slots__ = ("__weakref__", "_lock")
 
@@ -41,7 +37,7 @@ class ForkLock:
         return self._lock.acquire(timeout=timeout)
 
     def release(self) -> None:
-        """Releases the lock, which may be a new one since a fork."""
+        """Releases the lock, which a fork may have replaced by a new one."""
         self._lock.release()
 
     def __enter__(self) -> None:
@@ -65,11 +61,11 @@ def _renew_locks() -> None:
 
 
 def _imported_by_others() -> bool:
-    """Whether another thread holds the lock of a module: ours, or of the standard library.
+    """Returns whether another thread is importing this package or the standard library.
 
-    Python keeps these locks in a private table, and does not release them in a child. Other
-    packages are left out: their import may take any time. The table has a lock too: who holds it is
-    about to take a module's, and Python's own fork handler would let that happen.
+    Python keeps the import locks in a private table and does not release them in a child. Other
+    packages are ignored, because their import may take arbitrarily long. The lock of the table
+    counts too: a thread that holds it is about to take the lock of a module.
     """
     if _imp.lock_held():
         return True
@@ -84,10 +80,10 @@ def _imported_by_others() -> bool:
 
 
 def _wait_for_imports() -> None:
-    """Delays a fork while another thread imports a module, as the first use of many things does."""
+    """Delays a fork while another thread imports a module, as many first calls do."""
     give_up = time.monotonic() + _LONGEST_IMPORT
     while True:
-        time.sleep(0)  # the other threads run now, and not between the look and the fork
+        time.sleep(0)  # lets other threads run now rather than between the check and the fork
         if not _imported_by_others() or time.monotonic() > give_up:
             return
 

@@ -1,4 +1,4 @@
-"""Libraries that the base installation does not need: imported when used, named when missing."""
+"""Optional dependencies: imported on first use, with an install command if one is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def require(library: str, extra: str, what: str, *, major: int = 0) -> Any:
-    """Imports a library. Raises ImportError that says how to install one that serves."""
+    """Imports a library. Raises ImportError with the install command if missing or too old."""
     install = f"pip install 'tradingdata[{extra}]'"
     top = library.partition(".")[0]
     try:

@@ -1,4 +1,4 @@
-"""The closest known name to one that is unknown, for messages that say "did you mean"."""
+"""Suggestions for misspelt names, for messages that say "did you mean"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from .. import _core
 
-_LEAST_PART = 3  # characters; anything contains fewer
+_LEAST_PART = 3  # characters; shorter text is part of almost every name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def closest(name: object, known: Iterable[str]) -> str | None:
-    """Returns the known name most like ``name``, in whatever case, or None if none is close.
+    """Returns the known name most similar to ``name``, ignoring case, or None if none is close.
 
-    A name that contains it is close too: ``traded_price`` to ``price``.
+    A name that contains it counts as close: ``traded_price`` for ``price``.
     """
     from difflib import get_close_matches
 
@@ -36,7 +36,7 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
 
 @lru_cache(256)
 def no_field(record: str, name: str) -> str:
-    """Returns the message for a name that is no field, with the closest one that is.
+    """Returns the message for an unknown field, with the closest known one.
 
     Cached: the search takes half a millisecond, and libraries probe for the same few names again
     and again.

@@ -1,4 +1,4 @@
-"""Time zones by name, and as text that a file keeps."""
+"""Time zones: looked up by name, validated, and converted to and from text for files."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ if TYPE_CHECKING:
 
 
 def zone_named(name: str) -> tzinfo:
-    """The zone of that name. Raises ValueError where the system knows none."""
+    """Returns the zone with that name. Raises ValueError if the system does not have it."""
     from zoneinfo import ZoneInfo
 
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise ValueError(
-            f"there is no time zone {name!r} here; names are like 'Asia/Kolkata', and a system"
-            " without them takes them from PyPI: pip install tzdata"
+            f"there is no time zone {name!r}: use a name such as 'Asia/Kolkata', or run"
+            " `pip install tzdata` if the system has no time zone data"
         ) from None
 
 
 def zone_from(tz: str | tzinfo | None) -> tzinfo | None:
-    """The zone that a caller gave by name or as a tzinfo.
+    """Returns the zone that a caller passed by name or as a tzinfo.
 
-    A pytz zone is replaced by the one of its name: attached to a time, it would give local mean
-    time (+05:53 for Asia/Kolkata). Raises TypeError for other values, ValueError for unknown names.
+    A pytz zone is replaced by the zoneinfo zone of the same name: attached directly, it would give
+    local mean time (+05:53 for Asia/Kolkata). Raises TypeError for values of other types and
+    ValueError for unknown names.
     """
     from datetime import timezone, tzinfo
 
@@ -42,22 +43,22 @@ def zone_from(tz: str | tzinfo | None) -> tzinfo | None:
 
 
 def zone_of_record(time: datetime) -> tzinfo | None:
-    """The zone of a time that a record is to hold as a clock time, without its ``fold``.
+    """Returns the zone of a time that a record stores as clock time without ``fold``.
 
-    Raises ValueError where that would be another instant: the second of two equal clock times, or
-    a time with a pytz zone attached directly.
+    Raises ValueError if that would be a different instant: the second of two equal clock times, or
+    a time to which a pytz zone was attached directly.
     """
     zone = zone_from(time.tzinfo)
     if time.replace(tzinfo=zone, fold=0).utcoffset() != time.utcoffset():
         raise ValueError(
-            f"{time!r} has another offset than its clock time has in {zone}: pass it in UTC, or,"
-            " with a zone of pytz, attach the zone with its localize()"
+            f"the UTC offset of {time!r} differs from that of its clock time in {zone}: pass it in"
+            " UTC, or attach a pytz zone with its localize()"
         )
     return zone
 
 
 def zone_as_text(zone: tzinfo | None) -> str | None:
-    """What ``zone_of_text`` reads: a zone's name, or an offset in seconds such as "+19800".
+    """Returns a zone's name, or its offset in seconds such as "+19800", for ``zone_of_text``.
 
     Raises ValueError for a zone that has neither.
     """
@@ -70,13 +71,13 @@ def zone_as_text(zone: tzinfo | None) -> str | None:
     name = getattr(zone, "key", None)
     if not isinstance(name, str):
         raise ValueError(
-            f"a file cannot hold the zone {zone!r}: localize with a name, as 'Asia/Kolkata'"
+            f"a file cannot store the zone {zone!r}: localize with a name such as 'Asia/Kolkata'"
         )
     return name
 
 
 def zone_of_text(text: str | None) -> tzinfo | None:
-    """The zone that ``zone_as_text`` wrote."""
+    """Returns the zone that ``zone_as_text`` wrote."""
     from datetime import timedelta, timezone
 
     if text is None:

@@ -1,4 +1,7 @@
-"""Arguments checked where they are given, in words that name them."""
+"""Argument validation: each function returns a valid value or raises an error that names it.
+
+Values of the wrong type raise TypeError; unusable values raise ConfigurationError.
+"""
 
 from __future__ import annotations
 
@@ -9,55 +12,57 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-LONGEST = 10 * 366 * 86400  # seconds; what the core's clock holds with room to spare
+LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
 
 
 def seconds(name: str, value: Any) -> float:
-    """A positive, finite number of seconds."""
+    """Returns a positive, finite number of seconds."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} is a number of seconds, not {value!r}")
+        raise TypeError(f"{name} must be a number of seconds, not {value!r}")
     if not 0 < value < float("inf"):
-        raise ConfigurationError(f"{name} is a positive number of seconds, not {value!r}")
+        raise ConfigurationError(f"{name} must be a positive number of seconds, not {value!r}")
     return float(min(value, LONGEST))
 
 
 def count(name: str, value: Any, *, least: int = 1) -> int:
-    """A whole number from ``least`` on."""
+    """Returns an integer that is at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is a whole number, not {value!r}")
+        raise TypeError(f"{name} must be an integer, not {value!r}")
     if not least <= value < 2**63:
-        raise ConfigurationError(f"{name} is a whole number from {least} on, not {value!r}")
+        raise ConfigurationError(f"{name} must be an integer of at least {least}, not {value!r}")
     return value
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, and nothing that merely counts as one: "no" would count as true."""
+    """Returns a bool; other truthy values are refused, because "no" is truthy."""
     if not isinstance(value, bool):
-        raise TypeError(f"{name} is True or False, not {value!r}")
+        raise TypeError(f"{name} must be True or False, not {value!r}")
     return value
 
 
 def hook(name: str, value: Any) -> Any:
-    """A function, or None."""
+    """Returns a callable or None."""
     if value is not None and not callable(value):
-        raise TypeError(f"{name} is a function, not {value!r}")
+        raise TypeError(f"{name} must be a function, not {value!r}")
     return value
 
 
 def text(name: str, value: Any) -> str:
-    """Some text that UTF-8 can carry. No message shows the value: it may hold a password."""
+    """Returns text that UTF-8 can encode. Messages omit the value: it may be a password."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} is text, not {type(value).__name__}")
+        raise TypeError(f"{name} must be text, not {type(value).__name__}")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ConfigurationError(f"{name} holds half a character (a lone surrogate)") from None
+        raise ConfigurationError(
+            f"{name} contains a lone surrogate, which UTF-8 cannot encode: remove it"
+        ) from None
     return value
 
 
 def words(name: str, value: Any) -> str:
-    """Text that is not blank: the service leaves open what an empty search would return."""
+    """Returns text that is not blank: what an empty search would return is not documented."""
     given = text(name, value)
     if not given.strip():
-        raise ConfigurationError(f"{name} is blank: give a company name, a symbol or a code")
+        raise ConfigurationError(f"{name} is blank: pass a company name, a symbol or a code")
     return given

@@ -1,4 +1,4 @@
-"""What is installed: the first thing to look at, and to send along, when something is odd."""
+"""Versions of the package, its libraries and the platform, for problem reports."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _OPTIONAL = ("pandas", "polars", "pyarrow", "duckdb", "dask", "tqdm", "typer", "
 
 
 def versions() -> dict[str, str]:
-    """Versions by name: this package, Python, the platform, libraries.
+    """Returns versions by name: this package, Python, the platform, then libraries.
 
-    Of the libraries, those of the extension come first: the ones that a wheel brings along stand
-    under these names in its bill of materials too.
+    Libraries linked into the extension come first, under the names that a wheel's bill of
+    materials uses.
     """
     import platform
     from importlib import metadata
@@ -36,10 +36,13 @@ def versions() -> dict[str, str]:
 
 
 def show_versions(file: TextIO | None = None) -> None:
-    """Prints what a report of a problem needs, to ``file`` or standard output.
+    """Prints the versions that a problem report needs, one per line.
 
-    A line each: the versions of this package, Python, the platform, libcurl and the optional
-    libraries. It holds nothing of your account.
+    Lists this package, Python, the platform, libcurl and the optional libraries, and nothing about
+    your account.
+
+    Args:
+        file: A text file to print to; standard output if None.
     """
     found = versions()
     width = max(map(len, found))

@@ -1,1 +1,1 @@
-"""The books of many accounts, fetched side by side and labelled."""
+"""Books of many accounts, fetched concurrently and labelled by account."""

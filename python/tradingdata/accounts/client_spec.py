@@ -1,7 +1,7 @@
-"""How a client is made elsewhere, in plain values that hold no secret.
+"""Client recipes: plain values without secrets, from which a Dask worker creates a client.
 
-A recipe may travel, and be looked at: it stands in a Dask graph, which schedulers keep and show. So
-it never holds a token, but where a token is to be found when the time comes.
+A recipe is part of the task graph, which schedulers store and display. It therefore never contains
+a token, only where to find one (a profile, a file, a variable or a function).
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ if TYPE_CHECKING:
 
 _FILE, _VARIABLE, _FUNCTION = "access_token_file", "access_token_variable", "access_token_function"
 _SOURCES = (
-    "name a profile, or give access_token_file= (a path), access_token_variable= (of the "
-    "environment), or access_token= a function that can be imported; each is used where the client "
-    "is made"
+    "name a profile, or pass access_token_file= (a path), access_token_variable= (the name of an "
+    "environment variable) or access_token= (an importable function), which the worker evaluates"
 )
 
 
 def recipe_of(label: str, account: object) -> Recipe:
-    """The recipe of an account. Raises ConfigurationError for what holds a secret or has none."""
+    """Returns the recipe of an account.
+
+    Raises ConfigurationError if it would contain a secret, or does not say where a token is.
+    """
     if isinstance(account, str):
         return {"profile": account}
     if not isinstance(account, Mapping):
         raise ConfigurationError(
-            f"account {label!r} is a {type(account).__name__}, which stays in this process: "
+            f"account {label!r} is a {type(account).__name__}, which cannot leave this process: "
             f"{_SOURCES}"
         )
     options = dict(account)
@@ -46,8 +48,8 @@ def recipe_of(label: str, account: object) -> Recipe:
     variable = options.pop(_VARIABLE, None)
     if isinstance(token, str):
         raise ConfigurationError(
-            f"account {label!r} has its access token itself, which would stand in the graph and on "
-            f"the dashboard: {_SOURCES}"
+            f"account {label!r} contains its access token, which would appear in the task graph "
+            f"and on the dashboard: {_SOURCES}"
         )
     check_options(f"account {label!r}", options)
     for name in ("base_url", "proxy"):
@@ -56,11 +58,13 @@ def recipe_of(label: str, account: object) -> Recipe:
     sources[_FUNCTION] = None if token is None else _reference(label, token)
     given = {name: source for name, source in sources.items() if source is not None}
     if len(given) != 1:
-        told = " and ".join(given) if given else "no access token of its own"
-        raise ConfigurationError(f"account {label!r} has {told}: {_SOURCES}")
+        named = " and ".join(given) if given else "no access token of its own"
+        raise ConfigurationError(f"account {label!r} has {named}: {_SOURCES}")
     if variable is not None and not (isinstance(variable, str) and variable.isidentifier()):
-        # Not repeated: it may be a token, given where its variable's name belongs.
-        raise ConfigurationError(f"account {label!r}: {_VARIABLE} is the name of a variable")
+        # The message omits the value: it may be a token, passed instead of the variable's name.
+        raise ConfigurationError(
+            f"account {label!r}: {_VARIABLE} must be the name of an environment variable"
+        )
     return {"options": {**options, "account": label}, **given}
 
 
@@ -68,16 +72,16 @@ def _refuse_password(label: str, name: str, url: str) -> None:
     try:
         holds = "@" in urlsplit(url).netloc
     except ValueError:
-        return  # the client says what is wrong with it
+        return  # creating the client reports what is wrong with it
     if holds:
         raise ConfigurationError(
-            f"account {label!r}: {name} holds a password, which would stand in the graph; keep it "
-            "in a profile"
+            f"account {label!r}: {name} contains a password, which would appear in the task graph: "
+            "put it into a profile"
         )
 
 
 def _reference(label: str, function: object) -> str:
-    """Where a function is to be imported from; it travels by name, never by value."""
+    """Returns ``module:name`` of a function, which is passed to workers by name, never by value."""
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", None)
     if callable(function) and module != "__main__" and module and name:
@@ -87,13 +91,13 @@ def _reference(label: str, function: object) -> str:
         if found is function:
             return f"{module}:{name}"
     raise ConfigurationError(
-        f"account {label!r}: its access_token function cannot be imported by name elsewhere, and "
-        f"would take along what it holds: put it into a module; or {_SOURCES}"
+        f"account {label!r}: its access_token function cannot be imported by name, and pickling it "
+        f"would copy the values it refers to: define it in a module; or {_SOURCES}"
     )
 
 
 def client_of(label: str, recipe: Recipe) -> Client:
-    """Makes the client; tokens are looked up now, here. Raises ConfigurationError."""
+    """Creates the client and looks up its token in this process. Raises ConfigurationError."""
     if "profile" in recipe:
         options = load_profile(recipe["profile"])
         require_token(label, options)
@@ -123,6 +127,9 @@ def _token(label: str, recipe: Recipe) -> Callable[[], str]:
         try:
             return os.environ[variable]
         except KeyError:
-            raise ConfigurationError(f"{variable} is not set in the environment here") from None
+            raise ConfigurationError(
+                f"{variable} is not set in this worker's environment: set it before starting the "
+                "worker"
+            ) from None
 
     return read_variable

@@ -1,4 +1,4 @@
-"""The books of many accounts, asked for side by side."""
+"""Concurrent requests for the books of many accounts, with the failures listed by account."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 Fetched = TypeVar("Fetched")
 
-_NAMED = 3  # accounts that a message names
+_NAMED = 3  # number of accounts listed in a message
 
 
 class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
     """The books of several accounts, and the errors of those whose book could not be fetched.
 
-    It is exported as one table with ``account`` as its first column, in the same schema even if
-    every account failed. Exports hold the books that were fetched: check ``errors``, or call
-    ``raise_errors()``, before using their sums.
+    Exports give one table with ``account`` as its first column, with the same schema even if every
+    account failed. They contain only the books that were fetched: check ``errors``, or call
+    ``raise_errors()``, before using totals.
 
     Attributes:
         books: The books by label, in the order of the accounts.
@@ -54,24 +54,33 @@ class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
         self.errors = errors
 
     def raise_errors(self) -> None:
-        """Raises the error of the account that failed, or an ExceptionGroup of several."""
+        """Raises the errors, if any.
+
+        Raises:
+            TradingDataError: One account failed.
+            ExceptionGroup: Several accounts failed.
+        """
         errors = list(self.errors.values())
         if len(errors) == 1:
             raise errors[0]
         if errors:
-            raise ExceptionGroup(_told(self.errors), errors)
+            raise ExceptionGroup(_failure_text(self.errors), errors)
 
     def filter(
         self, predicate: Callable[[Any], object] | None = None, /, **conditions: Any
     ) -> AccountBooks[AnyBook]:
-        """Returns the rows of all books that meet the conditions, as for a book.
+        """Returns the rows of all books that meet the conditions, as for one book.
 
         Args:
-            predicate: Called with each row that meets the conditions; it stays if that is true.
-            conditions: What the fields must be; ``account`` is the label.
+            predicate: Called with each row that meets the conditions; rows for which it returns a
+                false value are left out.
+            **conditions: Required values of fields; ``account`` is the label.
+
+        Returns:
+            The matching rows by account, and the errors of the accounts that match.
 
         Raises:
-            TypeError: The record has no such field, there is no such comparison, or a value is of
+            TypeError: The record has no such field, there is no such comparison, or a value has
                 a type that the field never has.
         """
         about = {name: conditions.pop(name) for name in list(conditions) if _is_account(name)}
@@ -94,7 +103,7 @@ class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
             f"{group(rows)} {one if rows == 1 else many}",
             f"{group(accounts)} {'account' if accounts == 1 else 'accounts'}",
         ]
-        return ", ".join([*parts, *([_told(self.errors)] if self.errors else [])])
+        return ", ".join([*parts, *([_failure_text(self.errors)] if self.errors else [])])
 
     def _shown(self) -> Shown:
         noun = NOUNS[self._book._record][1]
@@ -139,15 +148,28 @@ def _is_account(keyword: str) -> bool:
 def trade_books(
     accounts: Accounts, *, concurrency: int = 8, timeout: float | None = None
 ) -> AccountBooks[TradeBook]:
-    """The trade books of many accounts, ``concurrency`` at a time.
+    """Returns the trade books of many accounts, fetched in threads.
 
-    ``accounts`` lists names of profiles, or maps a label to the arguments of a ``Client``, to the
-    name of a profile, or to a client. ``timeout`` in seconds is for each account. An account that
-    fails stops no other: its error is in ``errors``, and a DataWarning tells of it.
+    A failing account does not stop the others: its error is in ``errors``, and a ``DataWarning``
+    reports it. With several accounts, each needs its own token, because
+    ``TRADINGDATA_ACCESS_TOKEN`` would return the books of one account under all labels.
 
-    Where there are several accounts each needs a token of its own: ``TRADINGDATA_ACCESS_TOKEN``
-    would give the books of one account under the labels of all. Raises TypeError for what is no
-    account, ValueError for a name that comes twice.
+    Args:
+        accounts: Names of profiles, or a mapping from a label to the arguments of a ``Client``, to
+            the name of a profile, or to a client.
+        concurrency: Maximum number of accounts fetched at a time.
+        timeout: Seconds for each account.
+
+    Returns:
+        The books and the errors by account.
+
+    Raises:
+        TypeError: A value does not describe an account.
+        ValueError: A name occurs twice.
+
+    Example:
+        >>> books = td.trade_books(["desk1", "desk2"])
+        >>> books.to_pandas().groupby("account")["trade_value"].sum()
     """
     return _fetch_all(TradeBook, Client.trade_book, accounts, concurrency, timeout)
 
@@ -155,7 +177,7 @@ def trade_books(
 def order_books(
     accounts: Accounts, *, concurrency: int = 8, timeout: float | None = None
 ) -> AccountBooks[OrderBook]:
-    """The order books of many accounts; see ``trade_books``."""
+    """Returns the order books of many accounts; see ``trade_books``."""
     return _fetch_all(OrderBook, Client.order_book, accounts, concurrency, timeout)
 
 
@@ -169,12 +191,12 @@ def fetch_books(
     Args:
         accounts: Names of profiles, or a mapping from a label to the arguments of a ``Client``, to
             the name of a profile, or to a client.
-        concurrency: How many accounts to fetch at once.
+        concurrency: Maximum number of accounts fetched at a time.
         timeout: Seconds for each account.
 
     Returns:
-        ``(orders, trades)``, both with the same accounts and the same errors. The error of an
-        account whose books did not come to agree has the last of both in ``books``.
+        ``(orders, trades)``, both with the same accounts and the same errors. If the books of an
+        account remain inconsistent, its error has the latest pair in ``books``.
     """
     found, errors = _fetch_each(Client.books, accounts, concurrency, timeout, stacklevel=2)
     return BooksOfAccounts(
@@ -184,7 +206,7 @@ def fetch_books(
 
 
 def named_accounts(accounts: Accounts) -> dict[str, Account]:
-    """The accounts by label; a list of profiles is a mapping of each name to itself."""
+    """Returns the accounts by label; a list of profiles maps each name to itself."""
     if isinstance(accounts, str):
         raise TypeError(f"accounts is a list of profiles or a mapping; use [{accounts!r}]")
     if isinstance(accounts, Mapping):
@@ -196,21 +218,21 @@ def named_accounts(accounts: Accounts) -> dict[str, Account]:
             raise ValueError("accounts names a profile twice")
     for label, account in named.items():
         if not isinstance(label, str) or not label:
-            raise TypeError(f"an account's label is a text of its own, not {label!r}")
+            raise TypeError(f"an account's label must be non-empty text, not {label!r}")
         if not isinstance(account, (str, Mapping, Client)):
             raise TypeError(
-                f"{label!r} is to be the name of a profile, the arguments of a Client, or a "
+                f"account {label!r} must be the name of a profile, the arguments of a Client or a "
                 f"client, not {type(account).__name__}"
             )
     return named
 
 
 def require_token(label: str, options: Mapping[str, Any]) -> None:
-    """Raises ConfigurationError where an account would take its token from the environment."""
+    """Raises ConfigurationError if an account would take its token from the environment."""
     if options.get("access_token") is None:
         raise ConfigurationError(
-            f"account {label!r} has no access token of its own: with TRADINGDATA_ACCESS_TOKEN all "
-            "accounts would show the books of one"
+            f"account {label!r} has no access token of its own: give each account one, because "
+            "TRADINGDATA_ACCESS_TOKEN would return the books of one account for all of them"
         )
 
 
@@ -242,7 +264,7 @@ def _fetch_each(
     *,
     stacklevel: int,
 ) -> tuple[dict[str, Fetched], dict[str, TradingDataError]]:
-    """Returns what the call returns by label, and the errors of the accounts that failed."""
+    """Returns the results of the call by label, and the errors of the accounts that failed."""
     named = named_accounts(accounts)
     workers = min(count("concurrency", concurrency), max(len(named), 1))
     made: list[Client] = []
@@ -259,7 +281,7 @@ def _fetch_each(
         except TradingDataError as error:
             error.account = error.account or label
             return error
-        except Exception as error:  # an argument that a client does not take
+        except Exception as error:  # e.g. a TypeError for an unknown option of Client
             error.add_note(f"account {label!r}")
             raise
 
@@ -269,14 +291,16 @@ def _fetch_each(
             results = {label: future.result() for label, future in futures.items()}
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
-            for client in made:  # so that nobody waits for calls whose answers nobody wants
+            for client in made:  # ends running calls, for which leaving the pool would wait
                 client.close()
             raise
     errors = {
         label: error for label, error in results.items() if isinstance(error, TradingDataError)
     }
     if errors:
-        warnings.warn(f"{_told(errors)}; see .errors", DataWarning, stacklevel=stacklevel + 1)
+        warnings.warn(
+            f"{_failure_text(errors)}; see .errors", DataWarning, stacklevel=stacklevel + 1
+        )
     fetched = {
         label: result
         for label, result in results.items()
@@ -285,7 +309,7 @@ def _fetch_each(
     return fetched, errors
 
 
-def _told(errors: Mapping[str, TradingDataError]) -> str:
+def _failure_text(errors: Mapping[str, TradingDataError]) -> str:
     named = [f"{label} ({type(errors[label]).__name__})" for label in list(errors)[:_NAMED]]
     if len(errors) > _NAMED:
         named.append(f"{len(errors) - _NAMED} more")

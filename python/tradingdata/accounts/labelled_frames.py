@@ -1,4 +1,4 @@
-"""The books of several accounts as one table, with the account's label as the first column."""
+"""Exports the books of several accounts as one table whose first column is the account label."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AnyBook = TypeVar("AnyBook", bound=TradeBook | OrderBook)
 class Labelled(TableExport, Generic[AnyBook]):
     """Books by account label, whose rows are exported together, in the order of the labels.
 
-    ``account`` is the first column, whether or not it is among the columns that are chosen.
+    ``account`` is always the first column, whether or not it is among the selected columns.
     """
 
     def __init__(self, kind: type[AnyBook], books: Mapping[str, AnyBook]) -> None:
@@ -46,7 +46,7 @@ class Labelled(TableExport, Generic[AnyBook]):
 
 
 class LabelledSelection(Selection):
-    """The selection of a book with a column of labels before it."""
+    """The selection of a book, preceded by a column of labels."""
 
     __slots__ = ("_book", "_coded", "_counts", "_labels")
 
@@ -82,7 +82,7 @@ class LabelledSelection(Selection):
         pandas = require("pandas", "pandas", "to_pandas()", major=3)
         numpy = require("numpy", "pandas", "to_pandas()")
         text = pandas.StringDtype(na_value=numpy.nan)
-        if self._coded:  # the labels of all accounts, so that the dtype does not depend on the rows
+        if self._coded:  # all labels are categories, so that the dtype does not depend on the rows
             labels = sorted(self._labels)
             codes = numpy.repeat([labels.index(label) for label in self._labels], self._counts)
             made = pandas.Categorical.from_codes(
@@ -112,7 +112,7 @@ class LabelledSelection(Selection):
 
 
 def _fields(names: Collection[str] | None) -> Any:
-    """Returns the names of the record's fields among those that were chosen."""
+    """Returns the selected names that are fields of the record."""
     if isinstance(names, str):
         raise TypeError(f"a list of names is required, not the text {names!r}")
     return None if names is None else [name for name in names if name != ACCOUNT]

@@ -13,8 +13,8 @@ _WORDS = (
     (r"pass access_token=, set TRADINGDATA_ACCESS_TOKEN,? or assign client\.access_token",
      "set TRADINGDATA_ACCESS_TOKEN or use --profile NAME"),
     (r": pass access_token=$", ": the token is TRADINGDATA_ACCESS_TOKEN's or a profile's"),
-    (r"; go on with start_page=(\d+), page_size=(\d+)",
-     r"; go on with --start-page \1 --page-size \2"),
+    (r"; resume with start_page=(\d+), page_size=(\d+)",
+     r"; resume with --start-page \1 --page-size \2"),
     (r"read again with all\(confirm=True\) or ", ""),
     (r"\bbuy= and sell=", "--buy and --sell"),
     (

@@ -43,7 +43,7 @@ def connect(
     if "base_url" not in options and not os.environ.get(BASE_URL_VARIABLE):
         raise ConfigurationError(
             f"no address of the service: set {BASE_URL_VARIABLE} or use --profile NAME; "
-            "to try things without an account: tradingdata sandbox"
+            "to try the package without an account, run `tradingdata sandbox`"
         )
     client = Client(**options)
     if token:
@@ -66,7 +66,8 @@ def _profile(name: str) -> dict[str, Any]:
     known = profile_names()
     if name not in known:
         raise ConfigurationError(
-            f"{profiles_path()} has no profile of that name; it has: {', '.join(known) or 'none'}"
+            f"{profiles_path()} has no profile of that name: "
+            f"use one of: {', '.join(known) or 'none'}"
         )
     return load_profile(name)
 

@@ -1,1 +1,1 @@
-"""The clients, synchronous and asynchronous, and what their calls are made of."""
+"""The synchronous and the asynchronous client: options, tokens, paging and logging."""

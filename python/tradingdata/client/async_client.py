@@ -1,4 +1,7 @@
-"""The asynchronous client: the same names, awaited."""
+"""The asyncio client: the methods of ``Client``, awaited.
+
+Requests run on one worker thread per event loop; see ``asyncio_bridge``.
+"""
 
 from __future__ import annotations
 
@@ -31,40 +34,44 @@ if TYPE_CHECKING:
 
 
 class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
-    """The service's books and its stock search, for one account, for asyncio.
+    """Asyncio client for the books and the stock search of one account.
 
-    It takes what ``Client`` takes and has its methods, awaited; ``access_token`` may also be an
-    async function. Answers are received and decoded off the event loop. A call that is cancelled is
-    given up at once. One client may serve several event loops, each on connections of its own.
+    Takes the arguments of ``Client`` and has its methods, awaited; ``access_token`` may also be an
+    async function. Responses are received and decoded off the event loop. Cancelling a call aborts
+    its request at once. One client may serve several event loops, each with its own connections.
+
+    Example:
+        >>> async with td.AsyncClient(url, access_token=token) as client:
+        ...     trades = await client.trade_book()
     """
 
     _token_source = AsyncTokenSource
 
     def _opened(self) -> None:
         self._ports = LoopPorts(self._core)
-        # A client that is dropped without aclose() must not leave a thread running.
+        # A client that is garbage-collected without aclose() must not leave a thread running.
         weakref.finalize(self, self._ports.close, None).atexit = False
 
     # -- the service --
 
     async def trade_book(self, *, timeout: float | None = None) -> TradeBook:
-        """The account's executed trades; see ``Client.trade_book``."""
+        """Returns the account's executed trades; see ``Client.trade_book``."""
         return await self._book(TradeBook, timeout)
 
     async def order_book(self, *, timeout: float | None = None) -> OrderBook:
-        """The orders of the current day; see ``Client.order_book``."""
+        """Returns the orders of the current day; see ``Client.order_book``."""
         return await self._book(OrderBook, timeout)
 
     async def books(self, *, timeout: float | None = None) -> Books:
-        """Orders and trades that belong together; see ``Client.books``."""
-        from .snapshot import Together
+        """Returns a consistent pair of order and trade book; see ``Client.books``."""
+        from .snapshot import Snapshot
 
         budget = self._budget(timeout)
-        asking = Together(budget, self._account)
-        for step in asking:
+        snapshot = Snapshot(budget, self._account)
+        for step in snapshot:
             await asyncio.sleep(step.wait)
-            asking.take(await self._book(step.kind, step.time_left))
-        return asking.books
+            snapshot.take(await self._book(step.kind, step.time_left))
+        return snapshot.books
 
     def search(
         self,
@@ -78,7 +85,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
         on_page: Callable[[StockList], object] | None = None,
         timeout: float | None = None,
     ) -> AsyncSearchPager:
-        """Stocks by name, symbol or code, for ``async for``; see ``Client.search``."""
+        """Searches stocks by name, symbol or code, for ``async for``; see ``Client.search``."""
         return AsyncSearchPager(
             self,
             self._ports,
@@ -102,7 +109,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
     async def stock(
         self, identifier: str | Iterable[str], *, timeout: float | None = None
     ) -> Stock | StockList:
-        """Returns the stock of exactly that NSE symbol, BSE code or ISIN; see ``Client.stock``."""
+        """Returns the stock with this NSE symbol, BSE code or ISIN; see ``Client.stock``."""
         from .stock_lookup import StockLookup, StockLookups
 
         if not isinstance(identifier, str):
@@ -118,7 +125,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
         pages = self.search(lookup.wanted, prefetch=0)._pages_within(budget)
         async with contextlib.aclosing(pages):
             async for page in pages:
-                if (found := lookup.look_at(page)) is not None:
+                if (found := lookup.find(page)) is not None:
                     return found
         raise lookup.not_found()
 
@@ -132,7 +139,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
         previous: OrderBook | None = None,
         timeout: float | None = None,
     ) -> AsyncGenerator[OrderUpdate, None]:
-        """Order updates for ``async for``, one a poll; see ``Client.watch_orders``."""
+        """Yields an ``OrderUpdate`` for each poll; see ``Client.watch_orders``."""
         from ..watch.polling import watch_async
         from ..watch.state import OrderState
 
@@ -146,7 +153,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
         previous: TradeBook | None = None,
         timeout: float | None = None,
     ) -> AsyncGenerator[TradeUpdate, None]:
-        """Each fill once, for ``async for``; see ``Client.watch_trades``."""
+        """Yields a ``TradeUpdate`` for each poll; see ``Client.watch_trades``."""
         from ..watch.polling import watch_async
         from ..watch.state import TradeState
 
@@ -154,7 +161,10 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
         return watch_async(poll, TradeState(previous), seconds("interval", interval))
 
     async def aclose(self) -> None:
-        """Closes the connections; calls that wait end with ClientClosedError. Twice is once."""
+        """Closes the connections; pending calls end with ``ClientClosedError``.
+
+        Safe to call more than once.
+        """
         self._core.close()
         self._ports.close(ClientClosedError("the client was closed while the call was under way"))
 
@@ -180,17 +190,17 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
             check_open(self._core)
             generation = await self._tokens.ready(deadline)
             try:
-                answer = await self._answer(what, deadline, loop)
+                response = await self._request(what, deadline, loop)
             except REFUSALS:
                 if not await self._tokens.refresh(generation, deadline):
                     raise
                 refused = True
             if refused:
-                answer = await self._answer(what, deadline, loop)
+                response = await self._request(what, deadline, loop)
         except TradingDataError as error:
             error.account = self._account
             raise
-        return self._received(kind, answer)
+        return self._received(kind, response)
 
     def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Awaitable[Book]]:
         """Returns the call that a watch repeats; validates ``timeout`` before the first one."""
@@ -198,19 +208,19 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
 
         return partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
 
-    async def _answer(
+    async def _request(
         self, what: str, deadline: float, loop: asyncio.AbstractEventLoop
     ) -> tuple[Any, ...]:
-        """One call with the token of the moment, and its line in the log."""
+        """Makes one call with the current token and logs how it ended."""
         started = loop.time()
         try:
             if started >= deadline:
                 raise late()
             port = self._ports.of(loop)
             call = port.worker.submit_book(what, deadline - started)
-            answer = (await port.outcome(call, self._retry_hook(what))).result()
+            response = (await port.outcome(call, self._retry_hook(what))).result()
         except TradingDataError as error:
             log_end(what, self._account, loop.time() - started, error=error)
             raise
-        log_end(what, self._account, loop.time() - started, status=answer[1])
-        return answer
+        log_end(what, self._account, loop.time() - started, status=response[1])
+        return response

@@ -1,4 +1,4 @@
-"""The page requests of an async search: in flight on the worker, awaited in order."""
+"""Page requests of an async search: several in flight on the worker, delivered in page order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PagesInFlight:
-    """The requests of one pass on its event loop. Close it when the pass ends."""
+    """The requests of one pass, on its event loop; to be closed when the pass ends."""
 
     def __init__(
         self, port: LoopPort, run: _core.SearchRun, on_retry: RetryHook, prefetches: bool
@@ -25,7 +25,7 @@ class PagesInFlight:
         self._flights: dict[int, asyncio.Future[_core.Outcome]] = {}
 
     async def next(self) -> tuple[Any, ...] | None:
-        """The next page, or None at the end."""
+        """Returns the next page, or None at the end."""
         while True:
             found: tuple[Any, ...] | None = self._run.take()
             if found is None and self._run.done:
@@ -47,13 +47,13 @@ class PagesInFlight:
             self._flights[call] = self._port.watch(call, self._on_retry)
 
     def close(self) -> None:
-        """Cancels what is in flight."""
+        """Cancels all requests in flight."""
         for flight in self._flights.values():
             self._cancel(flight)
         self._flights.clear()
 
     @staticmethod
     def _cancel(flight: asyncio.Future[_core.Outcome]) -> None:
-        # asyncio logs the error of a failed future that was never retrieved.
+        # Retrieve the exception: asyncio would log that it was never retrieved.
         if not flight.cancel() and not flight.cancelled():
             flight.exception()

@@ -1,4 +1,4 @@
-"""Access tokens for AsyncClient: the function may be async, and its callers sit in many loops."""
+"""Access tokens of ``AsyncClient``: async token functions, single-flight across event loops."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ if TYPE_CHECKING:
 
 
 class AsyncTokenSource(Source):
-    """As ``TokenSource``; an async function runs in the calling task, a plain one on a thread."""
+    """A ``TokenSource`` to await: async functions run in the calling task, others in a thread."""
 
     _takes_async = True
 
-    # The process and the task whose turn it is to call the function; done when that has ended. In a
-    # forked child nobody ends a turn of the parent's.
+    # The process that calls the function now, and a future that completes when the call ends. The
+    # process id matters: nothing in a forked child completes a call that the parent began.
     _turn: tuple[int, Future[None]] | None = None
 
     async def ready(self, deadline: float) -> int:
-        """As ``TokenSource.ready``, with a deadline on the running loop's clock."""
+        """Same as ``TokenSource.ready``, with a deadline on the running loop's clock."""
         if not self._core.has_token:
-            async with self._asking_alone(deadline):
+            async with self._exclusive(deadline):
                 if not self._core.has_token:
-                    self._take(Held(await self._asked(self._function_or_fail())))
+                    self._take(Held(await self._fetch(self._function_or_fail())))
         return self._generation
 
     async def refresh(self, generation: int, deadline: float) -> bool:
-        """As ``TokenSource.refresh``, with a deadline on the running loop's clock."""
+        """Same as ``TokenSource.refresh``, with a deadline on the running loop's clock."""
         if self._generation != generation:
             return True
         if self._function is None:
             return False
-        async with self._asking_alone(deadline):
+        async with self._exclusive(deadline):
             if self._generation != generation:
                 return True
-            return self._take(Held(await self._asked(self._function)))
+            return self._take(Held(await self._fetch(self._function)))
 
     @asynccontextmanager
-    async def _asking_alone(self, deadline: float) -> AsyncIterator[None]:
-        """One task at a time, of whatever loop; what takes beyond the deadline is given up."""
+    async def _exclusive(self, deadline: float) -> AsyncIterator[None]:
+        """Admits one task at a time, from any loop; raises DeadlineError at the deadline."""
         self._refuse_reentry()
         mine: Future[None] = Future()
         try:
             async with asyncio.timeout_at(deadline):
                 while (other := self._take_turn(mine)) is not None:
-                    # Shielded: a waiter that is cancelled must not end the other's turn.
+                    # Shielded: cancelling a waiting task must not complete the running call.
                     await asyncio.shield(asyncio.wrap_future(other))
                 try:
                     yield
@@ -69,7 +69,7 @@ class AsyncTokenSource(Source):
             self._turn = (os.getpid(), mine)
             return None
 
-    async def _asked(self, function: Callable[[], Any]) -> object:
-        with self._as_asking():
-            answer = function() if is_async(function) else await asyncio.to_thread(function)
-            return await answer if isawaitable(answer) else answer
+    async def _fetch(self, function: Callable[[], Any]) -> object:
+        with self._inside_function():
+            result = function() if is_async(function) else await asyncio.to_thread(function)
+            return await result if isawaitable(result) else result

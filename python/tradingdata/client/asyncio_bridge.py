@@ -1,4 +1,7 @@
-"""Between an event loop and the core's worker thread: futures out, outcomes in."""
+"""Bridge between asyncio and the core's worker threads: one future for each submitted call.
+
+Nothing here knows what a call requests; retries, deadlines and decoding happen in the worker.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LoopPort:
-    """One worker thread for one event loop; its outcomes wake the loop over a descriptor."""
+    """One worker thread for one event loop, which wakes the loop through a file descriptor."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, core: _core.Client) -> None:
         self._worker: _core.Worker | None = _core.Worker(core)
@@ -32,9 +35,9 @@ class LoopPort:
             threading.Thread(target=self._relay, name="tradingdata-relay", daemon=True).start()
 
     def _watch_descriptor(self) -> bool:
-        """Returns whether the loop watches the worker's descriptor; on Windows none can."""
+        """Returns whether the loop can watch the worker's descriptor; on Windows none can."""
         descriptor = self.worker.notification_fd()
-        if descriptor < 0:  # there is none for the Selector loop, which could watch sockets
+        if descriptor < 0:  # the platform has none that a selector loop could watch
             return False
         try:
             self._loop.add_reader(descriptor, self._take)
@@ -44,20 +47,20 @@ class LoopPort:
 
     @property
     def worker(self) -> _core.Worker:
-        """What makes the calls. Raises ClientClosedError behind ``close``."""
+        """The worker. Raises ClientClosedError after ``close``."""
         if self._worker is None:
             raise ClientClosedError("the client is closed: make a new one")
         return self._worker
 
     async def outcome(self, call: int, on_retry: RetryHook) -> _core.Outcome:
-        """What a submitted call comes to; a caller that leaves early gives the call up."""
+        """Waits for the outcome of a submitted call; cancels the call if the caller leaves."""
         try:
             return await self._wait_for(call, on_retry)
         finally:
             self._forget(call)
 
     def watch(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
-        """The same to be awaited later, or never; cancelling the future gives the call up."""
+        """Returns a future for the outcome; cancelling the future cancels the call."""
         future = self._wait_for(call, on_retry)
         future.add_done_callback(lambda _: self._forget(call))
         return future
@@ -72,21 +75,22 @@ class LoopPort:
             self.worker.cancel(call)
 
     def close(self, error: Exception | None) -> None:
-        """Stops the worker, from any thread; calls that wait end with ``error`` if there is one.
+        """Stops the worker, from any thread; waiting calls end with ``error`` if given.
 
-        Its connections close with it, so nothing may keep it: not a traceback, nor a cycle.
+        The worker closes its connections when it is destroyed, so no traceback or reference cycle
+        may keep it alive.
         """
         if self.closed:
             return
         self.closed = True
         self.worker.close()
-        # In a forked child the loop's selector is still the parent's.
+        # In a forked child the loop's selector still belongs to the parent: leave it alone.
         if os.getpid() != self.process or self._loop.is_closed():
             self._worker = None
         elif self._loop is asyncio._get_running_loop():
             self._leave(error)
         else:
-            with suppress(RuntimeError):  # the loop was closed meanwhile
+            with suppress(RuntimeError):  # the loop has been closed meanwhile
                 self._loop.call_soon_threadsafe(self._leave, error)
 
     def _leave(self, error: Exception | None) -> None:
@@ -118,11 +122,11 @@ class LoopPort:
             except Exception as error:
                 try:
                     self._loop.call_soon_threadsafe(self._fail_all, error)
-                except RuntimeError:  # the loop was closed while calls were under way
+                except RuntimeError:  # the loop has been closed while calls were running
                     return
 
     def _fail_all(self, error: Exception) -> None:
-        """Ends every call: which of them had an outcome in what was lost is not known."""
+        """Ends every call, because it is unknown which outcomes the failure lost."""
         for call in list(self._waiting):
             future, _ = self._waiting[call]
             fail(future, error)
@@ -148,10 +152,10 @@ class LoopPort:
 
 
 def fail(future: asyncio.Future[_core.Outcome], error: Exception) -> None:
-    """Ends a future with an error, which may stay unseen: a page that was fetched ahead."""
+    """Ends a future with an error."""
     if not future.done():
         future.set_exception(error)
-        future.exception()
+        future.exception()  # a prefetched page may never be awaited; asyncio would log its error
 
 
 class LoopPorts:
@@ -163,18 +167,18 @@ class LoopPorts:
         self._ports: dict[asyncio.AbstractEventLoop, LoopPort] = {}
 
     def of(self, loop: asyncio.AbstractEventLoop) -> LoopPort:
-        """The loop's port; a new one for a loop that has none, or one from before a fork."""
+        """Returns the loop's port, creating one if it has none or after a fork."""
         port = self._ports.get(loop)
         if port is None or port.closed or port.process != os.getpid():
             with self._changing:
-                gone = [self._ports.pop(other) for other in list(self._ports) if other.is_closed()]
+                stale = [self._ports.pop(other) for other in list(self._ports) if other.is_closed()]
                 port = self._ports[loop] = LoopPort(loop, self._core)
-            for other in gone:
+            for other in stale:
                 other.close(None)
         return port
 
     def close(self, error: Exception | None) -> None:
-        """Closes all of them."""
+        """Closes all ports."""
         with self._changing:
             ports = list(self._ports.values())
             self._ports.clear()

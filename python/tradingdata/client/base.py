@@ -1,6 +1,6 @@
-"""What the synchronous and the asynchronous client share: options, token, label, display.
+"""Base of the synchronous and the asynchronous client: options, token, label and display.
 
-Only what waits for the service is written twice, in ``client`` and ``async_client``.
+Only code that waits for the service exists twice, in ``client`` and ``async_client``.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from .call_log import Retry
 
 Token = TypeVar("Token")
-"""What a client takes as ``access_token``: text, or the kinds of function that it can call."""
+"""The type of ``access_token``: text, or the kinds of function that the client can call."""
 Tokens = TypeVar("Tokens", bound=Source)
 Book = TypeVar("Book", TradeBook, OrderBook)
 
 
 class ClientBase(Generic[Token, Tokens]):
-    """Options, token and label of a client, and what becomes of its responses.
+    """Options, token and label of a client; converts responses to books.
 
-    The options are documented at ``Client``.
+    ``Client`` documents the options.
     """
 
     _token_source: ClassVar[type[Source]]
@@ -56,8 +56,8 @@ class ClientBase(Generic[Token, Tokens]):
         keep_personal_data: bool = False,
         on_retry: Callable[[Retry], object] | None = None,
     ) -> None:
-        # The token is dropped from this frame before anything can raise: tools print the locals of
-        # a traceback.
+        # Drop the token from this frame before anything can raise: error reporters print the local
+        # variables of a traceback.
         token = held(access_token)
         del access_token
         self._account = None if account is None else text("account", account)
@@ -86,10 +86,10 @@ class ClientBase(Generic[Token, Tokens]):
     def from_profile(cls, name: str, **options: Any) -> Self:
         """Creates a client from a profile.
 
-        Profiles are tables of ``~/.config/tradingdata/profiles.toml``, or of the file that
-        ``TRADINGDATA_PROFILES`` names. Their keys are the options of this class;
-        ``access_token_file`` names a file that holds the token. Other users must not be able to
-        read the profile file. ``account`` defaults to the profile's name.
+        Profiles are tables in ``~/.config/tradingdata/profiles.toml``, or in the file that the
+        environment variable ``TRADINGDATA_PROFILES`` names. Their keys are the options of this
+        class; ``access_token_file`` names a file that contains the token. Only its owner may have
+        access to the profile file. ``account`` defaults to the profile's name.
 
         Args:
             name: Name of the profile.
@@ -118,7 +118,7 @@ class ClientBase(Generic[Token, Tokens]):
 
     @property
     def access_token(self) -> Token:
-        """Write-only; a token that is assigned applies to all later calls."""
+        """The access token, write-only. An assigned token applies to all later calls."""
         raise AttributeError("access_token can be assigned, not read: tokens are never shown")
 
     @access_token.setter
@@ -157,5 +157,5 @@ class ClientBase(Generic[Token, Tokens]):
         return log_retry(what, self._account, self._on_retry)
 
     def _received(self, kind: type[Book], response: tuple[Any, ...]) -> Book:
-        """The book of a response; its warnings point at the caller of the public method."""
+        """Converts a response to a book; warnings point at the caller of the public method."""
         return kind._received(response[0], response_of(response, self._account), stacklevel=4)

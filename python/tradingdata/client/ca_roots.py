@@ -1,4 +1,4 @@
-"""Where the roots of trust are: libcurl as a library looks at no environment variable."""
+"""Search for the file of CA root certificates; libcurl itself reads no environment variable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from .._util.validate import text
 from ..errors import ConfigurationError
 
-# What OpenSSL and the distributions use; a wheel's own libcurl may have been built for another one.
+# Paths of the distributions. The libcurl of a wheel may have been built with another default path.
 _SYSTEM_FILES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Alpine, Arch
     "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, RHEL
@@ -19,16 +19,16 @@ _VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 
 
 def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> str:
-    """The file of CA roots to trust: the one given, the environment's, the system's, or certifi's.
+    """Returns the file of root certificates to trust: given, environment's, system's or certifi's.
 
-    Returns ``""`` where none is found: libcurl's own default decides then. Raises
-    ConfigurationError for a file that was named and is not there.
+    Returns ``""`` if none is found; libcurl's own default then applies. Raises ConfigurationError
+    if the given file or the environment's does not exist.
     """
     if ca_file is not None:
         try:
             path = os.fsdecode(ca_file)
         except TypeError:
-            raise TypeError(f"ca_file is the path of a file, not {ca_file!r}") from None
+            raise TypeError(f"ca_file must be a path, not {ca_file!r}") from None
         return _named(path, "ca_file=")
     if trust_env:
         for variable in _VARIABLES:
@@ -49,7 +49,7 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
 def _named(path: str, source: str) -> str:
     if not os.path.isfile(text(source, path)):
         raise ConfigurationError(
-            f"the CA file {path} that {source} names is not there; name a file of trusted roots "
-            "in PEM form with ca_file="
+            f"the CA file {path} named by {source} does not exist: pass a PEM file of trusted root "
+            "certificates as ca_file="
         )
     return path

@@ -1,4 +1,7 @@
-"""One line a call and a retry, in the logger ``tradingdata``; never a token, a query or a body."""
+"""Logging: one line for each call and each retry, in the logger ``tradingdata``.
+
+Lines never contain a token, a search query or a response body.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,14 @@ CALLS = {"Trade": "trade_book", "Order": "order_book", "Stock": "search"}
 
 
 class Retry(_RetryFields):
-    """An attempt that failed, and the wait before the next.
+    """A failed attempt and the wait before the next one, as passed to ``on_retry``.
 
     Attributes:
-        call: ``trade_book``, ``order_book`` or ``search``.
-        account: the client's label for the account, or ``None``.
-        attempt: the one that failed, counted from 1.
-        reason: why, in words.
-        delay: seconds until the next attempt.
+        call: ``"trade_book"``, ``"order_book"`` or ``"search"``.
+        account: The client's label for the account, or ``None``.
+        attempt: Number of the attempt that failed, from 1.
+        reason: Text that describes the failure.
+        delay: Seconds until the next attempt.
     """
 
     __slots__ = ()
@@ -43,21 +46,21 @@ _found: logging.Logger | None = None
 
 
 def _logger() -> logging.Logger | None:
-    # Who has not imported logging has set up no handler, and need not pay for its import.
+    # A program that never imported logging has no handler: do not make it pay for the import.
     global _found
     if _found is None and (module := sys.modules.get("logging")) is not None:
         _found = module.getLogger("tradingdata")
         if not _found.handlers:
-            _found.addHandler(module.NullHandler())  # silent, unless the user set logging up
+            _found.addHandler(module.NullHandler())  # silent unless the user configures logging
     return _found
 
 
 def log_retry(
     what: str, account: str | None, on_retry: Callable[[Retry], object] | None
 ) -> Callable[[int, str, float], None]:
-    """The function that the core calls before it waits for another attempt."""
+    """Returns the function that the core calls before it waits for another attempt."""
 
-    def told(attempt: int, reason: str, delay: float) -> None:
+    def report(attempt: int, reason: str, delay: float) -> None:
         retry = Retry(CALLS[what], account, attempt, reason, delay)
         logger = _logger()
         if logger is not None:
@@ -69,7 +72,7 @@ def log_retry(
         if on_retry is not None:
             on_retry(retry)
 
-    return told
+    return report
 
 
 def log_end(
@@ -80,7 +83,7 @@ def log_end(
     status: int | None = None,
     error: TradingDataError | None = None,
 ) -> None:
-    """Notes how a call ended."""
+    """Logs how a call ended."""
     logger = _logger()
     if logger is None:
         return

@@ -1,4 +1,7 @@
-"""The synchronous client."""
+"""The synchronous client: calls, token refresh, polling loops and paging for one account.
+
+Options and display are in ``base``; transport, retries and decoding are in the C++ core.
+"""
 
 from __future__ import annotations
 
@@ -25,37 +28,46 @@ if TYPE_CHECKING:
     from ..watch.updates import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
-# Threads that wait for an answer must not hold up the end of the process, nor be cut off in C++.
+# Threads still waiting for a response must neither delay interpreter exit nor be killed inside C++.
 atexit.register(_core.end_all_calls, 2.0)
 
 
 class Client(ClientBase["str | Callable[[], str]", TokenSource]):
-    """The service's books and its stock search, for one account.
+    """Synchronous client for the books and the stock search of one account.
+
+    Thread-safe, and usable on both sides of a fork. ``with`` closes the client, but is optional. A
+    client cannot be copied or pickled, because a copy would carry the token along.
 
     Args:
-        base_url: where the service is, e.g. ``https://api.example.com``; else the environment
-            variable ``TRADINGDATA_BASE_URL``. Plain http is taken for loopback only.
-        access_token: the bearer token, or a function that returns it and is asked again when the
-            service refuses the one it has (see ``token_file``); else ``TRADINGDATA_ACCESS_TOKEN``.
-            Without one, ``search`` works and the books raise ConfigurationError.
-        account: a label of your own, never sent; it stands on responses and errors.
-        timeout: seconds that a call may take, over all attempts and the waits between them.
-        connect_timeout: seconds that one attempt may take to connect.
-        attempts: requests that a call may send before its error is raised.
-        rate_limit: a ``RateLimit``, which several clients may share.
-        proxy: URL of an HTTP or SOCKS proxy, ``""`` for none; ``None`` asks the environment. It is
-            never used for loopback.
-        trust_env: whether the environment's proxies and CA files count.
-        ca_file: a PEM file of the roots to trust; else ``SSL_CERT_FILE``, ``CURL_CA_BUNDLE``,
-            ``REQUESTS_CA_BUNDLE``, the system's, certifi's.
-        max_body: bytes of an unpacked answer above which it is refused; 256 MiB.
-        strict: whether a value that is lost or missing is an error instead of a warning.
-        keep_personal_data: whether account numbers (PAN) are kept; they are masked otherwise.
-        on_retry: called with a ``Retry`` before each wait for another attempt.
+        base_url: URL of the service, e.g. ``https://api.example.com``; defaults to the environment
+            variable ``TRADINGDATA_BASE_URL``. Plain http is accepted for loopback only.
+        access_token: Bearer token, or a function that returns one and is called again when the
+            service refuses the current token (see ``token_file``). Defaults to the environment
+            variable ``TRADINGDATA_ACCESS_TOKEN``. Without a token, ``search`` works and the books
+            raise ``ConfigurationError``.
+        account: Label of the account for your own use; never sent. Responses and errors carry it.
+        timeout: Total seconds for a call, including all attempts and the waits between them.
+        connect_timeout: Seconds for one attempt to connect.
+        attempts: Maximum number of requests per call.
+        rate_limit: A ``RateLimit``; several clients may share one.
+        proxy: URL of an HTTP or SOCKS proxy, or ``""`` for none; ``None`` uses the environment's
+            proxy. Never used for loopback.
+        trust_env: Whether to use the environment's proxies and CA files.
+        ca_file: PEM file of trusted root certificates. Defaults to ``SSL_CERT_FILE``,
+            ``CURL_CA_BUNDLE``, ``REQUESTS_CA_BUNDLE``, the system's file or certifi's, in this
+            order.
+        max_body: Maximum size of a decompressed response body in bytes.
+        strict: Whether lost or missing values raise ``DecodeError`` instead of issuing a warning.
+        keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
+        on_retry: Called with a ``Retry`` before each wait for another attempt.
 
-    A client may be used by many threads, and on both sides of a fork. ``with`` closes it, and need
-    not be used. It cannot be copied or pickled, since a copy would carry the token along. Raises
-    ConfigurationError for options that cannot work, and TypeError for those of another type.
+    Raises:
+        ConfigurationError: An option is missing or has an unusable value.
+        TypeError: An option has the wrong type.
+
+    Example:
+        >>> client = td.Client("https://api.example.com", access_token=token)
+        >>> frame = client.trade_book().to_pandas()
     """
 
     _token_source = TokenSource
@@ -63,44 +75,68 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
     # -- the service --
 
     def trade_book(self, *, timeout: float | None = None) -> TradeBook:
-        """The account's executed trades (service: "Trade book"), in the service's order.
+        """Returns the account's executed trades (service: "Trade book"), in the service's order.
 
-        ``timeout`` in seconds replaces the client's for this call. Warns with DataWarning of values
-        that were lost. Raises ConfigurationError without a token, AuthenticationError where it is
-        refused, and else the TradingDataError that says what happened: no failure looks like an
-        empty book, so an empty one means that the service said there are no trades.
+        An empty book means that the service reported no trades: a failure always raises. Values
+        that do not fit their documented type issue a ``DataWarning`` if they were lost.
+
+        Args:
+            timeout: Seconds for this call; replaces the client's.
+
+        Returns:
+            A ``TradeBook`` with one row for each trade.
+
+        Raises:
+            ConfigurationError: The client has no token.
+            AuthenticationError: The service refused the token (HTTP 401 or 403).
+            TradingDataError: Any other failure; its subclasses name the cause.
         """
         return self._book(TradeBook, timeout)
 
     def order_book(self, *, timeout: float | None = None) -> OrderBook:
-        """The orders of the current day (service: "Order book"), in the service's order.
+        """Returns the orders of the current day (service: "Order book"), in the service's order.
 
-        The service clears them after the session. Arguments, warnings and errors are those of
+        The service clears the order book after the session. Warnings and errors are those of
         ``trade_book``.
+
+        Args:
+            timeout: Seconds for this call; replaces the client's.
+
+        Returns:
+            An ``OrderBook`` with one row for each leg of each order.
         """
         return self._book(OrderBook, timeout)
 
     def books(self, *, timeout: float | None = None) -> Books:
-        """Orders and trades that belong together: ``orders, trades = client.books()``.
+        """Returns a consistent pair of books: ``orders, trades = client.books()``.
 
-        Trades and orders are asked for, and whichever is behind again, after pauses of 0.1 to 1
-        seconds, 6 times at the most, until they agree: for every order of the order book's days,
-        ``traded_qty`` summed over its legs is the ``quantity`` summed over its trades. Prices are
-        for ``reconcile`` to compare. Trades of orders of other days do not count; so none does
-        where the order book is empty, as the service leaves it after the session.
+        The books come from two requests, and fills may arrive in between. This method requests
+        both, then repeats the request for whichever book is behind, at most 6 times with pauses of
+        0.1 to 1 seconds, until they agree. They agree if, for every order of the order book's days,
+        ``traded_qty`` summed over its legs equals ``quantity`` summed over its trades. Prices are
+        not compared; use ``reconcile`` for that. Trades of orders of other days are ignored, so
+        any trade book agrees with an empty order book, such as the service returns after the
+        session.
 
-        ``timeout`` in seconds, the client's unless given, is for all of it. Raises what
-        ``trade_book`` raises, and BooksDisagreeError, with both books and the orders on which they
-        differ, where they do not come to agree.
+        Args:
+            timeout: Seconds for all requests and pauses together; defaults to the client's.
+
+        Returns:
+            ``(orders, trades)``, a ``Books``.
+
+        Raises:
+            BooksDisagreeError: The books still differ after the last request or when the time is
+                up. It has both books and the orders on which they differ.
+            TradingDataError: As in ``trade_book``.
         """
-        from .snapshot import Together
+        from .snapshot import Snapshot
 
         budget = self._budget(timeout)
-        asking = Together(budget, self._account)
-        for step in asking:
+        snapshot = Snapshot(budget, self._account)
+        for step in snapshot:
             time.sleep(step.wait)
-            asking.take(self._book(step.kind, step.time_left))
-        return asking.books
+            snapshot.take(self._book(step.kind, step.time_left))
+        return snapshot.books
 
     def search(
         self,
@@ -116,28 +152,31 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
     ) -> SearchPager:
         """Searches stocks by name, NSE symbol or BSE code (service: "Search stock").
 
-        Sends nothing until the result is read: an iterable of ``Stock`` with ``pages()``,
-        ``first(n)`` and ``all()``. The token is never sent.
+        No request is sent until the result is iterated or one of its methods is called. The token
+        is never sent.
 
         Args:
             query: Company name, NSE symbol or BSE code.
-            page_size: The ``limit`` of page 1: 100 unless given, and the service's own 10 where it
-                refuses that. A given size is never replaced. If the service gives fewer rows, later
-                pages are requested in that size.
-            start_page: The page to begin with, counted from 1 in pages as long as the service
-                gives.
+            page_size: Page size (the wire's ``limit``). Defaults to 100, and to the service's own
+                default of 10 if it rejects 100; an explicit size is never replaced. If the service
+                returns shorter pages, later pages are requested in that shorter size.
+            start_page: First page to read, counted from 1 in pages of the size that the service
+                returns.
             max_items: Maximum number of stocks.
-            prefetch: Maximum number of pages requested ahead of the reader, up to 100. No more are
-                in flight than full pages came in a row, so short searches stay cheap. With 0 a page
-                is requested when it is wanted.
+            prefetch: Maximum number of pages requested ahead of the reader, up to 100. The actual
+                number grows with each consecutive full page, so short searches stay cheap. With 0,
+                a page is requested only when the reader reaches it.
             progress: Whether to show a progress bar (tqdm).
             on_page: Called with each page, a ``StockList``, before its rows are yielded.
             timeout: Seconds for each page; replaces the client's.
 
+        Returns:
+            An iterable of ``Stock`` with ``pages()``, ``first(n)`` and ``all()``.
+
         Raises:
-            ConfigurationError: At once, for a blank query or numbers out of range.
-            TradingDataError: While the result is read, for the page that failed, with ``page`` and
-                ``received`` set.
+            ConfigurationError: The query is blank or a number is out of range.
+
+        Errors of a page are raised while the result is read, with ``page`` and ``received`` set.
         """
         return SearchPager(
             self,
@@ -159,22 +198,24 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
     def stock(
         self, identifier: str | Iterable[str], *, timeout: float | None = None
     ) -> Stock | StockList:
-        """Returns the stock of exactly that NSE symbol, BSE code or ISIN; case does not count.
+        """Returns the stock with exactly this NSE symbol, BSE code or ISIN, ignoring case.
 
-        The service searches by name, symbol and code; that it finds a stock by its ISIN is not
-        documented. Its hits are read page by page, at most 20, and the first page with an exact
-        match decides: where the text is the symbol of one stock and the code of another, the symbol
-        takes precedence.
+        Searches for the identifier and reads at most 20 pages of hits. The first page with an exact
+        match decides; a symbol takes precedence over a code, and a code over an ISIN. The service
+        does not document that a search finds stocks by ISIN.
 
         Args:
-            identifier: A symbol, a code or an ISIN; or several, looked up one after the other,
-                whose stocks are returned as a ``StockList`` in their order.
+            identifier: A symbol, code or ISIN, or several of them, which are looked up one after
+                the other.
             timeout: Seconds for all pages of one identifier; replaces the client's.
 
+        Returns:
+            A ``Stock``; for several identifiers, a ``StockList`` in their order.
+
         Raises:
-            StockNotFoundError: There is no such stock, or several companies have that very symbol,
-                code or ISIN: then ``search`` and choose. ``nearest`` has names; of several
-                identifiers, ``received`` has the stocks that were found.
+            StockNotFoundError: No stock matches, or several companies do: use ``search`` and
+                choose. ``nearest`` has names of similar stocks; for several identifiers,
+                ``received`` has the stocks that were found.
         """
         from .stock_lookup import StockLookup, StockLookups
 
@@ -189,7 +230,7 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
         lookup = StockLookup(identifier, self._account)
         budget = self._budget(timeout)
         for page in self.search(lookup.wanted, prefetch=0)._pages_within(budget):
-            if (found := lookup.look_at(page)) is not None:
+            if (found := lookup.find(page)) is not None:
                 return found
         raise lookup.not_found()
 
@@ -205,19 +246,19 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
     ) -> Generator[OrderUpdate, None, None]:
         """Polls the order book and yields an ``OrderUpdate`` for each poll.
 
-        Level triggered: after each good poll the orders are those of the response, and no change
-        is reported twice. A failure that may pass yields an update with ``missed``; any other
-        raises. An order whose ``last_updated_time`` goes back is held in its known state until
-        three responses in a row agree on the older one. All orders of the first response are new.
+        Level-triggered: after each successful poll, ``orders`` matches the response, and no change
+        is reported twice. A retryable failure yields an update with ``missed``; any other raises.
+        An order whose ``last_updated_time`` moves backwards keeps its known state until three
+        consecutive responses agree on the older one. All orders of the first response are new.
         Ctrl-C between polls takes effect at once.
 
         Args:
-            interval: Seconds from poll to poll, on a steady clock. Polls never overlap: steps that
-                pass while one is in flight, or while the loop's body runs, are skipped. After a 429
-                the next poll waits for as long as the service requires, or for twice as long as
-                before, up to a minute.
-            ignore: Fields that do not count as a change; time stamps never do.
-            previous: The orders known before. Orders equal to these are not reported.
+            interval: Seconds between polls, on a monotonic clock. Polls never overlap: ticks that
+                pass during a poll or the body of the loop are skipped. After a 429 response the
+                next poll waits as long as the service requires, or twice as long as before, up to a
+                minute.
+            ignore: Fields that do not count as a change; timestamps never do.
+            previous: The orders known so far. Orders equal to these are not reported.
             timeout: Seconds for each poll including its retries; replaces the client's.
 
         Yields:
@@ -238,14 +279,15 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
     ) -> Generator[TradeUpdate, None, None]:
         """Polls the trade book and yields a ``TradeUpdate`` for each poll, with each fill once.
 
-        A fill is identified by its day, exchange, segment, ``trade_no`` and ``order_no``: numbers
-        of two exchanges or days may collide, and both sides of a trade with oneself have the same
-        number. Of rows without a number, as many are reported as one response contains.
+        A fill is identified by its day, exchange, segment, ``trade_no`` and ``order_no``: trade
+        numbers may repeat across exchanges and days, and both sides of a self-trade have the same
+        one. Trades without a number are counted: each occurrence beyond those already reported is
+        a new fill.
 
         Args:
-            interval: As in ``watch_orders``.
-            previous: The trades known before; they are not reported.
-            timeout: As in ``watch_orders``.
+            interval: Seconds between polls, as in ``watch_orders``.
+            previous: The trades known so far; they are not reported.
+            timeout: Seconds for each poll including its retries; replaces the client's.
 
         Yields:
             A ``TradeUpdate`` for each poll, until the loop ends.
@@ -257,7 +299,10 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
         return watch(poll, TradeState(previous), seconds("interval", interval))
 
     def close(self) -> None:
-        """Closes the connections; calls that wait elsewhere end with an error. Twice is once."""
+        """Closes the connections; calls waiting in other threads end with ``ClientClosedError``.
+
+        Safe to call more than once.
+        """
         self._core.close()
 
     def __enter__(self) -> Self:
@@ -281,30 +326,30 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
             check_open(self._core)
             generation = self._tokens.ready(deadline)
             try:
-                answer = self._answer(what, deadline)
+                response = self._request(what, deadline)
             except REFUSALS:
                 if not self._tokens.refresh(generation, deadline):
                     raise
                 refused = True
             if refused:
-                answer = self._answer(what, deadline)
+                response = self._request(what, deadline)
         except TradingDataError as error:
             error.account = self._account
             raise
-        return self._received(kind, answer)
+        return self._received(kind, response)
 
-    def _answer(self, what: str, deadline: float) -> tuple[Any, ...]:
-        """One call with the token of the moment, and its line in the log."""
+    def _request(self, what: str, deadline: float) -> tuple[Any, ...]:
+        """Makes one call with the current token and logs how it ended."""
         started = time.monotonic()
         try:
             if started >= deadline:
                 raise late()
-            answer = self._core.book(what, deadline - started, self._retry_hook(what))
+            response = self._core.book(what, deadline - started, self._retry_hook(what))
         except TradingDataError as error:
             log_end(what, self._account, time.monotonic() - started, error=error)
             raise
-        log_end(what, self._account, time.monotonic() - started, status=answer[1])
-        return answer
+        log_end(what, self._account, time.monotonic() - started, status=response[1])
+        return response
 
     def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Book]:
         """Returns the call that a watch repeats; validates ``timeout`` before the first one."""

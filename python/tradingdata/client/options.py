@@ -1,4 +1,4 @@
-"""What both clients take, checked where it is given, and the core's client that it makes."""
+"""Client options: validates them and creates the core's client."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def make_core(
     strict: bool,
     keep_personal_data: bool,
 ) -> _core.Client:
-    """The core's client, of the options that both clients take."""
+    """Returns the core's client for the options that both clients take."""
     url = os.environ.get(BASE_URL_VARIABLE, "") if base_url is None else base_url
     if not text("base_url", url):
         raise ConfigurationError(
             f"no base URL: pass it as the first argument or set {BASE_URL_VARIABLE}; "
-            "to try things without an account: python -m tradingdata demo"
+            "to try the package without an account, run `python -m tradingdata demo`"
         )
     if rate_limit is not None and not isinstance(rate_limit, _core.RateLimit):
-        raise TypeError(f"rate_limit is a tradingdata.RateLimit, not {rate_limit!r}")
+        raise TypeError(f"rate_limit must be a tradingdata.RateLimit, not {rate_limit!r}")
     secure = not url.lower().startswith("http:")
     return _core.Client(
         base_url=url,
@@ -53,6 +53,6 @@ def make_core(
 
 
 def check_open(core: _core.Client) -> None:
-    """Raises before anything else is asked for: a token function need not run for nothing."""
+    """Raises ClientClosedError, before a token function is called to no purpose."""
     if core.closed:
         raise ClientClosedError("the client is closed: make a new one")

@@ -1,4 +1,7 @@
-"""The iterables that a search returns: pages are fetched as they are read, sync and async."""
+"""The iterables that ``search`` returns, sync and async; pages are requested as they are read.
+
+The core decides which page to request next and where the list ends.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,11 @@ if TYPE_CHECKING:
     from .search_state import SearchStats
 
 MOST_PASSES = 5
-LONGEST_SHOWN = 60  # characters of a query
+LONGEST_SHOWN = 60  # maximum length of a query in a repr
 
 
 class _Pager:
-    """The part that both pagers share: the query and the latest pass."""
+    """Base of both pagers: the query and the latest pass."""
 
     def __init__(
         self,
@@ -53,7 +56,7 @@ class _Pager:
         self._on_page = hook("on_page", on_page)
         if self._progress:
             require_bar()
-        # Raises for a query that cannot be sent, now and not at the first page.
+        # A query that cannot be sent raises here rather than at the first page.
         self._begin(_core.SearchRun)
 
     def _begin(
@@ -76,22 +79,22 @@ class _Pager:
 
     @property
     def query(self) -> str:
-        """The text that is searched for."""
+        """The search text."""
         return self._query
 
     @property
     def page(self) -> int:
-        """The first page that was not yielded completely: where to resume with ``start_page=``.
+        """The first page not yet yielded completely, to resume from with ``start_page=``.
 
-        It counts pages of ``page_size`` rows.
+        Counted from 1, in pages of ``page_size`` rows.
         """
         return self._pass.page
 
     @property
     def page_size(self) -> int:
-        """The ``limit`` of the pages that are read.
+        """The page size in use (the wire's ``limit``).
 
-        Smaller than requested where the service gives shorter pages, and 10 where it refuses the
+        Smaller than requested if the service returns shorter pages, and 10 if it rejects the
         default of 100.
         """
         return self._pass.page_size
@@ -106,13 +109,13 @@ class _Pager:
         return self._pass.doubt
 
     def _shown(self) -> str:
-        whole = len(self._query) <= LONGEST_SHOWN
-        return repr(self._query if whole else self._query[: LONGEST_SHOWN - 1] + "…")
+        fits = len(self._query) <= LONGEST_SHOWN
+        return repr(self._query if fits else self._query[: LONGEST_SHOWN - 1] + "…")
 
     def __repr__(self) -> str:
         stats = self.stats
         if not stats.requests:
-            return f"<{type(self).__name__} {self._shown()}, not begun>"
+            return f"<{type(self).__name__} {self._shown()}, not started>"
         end = f", ended: {stats.ended}" if stats.ended else f", next page {self.page}"
         return f"<{type(self).__name__} {self._shown()}: {stats.items} stocks so far{end}>"
 
@@ -120,13 +123,17 @@ class _Pager:
 class SearchPager(_Pager):
     """The stocks of a search: an iterable that requests pages ahead of its reader.
 
-    Each ``iter()`` starts afresh. The service reports neither the total nor the largest page size,
-    so the pages themselves show where the list ends: an empty page, confirmed by a second request,
-    or a page without new rows. A row that is identical to an earlier one is dropped and counted.
-    Where pages contradict each other, ``stats.doubtful`` is set and a DataWarning gives the reason;
-    where the service repeats page 1, a PaginationError is raised. An error carries the ``page`` to
-    resume from and the stocks ``received`` before it. A row that moves from an unread page to one
-    already read cannot be noticed in one pass; ``all(confirm=True)`` makes several.
+    Each ``iter()`` starts a new pass. The service reports neither the total nor its maximum page
+    size, so the list ends at an empty page, confirmed by a second request, or at a page without new
+    rows. A row identical to an earlier one is dropped and counted. If pages contradict each other,
+    ``stats.doubtful`` is set and a ``DataWarning`` gives the reason; if the service repeats page 1,
+    ``PaginationError`` is raised. Errors carry the ``page`` to resume from and the stocks
+    ``received`` before it. A single pass cannot detect a row that moves from an unread page to one
+    already read; ``all(confirm=True)`` makes several passes.
+
+    Example:
+        >>> for stock in client.search("tata"):
+        ...     print(stock.nsesymbol, stock.mcap)
     """
 
     def __iter__(self) -> Generator[Stock, None, None]:
@@ -137,7 +144,11 @@ class SearchPager(_Pager):
             progress.page = behind
 
     def pages(self) -> Generator[StockList, None, None]:
-        """Yields the pages, without the rows that were on an earlier one."""
+        """Yields the search page by page.
+
+        Yields:
+            A ``StockList`` for each page, without rows that were on an earlier page.
+        """
         yield from self._walk(*self._begin(_core.Search))
 
     def _pages_within(self, budget: float) -> Generator[StockList, None, None]:
@@ -168,11 +179,15 @@ class SearchPager(_Pager):
         """Returns all stocks of the search.
 
         Args:
-            confirm: Whether to read the list again until two passes in a row return the same
-                stocks. A single pass can miss rows that move between pages meanwhile.
+            confirm: Whether to repeat the search until two consecutive passes return the same
+                companies. A single pass can miss rows that move between pages meanwhile.
+
+        Returns:
+            All stocks, without duplicates.
 
         Raises:
-            PaginationError: If the service ignores ``page``, or five passes differed.
+            PaginationError: The service ignores ``page``, or five passes all differed.
+            TradingDataError: A page failed; ``received`` has the stocks before it.
         """
         found = concat([StockList(), *self.pages()])
         for _ in range(MOST_PASSES - 1) if confirm else ():
@@ -183,7 +198,14 @@ class SearchPager(_Pager):
         return _unconfirmed(found) if confirm else found
 
     def first(self, n: int) -> StockList:
-        """Returns the first ``n`` stocks; requests only the pages needed for them."""
+        """Returns the first stocks of the search, requesting only the pages needed for them.
+
+        Args:
+            n: Maximum number of stocks.
+
+        Returns:
+            At most ``n`` stocks.
+        """
         most = count("n", n, least=0)
         return concat([StockList(), *self._walk(*self._begin(_core.Search, most))])
 
@@ -202,9 +224,9 @@ class SearchPager(_Pager):
 class AsyncSearchPager(_Pager):
     """The stocks of a search, for ``async for``; see ``SearchPager``.
 
-    ``on_page`` may be an async function. Cancelling the task cancels its requests at once. To leave
-    a loop early with no request left in flight, close it
-    (``contextlib.aclosing(search.pages())``).
+    ``on_page`` may be an async function. Cancelling the task cancels its requests at once. Wrap the
+    iterator in ``contextlib.aclosing(search.pages())`` to cancel requests in flight when leaving
+    the loop early.
     """
 
     def __init__(
@@ -225,7 +247,7 @@ class AsyncSearchPager(_Pager):
                 progress.page = behind
 
     def pages(self) -> AsyncGenerator[StockList, None]:
-        """Yields the pages, without the rows that were on an earlier one."""
+        """Yields the search page by page; see ``SearchPager.pages``."""
         return self._walk()
 
     def _pages_within(self, budget: float) -> AsyncGenerator[StockList, None]:
@@ -279,7 +301,7 @@ class AsyncSearchPager(_Pager):
         return _unconfirmed(found) if confirm else found
 
     async def first(self, n: int) -> StockList:
-        """Returns the first ``n`` stocks; requests only the pages needed for them."""
+        """Returns the first ``n`` stocks of the search; see ``SearchPager.first``."""
         return await self._read(count("n", n, least=0))
 
     async def _read(self, most: int | None = None) -> StockList:
@@ -298,15 +320,15 @@ class AsyncSearchPager(_Pager):
 
 
 def _companies(stocks: StockList) -> set[object]:
-    """The companies of a pass, whatever their prices; a row without a code stands for itself."""
+    """Returns the companies of a pass, ignoring prices; a row without a code is its own key."""
     codes = stocks.to_dict(["co_code"])["co_code"]
     return {row if code is None else code for row, code in zip(stocks, codes, strict=True)}
 
 
 def _unconfirmed(found: StockList) -> StockList:
     error = PaginationError(
-        f"{MOST_PASSES} passes over the search returned different stocks each time, as where rows "
-        "move while they are read: use the latest pass in `.received`, or try again later"
+        f"{MOST_PASSES} passes over the search returned different stocks each time, so rows seem "
+        "to move between pages: use the latest pass in `.received`, or try again later"
     )
     error.received = found
     raise error

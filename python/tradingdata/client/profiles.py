@@ -1,4 +1,4 @@
-"""Profiles: a client's options under a name, in a file that others cannot read."""
+"""Profiles: named sets of client options, in a file that only its owner may read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OPTIONS: dict[str, type | tuple[type, ...]] = {
 
 
 def profiles_path() -> str:
-    """The file of profiles: ``TRADINGDATA_PROFILES``, or one in the user's configuration folder."""
+    """Returns the profile file: ``TRADINGDATA_PROFILES``, or the user's configuration folder's."""
     named = os.environ.get(PROFILES_VARIABLE)
     if named:
         return named
@@ -42,53 +42,55 @@ def profiles_path() -> str:
 
 
 def load_profile(name: str) -> dict[str, Any]:
-    """The options of a profile, as ``Client`` takes them; ``account`` is its name unless set.
+    """Returns the options of a profile for ``Client``; ``account`` defaults to its name.
 
-    Raises ConfigurationError where there is no such file or profile, where others than its owner
-    can read the file, and where an option is unknown or of the wrong type. No value is shown.
+    Raises ConfigurationError if the file or profile is missing, other users can read the file, or
+    an option is unknown or of the wrong type. Messages never contain a value.
     """
     path = profiles_path()
     profiles = _read(path)
     if name not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
-        raise ConfigurationError(f"{path} has no profile {name!r}; it has: {known}")
+        raise ConfigurationError(f"{path} has no profile {name!r}: use one of: {known}")
     profile = profiles[name]
     if not isinstance(profile, dict):
-        raise ConfigurationError(f"{path}: {name!r} is no table; write [{name}] above its options")
+        raise ConfigurationError(
+            f"{path}: {name!r} is not a table: write [{name}] above its options"
+        )
     check_options(f"{path}: profile {name!r}", profile)
     options = {"account": name, **profile}
     secret = options.pop("access_token_file", None)
     if secret is not None:
         if "access_token" in options:
             raise ConfigurationError(
-                f"{path}: profile {name!r} has both access_token and access_token_file"
+                f"{path}: profile {name!r} has both access_token and access_token_file: remove one"
             )
         options["access_token"] = token_file(os.path.join(os.path.dirname(path), secret))
     return options
 
 
 def check_options(where: str, options: Mapping[str, Any]) -> None:
-    """Raises ConfigurationError for an option that profiles do not have, or of the wrong type."""
+    """Raises ConfigurationError for an option that is unknown or of the wrong type."""
     for option, value in options.items():
         if option not in _OPTIONS:
             known = ", ".join(_OPTIONS)
             raise ConfigurationError(
-                f"{where} has an unknown option {option!r}; known are: {known}"
+                f"{where} has an unknown option {option!r}: use one of: {known}"
             )
-        truth = isinstance(value, bool) and _OPTIONS[option] is not bool  # an int to Python
+        truth = isinstance(value, bool) and _OPTIONS[option] is not bool  # bool is an int subclass
         if truth or not isinstance(value, _OPTIONS[option]):
-            raise ConfigurationError(f"{where}: {option} is of the wrong type")
+            raise ConfigurationError(f"{where}: {option} has the wrong type")
 
 
 def with_token_hidden(options: Any) -> Any:
-    """The options, with their token out of sight of the locals of a traceback."""
+    """Wraps the token in the options, so that a traceback's local variables do not show it."""
     if isinstance(options, dict) and isinstance(options.get("access_token"), str):
         options["access_token"] = Held(options["access_token"])
     return options
 
 
 def profile_names() -> list[str]:
-    """The names of the profiles, in their file's order. Raises ConfigurationError."""
+    """Returns the names of the profiles in file order. Raises ConfigurationError."""
     return list(_read(profiles_path()))
 
 
@@ -100,14 +102,14 @@ def _read(path: str) -> dict[str, Any]:
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise ConfigurationError(
-                    f"{path} can be read by others than you, and may hold tokens: chmod 600 {path}"
+                    f"other users can read {path}, which may contain tokens: run `chmod 600 {path}`"
                 )
             return {
                 name: with_token_hidden(profile) for name, profile in tomllib.load(file).items()
             }
     except FileNotFoundError:
         raise ConfigurationError(
-            f"there is no file of profiles at {path}; make it, or set {PROFILES_VARIABLE}"
+            f"there is no profile file at {path}: create it, or set {PROFILES_VARIABLE}"
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}") from None

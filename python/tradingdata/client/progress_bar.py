@@ -1,4 +1,4 @@
-"""Progress bars of tqdm, in a terminal and in Jupyter."""
+"""Optional progress bars (tqdm), in a terminal and in Jupyter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class Bar(Protocol):
-        """What long work reports its progress to."""
+        """Receives the progress of a long operation."""
 
         def update(self, n: int) -> object:
             """Adds ``n`` finished units."""
@@ -39,10 +39,10 @@ def progress_bar(title: str, unit: str, *, enabled: bool, total: int | None = No
     """Returns a bar that counts units of work, or one that shows nothing unless ``enabled``.
 
     Args:
-        title: What is shown before the bar.
-        unit: What is counted, in the plural.
+        title: Text before the bar.
+        unit: Name of the units, in the plural.
         enabled: Whether to show the bar.
-        total: The number of units; None if it is not known, as that of a search.
+        total: The number of units; None if unknown, as in a search.
 
     Raises:
         ImportError: tqdm is not installed.

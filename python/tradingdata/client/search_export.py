@@ -1,4 +1,4 @@
-"""A search as frames, files and plain Python: each export reads the pages to their end first."""
+"""Exports of a search: the methods of ``StockList``, each of which reads all pages first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def of_all(
 def of_all_async(
     export: Callable[Concatenate[StockList, Options], Result],
 ) -> Callable[Concatenate[_AsyncReadable, Options], Coroutine[Any, Any, Result]]:
-    """Returns the same method, to be awaited."""
+    """Returns the async variant of that method."""
 
     @wraps(export)
     async def run(
@@ -53,7 +53,7 @@ def of_all_async(
 
 
 def _check(export: Callable[..., Any], args: Any, kwargs: Any) -> None:
-    """Raises for arguments that do not fit, before the first request."""
+    """Raises for invalid arguments, before the first request."""
     from inspect import signature
 
     given = signature(export).bind(StockList(), *args, **kwargs).arguments
@@ -62,6 +62,6 @@ def _check(export: Callable[..., Any], args: Any, kwargs: Any) -> None:
 
 def _describe(method: Any) -> None:
     method.__doc__ = (
-        f"Reads all pages of the search, then does as StockList.{method.__name__}.\n\n"
-        "Arguments that do not fit raise before the first request."
+        f"Reads all pages of the search and exports them; see ``StockList.{method.__name__}``.\n\n"
+        "Invalid arguments raise before the first request."
     )

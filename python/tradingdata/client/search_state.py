@@ -1,4 +1,4 @@
-"""One pass over the pages of a search: its progress, its warnings, and what an error carries."""
+"""State of one pass over the pages of a search: counts, warnings and the context of errors."""
 
 from __future__ import annotations
 
@@ -33,25 +33,26 @@ else:
 MORE = "so there may be more stocks: read again with all(confirm=True) or narrow the query"
 RESIZE = "so there may be more stocks: read again with a smaller page_size"
 
-# Why a result may be incomplete, by the core's name of the reason.
+# Why a result may be incomplete, by the core's name for the reason.
 DOUBTS = {
     "repeated page": (
-        "the search ended with a full page of rows that had all come before, as where a service "
-        f"limits what can be reached, {MORE}"
+        "the search ended with a full page of rows that were all on earlier pages; the service may "
+        f"limit how many rows can be reached, {MORE}"
     ),
     "short page": f"a page was shorter than requested although more rows followed, {RESIZE}",
-    "rows behind": f"an empty page ended the search although rows come behind it, {RESIZE}",
+    "rows behind": f"an empty page ended the search although rows follow it, {RESIZE}",
     "unchecked end": (
-        f"an empty page ended the search, and the request that looks behind it failed, {MORE}"
+        f"an empty page ended the search, and the request that checks the next page failed, {MORE}"
     ),
     "refused size": (
-        f"the service gave a shorter page than requested and refused its own page size, {RESIZE}"
+        "the service returned a shorter page than requested, then rejected that page size, "
+        f"{RESIZE}"
     ),
 }
 
 
 class SearchStats(_Counts):
-    """How far the latest pass over a search has come.
+    """Counts of the latest pass over a search.
 
     Attributes:
         pages: Pages yielded.
@@ -60,7 +61,7 @@ class SearchStats(_Counts):
         requests: Pages requested, including those that check where the list ends. A retried request
             counts once.
         ended: Why it ended (``"empty page"``, ``"repeated page"``, ``"max_items"``, ``"error"``),
-            or ``None`` while there may be more. A 404 behind the last page counts as an empty page.
+            or ``None`` while there may be more. A 404 after the last page counts as an empty page.
         doubtful: Whether the pages contradict each other, so that rows may be missing. A
             ``DataWarning`` gives the reason.
     """
@@ -91,7 +92,7 @@ class SearchPass:
 
     @property
     def page_size(self) -> int:
-        """The ``limit`` of the pages that are read."""
+        """The page size in use (the wire's ``limit``)."""
         size: int = self._state["page_size"]
         return size
 
@@ -106,16 +107,16 @@ class SearchPass:
         return DOUBTS.get(self._state["doubt"])
 
     def bound_time(self) -> None:
-        """Limits the next page to what is left of the time for all pages."""
+        """Limits the next page to the time left for all pages."""
         if self._until is None:
             return
         left = self._until - time.monotonic()
         if left <= 0:
-            raise DeadlineError("the time was up before the search ended: allow a longer `timeout`")
+            raise DeadlineError("the deadline passed before the search ended: raise `timeout`")
         self._run.set_timeout(left)
 
     def page_of(self, found: tuple[Any, ...]) -> StockList:
-        """The page as received, without the duplicates that the core found."""
+        """Converts a page of the core, dropping the duplicates that the core found."""
         self._update()
         table, status, _, elapsed, _, number, rows, _ = found
         self.page = self.current = number
@@ -132,7 +133,7 @@ class SearchPass:
         return None if self._on_page is None else self._on_page(page)
 
     def yielded(self, page: StockList) -> None:
-        """Records that the reader gets this page next."""
+        """Records that this page is about to be yielded."""
         self._received.append(page)
         self.page = self._state["page"]
 
@@ -145,14 +146,14 @@ class SearchPass:
             error.page = self.page
         if self._received and not isinstance(error, PaginationError):
             error.add_note(
-                f"the {len(error.received):,} stocks before it are in the error's .received; go on "
-                f"with start_page={error.page}, page_size={self.page_size}"
+                f"the {len(error.received):,} stocks before it are in the error's .received; "
+                f"resume with start_page={error.page}, page_size={self.page_size}"
             )
         log_end("Stock", self._client.account, error.elapsed, error=error)
         return error
 
     def ended(self) -> None:
-        """Updates the counts at the end."""
+        """Updates the counts at the end of the pass."""
         self._update()
 
     def _update(self) -> None:
@@ -163,7 +164,7 @@ class SearchPass:
 
 
 def _levels_of_ours() -> int:
-    """The ``stacklevel`` with which the caller's warning points to the user's line."""
+    """Returns the ``stacklevel`` that makes a warning point to the user's line."""
     package = __name__.partition(".")[0]
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None:

@@ -1,8 +1,8 @@
-"""Orders and trades that belong together: asked for again until each order's fills are in both.
+"""Consistent pairs of books: the sequence of requests behind ``books()``, without any I/O.
 
-The two books are two calls, and the day goes on between them. They belong together where, for every
-order of the order book's days, ``traded_qty`` summed over its legs is the ``quantity`` summed over
-its trades; prices do not count. The steps are here; either client takes them in its own way.
+The two books come from two requests, and fills may arrive in between. They are consistent if, for
+every order of the order book's days, ``traded_qty`` summed over its legs equals ``quantity`` summed
+over its trades; prices are not compared. Both clients run the same sequence.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from ..errors import BooksDisagreeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.0, 1.0)  # seconds before each round of asking again
+_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.0, 1.0)  # seconds before each repetition
 _FIRST_PAUSE = _PAUSES[0]
-_LEAST_TIME = 0.001  # seconds; a call that is late fails as calls do
-_NAMED = 3  # orders that an error names
+_LEAST_TIME = 0.001  # seconds; a call that starts too late then fails with a DeadlineError
+_NAMED = 3  # number of orders listed in an error message
 
 
 class Books(NamedTuple):
-    """The two books of one account that belong together: ``orders, trades = client.books()``."""
+    """A consistent pair of books of one account: ``orders, trades = client.books()``.
+
+    Attributes:
+        orders: The order book.
+        trades: The trade book, which has every fill that the orders report, and no others.
+    """
 
     orders: OrderBook
     trades: TradeBook
@@ -39,19 +44,19 @@ class Gaps(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Which book to ask for, after how many seconds, and how many the call may then take."""
+    """A request to make: the kind of book, the seconds to wait first, and those it may take."""
 
     kind: type[Any]
     wait: float
     time_left: float
 
 
-class Together:
-    """The askings of one ``books()``: iterated, it says what to ask next; ``take`` has the answer.
+class Snapshot:
+    """The sequence of requests behind one ``books()`` call.
 
-    The trades go first, so that the orders are no older. Then the book that is behind is asked for
-    again: the orders where a trade is not in them yet, the trades where a fill is not in those yet.
-    Iterating raises BooksDisagreeError when that was done often enough, or the time is too short.
+    Iterating yields the next request to make; ``take`` receives its result. Trades are requested
+    first, so that the orders are never older. Then the book that lacks a fill is requested again.
+    Iterating raises BooksDisagreeError after the last repetition, or when the time is up.
     """
 
     def __init__(self, budget: float, account: str | None) -> None:
@@ -62,11 +67,11 @@ class Together:
 
     @property
     def books(self) -> Books:
-        """The last answers of both."""
+        """The latest order book and trade book."""
         return Books(self._orders, self._trades)
 
     def take(self, book: OrderBook | TradeBook) -> None:
-        """Keeps an answer."""
+        """Stores the result of a request."""
         if isinstance(book, OrderBook):
             self._orders = book
         else:
@@ -77,7 +82,7 @@ class Together:
         yield self._step(OrderBook)
         gaps = gaps_between(*self.books)
         if not len(self._orders) and len(self._trades):
-            # Orders that are gone have no day to compare; once more, in case they are only late.
+            # An empty order book has no day to compare. It may only lag, so request it once more.
             yield self._step(OrderBook, _FIRST_PAUSE)
             gaps = gaps_between(*self.books)
         for pause in _PAUSES:
@@ -99,15 +104,15 @@ class Together:
 
     def _disagreement(self, differences: Reconciliation) -> BooksDisagreeError:
         named = [
-            f"{row.order_no!r} on {row.exchange} ({_told(row.orders_quantity, row.legs)} filled "
-            f"in the order book, {_told(row.trades_quantity, row.fills)} in the trade book)"
+            f"{row.order_no!r} on {row.exchange} ({_amount(row.orders_quantity, row.legs)} filled "
+            f"in the order book, {_amount(row.trades_quantity, row.fills)} in the trade book)"
             for row in differences[:_NAMED]
         ]
         if len(differences) > _NAMED:
             named.append(f"{len(differences) - _NAMED} more")
         error = BooksDisagreeError(
-            f"orders and trades were asked for again and do not agree on {', '.join(named)}: call "
-            "again later, or go on with the last of both in .books; .differences has the orders"
+            f"orders and trades still disagree on {', '.join(named)} after repeated requests: call "
+            "again later, or use the latest pair in .books; .differences lists the orders"
         )
         error.account, error.retryable = self._account, True
         error.books, error.differences = self.books, differences
@@ -115,7 +120,7 @@ class Together:
 
 
 def gaps_between(orders: OrderBook, trades: TradeBook) -> Gaps:
-    """Where the books disagree on what was filled. A missing quantity agrees with nothing."""
+    """Finds the orders whose filled quantities differ; a missing quantity always differs."""
     found = reconcile(orders, trades)
     if not len(orders):
         return Gaps(found._take([]), orders_behind=False, trades_behind=False)
@@ -133,7 +138,7 @@ def _is_behind(here: float | None, there: float | None) -> bool:
     return here is None or (there is not None and here < there)
 
 
-def _told(quantity: float | None, rows: int) -> str:
+def _amount(quantity: float | None, rows: int) -> str:
     if not rows:
         return "nothing"
     return "an unknown quantity" if quantity is None else f"{quantity:,.15g}"

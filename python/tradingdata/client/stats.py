@@ -1,4 +1,4 @@
-"""What a client has done so far."""
+"""Counts of a client's calls, connections and bytes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ else:
 
 
 class ClientStats(_Counts):
-    """A client's counts since it was made.
+    """A client's counts since it was created.
 
     Attributes:
-        calls: calls that ended, well or not.
-        failures: calls that ended with an error.
-        attempts: requests that were sent.
-        retries: attempts after the first of a call.
-        connections: answers that came over a new connection.
-        reused: answers that came over a kept one.
-        bytes_sent: on the wire, headers included.
-        bytes_received: on the wire, headers included.
+        calls: Number of finished calls, successful or not.
+        failures: Number of calls that ended with an error.
+        attempts: Number of requests sent.
+        retries: Number of attempts after the first of each call.
+        connections: Number of responses received over a new connection.
+        reused: Number of responses received over a kept-alive connection.
+        bytes_sent: Bytes sent on the wire, including headers.
+        bytes_received: Bytes received on the wire, including headers.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""The one stock that a symbol, a code or an ISIN names, among what a search finds."""
+"""Exact lookup: picks the stock with a given symbol, code or ISIN from the hits of a search."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 MOST_PAGES = 20
 MOST_NAMES = 5
-MOST_COMPARED = 500  # rows, in the service's order, that the nearest names are chosen from
-LONGEST_SHOWN = 60  # characters of the identifier
+MOST_COMPARED = 500  # rows, in the service's order, from which the nearest names are chosen
+LONGEST_SHOWN = 60  # maximum length of the identifier in a message
 ISIN = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]")
 
-# What a stock may be asked for by: an earlier one goes before a later one.
+# The fields that identify a stock, in order of precedence.
 KINDS = {"nsesymbol": "NSE symbol", "bsecode": "BSE code", "isin": "ISIN"}
 
 
 class StockLookup:
-    """Looks at page after page for the stock; case and outer spaces do not count."""
+    """Looks for the stock page by page, ignoring case and surrounding spaces."""
 
     def __init__(self, identifier: str, account: str | None) -> None:
         self.wanted = words("identifier", identifier).strip().upper()
         self._account = account
         self._pages: list[StockList] = []
 
-    def look_at(self, page: StockList) -> Stock | None:
-        """The stock, if it is on this page. Raises StockNotFoundError where it is ambiguous there.
+    def find(self, page: StockList) -> Stock | None:
+        """Returns the stock if it is on this page.
 
-        Also after as many pages as are looked at.
+        Raises StockNotFoundError if several companies match, and after the last page to read.
         """
         for field, kind in KINDS.items():
             matches = [stock for stock in page if _plain(getattr(stock, field)) == self.wanted]
@@ -50,7 +50,7 @@ class StockLookup:
         return None
 
     def not_found(self, *, more: bool = False) -> StockNotFoundError:
-        """The error that names the stocks that come nearest."""
+        """Returns an error that names the most similar stocks."""
         seen = sum(len(page) for page in self._pages)
         subject = f"none of the first {seen:,} hits" if more else "no stock"
         message = f"{subject} has the NSE symbol, BSE code or ISIN {self._shown()}"
@@ -82,8 +82,8 @@ class StockLookup:
         return sorted(candidates, key=likeness, reverse=True)[:MOST_NAMES]
 
     def _shown(self) -> str:
-        whole = len(self.wanted) <= LONGEST_SHOWN
-        return repr(self.wanted if whole else self.wanted[: LONGEST_SHOWN - 1] + "…")
+        fits = len(self.wanted) <= LONGEST_SHOWN
+        return repr(self.wanted if fits else self.wanted[: LONGEST_SHOWN - 1] + "…")
 
 
 class StockLookups:
@@ -101,11 +101,11 @@ class StockLookups:
         return iter(dict.fromkeys(self._wanted))
 
     def add(self, identifier: str, stock: Stock) -> None:
-        """Keeps a stock that was found."""
+        """Stores a stock that was found."""
         self._found[identifier] = stock
 
     def add_error(self, identifier: str, error: StockNotFoundError) -> None:
-        """Keeps the reason why there is no stock."""
+        """Stores the reason why there is no stock."""
         self._errors[identifier] = error
 
     def result(self) -> StockList:
@@ -138,5 +138,5 @@ def _label(stock: Stock) -> str:
 
 
 def _company(stock: Stock) -> object:
-    """What two rows of the same company have in common."""
+    """Returns a key that all rows of one company share."""
     return stock if stock.co_code is None else stock.co_code

@@ -1,4 +1,7 @@
-"""Access tokens that die: where the next one comes from, asked for once however many calls wait."""
+"""Access tokens: refresh after a refusal, single-flight however many calls are waiting.
+
+Token text is kept in the core; Python code passes it on inside a ``Held`` and keeps no copy.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
 
-# What says that a token may have died: HTTP 401 or 403, or an envelope that says no.
+# Failures that may mean an expired token: HTTP 401 or 403, or an error envelope with HTTP 200.
 REFUSALS = (AuthenticationError, ServiceError)
 
 _NO_TOKEN = (
@@ -27,15 +30,16 @@ _NO_TOKEN = (
     "or assign client.access_token"
 )
 
-# The sources whose function runs in this thread or task: it must not wait for itself.
-_asking: ContextVar[tuple[object, ...]] = ContextVar("tradingdata_asking", default=())
+# Sources whose function is running in this thread or task. A function that uses its own client
+# would wait for itself for ever, so that is refused.
+_fetching: ContextVar[tuple[object, ...]] = ContextVar("tradingdata_fetching", default=())
 
 
 class Held:
-    """A token, or what gives it, on its way to the core.
+    """Wraps a token, or the function that returns one, on its way to the core.
 
-    Tools that show the locals of a traceback show this and nothing of the token: no frame of the
-    package keeps one under a name of its own while something may be raised.
+    Its repr does not show the token. While an exception may be raised, no frame of the package
+    binds the bare token to a local variable, because error reporters print those.
     """
 
     __slots__ = ("value",)
@@ -45,14 +49,14 @@ class Held:
 
 
 def held(token: Any) -> Held:
-    """The token that was given, or the environment's; an empty variable is none."""
+    """Wraps the given token or the environment's; an empty variable counts as unset."""
     if isinstance(token, Held):
         return token
     return Held((os.environ.get(ACCESS_TOKEN_VARIABLE) or None) if token is None else token)
 
 
 def is_async(function: Callable[..., object]) -> bool:
-    """Whether calling it gives something to await, as far as can be told without calling it."""
+    """Returns whether the function or callable object is declared async."""
     from inspect import iscoroutinefunction
 
     return iscoroutinefunction(function) or iscoroutinefunction(
@@ -61,7 +65,7 @@ def is_async(function: Callable[..., object]) -> bool:
 
 
 class Source:
-    """What both kinds of source share: the token's generation, and what a function may return."""
+    """Base of the token sources: the token's generation, and validation of new tokens."""
 
     _takes_async = False
 
@@ -74,18 +78,20 @@ class Source:
 
     @property
     def known(self) -> bool:
-        """Whether there is a token, or a function that gives one."""
+        """Whether there is a token, or a function that returns one."""
         return self._function is not None or self._core.has_token
 
     def assign(self, token: Held) -> None:
-        """Replaces the token, or what gives it."""
+        """Replaces the token or the token function."""
         fixed = isinstance(token.value, str)
         if token.value is not None and not fixed and not callable(token.value):
             kind = type(token.value).__name__
-            raise TypeError(f"access_token is text or a function that returns it, not {kind}")
+            raise TypeError(
+                f"access_token must be text or a function that returns text, not {kind}"
+            )
         if callable(token.value) and not self._takes_async and is_async(token.value):
             raise ConfigurationError(
-                "access_token is an async function, which AsyncClient takes; pass a plain function"
+                "access_token is an async function: pass a plain function, or use AsyncClient"
             )
         with self._changing:
             if fixed:
@@ -96,8 +102,8 @@ class Source:
             self._generation += 1
 
     def _set(self, token: Held) -> bool:
-        """Hands the token to the core; ConfigurationError where it cannot be a header."""
-        if not token.value.isascii():  # pybind11 would show a value that it cannot convert
+        """Passes the token to the core. Raises ConfigurationError if a header cannot carry it."""
+        if not token.value.isascii():  # pybind11's own error would show the value
             raise ConfigurationError(
                 "access_token cannot be sent in a header: it holds a character outside ASCII "
                 "(the value is not shown)"
@@ -110,16 +116,17 @@ class Source:
         return self._function
 
     def _refuse_reentry(self) -> None:
-        if self in _asking.get():
+        if self in _fetching.get():
             raise ConfigurationError(
-                "the access_token function used the client that waits for its token"
+                "the access_token function used the client that is waiting for its token: use "
+                "another client, or none, inside the function"
             )
 
     def _take(self, token: Held) -> bool:
-        """Keeps what the function returned; False where it is the token that was refused."""
+        """Stores what the function returned; False if it is the token that was refused."""
         if not isinstance(token.value, str):
             if hasattr(token.value, "close"):
-                token.value.close()  # a coroutine must not be left to warn that nobody awaited it
+                token.value.close()  # otherwise Python warns about a coroutine never awaited
             kind = type(token.value).__name__
             raise AuthenticationError(f"the access_token function returned {kind}, not text")
         try:
@@ -133,65 +140,66 @@ class Source:
         return changed
 
     @contextmanager
-    def _as_asking(self) -> Iterator[None]:
-        """Marks this thread or task as the one that asks, and wraps what the function raises."""
-        asking = _asking.set((*_asking.get(), self))
+    def _inside_function(self) -> Iterator[None]:
+        """Marks this thread or task as running the function; wraps what the function raises."""
+        reset = _fetching.set((*_fetching.get(), self))
         try:
             yield
-        except ConfigurationError as error:  # its message is ours, and holds no secret
+        except ConfigurationError as error:  # raised by this package, so its text has no secret
             raise AuthenticationError(f"the access_token function failed: {error}") from error
         except Exception as error:
             raise AuthenticationError(
                 f"the access_token function failed with {type(error).__name__}: see the error above"
             ) from error
         finally:
-            _asking.reset(asking)
+            _fetching.reset(reset)
 
 
 def late() -> DeadlineError:
-    """The error of a call whose time went by before there was a token to send."""
+    """Returns the error of a call whose deadline passed before it had a token."""
     error = DeadlineError(
-        "the time was up while the access_token function was asked; make it faster, or give a "
-        "longer timeout="
+        "the deadline passed while waiting for the access_token function: make it faster, or use "
+        "a longer timeout="
     )
     error.retryable = True
     return error
 
 
 class TokenSource(Source):
-    """The token of one client: a fixed text, or a function that is asked when one is needed."""
+    """The token of one client: fixed text, or a function called when a token is needed."""
 
     def __init__(self, core: _core.Client, token: Held) -> None:
         super().__init__(core, token)
-        self._turn = ForkLock()  # held by the thread that calls the function; others use its result
+        self._turn = ForkLock()  # held while the function runs; waiting threads use its result
 
     def ready(self, deadline: float) -> int:
-        """Makes sure that there is a token; returns which one, to be told to ``refresh``.
+        """Ensures that there is a token and returns its generation, the argument of ``refresh``.
 
-        ``deadline`` is on ``time.monotonic``: others that ask are not waited for longer.
+        Waits until ``deadline`` (``time.monotonic``) for a call of the function in another thread.
         """
         if not self._core.has_token:
-            with self._asking_alone(deadline):
+            with self._exclusive(deadline):
                 if not self._core.has_token:
-                    self._take(Held(self._asked(self._function_or_fail())))
+                    self._take(Held(self._fetch(self._function_or_fail())))
         return self._generation
 
     def refresh(self, generation: int, deadline: float) -> bool:
-        """Asks for another token after the one of ``generation`` was refused.
+        """Replaces the token of ``generation``, which the service refused.
 
-        False where there is no function or it gives the same token again: the refusal stands then.
+        Returns False if there is no function, or if it returns the same token again: the caller
+        then raises the refusal.
         """
         if self._generation != generation:
-            return True  # another call asked meanwhile, or a token was assigned
+            return True  # another call refreshed the token meanwhile, or one was assigned
         if self._function is None:
             return False
-        with self._asking_alone(deadline):
+        with self._exclusive(deadline):
             if self._generation != generation:
                 return True
-            return self._take(Held(self._asked(self._function)))
+            return self._take(Held(self._fetch(self._function)))
 
     @contextmanager
-    def _asking_alone(self, deadline: float) -> Iterator[None]:
+    def _exclusive(self, deadline: float) -> Iterator[None]:
         self._refuse_reentry()
         if not self._turn.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise late()
@@ -200,29 +208,39 @@ class TokenSource(Source):
         finally:
             self._turn.release()
 
-    def _asked(self, function: Callable[[], Any]) -> object:
-        with self._as_asking():
+    def _fetch(self, function: Callable[[], Any]) -> object:
+        with self._inside_function():
             return function()
 
 
 def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
-    """A token function that reads a file: ``Client(url, access_token=td.token_file(path))``.
+    """Returns a token function that reads a file.
 
-    The file is read when a token is needed, so a job that writes a new one each morning is enough.
-    White space round the token is dropped, and so is a byte order mark.
+    The file is read when a token is needed and again after a refusal, so a job that replaces the
+    file each morning is enough. Surrounding white space and a byte order mark are dropped.
+
+    Args:
+        path: A UTF-8 text file that contains the token and nothing else.
+
+    Returns:
+        A function for ``access_token=``. It raises ``ConfigurationError`` if the file cannot be
+        read.
+
+    Example:
+        >>> client = td.Client(url, access_token=td.token_file("token.txt"))
     """
     name = os.fspath(path)
 
     def read_token() -> str:
-        # Bytes that are no text stay a character that no token may have: the error of a codec would
-        # carry the file's content along.
+        # Invalid bytes become a character that no token may contain. A UnicodeDecodeError would
+        # carry the file's content.
         try:
             with open(name, encoding="utf-8-sig", errors="replace") as file:
                 return file.read().strip()
         except OSError as error:
-            # Without its name: it may be the token itself, given where its file's name belongs.
+            # The message omits the path: it may be the token itself, passed by mistake.
             raise ConfigurationError(
-                f"the token's file cannot be read: {error.strerror}; check access_token_file, or "
+                f"the token file cannot be read ({error.strerror}): check access_token_file, or "
                 "the path of td.token_file()"
             ) from error
 

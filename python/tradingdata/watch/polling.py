@@ -1,4 +1,7 @@
-"""The polling loops of ``watch_orders`` and ``watch_trades``, sync and async."""
+"""The polling loops of ``watch_orders`` and ``watch_trades``, sync and async.
+
+The loops only poll and sleep: ``state`` computes the updates and ``schedule`` the times.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ if TYPE_CHECKING:
     Update = TypeVar("Update", covariant=True)
 
     class State(Protocol[Taken, Update]):
-        """What is known of a book, and the updates that responses and failures lead to."""
+        """The known state of a book; computes updates from responses and failures."""
 
         def received(self, response: Taken) -> Update:
-            """The update of a good response."""
+            """Returns the update for a successful poll."""
 
         def missed(self, error: TradingDataError) -> Update:
-            """The update of a poll that failed."""
+            """Returns the update for a failed poll."""
 
 
 def watch(
@@ -34,14 +37,14 @@ def watch(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Generator[Update, None, None]:
-    """Polls on the grid and yields an update each time; polls never overlap."""
+    """Polls on a fixed grid and yields an update each time; polls never overlap."""
     grid = Grid(interval, clock())
     while True:
         missed = None
         try:
             response = poll()
         except TradingDataError as error:
-            missed = passing(error)
+            missed = _require_retryable(error)
         grid.ended(clock(), missed)
         yield state.received(response) if missed is None else state.missed(missed)
         due = grid.next(clock())
@@ -57,7 +60,7 @@ async def watch_async(
     clock: Callable[[], float] | None = None,
     sleep: Callable[[float], Awaitable[object]] | None = None,
 ) -> AsyncGenerator[Update, None]:
-    """Does the same on an event loop, by the loop's clock."""
+    """Async variant of ``watch``, on the loop's clock."""
     import asyncio
 
     clock = asyncio.get_running_loop().time if clock is None else clock
@@ -68,7 +71,7 @@ async def watch_async(
         try:
             response = await poll()
         except TradingDataError as error:
-            missed = passing(error)
+            missed = _require_retryable(error)
         grid.ended(clock(), missed)
         yield state.received(response) if missed is None else state.missed(missed)
         due = grid.next(clock())
@@ -76,10 +79,10 @@ async def watch_async(
             await sleep(left)
 
 
-def passing(error: TradingDataError) -> TradingDataError:
-    """Returns a retryable error without its traceback, and raises any other.
+def _require_retryable(error: TradingDataError) -> TradingDataError:
+    """Returns a retryable error without its traceback; raises any other.
 
-    The traceback would keep the frames of every poll alive in a list of updates.
+    A list of updates would otherwise keep the frames of every failed poll alive.
     """
     if not error.retryable:
         raise error

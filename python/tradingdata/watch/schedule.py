@@ -1,4 +1,4 @@
-"""When to poll: on a grid of steady time, never two polls at once, slower where asked to be."""
+"""Poll times: a fixed grid on a monotonic clock, with back-off after HTTP 429."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..errors import TradingDataError
 
-# Where the service says 429 and not for how long, the wait doubles up to this many seconds.
+# Maximum seconds of the doubling wait after a 429 response without a Retry-After header.
 LONGEST_WAIT = 60.0
 
 
 class Grid:
-    """The next time to poll: ``start + n * interval``, for the first ``n`` that lies ahead.
+    """Computes the next poll time: the first future ``start + n * interval``.
 
-    So polls do not drift by what they take, and one that takes longer than the interval leaves out
-    the ticks that went by. After a 429 the next one lies behind what the service asked for, or a
-    wait that doubles from 429 to 429.
+    The time that a poll takes therefore causes no drift, and ticks that pass during a slow poll are
+    skipped. After a 429 response the next poll waits at least as long as the service requires, or
+    twice as long as after the previous 429.
     """
 
     def __init__(self, interval: float, start: float) -> None:
@@ -30,7 +30,7 @@ class Grid:
         self._refusals = 0
 
     def ended(self, now: float, missed: TradingDataError | None) -> None:
-        """Notes how a poll ended, and when."""
+        """Records when a poll ended, and its error if it failed."""
         self._not_before = now
         if isinstance(missed, RateLimitError):
             self._refusals += 1
@@ -42,7 +42,7 @@ class Grid:
             self._refusals = 0
 
     def next(self, now: float) -> float:
-        """When to poll again. Ticks that went by meanwhile are left out; none comes twice."""
+        """Returns the time of the next poll. Skips ticks that have passed; never repeats one."""
         passed = math.floor((now - self._start) / self._interval)
         allowed = math.ceil((self._not_before - self._start) / self._interval)
         self._tick = max(self._tick + 1, passed + 1, allowed)

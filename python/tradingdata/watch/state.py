@@ -1,4 +1,4 @@
-"""The state of a watch, without I/O: takes responses and misses, returns updates."""
+"""The state of a watch, without I/O: computes updates from responses and failures."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ if TYPE_CHECKING:
 
     from ..errors import TradingDataError
 
-# An order that goes back in time is believed once this many responses in a row agree on it.
+# An order that moves back in time is accepted once this many consecutive responses agree on it.
+# A replica that lags behind for a moment must not undo known changes.
 RESPONSES_TO_BELIEVE = 3
 
-# Identifies a fill within a day; exchanges restart their numbers daily. Both sides of a trade that
-# an account makes with itself have one trade number, so the order number is part of the key.
+# Identifies a fill within a day; exchanges restart their numbers daily. Both sides of a self-trade
+# have one trade number, so the order number is part of the key.
 FILL_KEY = ("trade_no", "exchange", "segment", "order_no")
 
 
 class Day:
-    """The trading day of the book that is watched."""
+    """The trading day of the watched book."""
 
     def __init__(self) -> None:
         self._latest: date | None = None
         self._cleared = False
 
     def is_over(self, known: int, rows: int, latest: datetime | None) -> bool:
-        """Whether a response ends the day.
+        """Returns whether a response ends the day.
 
         The service clears the book after the session and at no other time, so a book that becomes
-        empty was cleared. The first rows of the next day do not end a day that ended so.
+        empty has been cleared. The first rows of the next day then do not end the day again.
 
         Args:
             known: Number of rows before the response.
             rows: Number of rows of the response.
-            latest: Latest time stamp of the response.
+            latest: Latest timestamp of the response.
         """
         cleared = known > 0 and rows == 0
         day = None if latest is None else latest.date()
@@ -68,26 +69,26 @@ def _at(book: OrderBook | TradeBook) -> datetime:
 
 
 class OrderState:
-    """The orders after each good response."""
+    """The orders after each successful poll."""
 
     def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
         if previous is not None and not isinstance(previous, OrderBook):
             raise TypeError(f"previous= takes an OrderBook, not {type(previous).__name__}")
         self._ignore = checked_ignore(ignore)
-        # Without a zone, as responses are: held orders share a book with their rows.
+        # Naive like responses, because held orders share a book with rows of the response.
         self._orders = None if previous is None else previous.localize(None)
-        # By order key: the older state that the latest responses agree on, and their number.
+        # For each order key, the older state that the latest responses agree on, and their number.
         self._doubts: dict[tuple[Any, ...], tuple[_core.Table, int]] = {}
         self._day = Day()
         if previous is not None:
             self._day.is_over(0, len(previous), _latest(_column(previous, "order_date_time")))
 
     def missed(self, error: TradingDataError) -> OrderUpdate:
-        """The update of a poll that failed."""
+        """Returns the update for a failed poll."""
         return OrderUpdate(self._orders, (), error, datetime.now(UTC))  # type: ignore[arg-type]
 
     def received(self, response: OrderBook) -> OrderUpdate:
-        """The update of a good response."""
+        """Returns the update for a successful poll."""
         known = OrderBook() if self._orders is None else self._orders
         diff = order_diff(response, known, self._ignore)
         held = self._held(response, diff.older)
@@ -98,7 +99,7 @@ class OrderState:
         return OrderUpdate(self._orders, changes, None, _at(response), over)
 
     def _held(self, response: OrderBook, older: list[tuple[int, int, int]]) -> dict[int, int]:
-        """The rows of the response that are not believed, with the known rows that replace them."""
+        """Maps each row of the response not yet accepted to the known row that replaces it."""
         doubts = {}
         held = {}
         for row, known, occurrence in older:
@@ -114,9 +115,9 @@ class OrderState:
         return held
 
     def _agree(self, state: _core.Table, doubted: _core.Table) -> bool:
-        """Whether two states of an order are the same one.
+        """Returns whether two states of an order are equal.
 
-        A machine that lags and catches up gives other values or a later time with each response.
+        A replica that lags but catches up differs in value or time from response to response.
         """
         diff = _core.OrderDiff(state, 0, 1, doubted, 0, 1, self._ignore)
         same_time = state.row(0).last_updated_time == doubted.row(0).last_updated_time
@@ -124,7 +125,7 @@ class OrderState:
 
 
 def _with_rows(response: OrderBook, known: OrderBook, held: dict[int, int]) -> OrderBook:
-    """The response, with rows of the known orders in place of those that are held."""
+    """Returns the response with the known rows in place of those held."""
     parts = []
     begin = response._start
     for row in sorted(held):
@@ -136,7 +137,7 @@ def _with_rows(response: OrderBook, known: OrderBook, held: dict[int, int]) -> O
 
 
 class TradeState:
-    """The trade book after each good response, and the fills reported so far."""
+    """The trade book after each successful poll, and the fills reported so far."""
 
     def __init__(self, previous: TradeBook | None) -> None:
         if previous is not None and not isinstance(previous, TradeBook):
@@ -149,13 +150,13 @@ class TradeState:
             self._day.is_over(0, len(previous), _latest(_column(previous, "exch_trade_time")))
 
     def missed(self, error: TradingDataError) -> TradeUpdate:
-        """The update of a poll that failed."""
+        """Returns the update for a failed poll."""
         return TradeUpdate(self._trades, (), error, datetime.now(UTC))  # type: ignore[arg-type]
 
     def received(self, response: TradeBook) -> TradeUpdate:
-        """The update of a good response."""
+        """Returns the update for a successful poll."""
         before, self._trades = self._trades, response
-        if response == before:  # compares in C++, far cheaper than the rows below
+        if response == before:  # compared in C++, far cheaper than building keys below
             return TradeUpdate(response, (), None, _at(response))
         parts = _in_parts(self._unreported(response))
         fills = tuple(row for part in parts for row in TradeBook._of(response._table.take(part)))
@@ -164,13 +165,13 @@ class TradeState:
         return TradeUpdate(response, fills, None, _at(response), over)
 
     def _unreported(self, trades: TradeBook) -> list[int]:
-        """The rows of fills not reported before, which count as reported from now on."""
+        """Returns the rows of fills not reported before, and marks them as reported."""
         days = map(_day_of, _column(trades, "exch_trade_time"), _column(trades, "order_date_time"))
         keys = zip(days, *(_column(trades, name) for name in FILL_KEY), strict=True)
         unnumbered: Counter[tuple[Any, ...]] = Counter()
         rows = []
         for row, key in enumerate(keys, trades._start):
-            if key[1] is None or key[1] == "":  # each of these is its own fill
+            if key[1] is None or key[1] == "":  # no trade number: every occurrence is a fill
                 unnumbered[key] += 1
                 key = (*key, unnumbered[key])
             if key not in self._reported:

@@ -1,4 +1,4 @@
-"""The updates that a watch yields, one for each poll."""
+"""The updates that a watch yields, one for each poll. They only hold results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _TradeUpdateFields(NamedTuple):
 def _known(update):  # type: ignore[no-untyped-def]
     book = update[0]
     if book is None:
-        # Without the traceback, which would grow and keep frames alive with each access.
+        # Each access would otherwise extend the traceback and keep more frames alive.
         raise update.missed.with_traceback(None)
     return book
 
