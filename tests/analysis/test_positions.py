@@ -146,4 +146,4 @@ def test_numbers_may_come_again_on_another_day_or_side_and_be_missing() -> None:
 
 def test_no_trades_make_no_positions() -> None:
     assert len(td.positions(book())) == 0
-    assert "Positions: 0 rows" in repr(td.positions(book()))
+    assert "Positions: 0 open positions" in repr(td.positions(book()))

@@ -171,7 +171,8 @@ def test_the_answer_comes_first_at_80_columns(monkeypatch: pytest.MonkeyPatch) -
     ]
     for table, answer in answers:
         lines = lines_of(table, 80, monkeypatch)
-        assert answer in lines[1].split(), type(table).__name__
+        names = next(line for line in lines[1:] if "display_name" in line)
+        assert answer in names.split(), type(table).__name__
         assert max(map(len, lines[1:])) <= 80
         assert f">{answer}<" in table._repr_html_()
         assert table._repr_html_().partition("</thead>")[0].count("<th") <= 12
@@ -206,7 +207,7 @@ def test_long_results_begin_with_their_largest_rows(monkeypatch: pytest.MonkeyPa
     made = [named(n, "B", float(n), f"S{n}") for n in range(1, 31)]
     lines = lines_of(td.positions(book(*made)), 80, monkeypatch)
     assert [line.split()[0] for line in lines[3:13]] == [f"S{n}" for n in range(30, 20, -1)]
-    assert lines[13].strip() == "... 20 more"
+    assert lines[13].strip() == "… 20 more"
 
 
 def test_whole_quantities_have_no_fraction() -> None:
@@ -229,3 +230,37 @@ def test_filters_keep_what_belongs_to_the_rows() -> None:
     assert found.filter(finding__ne="agrees") == found.differences
     with pytest.raises(TypeError, match="RealisedPnl has no column 'realized'; did you mean"):
         pnl.filter(realized=0)
+
+
+def test_no_total_is_shown_without_a_sum_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for width in (60, 80, 200):
+        assert "total" not in "\n".join(lines_of(td.positions(MIXED), width, monkeypatch))
+        assert "total" in "\n".join(lines_of(td.realised_pnl(MIXED), width, monkeypatch))
+
+
+def test_flat_positions_are_not_counted_as_open() -> None:
+    assert repr(td.positions(MIXED)).startswith("Positions: 0 open positions, 4 flat\n")
+    assert repr(td.positions(MIXED[:3])).startswith("Positions: 1 open position, 1 flat\n")
+    assert repr(td.positions(MIXED[2:3])).startswith("Positions: 1 open position\n")
+
+
+def test_differences_are_not_hidden_by_what_agrees() -> None:
+    orders = td.OrderBook([order(number, number // 31, 100.0) for number in range(1, 40)])
+    found = td.reconcile(orders, book())
+    assert len(found.differences) == 9
+    assert repr(found).count("no trades") - 1 == 9  # the heading names them too
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_narrow_screen_shows_names_and_what_they_come_to(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = td.OrderBook([order(number, 1, 100.0) for number in range(1, 9)])
+    for table, wanted in [
+        (td.positions(MIXED), {"display_name", "net_quantity", "net_cash"}),
+        (td.realised_pnl(MIXED), {"display_name", "realised"}),
+        (td.execution_quality(orders, MIXED), {"order_no", "display_name", "improvement"}),
+    ]:
+        lines = lines_of(table, width, monkeypatch)
+        assert max(map(len, lines)) <= width
+        assert wanted <= set(" ".join(lines).split())

@@ -83,7 +83,7 @@ def test_a_repr_shows_head_and_tail_and_counts_the_rest() -> None:
     text = repr(book)
     shown = [index for index in range(25) if f" NAME {index} " in text]
     assert shown == [0, 1, 2, 3, 4, 20, 21, 22, 23, 24]
-    assert "... 15 more" in text
+    assert "… 15 more" in text
     assert "more columns" in text
     assert " more\n" not in repr(book[:11])
     assert repr(book[:1]).startswith("TradeBook: 1 trade of 2025-01-06\n")

@@ -41,7 +41,8 @@ def test_a_derivative_is_named_with_its_expiry_and_strike(record: Any, name: str
         assert f"<td>{name}</td>" in book._repr_html_()
 
 
-def test_a_long_name_is_cut_before_its_strike() -> None:
+def test_a_long_name_is_cut_before_its_strike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "64")
     book = td.TradeBook(
         [td.Trade(symbol="MIDCPNIFTY", expiry_date=EXPIRY, strike_price=12500.0, opt_type="CE")]
     )

@@ -286,7 +286,7 @@ def test_every_public_name_of_the_package_is_exported() -> None:
 def test_one_version_stands_everywhere() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    newest = re.findall(r"^## (\S+)", changelog, re.MULTILINE)[0]
+    newest = re.findall(r"^## (\d\S+)", changelog, re.MULTILINE)[0]
     assert {td.__version__, _core.__version__, importlib.metadata.version("tradingdata")} == {
         project["version"]
     }

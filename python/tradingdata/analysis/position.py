@@ -57,10 +57,18 @@ class Positions(ResultTable[Position]):
         *("net_quantity", "net_cash", "trades", "buy_quantity", "buy_average"),
         *("sell_quantity", "sell_average"),
     )
-    # Not the amounts: a sum of premiums, notional values of futures and shares means nothing.
-    _summed = ("trades",)
+    # Without a total: a sum of premiums, notional values of futures and shares means nothing.
+    _noun = ("position", "positions")
     _size = "net_cash"
     _zero = "net_quantity"
+
+    def _heading(self) -> str:
+        from ..display.plain_table import group
+
+        flat = self._columns["net_quantity"].count(0)
+        held = len(self) - flat
+        text = f"{group(held)} open {self._noun[held != 1]}"
+        return f"{text}, {group(flat)} flat" if flat else text
 
 
 def positions(trades: Trades, *, buy: str = "B", sell: str = "S") -> Positions:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..books.book import OrderBook, TradeBook
 from .by_account import joined
-from .exact_sums import decimals_of, in_units
+from .exact_sums import decimals_of, exact_sum, in_units
 from .multipliers import multipliers_of
 from .order_key import ABOUT, APART, LEAD, OfOrder, rows_by_order
 from .result_table import ResultTable
@@ -67,11 +67,19 @@ class ExecutionQuality(ResultTable[OrderExecution]):
     _lead = LEAD
     _apart = APART
     _key_columns = (
-        *("better_by", "improvement", "fill_ratio", "to_first_fill", "display_name"),
+        *("display_name", "improvement", "better_by", "fill_ratio", "to_first_fill"),
         *("price", "average"),
     )
+    _noun = ("order", "orders")
+    _leading = 3
     _summed = ("improvement",)
     _size = "improvement"
+
+    def _heading(self) -> str:
+        from ..display.plain_table import group
+
+        total = group(exact_sum(self._columns["improvement"]), 2)
+        return f"{super()._heading()}, improvement {total}, times in seconds"
 
 
 def execution_quality(

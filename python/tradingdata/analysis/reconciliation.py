@@ -77,9 +77,11 @@ class Reconciliation(ResultTable[OrderCheck]):
     _lead = LEAD
     _apart = APART
     _key_columns = (
-        *("finding", "orders_quantity", "trades_quantity", "display_name"),
+        *("finding", "display_name", "orders_quantity", "trades_quantity"),
         *("orders_average", "trades_average"),
     )
+    _leading = 4
+    _is_ranked = True  # differences come first
 
     other_days: int
 

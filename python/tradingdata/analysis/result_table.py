@@ -48,6 +48,8 @@ class ResultTable(ColumnTable, Generic[Row]):
     _apart: ClassVar[tuple[str, ...]]  # what may tell rows of one name apart
     _key_columns: ClassVar[tuple[str, ...]]  # what a display shows of a row, the answer first
     _summed: ClassVar[tuple[str, ...]] = ()
+    _noun: ClassVar[tuple[str, str]] = ("row", "rows")  # one and several
+    _leading = 2  # how many of the key columns are shown on any screen
     _size: ClassVar[str] = ""  # by which rows are sorted, the largest amount first
     _zero: ClassVar[str] = ""  # rows in which this is zero come last; the size unless given
     _columns: dict[str, list[Any]]
@@ -129,7 +131,7 @@ class ResultTable(ColumnTable, Generic[Row]):
     def _heading(self) -> str:
         from ..display.plain_table import group
 
-        return f"{group(len(self))} {'row' if len(self) == 1 else 'rows'}"
+        return f"{group(len(self))} {self._noun[len(self) != 1]}"
 
     def _total(self) -> dict[str, float]:
         return {name: exact_sum(self._columns[name]) for name in self._summed if len(self) > 1}
@@ -150,6 +152,10 @@ class ResultTable(ColumnTable, Generic[Row]):
                 seen = found
         return [*shown, *(name for name in self._key_columns if name not in shown)]
 
+    @property
+    def _essential(self) -> list[str]:
+        return [self._display_columns()[0], *self._key_columns[: self._leading]]
+
     def _shown(self) -> Shown:
         def values(name: str, numbers: list[int]) -> list[Any]:
             return [self._columns[name][number] for number in numbers]
@@ -158,12 +164,20 @@ class ResultTable(ColumnTable, Generic[Row]):
         kinds = {name: self._kinds[name] for name in names}
         hidden = [name for name in self._columns if name not in names]
         total = {name: value for name, value in self._total().items() if name in names}
-        return Shown(kinds, len(self), values, hidden, total=total, tail=not self._is_ranked)
+        return Shown(
+            kinds,
+            len(self),
+            values,
+            hidden,
+            total=total,
+            tail=not self._is_ranked,
+            essential=self._essential,
+        )
 
     def __repr__(self) -> str:
-        from ..display.text import shown_lines
+        from ..display.text import shown_lines, titled
 
-        title = f"{type(self).__name__}: {self._heading()}"
+        title = titled(self, self._heading())
         return "\n".join([title, *(shown_lines(self._shown()) if len(self) else [])])
 
     def _repr_html_(self) -> str:

@@ -61,6 +61,11 @@ class ColumnTable(TableExport):
         """Whether the rows that matter most come first."""
         return False
 
+    @property
+    def _essential(self) -> Sequence[str]:
+        """The columns that a narrow screen shows."""
+        return ()
+
     def _selection(
         self,
         columns: Sequence[str] | None = None,

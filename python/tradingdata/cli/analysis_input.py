@@ -84,11 +84,11 @@ def calculated(work: Callable[[], Result]) -> Result:
         raise DataError(str(error)) from None
 
 
-def sheet_of(table: ResultTable[Any], noun: tuple[str, str]) -> Sheet:
+def sheet_of(table: ResultTable[Any]) -> Sheet:
     """Returns a result as a table to write, with the columns that it displays."""
     return Sheet(
         table,
-        title=table._heading().replace("rows", noun[1]).replace(" (see .unmatched)", ""),
-        noun=noun,
+        title=table._heading().replace(" (see .unmatched)", ""),
+        noun=table._noun,
         key_columns=table._display_columns(),
     )

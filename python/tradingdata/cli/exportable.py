@@ -125,6 +125,7 @@ class Sheet(Source):
     ) -> None:
         self._columns = table._lists
         self._total = table._total()
+        self._essential = table._essential
         self._tail = not table._is_ranked
         self._title = title
         names = list(self._columns) if key_columns is None else key_columns
@@ -146,7 +147,16 @@ class Sheet(Source):
         kinds = {name: self.kinds[name] for name in names}
         hidden = [name for name in self._columns if name not in names]
         total = {name: value for name, value in self._total.items() if name in names}
-        return Shown(kinds, len(self), values, hidden, ends=ends, total=total, tail=self._tail)
+        return Shown(
+            kinds,
+            len(self),
+            values,
+            hidden,
+            ends=ends,
+            total=total,
+            tail=self._tail,
+            essential=self._essential if names == self.key_columns else names,
+        )
 
     def common_day(self, names: Sequence[str]) -> str:
         """Returns the day that all times in these columns share, or empty text."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console, Group
 from rich.text import Text
 
+from tradingdata.display.layout import Layout
 from tradingdata.display.plain_table import group
 from tradingdata.display.preview import printable, tone_of
 
@@ -81,7 +82,7 @@ class LiveTable:
         shown = source.shown(self._names, len(top))
         without_common_day(source, shown)
         styles = {row: _FRESH for row, order in enumerate(top) if order in changed}
-        table, _ = fitting_table(shown, self._console.width, styles)
+        table = fitting_table(Layout(shown, self._console.width), shown, styles)
         if len(orders) > room:
             table.add_row(Text(f"… {group(len(orders) - room)} more", style="dim"))
         return table

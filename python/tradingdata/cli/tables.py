@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
 from tradingdata import _core
-from tradingdata.display.plain_table import group
+from tradingdata.display.layout import Layout, wrapped
+from tradingdata.display.plain_table import cell_width
 from tradingdata.display.plain_table import table as plain_table
 from tradingdata.display.preview import ENDS, Shown, field_text, printable
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 _AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
 _MOST_NAMES = 3
-_WIDE_SCREEN = 120
 TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green"}
 
 
 def plain_rows(source: Source, names: Sequence[str]) -> str:
-    """The table as text: every row, and no cell cut."""
+    """The table as text: every row and the total, and no cell cut."""
     shown = source.shown(names, len(source))
     rows = [row[1] for row in shown.rows if row is not None]
+    rows += [shown.total] if shown.total else []
     right = "".join("r" if number else "l" for number in shown.right)
     return plain_table(shown.names, rows, right=right) + "\n"
 
@@ -39,14 +39,14 @@ def print_rows(
 ) -> None:
     """Prints the table that fits the terminal, with what is left out of it."""
     if not len(source):
-        console.print(source.heading(""), style="bold")
+        console.print(wrapped(source.heading(""), console.width), style="bold")
         return
     shown = source.shown(names, _ends(len(source), console.height, rows))
     day = without_common_day(source, shown)
-    console.print(source.heading(day), style="bold", soft_wrap=True)
-    table, count = fitting_table(shown, console.width)
-    console.print(table)
-    _print_left_out(console, shown, count, asked=asked)
+    console.print(wrapped(source.heading(day), console.width), style="bold")
+    layout = Layout(shown, console.width)
+    console.print(fitting_table(layout, shown))
+    _print_left_out(console, shown, layout.missing, asked=asked)
 
 
 def print_issues(source: Source, tell: Any, *, lost_only: bool) -> None:
@@ -58,27 +58,25 @@ def print_issues(source: Source, tell: Any, *, lost_only: bool) -> None:
         tell(f"+{len(lines) - _MOST_ISSUES} more issues", "yellow")
 
 
-def fitting_table(
-    shown: Shown, width: int, styles: Mapping[int, str] | None = None
-) -> tuple[Table, int]:
-    """The leading columns that fit that width, and how many; ``styles`` are those of rows."""
-    most = 28 if width < _WIDE_SCREEN else 48
-    rows = [row if row is None else shown.shortened(row[1], most) for row in shown.rows]
-    count = _that_fit(shown.names, [*rows, shown.total], width)
+def fitting_table(layout: Layout, shown: Shown, styles: Mapping[int, str] | None = None) -> Table:
+    """The rows of a layout as rich prints them; ``styles`` are those of rows."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
-    for name, right in zip(shown.names[:count], shown.right, strict=False):
+    for name, right in zip(layout.names, layout.right, strict=True):
         table.add_column(
             Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
         )
-    for row, cells in zip(shown.rows, rows, strict=True):
-        if row is None or cells is None:
-            table.add_row(Text(f"… {group(shown.skipped)} more", style="dim"))
-        else:
-            tones = [TONE_STYLES.get(shown.tone(at, row[1][at]), "") for at in range(count)]
-            table.add_row(*map(Text, cells, tones), style=(styles or {}).get(row[0]))
-    if shown.total:
-        table.add_row(*map(Text, shown.total[:count]), style="bold")
-    return table, count
+    for number, cells in layout.rows:
+        if number is None:
+            table.add_row(*map(Text, cells), style="dim")
+            continue
+        tones = [
+            TONE_STYLES.get(shown.tone(at, cell), "")
+            for at, cell in zip(layout.at, cells, strict=True)
+        ]
+        table.add_row(*map(Text, cells, tones), style=(styles or {}).get(number))
+    if layout.total:
+        table.add_row(*map(Text, layout.total), style="bold")
+    return table
 
 
 def record_text(record: Any) -> str:
@@ -91,8 +89,8 @@ def record_text(record: Any) -> str:
             lines.append((name, field_text(kind, name, value)))
     extras = _core.row_extras(record).items()
     lines += [(printable(name), field_text(kind, name, value)) for name, value in extras]
-    width = max((len(name) for name, _ in lines), default=0)
-    return "".join(f"{name:<{width}}  {text}\n" for name, text in lines)
+    width = max((cell_width(name) for name, _ in lines), default=0)
+    return "".join(f"{name}{' ' * (width - cell_width(name))}  {text}\n" for name, text in lines)
 
 
 def _ends(length: int, height: int, rows: int | None) -> int:
@@ -110,18 +108,7 @@ def without_common_day(source: Source, shown: Shown) -> str:
     return day
 
 
-def _that_fit(names: Sequence[str], rows: Sequence[list[str] | None], width: int) -> int:
-    """How many leading columns fit, at least one."""
-    room = width + 2
-    for at, name in enumerate(names):
-        room -= 2 + max(cell_len(name), *(cell_len(row[at]) for row in rows if row is not None))
-        if room < 0:
-            return max(at, 1)
-    return len(names)
-
-
-def _print_left_out(console: Console, shown: Shown, count: int, *, asked: bool) -> None:
-    missing = shown.names[count:]
+def _print_left_out(console: Console, shown: Shown, missing: Sequence[str], *, asked: bool) -> None:
     if asked and missing:
         some = ", ".join(missing[:_MOST_NAMES]) + (", ..." if len(missing) > _MOST_NAMES else "")
         console.print(

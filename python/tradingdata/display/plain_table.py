@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from unicodedata import category, east_asian_width
+
+_AS_EMOJI = "\ufe0f"  # asks for the colourful form of the character before it
 
 
 def group(value: float | None, decimals: int = 0) -> str:
@@ -21,6 +24,34 @@ def group(value: float | None, decimals: int = 0) -> str:
     return ("-" if negative else "") + text + ("." + fraction if fraction else "")
 
 
+def cell_width(text: str) -> int:
+    """Returns how many columns of a terminal the text takes: an ideogram or an emoji takes two."""
+    if text.isascii():
+        return len(text)
+    width = last = 0
+    for character in text:
+        if character == _AS_EMOJI:
+            last = 2 - last  # the character before it is drawn two columns wide
+        elif "\U0001f3fb" <= character <= "\U0001f3ff" and last:  # colours the emoji before it
+            last = 0
+        elif category(character) in ("Mn", "Me"):
+            continue
+        else:
+            last = 2 if east_asian_width(character) in ("W", "F") else 1
+        width += last
+    return width
+
+
+def cut(text: str, most: int) -> str:
+    """Returns the text, its end replaced by an ellipsis if it takes more columns than that."""
+    if cell_width(text) <= most:
+        return text
+    text = text[: most - 1]
+    while cell_width(text) >= most:
+        text = text[:-1]
+    return text + "…"
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:
     """Lay out rows of text under headings, columns two spaces apart.
 
@@ -28,14 +59,14 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: str 
     be shorter than the columns. The lines are indented by two spaces and carry none at their end.
     """
     columns = list(zip(headings, *rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
+    widths = [max(map(cell_width, column)) for column in columns]
     rule = ["-" * width for width in widths]
 
     def line(cells: Sequence[str]) -> str:
-        aligned = [
-            cell.rjust(width) if right[i : i + 1] == "r" else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
+        aligned = []
+        for i, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+            space = " " * (width - cell_width(cell))
+            aligned.append(space + cell if right[i : i + 1] == "r" else cell + space)
         return ("  " + "  ".join(aligned)).rstrip()
 
     return "\n".join(line(cells) for cells in (headings, rule, *rows))

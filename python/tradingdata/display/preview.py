@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import isfinite
 
 from .. import _core
-from .plain_table import group
+from .plain_table import cell_width, cut, group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ KEY_COLUMNS = {
     ).split(),
     "Stock": "nsesymbol bsecode companyname isin mcaptype mcap sectorname".split(),
 }
+# What is shown on a narrow screen, if need be with a shorter name.
+ESSENTIAL = {
+    "Trade": "display_name txn_type quantity traded_price".split(),
+    "Order": "display_name txn_type quantity status price".split(),
+    "Stock": "nsesymbol companyname mcap".split(),
+}
 STATUSES = ("error", "pending", "success")  # those that the service names, each with its colour
 NOUNS = {
     "Trade": ("trade", "trades"),
@@ -53,6 +59,7 @@ NOUNS = {
     "Stock": ("stock", "stocks"),
 }
 ENDS = 5  # rows shown at the head and at the tail
+_PRICE = ("Order", "price")
 _MOST_DECIMALS = 4  # what exchanges quote in
 
 
@@ -63,7 +70,8 @@ class Shown:
     some rows. ``names`` are the columns shown, ``hidden`` all others; ``right`` says by column
     whether it holds numbers. ``rows`` has a row's number and its texts; ``None`` stands where
     ``skipped`` rows are left out, between ``ends`` of them at either end, or behind twice as many
-    with ``tail=False``. ``total`` has the texts of a last row with sums, if there is one.
+    with ``tail=False``. ``total`` has the texts of a last row with sums, if there is one. The
+    ``essential`` columns, the first if none are named, are the last to go on a narrow screen.
     """
 
     def __init__(
@@ -76,9 +84,14 @@ class Shown:
         ends: int = ENDS,
         total: Mapping[str, float] | None = None,
         tail: bool = True,
+        essential: Sequence[str] = (),
     ) -> None:
         self.names = [printable(name) for name in kinds]  # unknown fields have names of their own
         self.hidden = [printable(name) for name in hidden]
+        names = list(kinds)
+        first = [names.index(name) for name in essential if name in kinds] or [0]
+        self.essential = len(first)
+        self.by_importance = [*first, *(at for at in range(len(names)) if at not in first)]
         self.right = [kind in ("integer", "number") for kind in kinds.values()]
         self.times = [at for at, kind in enumerate(kinds.values()) if kind == "timestamp"]
         numbers = list(range(length))
@@ -92,7 +105,7 @@ class Shown:
         columns = [
             _texts(kind, [*values(name, numbers), sums.get(name)]) for name, kind in kinds.items()
         ]
-        self.total = ["total", *(texts[-1] for texts in columns[1:])] if total else None
+        self.total = _labelled([texts[-1] for texts in columns]) if total else None
         columns = [texts[:-1] for texts in columns]
         self.rows: list[tuple[int, list[str]] | None] = [
             (number, list(cells)) for number, *cells in zip(numbers, *columns, strict=True)
@@ -104,9 +117,14 @@ class Shown:
         """Returns which of STATUSES a cell of a column ``status`` says, or empty text."""
         return tone_of(text) if self.names[column] == "status" else ""
 
-    def shortened(self, texts: Sequence[str], most: int) -> list[str]:
-        """Returns a row's cells, each of at most so many characters."""
-        return [_cut(name, text, most) for name, text in zip(self.names, texts, strict=True)]
+    def cut(self, column: int, text: str, most: int) -> str:
+        """Returns a cell, cut to a width; a name in the middle, since options differ at the end."""
+        if self.names[column] != "display_name" or cell_width(text) <= most:
+            return cut(text, most)
+        end = text[len(text) - most * 3 // 4 :]
+        while cell_width(end) > most * 3 // 4:
+            end = end[1:]
+        return cut(text, most - cell_width(end)) + end
 
     def without_day(self, day: str) -> None:
         """Takes the day that all times share out of their cells: the heading has it."""
@@ -115,12 +133,10 @@ class Shown:
                 texts[at] = texts[at].removeprefix(day).lstrip()
 
 
-def _cut(column: str, text: str, most: int) -> str:
-    """Returns the text, cut at its end; a name in the middle, since options differ at their end."""
-    if len(text) <= most:
-        return text
-    end = most * 3 // 4 if column == "display_name" else 0
-    return text[: most - 1 - end] + "…" + text[len(text) - end :]
+def _labelled(sums: list[str]) -> list[str]:
+    """Names a row of sums where it has none: in the first column without one, else before it."""
+    at = sums.index("") if "" in sums else 0
+    return [*sums[:at], f"total {sums[at]}".rstrip(), *sums[at + 1 :]]
 
 
 def tone_of(status: str | None) -> str:
@@ -138,6 +154,8 @@ def shown_book(book: _Book, names: Sequence[str] | None = None, *, ends: int = E
         if name == "display_name":
             return [instrument_name(book[number]) for number in numbers]
         found = [value_of(book[number], name) for number in numbers]
+        if (book._record, name) == _PRICE:
+            return [_price(value) for value in found]
         if name in kinds and not _core.is_personal(name):
             return found
         return [value if value is None else _masked(name, value) for value in found]
@@ -148,6 +166,7 @@ def shown_book(book: _Book, names: Sequence[str] | None = None, *, ends: int = E
         values,
         [name for name in (*kinds, *book.extra_fields) if name not in chosen],
         ends=ends,
+        essential=ESSENTIAL[book._record] if chosen == KEY_COLUMNS[book._record] else chosen,
     )
 
 
@@ -240,7 +259,12 @@ def field_text(record: str, name: str, value: Any) -> str:
     kind = _kinds(record).get(name)
     if value is not None and (kind is None or _core.is_personal(name)):
         return _masked(name, value)
-    return plain(kind or "text", value)
+    return plain(kind or "text", _price(value) if (record, name) == _PRICE else value)
+
+
+def _price(value: float | None) -> float | str | None:
+    """An order without a price of its own has 0, which is no price to show."""
+    return "at market" if value == 0 else value
 
 
 def _masked(name: str, value: Any) -> str:
@@ -253,10 +277,14 @@ def _kinds(record: str) -> dict[str, str]:
 
 
 def _texts(kind: str, values: list[Any]) -> list[str]:
-    """A column's values; its numbers share their decimals: none if all are whole, else 2 to 4."""
+    """A column's values; its numbers share their decimals: none if all are whole, else 2 to 4.
+
+    Text in place of a number is kept.
+    """
     if kind in ("integer", "number"):
-        decimals = max((_decimals(value) for value in values if value is not None), default=0)
-        return [group(value, decimals) for value in values]
+        numbers = (value for value in values if value is not None and not isinstance(value, str))
+        decimals = max(map(_decimals, numbers), default=0)
+        return [v if isinstance(v, str) else group(v, decimals) for v in values]
     return ["" if value is None else printable(str(value)) for value in values]
 
 

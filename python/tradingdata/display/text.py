@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from .preview import Shown
 
-_WIDE_TEXT = 28  # characters of a text in a terminal
 _MOST_ISSUES = 5
 
 
@@ -34,7 +33,7 @@ def book_text(book: Any) -> str:
     from .preview import book_preview, issue_lines
 
     title, shown = book_preview(book)
-    title = f"{type(book).__name__}: {title}"
+    title = titled(book, title)
     if shown is None:
         notes = [f"    {note}" for note in book.notes]
         return "\n".join([title, *(["  nothing matches:"] if notes else []), *notes])
@@ -48,44 +47,33 @@ def book_text(book: Any) -> str:
     return "\n".join(lines)
 
 
+def titled(table: object, heading: str) -> str:
+    """What a table is, as wide as the terminal is."""
+    from .layout import wrapped
+
+    return wrapped(f"{type(table).__name__}: {heading}", _screen())
+
+
+def _screen() -> int:
+    from shutil import get_terminal_size
+
+    return get_terminal_size((100, 24)).columns
+
+
 def shown_lines(shown: Shown) -> list[str]:
     """A table for a terminal, as wide as that is, and how many columns it leaves out."""
-    rows = [_cells(shown, row) for row in shown.rows]
-    rows += [shown.total] if shown.total else []
-    names = _that_fit(shown.names, rows)
-    lines = [_table(names, [row[: len(names)] for row in rows], shown.right)]
-    hidden = len(shown.names) - len(names) + len(shown.hidden)
+    from .layout import Layout
+    from .plain_table import table
+
+    layout = Layout(shown, _screen() - 2)
+    rows = [cells for _, cells in layout.rows]
+    rows += [layout.total] if layout.total else []
+    right = "".join("r" if number else "l" for number in layout.right)
+    lines = [table(layout.names, rows, right=right)]
+    hidden = len(layout.missing) + len(shown.hidden)
     if hidden:
         lines.append(f"  +{hidden} more {'column' if hidden == 1 else 'columns'}")
     return lines
-
-
-def _cells(shown: Shown, row: tuple[int, list[str]] | None) -> list[str]:
-    from .plain_table import group
-
-    if row is None:
-        return [f"... {group(shown.skipped)} more", *[""] * (len(shown.names) - 1)]
-    return shown.shortened(row[1], _WIDE_TEXT)
-
-
-def _that_fit(names: list[str], rows: list[list[str]]) -> list[str]:
-    """The leading columns that fit the terminal, at least one."""
-    from shutil import get_terminal_size
-
-    room = get_terminal_size((100, 24)).columns - 2
-    fitting = []
-    for i, name in enumerate(names):
-        room -= max(len(name), *(len(row[i]) for row in rows)) + (2 if i else 0)
-        if room < 0 and i:
-            break
-        fitting.append(name)
-    return fitting
-
-
-def _table(names: list[str], rows: list[list[str]], right: list[bool]) -> str:
-    from .plain_table import table
-
-    return table(names, rows, right="".join("r" if number else "l" for number in right))
 
 
 def _record_html(self: Trade | Order | Stock) -> str:

@@ -47,4 +47,4 @@ def show(
     result = calculated(
         lambda: realised_pnl(trades, shorts=allowed, buy=choice.buy, sell=choice.sell)
     )
-    destination.take(sheet_of(result, ("row", "rows")))
+    destination.take(sheet_of(result))

@@ -25,4 +25,4 @@ def show(connection: Connection, choice: Trades, output: Output, columns: Chosen
     destination = Destination(output, columns=chosen_columns("positions", known, columns))
     trades = trades_of(connection, choice)
     result = calculated(lambda: positions(trades, buy=choice.buy, sell=choice.sell))
-    destination.take(sheet_of(result, ("position", "positions")))
+    destination.take(sheet_of(result))
