@@ -4,6 +4,17 @@
 
 namespace tradingdata::python {
 
+namespace {
+
+int month_of(const std::chrono::year_month_day& date) {
+  return static_cast<int>(unsigned{date.month()});
+}
+int day_of_month(const std::chrono::year_month_day& date) {
+  return static_cast<int>(unsigned{date.day()});
+}
+
+}  // namespace
+
 void import_datetime() {
   PyDateTime_IMPORT;
   if (PyDateTimeAPI == nullptr) throw py::error_already_set();
@@ -37,31 +48,32 @@ PyObject* Columns::text(Reader& reader, std::int64_t row) {
 #endif
 }
 
-Civil Columns::civil_of(std::int32_t days) {
+std::chrono::year_month_day Columns::date_of(std::int32_t days) {
 #ifdef Py_GIL_DISABLED
-  return civil_from_days(days);
+  return calendar_date(days);
 #else
   if (days != last_day_) {
-    last_civil_ = civil_from_days(days);
+    last_date_ = calendar_date(days);
     last_day_ = days;
   }
-  return last_civil_;
+  return last_date_;
 #endif
 }
 
 PyObject* Columns::timestamp(std::int64_t micros) {
   const std::int32_t day = day_of(micros);
   const std::int64_t rest = micros - day * micros_per_day;
-  const Civil civil = civil_of(day);
+  const auto date = date_of(day);
   const auto seconds = static_cast<int>(rest / micros_per_second);
   return PyDateTimeAPI->DateTime_FromDateAndTime(
-      civil.year, civil.month, civil.day, seconds / 3600, seconds / 60 % 60, seconds % 60,
-      static_cast<int>(rest % micros_per_second), zone_.ptr(), PyDateTimeAPI->DateTimeType);
+      int{date.year()}, month_of(date), day_of_month(date), seconds / 3600, seconds / 60 % 60,
+      seconds % 60, static_cast<int>(rest % micros_per_second), zone_.ptr(),
+      PyDateTimeAPI->DateTimeType);
 }
 
 PyObject* Columns::date(std::int32_t days) {
-  const Civil civil = civil_of(days);
-  return PyDate_FromDate(civil.year, civil.month, civil.day);
+  const auto date = date_of(days);
+  return PyDate_FromDate(int{date.year()}, month_of(date), day_of_month(date));
 }
 
 }  // namespace tradingdata::python

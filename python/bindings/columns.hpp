@@ -91,7 +91,7 @@ class Columns {
   PyObject* text(Reader& reader, std::int64_t row);
   PyObject* timestamp(std::int64_t micros);
   PyObject* date(std::int32_t days);
-  Civil civil_of(std::int32_t days);
+  std::chrono::year_month_day date_of(std::int32_t days);
 
   static constexpr std::size_t lookahead_bytes = 128;
 
@@ -99,7 +99,7 @@ class Columns {
   py::object zone_;
   std::vector<Reader> readers_;
   std::int32_t last_day_ = 0;
-  Civil last_civil_{1970, 1, 1};
+  std::chrono::year_month_day last_date_ = calendar_date(0);
 };
 
 // Calls the datetime C API's import once; Python's error is thrown.

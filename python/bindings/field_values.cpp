@@ -80,8 +80,9 @@ double number_of(const Field& field, PyObject* value) {
 }
 
 std::int32_t days_of(PyObject* value) {
-  return days_from_civil(
-      {PyDateTime_GET_YEAR(value), PyDateTime_GET_MONTH(value), PyDateTime_GET_DAY(value)});
+  return days_since_epoch({std::chrono::year(PyDateTime_GET_YEAR(value)),
+                           std::chrono::month(PyDateTime_GET_MONTH(value)),
+                           std::chrono::day(PyDateTime_GET_DAY(value))});
 }
 
 std::int64_t micros_of(const Field& field, PyObject* value) {

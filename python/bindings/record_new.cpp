@@ -19,7 +19,6 @@ constexpr char source_keyword[] = "_source";
 // Whether there is a value now; the zero date is none, as on the wire.
 bool put(Table& table, int index, PyObject* value) {
   const Field& field = table.schema().fields[static_cast<std::size_t>(index)];
-  const std::int32_t zero_date = days_from_civil({1, 1, 1});
   Column& column = table.column(index);
   switch (field.kind) {
     case Kind::text: *column.as<TextView>() = table.keep_text(text_of(field, value)); break;

@@ -30,6 +30,20 @@ inline std::string lower_case(std::string_view text) {
   return result;
 }
 
+// Compares text case-insensitively.
+inline bool same_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
+// Removes blanks from both ends; HTTP and JSON use these four.
+constexpr std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 // The value of a hexadecimal digit, or -1.
 constexpr int hex_digit(char c) {
   if (is_digit(c)) return c - '0';

@@ -23,20 +23,17 @@ int digits(const char* text, int count) {
   return value;
 }
 
-int days_in_month(int year, int month) {
-  constexpr int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-  return month == 2 && leap ? 29 : lengths[month - 1];
-}
-
-bool read_date(const char* text, Civil& civil) {
-  civil = {digits(text, 4), digits(text + 5, 2), digits(text + 8, 2)};
-  return text[4] == '-' && text[7] == '-' && civil.year >= 1 && civil.month >= 1 &&
-         civil.month <= 12 && civil.day >= 1 && civil.day <= days_in_month(civil.year, civil.month);
-}
-
-bool is_zero(const Civil& civil) {
-  return civil.year == 1 && civil.month == 1 && civil.day == 1;
+// The days of a date as YYYY-MM-DD; nothing where the text is none.
+std::optional<std::int32_t> read_date(const char* text) {
+  const int year = digits(text, 4);
+  const int month = digits(text + 5, 2);
+  const int day = digits(text + 8, 2);
+  if (text[4] != '-' || text[7] != '-' || year < 1 || month < 1 || day < 1) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok()) return std::nullopt;
+  return days_since_epoch(date);
 }
 
 // Seconds since midnight of HH:MM:SS, or a negative number.
@@ -77,40 +74,16 @@ std::optional<int> read_offset(std::string_view text) {
 
 }  // namespace
 
-// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so that the
-// leap day is the last of a year and months need no table.
-std::int32_t days_from_civil(const Civil& civil) {
-  const int year = civil.year - (civil.month <= 2 ? 1 : 0);
-  const int era = (year >= 0 ? year : year - 399) / 400;
-  const int year_of_era = year - era * 400;
-  const int shifted_month = civil.month + (civil.month > 2 ? -3 : 9);
-  const int day_of_year = (153 * shifted_month + 2) / 5 + civil.day - 1;
-  const int day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-  return era * 146'097 + day_of_era - 719'468;
-}
-
-Civil civil_from_days(std::int32_t days) {
-  const int shifted = days + 719'468;
-  const int era = (shifted >= 0 ? shifted : shifted - 146'096) / 146'097;
-  const int day_of_era = shifted - era * 146'097;
-  const int year_of_era =
-      (day_of_era - day_of_era / 1'460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-  const int day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const int shifted_month = (5 * day_of_year + 2) / 153;
-  const int month = shifted_month + (shifted_month < 10 ? 3 : -9);
-  return {year_of_era + era * 400 + (month <= 2 ? 1 : 0), month,
-          day_of_year - (153 * shifted_month + 2) / 5 + 1};
-}
-
 TimeFit parse_timestamp(std::string_view text, Timestamp& time) {
-  Civil civil{};
-  if (text.size() < date_length || !read_date(text.data(), civil)) return TimeFit::unreadable;
-  if (text.size() == date_length) return is_zero(civil) ? TimeFit::zero : TimeFit::unreadable;
+  if (text.size() < date_length) return TimeFit::unreadable;
+  const std::optional<std::int32_t> days = read_date(text.data());
+  if (!days) return TimeFit::unreadable;
+  if (text.size() == date_length) return days == zero_date ? TimeFit::zero : TimeFit::unreadable;
   if (text.size() < time_length) return TimeFit::unreadable;
   const char separator = text[date_length];
   const int seconds = read_clock(text.data() + date_length + 1);
   if ((separator != ' ' && separator != 'T') || seconds < 0) return TimeFit::unreadable;
-  time = {.micros = days_from_civil(civil) * micros_per_day + seconds * micros_per_second};
+  time = {.micros = *days * micros_per_day + seconds * micros_per_second};
   std::string_view rest = text.substr(time_length);
   const bool documented = rest.empty() && separator == ' ';
   if (rest.starts_with('.') && !pass_fraction(rest, time)) return TimeFit::unreadable;
@@ -118,15 +91,16 @@ TimeFit parse_timestamp(std::string_view text, Timestamp& time) {
     time.offset = read_offset(rest);
     if (!time.offset) return TimeFit::unreadable;
   }
-  if (is_zero(civil)) return TimeFit::zero;
+  if (days == zero_date) return TimeFit::zero;
   return documented ? TimeFit::documented : TimeFit::other_form;
 }
 
 TimeFit parse_date(std::string_view text, std::int32_t& days) {
-  Civil civil{};
-  if (text.size() < date_length || !read_date(text.data(), civil)) return TimeFit::unreadable;
-  days = days_from_civil(civil);
-  if (text.size() == date_length) return is_zero(civil) ? TimeFit::zero : TimeFit::documented;
+  if (text.size() < date_length) return TimeFit::unreadable;
+  const std::optional<std::int32_t> read = read_date(text.data());
+  if (!read) return TimeFit::unreadable;
+  days = *read;
+  if (text.size() == date_length) return days == zero_date ? TimeFit::zero : TimeFit::documented;
   Timestamp time;
   const TimeFit fit = parse_timestamp(text, time);
   if (fit == TimeFit::zero || fit == TimeFit::unreadable) return fit;
@@ -135,9 +109,10 @@ TimeFit parse_date(std::string_view text, std::int32_t& days) {
 }
 
 std::string format_date(std::int32_t days) {
-  const Civil civil = civil_from_days(days);
+  const std::chrono::year_month_day date = calendar_date(days);
   char text[32];
-  std::snprintf(text, sizeof text, "%04d-%02d-%02d", civil.year, civil.month, civil.day);
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", int{date.year()}, unsigned{date.month()},
+                unsigned{date.day()});
   return text;
 }
 

@@ -1,18 +1,13 @@
 // Times as the service writes them: wall clock without a zone, since it states none.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace tradingdata {
-
-struct Civil {
-  int year;
-  int month;
-  int day;
-};
 
 constexpr std::int64_t micros_per_second = 1'000'000;
 constexpr std::int64_t seconds_per_day = 86'400;
@@ -25,8 +20,16 @@ constexpr std::int32_t day_of(std::int64_t micros) {
 }
 
 // Days since 1970-01-01 in the proleptic Gregorian calendar, and back.
-std::int32_t days_from_civil(const Civil& civil);
-Civil civil_from_days(std::int32_t days);
+constexpr std::int32_t days_since_epoch(const std::chrono::year_month_day& date) {
+  return static_cast<std::int32_t>(std::chrono::sys_days(date).time_since_epoch().count());
+}
+constexpr std::chrono::year_month_day calendar_date(std::int32_t days) {
+  return std::chrono::sys_days(std::chrono::days(days));
+}
+
+// 0001-01-01, by which the service says that there is no date.
+inline constexpr std::int32_t zero_date =
+    days_since_epoch({std::chrono::year(1), std::chrono::January, std::chrono::day(1)});
 
 enum class TimeFit : std::uint8_t {
   documented,  // YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD for a date

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 
 #include "base/clock.hpp"
 
@@ -25,15 +25,12 @@ struct RetryPolicy {
 // Whether an HTTP status is one that may pass: 408, 425, 429, 500, 502, 503, 504.
 bool is_passing(int status);
 
-// What a Retry-After header asks for: a number of seconds, or a date, which counts from the
-// answer's own Date and else from `wall_micros`; never below 0. Nothing for what is neither, and
-// for more than a year.
-std::optional<double> retry_after_seconds(std::string_view value,
-                                          std::optional<std::string_view> date,
+// The delay that a Retry-After header requests, in seconds and never below 0. A date counts from
+// the response's own Date, or from `wall_micros` where it has none. Nothing for other text, and for
+// more than a year.
+std::optional<double> retry_after_seconds(const std::string& value,
+                                          const std::optional<std::string>& date,
                                           std::int64_t wall_micros);
-
-// Seconds since the epoch of an HTTP date in any of its three forms (RFC 9110, section 5.6.7).
-std::optional<std::int64_t> parse_http_date(std::string_view text);
 
 // Bounds what retries add to an outage: botocore's numbers. Safe on many threads.
 class RetryQuota {

@@ -1,7 +1,6 @@
 #include "decode/envelope.hpp"
 
-#include <algorithm>
-
+#include "base/ascii.hpp"
 #include "decode/object_walk.hpp"
 #include "decode/redact.hpp"
 #include "table/personal.hpp"
@@ -37,12 +36,7 @@ Member read_data(const Document& body, const char*& at, RecordWalk* records) {
 }  // namespace
 
 bool Envelope::says_success() const {
-  constexpr std::string_view success = "success";
-  const auto same = [](char sent, char wanted) {
-    return sent == wanted || sent == wanted - 'a' + 'A';
-  };
-  return status == Member::text &&
-         std::equal(status_text.begin(), status_text.end(), success.begin(), success.end(), same);
+  return status == Member::text && same_ignoring_case(status_text, "success");
 }
 
 bool Envelope::says_no() const {

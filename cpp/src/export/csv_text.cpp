@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "base/number.hpp"
+#include "base/ascii.hpp"
 
 namespace tradingdata::detail {
 
@@ -27,10 +27,6 @@ constexpr std::array<std::string_view, 12> formula_starts{
     "\xEF\xBC\xA0",
 };
 
-bool is_letter(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
 // Letters that a number, date or time may have: a month, and behind digits also an exponent, half
 // of a day, or the T and Z of ISO 8601.
 bool is_numeric_word(std::string_view word, bool behind_digits) {
@@ -38,11 +34,12 @@ bool is_numeric_word(std::string_view word, bool behind_digits) {
       "JANUARY", "FEBRUARY", "MARCH",     "APRIL",   "MAY",      "JUNE",    "JULY",
       "AUGUST",  "SEPT",     "SEPTEMBER", "OCTOBER", "NOVEMBER", "DECEMBER"};
   constexpr std::array<std::string_view, 6> marks{"A", "AM", "P", "PM", "T", "Z"};
-  std::string upper(word);
-  for (char& c : upper) c = static_cast<char>(c & ~0x20);
-  const auto begins = [&](std::string_view month) { return month.starts_with(upper); };
-  if (upper.size() >= 3) return std::any_of(months.begin(), months.end(), begins);
-  return behind_digits && std::find(marks.begin(), marks.end(), upper) != marks.end();
+  const auto begins = [&](std::string_view month) {
+    return same_ignoring_case(month.substr(0, word.size()), word);
+  };
+  const auto is = [&](std::string_view mark) { return same_ignoring_case(mark, word); };
+  if (word.size() >= 3) return std::any_of(months.begin(), months.end(), begins);
+  return behind_digits && std::any_of(marks.begin(), marks.end(), is);
 }
 
 // Whether all of the text could be a number, a date, a time, a fraction, a percentage or an amount
@@ -80,20 +77,13 @@ bool is_kept_number(std::string_view text) {
   return (rest.empty() || fraction) && whole + rest.size() <= kept_digits + (fraction ? 1 : 0);
 }
 
-bool is_truth_value(std::string_view text) {
-  const auto is = [&](std::string_view word) {
-    return std::equal(text.begin(), text.end(), word.begin(), word.end(),
-                      [](char a, char b) { return (a & ~0x20) == b; });
-  };
-  return is("TRUE") || is("FALSE");
-}
-
 }  // namespace
 
 bool spreadsheet_changes(std::string_view text) {
   const bool formula = std::any_of(formula_starts.begin(), formula_starts.end(),
                                    [&](std::string_view start) { return text.starts_with(start); });
-  return formula || is_truth_value(text) || (looks_numeric(text) && !is_kept_number(text));
+  return formula || same_ignoring_case(text, "TRUE") || same_ignoring_case(text, "FALSE") ||
+         (looks_numeric(text) && !is_kept_number(text));
 }
 
 void put_csv_text(std::string& out, std::string_view text, bool spreadsheet) {

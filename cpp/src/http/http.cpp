@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "base/ascii.hpp"
+
 namespace tradingdata {
 
-bool Request::has_header(std::string_view lower_case_name) const {
+bool Request::has_header(std::string_view name) const {
   const auto matches = [&](const std::string& line) {
-    if (line.size() <= lower_case_name.size() || line[lower_case_name.size()] != ':') return false;
-    return std::equal(lower_case_name.begin(), lower_case_name.end(), line.begin(),
-                      [](char wanted, char letter) {
-                        return wanted == (letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
-                      });
+    return same_ignoring_case(line.substr(0, line.find(':')), name);
   };
   return std::any_of(headers.begin(), headers.end(), matches);
 }

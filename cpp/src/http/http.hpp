@@ -29,7 +29,7 @@ struct Request {
   std::string body;                     // of a POST
   std::shared_ptr<const Tokens> known;  // what is never shown of an answer, beside `token`
 
-  bool has_header(std::string_view lower_case_name) const;
+  bool has_header(std::string_view name) const;
   // Finds what must not be shown of a response; may be null.
   std::shared_ptr<const TokenSearch> secrets() const;
   std::string target() const;  // "POST /api/v1/trade/book": for messages, without the query

@@ -18,12 +18,6 @@ constexpr std::int64_t largest_error_body = 64 * 1024;
 // Text columns hold 32-bit offsets into the body.
 constexpr std::int64_t largest_body = INT32_MAX;
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 }  // namespace
 
 void Receiver::start(std::int64_t max_body) {

@@ -8,6 +8,7 @@
 #include "base/timestamp_text.hpp"
 
 using namespace tradingdata;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -32,10 +33,10 @@ std::int64_t micros_of(std::string_view text) {
 }  // namespace
 
 TEST_CASE("every day of the years 1 to 9999 has a name, and is read from it") {
-  std::int32_t days = days_from_civil({1, 1, 1});
+  std::int32_t days = zero_date;
   CHECK(days == -719'162);
-  CHECK(days_from_civil({1970, 1, 1}) == 0);
-  CHECK(days_from_civil({9999, 12, 31}) == 2'932'896);
+  CHECK(days_since_epoch(1970y / 1 / 1) == 0);
+  CHECK(days_since_epoch(9999y / 12 / 31) == 2'932'896);
   std::string previous = "0001-01-00";
   for (; days <= 2'932'896; ++days) {
     const std::string text = format_date(days);

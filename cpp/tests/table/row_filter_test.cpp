@@ -12,6 +12,7 @@
 #include "table/row_order.hpp"
 
 using namespace tradingdata;
+using namespace std::chrono_literals;
 using Rows = std::vector<std::int64_t>;
 
 namespace {
@@ -82,7 +83,7 @@ TEST_CASE("an order is met by no missing value") {
 }
 
 TEST_CASE("a timestamp is compared in full, by its day or by its time of day") {
-  const std::int64_t day = days_from_civil({2026, 11, 20});
+  const std::int64_t day = days_since_epoch(2026y / 11 / 20);
   const auto at = [](Relation relation, TimePart part, std::int64_t value) {
     return rows(
         {.field = traded_at, .relation = relation, .part = part, .wanted = Integers{value}});
