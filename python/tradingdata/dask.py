@@ -136,7 +136,7 @@ def _rows(
     record: str, books: dict[str, Any], columns: Sequence[str] | None, errors: str
 ) -> pd.DataFrame:
     """Returns the rows in the schema of the frame, in the order of ``columns``."""
-    pandas = require("pandas", "dask", "tradingdata.dask", major=3)
+    pandas = require("pandas", "dask", "tradingdata.dask")
     wanted = None if columns is None else [name for name in columns if name != ERROR]
     frame = Labelled(_KINDS[record], books).to_pandas(wanted)
     if errors == "keep":

@@ -12,6 +12,7 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import book, order, trade
+from pandas_dtypes import TEXT
 from tradingdata.analysis import ResultTable
 
 FULL = td.realised_pnl(
@@ -56,7 +57,7 @@ def test_every_form_tells_the_same(full: ResultTable[Any], empty: ResultTable[An
 def test_the_dtypes_are_those_of_a_book() -> None:
     book_dtypes = set(map(str, td.TradeBook().to_pandas().dtypes))
     found = FULL.matches.to_pandas().dtypes.astype(str)
-    assert set(found) == book_dtypes == {"str", "Int64", "float64", "datetime64[us]"}
+    assert set(found) == book_dtypes == {TEXT, "Int64", "float64", "datetime64[us]"}
     day = td.reconcile(ORDERS, book()).to_pandas()["day"].dtype
     assert str(day) == str(td.TradeBook().to_pandas()["expiry_date"].dtype)
 

@@ -16,6 +16,7 @@ import pytest
 from command_line import PROGRAM, Run, account, run_here
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
+from tradingdata._util.install_command import install_command
 from tradingdata.cli.exit_codes import MEANINGS, Code
 from tradingdata.sandbox import Service, start
 
@@ -330,7 +331,7 @@ def test_without_the_extra_the_program_says_the_pip_command() -> None:
     assert done.stdout == ""
     assert done.stderr == (
         "tradingdata: the command line needs typer, which is not installed: "
-        "pip install 'tradingdata[cli]'\n"
+        f"{install_command('cli', 'typer')}\n"
     )
 
 
@@ -339,7 +340,8 @@ def test_a_missing_library_of_a_format_is_told_with_its_pip_command(
 ) -> None:
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     said = refused(run, Code.CONFIGURATION, "trades", "-o", tmp_path / "book.xlsx")
-    assert "pip install 'tradingdata[excel]'" in said
+    assert "writing Excel files needs xlsxwriter" in said
+    assert install_command("excel", "xlsxwriter") in said
 
 
 def test_an_unforeseen_error_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

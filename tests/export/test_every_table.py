@@ -11,6 +11,7 @@ from typing import Any
 
 import openpyxl
 import pandas as pd
+import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
@@ -146,7 +147,7 @@ def test_columns_are_chosen_and_categories_made_alike(
     coded = table.to_pandas(wanted, categories=["symbol"])["symbol"].dtype
     assert isinstance(coded, pd.CategoricalDtype)
     assert list(coded.categories) == sorted(coded.categories)
-    assert str(table.to_polars(wanted, categories=["symbol"])["symbol"].dtype) == "Categorical"
+    assert table.to_polars(wanted, categories=["symbol"])["symbol"].dtype == pl.Categorical
     assert "dictionary" in str(table.to_arrow(wanted, categories=["symbol"]).schema.field("symbol"))
     with pytest.raises(KeyError, match=r"has no (column|field) 'symbols'; did you mean 'symbol'"):
         table.to_pandas(["symbols"])

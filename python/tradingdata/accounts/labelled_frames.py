@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._util.optional_imports import require
 from ..books.book import OrderBook, TradeBook, concat
+from ..export.pandas_dtypes import text_dtype
 from ..export.selection import Selection
 from ..export.table_export import TableExport
 
@@ -79,10 +80,10 @@ class LabelledSelection(Selection):
     def pandas(self) -> pd.DataFrame:
         """Returns the book's DataFrame with the labels in front."""
         frame = self._book.pandas()
-        pandas = require("pandas", "pandas", "to_pandas()", major=3)
+        pandas = require("pandas", "pandas", "to_pandas()")
         numpy = require("numpy", "pandas", "to_pandas()")
-        text = pandas.StringDtype(na_value=numpy.nan)
-        if self._coded:  # all labels are categories, so that the dtype does not depend on the rows
+        text = text_dtype(pandas, numpy)
+        if self._coded:  # the labels of all accounts, so that the dtype does not depend on the rows
             labels = sorted(self._labels)
             codes = numpy.repeat([labels.index(label) for label in self._labels], self._counts)
             made = pandas.Categorical.from_codes(

@@ -27,8 +27,8 @@ def export(
     connection: sqlite3.Connection, folder: str, days: Days, *, keep: bool, progress: bool
 ) -> list[str]:
     """Writes the files of these days; returns their paths."""
-    require("pyarrow", "arrow", "export()")
-    parquet = require("pyarrow.parquet", "arrow", "export()")
+    require("pyarrow", "arrow", "writing Parquet")
+    parquet = require("pyarrow.parquet", "arrow", "writing Parquet")
     paths = []
     known = [(name, day) for name in sorted(BOOKS) for day in _known_days(connection, name, days)]
     with closing(progress_bar("export", "files", enabled=progress, total=len(known))) as bar:
@@ -54,7 +54,7 @@ def _known_days(connection: sqlite3.Connection, name: str, days: Days) -> list[s
 def _table_of(connection: sqlite3.Connection, name: str, day: str, *, keep: bool) -> pa.Table:
     found = list(read_rows(connection, name, Days.of_texts(day, day)))
     book: AnyBook = book_of(name, (json for _, json in found), keep=keep, stacklevel=4)
-    pyarrow = require("pyarrow", "arrow", "export()")
+    pyarrow = require("pyarrow", "arrow", "writing Parquet")
     accounts = pyarrow.array([account or None for account, _ in found], pyarrow.string())
     unknown = pyarrow.array(_unknown_fields(book), pyarrow.string())
     return book.to_arrow().add_column(0, "account", accounts).append_column("extra", unknown)

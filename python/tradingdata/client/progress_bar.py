@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._util.optional_imports import require
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
@@ -26,13 +28,7 @@ class _NoBar:
 
 def require_bar() -> Any:
     """Returns tqdm's class. Raises ImportError if tqdm is not installed."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError(
-            "progress=True needs tqdm: pip install 'tradingdata[notebook]', or pip install tqdm"
-        ) from None
-    return tqdm
+    return require("tqdm.auto", "progress", "a progress bar").tqdm
 
 
 def progress_bar(title: str, unit: str, *, enabled: bool, total: int | None = None) -> Bar:

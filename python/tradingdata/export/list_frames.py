@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._util.optional_imports import require
+from .pandas_dtypes import text_dtype, time_zone
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,15 +17,16 @@ if TYPE_CHECKING:
 
 def pandas_frame(selection: Selection) -> pd.DataFrame:
     """Returns a pandas DataFrame."""
-    pandas = require("pandas", "pandas", "to_pandas()", major=3)
+    pandas = require("pandas", "pandas", "to_pandas()")
     numpy = require("numpy", "pandas", "to_pandas()")
+    naive = numpy.dtype("datetime64[us]")
     zone = selection.zone
     dtypes = {
-        "text": pandas.StringDtype(na_value=numpy.nan),
+        "text": text_dtype(pandas, numpy),
         "integer": pandas.Int64Dtype(),
         "number": numpy.dtype("float64"),
-        "date": numpy.dtype("datetime64[us]"),
-        "timestamp": pandas.DatetimeTZDtype("us", zone) if zone else numpy.dtype("datetime64[us]"),
+        "date": naive,
+        "timestamp": pandas.DatetimeTZDtype("us", time_zone(zone)) if zone else naive,
     }
     made = {
         name: pandas.Series(values, dtype=dtypes[selection.kinds[name]])

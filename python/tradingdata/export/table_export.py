@@ -88,9 +88,9 @@ class TableExport:
     ) -> pd.DataFrame:
         """Returns a pandas DataFrame with a row for each row of the table.
 
-        The dtypes never depend on the data: text is ``str``, integers ``Int64``, numbers
-        ``float64``, times ``datetime64[us]`` (with the zone of a localized book), dates
-        ``datetime64[us]`` at midnight.
+        The dtypes never depend on the data: text is ``str`` (``string`` in pandas 2.2),
+        integers ``Int64``, numbers ``float64``, times ``datetime64[us]`` (with the zone of a
+        localized book), dates ``datetime64[us]`` at midnight.
 
         Args:
             columns: The columns, in the order wanted; all unless given.
@@ -99,7 +99,7 @@ class TableExport:
 
         Raises:
             KeyError: The table has no such column.
-            ImportError: pandas 3 is not installed.
+            ImportError: pandas is not installed or older than 2.2.
         """
         return self._selection(columns, extra=extra, categories=categories).pandas()
 
@@ -119,7 +119,7 @@ class TableExport:
 
         Raises:
             KeyError: The table has no such column.
-            ImportError: polars is not installed.
+            ImportError: polars is not installed or older than 1.3.
         """
         return self._selection(columns, extra=extra, categories=categories).polars()
 
@@ -139,7 +139,7 @@ class TableExport:
 
         Raises:
             KeyError: The table has no such column.
-            ImportError: pyarrow is not installed.
+            ImportError: pyarrow is not installed or older than 16.
         """
         return self._selection(columns, extra=extra, categories=categories).arrow()
 

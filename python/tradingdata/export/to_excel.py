@@ -36,7 +36,7 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
             f"a sheet holds {_MOST_ROWS:,} rows, and the table has {len(selection):,}: write a "
             "Parquet or CSV file"
         )
-    xlsxwriter = require("xlsxwriter", "excel", "to_excel()")
+    xlsxwriter = require("xlsxwriter", "excel", "writing Excel files")
     with (
         whole_file(target, overwrite=overwrite) as draft,
         xlsxwriter.Workbook(draft, {"remove_timezone": True}) as workbook,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._util.optional_imports import require
+from .pandas_dtypes import text_dtype, time_zone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def to_pandas(selection: BookSelection) -> pd.DataFrame:
     """Returns the selection as a data frame; ``TableExport.to_pandas`` documents the dtypes."""
-    pandas = require("pandas", "pandas", "to_pandas()", major=3)
+    pandas = require("pandas", "pandas", "to_pandas()")
     numpy = require("numpy", "pandas", "to_pandas()")
     made = _texts(selection, pandas, numpy)
     for name, kind in selection.kinds.items():
@@ -31,7 +32,7 @@ def _texts(selection: BookSelection, pandas: Any, numpy: Any) -> dict[str, Any]:
     coded = set(selection.categories)
     plain = [name for name, kind in selection.kinds.items() if kind == "text" and name not in coded]
     plain += selection.extra
-    dtype = pandas.StringDtype(na_value=numpy.nan)
+    dtype = text_dtype(pandas, numpy)
     if not plain:
         return {}
     if dtype.storage == "pyarrow":
@@ -49,7 +50,7 @@ def _objects(selection: BookSelection, name: str, dtype: Any, pandas: Any, numpy
 def _array(selection: BookSelection, name: str, kind: str, pandas: Any, numpy: Any) -> Any:
     if kind == "text":
         codes, values = selection.table.codes(name, selection.start, selection.stop)
-        categories = pandas.Index(values, dtype=pandas.StringDtype(na_value=numpy.nan))
+        categories = pandas.Index(values, dtype=text_dtype(pandas, numpy))
         return pandas.Categorical.from_codes(numpy.frombuffer(codes, "int32"), categories)
     values, missing = selection.table.array(name, selection.start, selection.stop)
     if kind == "integer":
@@ -58,6 +59,7 @@ def _array(selection: BookSelection, name: str, kind: str, pandas: Any, numpy: A
     if kind == "number":
         return numpy.frombuffer(values, "float64")
     times = numpy.frombuffer(values, "datetime64[us]")
-    if kind == "date" or selection.table.zone is None:
+    if kind == "date" or selection.zone is None:
         return times
-    return pandas.DatetimeIndex(times).tz_localize("UTC").tz_convert(selection.table.zone)
+    zone = time_zone(selection.zone)
+    return pandas.DatetimeIndex(times).tz_localize("UTC").tz_convert(zone)

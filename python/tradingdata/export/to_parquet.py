@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 def write_parquet(selection: Selection, path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Writes through pyarrow or, if that is missing, polars."""
     try:
-        require("pyarrow", "arrow", "to_parquet()")
+        require("pyarrow", "arrow", "writing Parquet")
     except ImportError as missing:
         try:
-            require("polars", "polars", "to_parquet()")
+            require("polars", "polars", "writing Parquet")
         except ImportError:
             raise missing from None
         with whole_file(path, overwrite=overwrite) as draft:
             selection.polars().write_parquet(draft, compression="zstd")
     else:
-        writer = require("pyarrow.parquet", "arrow", "to_parquet()")
+        writer = require("pyarrow.parquet", "arrow", "writing Parquet")
         with whole_file(path, overwrite=overwrite) as draft:
             writer.write_table(selection.arrow(), draft, compression="zstd")
