@@ -1,6 +1,6 @@
 """Calculations on books.
 
-Each returns a table that prints its answer and becomes a frame or a file: ``Positions``,
+Each returns a table that prints a summary and exports to frames and files: ``Positions``,
 ``RealisedPnl`` with ``Matches`` and ``Lots``, ``UnrealisedPnl``, ``Reconciliation`` and
 ``ExecutionQuality``.
 """

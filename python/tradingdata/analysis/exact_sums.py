@@ -45,7 +45,7 @@ def in_units(values: Sequence[float], decimals: int) -> list[int]:
 
 
 def exact_sum(values: Sequence[float | None]) -> float:
-    """Returns the float nearest to the exact sum; ``None`` counts as nothing."""
+    """Returns the float nearest to the exact sum; ``None`` values are ignored."""
     known = [value for value in values if value is not None]
     decimals = decimals_of(known)
     return sum(in_units(known, decimals)) / 10**decimals  # type: ignore[no-any-return]
@@ -54,6 +54,6 @@ def exact_sum(values: Sequence[float | None]) -> float:
 def share_of(value: int, part: int, total: int) -> int:
     """Returns ``value * part / total``, rounded to the nearest unit, halves upward.
 
-    Differences of such shares are how a value is split, so that the pieces add up to it.
+    A value is split into differences of such shares, so that the parts add up to it.
     """
     return (2 * value * part + total) // (2 * total)

@@ -27,7 +27,7 @@ class Fill(NamedTuple):
 
 
 class Remainder:
-    """What is left of a fill; the values of the parts taken from it add up to the fill's value."""
+    """The unmatched part of a fill. The values of the parts taken add up to the fill's value."""
 
     __slots__ = ("fill", "left", "value")
 
@@ -66,7 +66,7 @@ class OpenLots:
         self._lots[side].append(lot)
 
     def close(self, side: str, trade: Remainder) -> Iterator[Matched]:
-        """Closes lots of the side, the oldest first; ``trade`` keeps what no lot was left for."""
+        """Closes lots of the side, the oldest first; ``trade`` keeps the quantity without a lot."""
         lots = self._lots[side]
         while trade.left and lots:
             lot = lots[0]
@@ -82,11 +82,11 @@ class OpenLots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lot(Keyed):
-    """One trade, or what is left of it; see also ``Keyed``.
+    """One trade, or the part of it that is still open; see also ``Keyed``.
 
     Attributes:
-        side: ``long`` (bought, to be sold), ``short`` (sold, to be bought back), or ``unmatched``
-            for a sale that had no lot to close and was not allowed to open one.
+        side: ``long`` (bought, not yet sold), ``short`` (sold, not yet bought back), or
+            ``unmatched`` for a sale that had no lot to close and was not allowed to open one.
         trade_no: Trade number; ``None`` if an opening lot was given without one.
         time: Time of the trade; ``None`` if an opening lot was given without one.
         quantity: Shares or contracts, always positive.

@@ -1,4 +1,4 @@
-"""How many shares one unit of quantity counts for in the values of a book.
+"""Contract multipliers: how many shares one unit of quantity represents in a book's values.
 
 The service describes a quantity as "shares or contracts". Where it counts contracts, a value is
 ``quantity * price * lot_size``; the multiplier is then the lot size, and otherwise 1.

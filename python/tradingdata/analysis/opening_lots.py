@@ -89,9 +89,7 @@ def _whole(at: int, given: Mapping[str, Any], name: str) -> int:
     value = given[name]
     if not _is_number(value) or value != int(value) or value < 1:
         hint = f"; side={SHORT!r} marks a short lot" if name == "quantity" else ""
-        raise ValueError(
-            f"lot {at}: {name} must be a whole number of at least 1, not {value!r}{hint}"
-        )
+        raise ValueError(f"lot {at}: {name} must be an integer of at least 1, not {value!r}{hint}")
     return int(value)
 
 
@@ -120,7 +118,7 @@ def in_zone(at: int, time: datetime | None, zone: tzinfo | None) -> datetime | N
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a data frame means a missing value: NaN and NaT differ from themselves, NA raises."""
+    """Returns whether a value is missing in a data frame (NaN and NaT are unequal, NA raises)."""
     try:
         return bool(value != value)
     except TypeError:

@@ -63,7 +63,7 @@ class Matches(ResultTable[Match]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Realised(Keyed):
-    """What one client realised in one security and product; see also ``Keyed``.
+    """Realised profit and loss of one client in one security and product; see also ``Keyed``.
 
     Attributes:
         matched_quantity: Quantity that was both opened and closed.
@@ -74,7 +74,8 @@ class Realised(Keyed):
             one (see ``shorts``); not part of ``realised``.
         unmatched_value: Value of these sales.
         open_quantity: Quantity still open: positive if long, negative if short.
-        open_value: What the open quantity was traded for: paid if positive, received if negative.
+        open_value: Value at which the open quantity was traded: paid if positive, received if
+            negative.
     """
 
     matched_quantity: int
@@ -150,8 +151,8 @@ def realised_pnl(
     """Computes realised profit and loss by signed first-in-first-out matching, before charges.
 
     Within one client, exchange, segment, security and product, a trade first closes the oldest open
-    lots of the other side; what is left of it opens a lot of its own side. So a sale closes long
-    lots and then opens a short one, which a later purchase closes.
+    lots of the other side; the rest of it opens a lot of its own side. A sale thus closes long lots
+    and then opens a short one, which a later purchase closes.
 
     A sale of holdings from before these trades looks like a short sale. Pass the holdings with
     ``opening``, or exclude shorts with ``shorts``: such sales are then listed in ``unmatched`` and

@@ -38,8 +38,8 @@ class OrderExecution(OfOrder):
         to_last_fill: Seconds from then to the last trade.
         price: Price of the order; ``None`` if it has none (0, or legs of different prices).
         average: Average price of its trades.
-        better_by: How much better than ``price`` the average is: positive for a cheaper purchase or
-            a dearer sale.
+        better_by: How much better than ``price`` the average is per share: positive for a cheaper
+            purchase or a more expensive sale.
         improvement: ``better_by`` for the filled quantity, in money.
     """
 
@@ -85,10 +85,10 @@ class ExecutionQuality(ResultTable[OrderExecution]):
 def execution_quality(
     orders: Orders, trades: Trades, *, buy: str = "B", sell: str = "S"
 ) -> ExecutionQuality:
-    """Measures how fast, how far and at what price each order of the order book was filled.
+    """Measures how quickly, how completely and at what price each order was filled.
 
     An order is identified by client, day of entry, exchange, segment and ``order_no``. Its legs are
-    taken together by side, so that purchases and sales of a bracket order are not averaged.
+    combined by side, so that purchases and sales of a bracket order are not averaged.
     Latencies run from ``order_date_time`` to ``exch_order_time`` to ``exch_trade_time``. Trades
     without an order are left out; ``reconcile`` reports them. (Service: "Order record", "Trade
     record".)

@@ -39,8 +39,8 @@ class OrderCheck(OfOrder):
     Attributes:
         finding: ``agrees``; ``side differs``, ``security differs``, ``product differs``,
             ``quantity differs`` or ``price differs``; ``no trades`` for an order that is filled;
-            ``no order`` for trades; ``order book empty`` where there was no order to compare with;
-            ``value missing`` where a value that the comparison needs is missing.
+            ``no order`` for trades without an order; ``order book empty`` if there was no order to
+            compare with; ``value missing`` if the comparison lacks a value.
         legs: Rows in the order book.
         fills: Rows in the trade book.
         orders_quantity: Sum of ``traded_qty`` over the legs.
@@ -119,14 +119,14 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
     """Compares each order of the order book with its trades: side, security, product and fills.
 
     An order is identified by client, day of entry, exchange, segment and ``order_no``. Its legs are
-    summed by side, and so are its trades, so that the two sides of a bracket order stay apart.
+    summed by side, and so are its trades, so that the two sides of a bracket order remain separate.
     Quantities must be equal; average prices may differ by the tolerance, because the order book
-    rounds them. Values in which a contract counts for a lot of shares are recognised. A missing
-    value is never treated as zero. Sums are exact. (Service: "Order record", "Trade record".)
+    rounds them. Values that count a contract as a lot of shares are recognised. A missing value is
+    never treated as zero. Sums are exact. (Service: "Order record", "Trade record".)
 
-    The order book holds the current day only. Trades of orders entered on other days than those in
-    it are left out and counted in ``other_days``. If it is empty, as after the service has cleared
-    it, every trade is reported as ``order book empty``: there was nothing to compare with.
+    The order book covers the current day only. Trades of orders entered on days that it does not
+    cover are left out and counted in ``other_days``. If it is empty, as after the service has
+    cleared it, every trade is reported as ``order book empty``.
 
     Args:
         orders: The order book, or the books of several accounts as ``td.order_books`` returns them

@@ -35,23 +35,23 @@ def kinds_of(row: type) -> dict[str, str]:
 
 
 class ResultTable(ColumnTable, Generic[Row]):
-    """A result of a calculation: rows of one type, in a schema that does not depend on the data.
+    """The result of a calculation: rows of one type, with a schema independent of the data.
 
-    It is indexed and iterated like a list of its rows, prints what matters first, and is exported
-    like a book. A value that is not known is ``None``. Two results are equal if their rows are.
+    Indexed and iterated like a list of rows, and exported like a book. Unknown values are ``None``.
+    Two results are equal if their rows are.
     """
 
     __slots__ = ("_columns", "_zone")
 
     _row: ClassVar[type]
-    _lead: ClassVar[tuple[str, ...]]  # what names a row: a display has the first known
-    _apart: ClassVar[tuple[str, ...]]  # what may tell rows of one name apart
-    _key_columns: ClassVar[tuple[str, ...]]  # what a display shows of a row, the answer first
+    _lead: ClassVar[tuple[str, ...]]  # columns that name a row; a display uses the first known
+    _apart: ClassVar[tuple[str, ...]]  # columns that distinguish rows of the same name
+    _key_columns: ClassVar[tuple[str, ...]]  # columns in a display, the most important first
     _summed: ClassVar[tuple[str, ...]] = ()
-    _noun: ClassVar[tuple[str, str]] = ("row", "rows")  # one and several
-    _leading = 2  # how many of the key columns are shown on any screen
-    _size: ClassVar[str] = ""  # by which rows are sorted, the largest amount first
-    _zero: ClassVar[str] = ""  # rows in which this is zero come last; the size unless given
+    _noun: ClassVar[tuple[str, str]] = ("row", "rows")  # singular and plural
+    _leading = 2  # number of key columns shown on any screen
+    _size: ClassVar[str] = ""  # column by which rows are sorted, the largest amount first
+    _zero: ClassVar[str] = ""  # rows with zero in this column come last; defaults to _size
     _columns: dict[str, list[Any]]
     _zone: tzinfo | None
 
@@ -124,9 +124,9 @@ class ResultTable(ColumnTable, Generic[Row]):
             return NotImplemented
         return self._columns == other._columns
 
-    __hash__ = None  # type: ignore[assignment]  # as a list's
+    __hash__ = None  # type: ignore[assignment]  # unhashable, like a list
 
-    # -- how it looks --
+    # -- display --
 
     def _heading(self) -> str:
         from ..display.plain_table import group
@@ -141,7 +141,7 @@ class ResultTable(ColumnTable, Generic[Row]):
         return bool(self._size)
 
     def _display_columns(self) -> list[str]:
-        """Returns the columns that a display shows: name, what tells equal names apart, answer."""
+        """Returns the columns of a display: a name, distinguishing columns, then the results."""
         known = (name for name in self._lead if any(self._columns[name]))
         shown = [next(known, self._lead[-1])]
         seen = len(set(self._columns[shown[0]]))

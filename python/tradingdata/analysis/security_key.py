@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..books.book import TradeBook
 
 KEY = ("client_id", "exchange", "segment", "security_id", "product")
-SECURITY = KEY[1:4]  # what has one price, whoever trades it
+SECURITY = KEY[1:4]  # identifies what has one price, whoever trades it
 
 LEAD = ("display_name", "symbol", KEY[3])  # a symbol may have many expiries, a name has one
 APART = ("account", KEY[1], KEY[4], KEY[0], *KEY[2:4])
@@ -26,7 +26,7 @@ Key = tuple[str, ...]
 
 
 class Names(NamedTuple):
-    """What else is known of a key."""
+    """Further names of a key, for displays."""
 
     account: str | None
     symbol: str | None

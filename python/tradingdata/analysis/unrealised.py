@@ -1,4 +1,4 @@
-"""Unrealised profit and loss and exposure of open lots or positions, at prices of the caller."""
+"""Unrealised profit and loss and exposure of open lots or positions, at the caller's prices."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _NAMED = 3  # securities that a warning names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unrealised(Keyed):
-    """What one client's open quantity of one security and product is worth; see also ``Keyed``.
+    """Market value of one client's open quantity of a security and product; see also ``Keyed``.
 
     Attributes:
         quantity: Open quantity: positive if long, negative if short.
-        value: What it was traded for: paid if positive, received if negative.
+        value: Value at which it was traded: paid if positive, received if negative.
         average: Average price at which it was traded.
         price: Price passed by the caller; ``None`` if there is none.
         market_value: ``quantity * price * multiplier``, negative if short; ``None`` without a
@@ -108,8 +108,8 @@ class UnrealisedPnl(ResultTable[Unrealised]):
 def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) -> UnrealisedPnl:
     """Values open lots or positions at the given prices, before charges.
 
-    The service has no market prices that are defined (it does not say what ``ref_ltp`` of an order
-    is), so they are passed in. Amounts are exact; each result is the float nearest to it.
+    The service documents no market prices (nor the meaning of an order's ``ref_ltp``), so the
+    caller provides them. Amounts are exact; each result is the float nearest to the exact value.
 
     Args:
         lots: Lots of either side (``open_lots`` of ``realised_pnl``, its result itself, or one dict

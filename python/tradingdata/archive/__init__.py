@@ -1,6 +1,6 @@
-"""An archive of books in one SQLite file, since the service clears its order book daily.
+"""An archive of books in one SQLite file, because the service clears its order book daily.
 
-Each row of a response is kept as the JSON that was sent, under a key: account, client, day,
+Each row of a response is stored as the JSON that was sent, under a key: account, client, day,
 exchange, segment, number, leg (of a trade: its order number), and how often that key occurred
 before in the same response. A row with a known key is the same record; if its content differs, it
 is another state of that record, and all states are kept. Every fetch is logged, failures included,

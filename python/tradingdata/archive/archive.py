@@ -1,4 +1,4 @@
-"""The archive as its user sees it; the work is done by the modules beside this one."""
+"""The public class ``Archive``: validates arguments and delegates to the modules beside it."""
 
 from __future__ import annotations
 
@@ -36,22 +36,27 @@ if TYPE_CHECKING:
 class Archive:
     """Order books and trade books of any days and accounts in one SQLite file.
 
-    Only its user may read the file. Threads and programs can share it: one writes at a time, the
-    others read what was committed before. Nothing stays open between calls, so an archive needs no
-    closing, can be pickled, and survives a fork. Every read is checked against checksums, so a
-    damaged file is an error and never a book with fewer rows.
+    Only its owner may read the file. Threads and programs can share it: one writes at a time, while
+    the others read the last committed state. No connection remains open between calls, so an
+    archive needs no closing, can be pickled and survives a fork. Checksums verify every read, so a
+    damaged file raises an error and never returns a book with fewer rows.
 
     Args:
-        path: The file; ``-wal`` and ``-shm`` files are beside it while it is in use.
+        path: The file. While it is in use, SQLite keeps ``-wal`` and ``-shm`` files beside it.
         tz: The time zone that determines the day of an empty response. It is fixed when the file is
             created.
-        keep_personal_data: Whether account numbers (PAN) are kept, where a book has them, and
-            shown; they are masked otherwise.
-        create: Whether to create the archive where the file does not exist or is empty.
+        keep_personal_data: Whether to store and return account numbers (PAN) instead of masking
+            them.
+        create: Whether to create the archive if the file does not exist or is empty.
         timeout: Seconds to wait while another program writes.
 
     Raises:
         ArchiveError: The file cannot be used; every other call may raise it too.
+
+    Example:
+        >>> archive = td.Archive("books.sqlite")
+        >>> archive.fetch(client)
+        >>> archive.trades("2026-11-16", "2026-11-20").to_pandas()
     """
 
     def __init__(
@@ -77,10 +82,10 @@ class Archive:
     # -- writing --
 
     def fetch(self, client: Client, *, timeout: float | None = None) -> fetch_log.Fetched:
-        """Fetches the order book and the trade book, and files each in one transaction.
+        """Fetches the order book and the trade book, and stores each in one transaction.
 
-        Both are fetched even if one fails; then the first error is raised, and the failure is in
-        the log (`fetches`). What was filed when this returns is on the disk. The books are filed
+        Both are fetched even if one fails; the failure is logged (see `fetches`), and the first
+        error is raised afterwards. When this returns, the books are on the disk. They are stored
         under ``client.account``.
 
         Args:
@@ -92,44 +97,44 @@ class Archive:
 
         Raises:
             ArchiveError: The file cannot be written, which is checked before any request, or a
-                response could not be filed; ``error.book`` is then that book, to be saved
-                elsewhere.
-            ConfigurationError: The client has no account label, and all accounts in the archive
-                have one: its records might be there already.
-            TradingDataError: What the client's calls raise.
+                response could not be stored; ``error.book`` is then that book, so that it can be
+                saved elsewhere.
+            ConfigurationError: The client has no account label although all accounts in the archive
+                have one, so records might be duplicated.
+            TradingDataError: A request failed.
         """
         return fetch_books(self, client, timeout)
 
     async def fetch_async(
         self, client: AsyncClient, *, timeout: float | None = None
     ) -> fetch_log.Fetched:
-        """Does the same as `fetch` for an ``AsyncClient``, without blocking the event loop."""
+        """Same as `fetch` for an ``AsyncClient``, without blocking the event loop."""
         return await fetch_books_async(self, client, timeout)
 
     def add(
         self, book: AnyBook, *, account: str | None = None, at: datetime | None = None
     ) -> fetch_log.ArchiveFetch:
-        """Files a book that was saved, such as one from ``load`` or ``from_json``.
+        """Adds a book, such as one from ``load`` or ``from_json``.
 
-        Books may be added in any order, and more than once. A book that is not one complete
-        response (a slice, a concatenation, one that was constructed) adds its rows, but does not
-        count as a fetch of its day.
+        Books may be added in any order and more than once. A book that is not one complete response
+        (a slice, a concatenation or a constructed one) adds its rows, but does not count as a fetch
+        of its day.
 
         Args:
             book: A ``TradeBook`` or an ``OrderBook``.
-            account: The label of its account, where its response does not say; ``""`` for none.
-            at: When it was received, an aware time, where its response does not say. Without
-                either, its rows never replace those of a response with a time.
+            account: The label of its account, if its response has none; ``""`` for no label.
+            at: When it was received, an aware time, if its response has no time. Without either,
+                its rows never replace those of a response with a time.
 
         Returns:
-            The log entry. For a response that the archive has already, nothing changes, and the
-            entry is the one it has, with ``new`` and ``changed`` 0.
+            The log entry. Adding a response again changes nothing and returns the existing entry
+            with ``new`` and ``changed`` 0.
 
         Raises:
             TypeError: The book is neither of the two, or ``at`` is not a time.
             ValueError: ``at`` has no time zone, or the account is unknown while the archive has
                 labelled accounts: without a label, records may be duplicated.
-            ArchiveError: The book could not be filed.
+            ArchiveError: The book could not be stored.
         """
         account, at = ingest.origin_of(book, account, at, self._known_accounts)
         return self._file(book, account, "add", at)
@@ -158,18 +163,18 @@ class Archive:
         account: str | None = None,
         missing_ok: bool = False,
     ) -> TradeBook:
-        """Returns the trades of some days in their newest state, by day and time.
+        """Returns the trades of some days in their newest state, ordered by day and time.
 
         Every weekday from ``start`` to ``end`` must have been fetched, for every account unless
-        ``account`` names one; `missing` says what counts. Without ``start``, the days begin with
-        the first one in the archive; without both, all that it has is returned.
+        ``account`` names one; see `missing`. Without ``start``, the days begin with the first one
+        in the archive; without both, everything in the archive is returned.
 
         Args:
             start: The first day, a date or text such as "2026-11-20".
             end: The last day (inclusive); ``start`` if None.
             account: The label of one account, ``""`` for the one without a label; all if None.
-            missing_ok: Whether days that were never fetched are a ``DataWarning`` instead of an
-                error.
+            missing_ok: Whether days that were never fetched issue a ``DataWarning`` instead of
+                raising.
 
         Raises:
             ArchiveError: Days were never fetched (``error.missing`` lists them), or the file is
@@ -186,7 +191,7 @@ class Archive:
         account: str | None = None,
         missing_ok: bool = False,
     ) -> OrderBook:
-        """Returns the orders of some days in their newest state, by day and time; see `trades`."""
+        """Returns the orders of some days in their newest state; arguments as for `trades`."""
         return cast("OrderBook", self._read("orders", start, end, account, missing_ok))
 
     def _read(
@@ -206,19 +211,19 @@ class Archive:
         return book
 
     def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
-        """Returns the states in which the archive saw an order, each from when it was first seen.
+        """Returns all known states of an order, each with the time when it was first seen.
 
-        Where several records have that number (legs, days, accounts), they follow each other.
-        ``row_no`` and ``ref_ltp`` change while an order does not, so they make no new state.
+        If several records have this number (legs, days, accounts), their states follow each other.
+        ``row_no`` and ``ref_ltp`` change while an order does not, so they do not count as changes.
 
-        The first call checks all of the file: about 10 seconds per million records.
+        The first call verifies the entire file, which takes about 10 seconds per million records.
 
         Args:
             order_no: The order's number.
             account: The label of one account, ``""`` for the one without a label; all if None.
 
         Returns:
-            The states; none where the archive has no such order.
+            The states; empty if the archive has no such order.
         """
         number, label = text("order_no", order_no), _label(account)
         with self._reading_anything() as connection:
@@ -226,7 +231,7 @@ class Archive:
 
     @contextmanager
     def _reading_anything(self) -> Iterator[sqlite3.Connection]:
-        """Opens the file for reading after a check of all of it, once for each version of it."""
+        """Opens the file for reading; verifies all of it once for each version of the file."""
         version = database.file_version(self._path)
         with database.reading(self._path) as connection:
             if version != self._checked:
@@ -236,7 +241,7 @@ class Archive:
             yield connection
 
     def fetches(self, *, account: str | None = None) -> list[fetch_log.ArchiveFetch]:
-        """Returns the log: every response and every failure, in the order of writing.
+        """Returns the log of all responses and failures, in the order in which they were written.
 
         Args:
             account: The label of one account, ``""`` for the one without a label; all if None.
@@ -265,21 +270,21 @@ class Archive:
         account: str | None = None,
         after: time | str | None = None,
     ) -> list[coverage.MissingDay]:
-        """Returns the weekdays, from start to end, on which a book was not fetched.
+        """Returns the weekdays (inclusive) on which a book was not fetched.
 
-        A complete response covers the day on which it was received, from 06:00 on in any case and
-        before that unless all its rows are of earlier days. A trade book also covers the days of
-        its rows, and an order book the last of them, since orders of other days are those that
-        outlasted their day. A day without business is therefore not missing.
+        A complete response covers the day on which it was received; before 06:00, only if it is
+        empty or has rows of that day. A trade book also covers the days of its rows. An order book
+        covers only the last of them, because orders of earlier days are carried over. A fetched day
+        without trades or orders is not missing.
 
         Args:
             start: The first day, a date or text such as "2026-11-20".
             end: The last day.
-            holidays: Days, besides weekends, on which the exchanges were closed.
+            holidays: Days other than weekends on which the exchanges were closed.
             account: The label of one account, ``""`` for the one without a label; every account in
                 the log if None.
             after: A time of day in the archive's time zone, such as "15:30": responses received
-                earlier do not count for that day, since they may lack what followed.
+                earlier do not count for that day, because they may be incomplete.
         """
         label = _label(account)
         entries = self.fetches(account=label)
@@ -295,22 +300,22 @@ class Archive:
     def sql(
         self, query: str, parameters: Parameters = (), *, missing_ok: bool = False
     ) -> QueryResult:
-        """Returns the result of an SQL query over the views ``trades`` and ``orders``.
+        """Runs an SQL query over the views ``trades`` and ``orders``.
 
-        A view has a row for each record in its newest state: ``account``, ``day``, ``seen_at``
-        (UTC), every field with its type, and ``json``, the record as it was sent, for fields that
-        the service does not document: ``json_extract(json, '$.name')``. Times and dates are text.
-        The file's tables can be queried too. Account numbers are masked as in the books, in the
-        table ``states`` as well. Ctrl-C ends a long query.
+        A view has one row for each record in its newest state: ``account``, ``day``, ``seen_at``
+        (UTC), every field with its type, and ``json``, the record as it was sent. Use
+        ``json_extract(json, '$.name')`` for undocumented fields. Times and dates are text. The
+        file's tables can be queried too. Account numbers are masked as in the books, also in the
+        table ``states``. Ctrl-C interrupts a long query.
 
-        Days that the query selects (by ``day =``, ``IN``, ``BETWEEN``, ``<`` or ``>``) and that
-        were never fetched are an error, as for `trades`.
+        Days that the query selects (by ``day =``, ``IN``, ``BETWEEN``, ``<`` or ``>``) must have
+        been fetched, as for `trades`.
 
-        The first call checks all of the file: about 10 seconds per million records.
+        The first call verifies the entire file, which takes about 10 seconds per million records.
 
         Args:
-            query: One statement that only reads.
-            parameters: The values of its ``?`` or ``:name``.
+            query: One read-only statement.
+            parameters: Values for its placeholders, ``?`` or ``:name``.
             missing_ok: Whether days may be missing, as for `trades`.
 
         Raises:
@@ -335,14 +340,13 @@ class Archive:
         """Writes Parquet files by day, such as ``trades/day=2026-11-20/trades.parquet``.
 
         Every file has the same columns, whatever the data: ``account``, the record's fields, and
-        ``extra``, the unknown fields as JSON text. A day that was fetched and had no rows has a
-        file too. Each file is written elsewhere, flushed and then moved into its place, so a reader
-        sees either the old one or the new one.
+        ``extra``, the unknown fields as JSON text. A fetched day without rows has a file too. Each
+        file is replaced atomically, so readers see either the old one or the new one.
 
         Args:
-            folder: The folder to write to; it is created where it does not exist.
-            start: The first day; ``start``, ``end`` and ``missing_ok`` are those of `trades`.
-            end: The last day.
+            folder: The folder to write to; created if it does not exist.
+            start: The first day; ``start``, ``end`` and ``missing_ok`` are as in `trades`.
+            end: The last day (inclusive).
             missing_ok: Whether days may be missing.
             progress: Whether to show a progress bar (tqdm).
 
@@ -375,7 +379,7 @@ class Archive:
         return self._zone
 
     def close(self) -> None:
-        """Does nothing, since nothing is open between calls."""
+        """Does nothing, because no connection remains open between calls."""
 
     def __enter__(self) -> Self:
         return self
@@ -388,5 +392,5 @@ class Archive:
 
 
 def _label(account: str | None) -> str | None:
-    """Checks a label: one of another type would find nothing, which looks like an empty day."""
+    """Validates a label. A label of another type would match nothing, as on an empty day."""
     return None if account is None else text("account", account)

@@ -1,10 +1,10 @@
 """Checksums of an archive's content, which prove that a read is complete and unaltered.
 
-SQLite checks the structure of the pages that it visits, but not what they hold: one flipped bit can
-change a price, and a lost entry of an index hides a row. So the table `days` has the number of
-records of each book, account and day and two CRC-32 checksums of them: `newest` covers the JSON
-that a book of that day is read from, `history` all their states. The table `totals` covers `days`
-and the log.
+SQLite checks the structure of the pages that it visits, but not their content: one flipped bit can
+change a price, and a lost index entry hides a row. The table `days` therefore stores, for each
+book, account and day, the number of records and two CRC-32 checksums: `newest` covers the JSON from
+which the book of that day is read, `history` all states. The table `totals` covers `days` and the
+log.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Seal(NamedTuple):
-    """What the table `days` has about one book, account and day.
+    """The row of the table `days` for one book, account and day.
 
-    ``records`` is how many there are, and ``fetched`` whether a complete response covered the day.
+    ``records`` is their number, and ``fetched`` whether a complete response covered the day.
     """
 
     fetched: int
@@ -76,7 +76,7 @@ def checked(
     """Yields (account, JSON) of rows of (account, day, JSON), each day in its checksum's order.
 
     Raises:
-        Damage: After the last row, where the rows are not exactly those that were sealed.
+        Damage: After the last row, if the rows are not exactly those that were sealed.
     """
     seen: dict[AccountDay, tuple[int, int]] = {}
     for account, day, json in rows:
@@ -215,7 +215,7 @@ def read_total(connection: sqlite3.Connection, name: str) -> tuple[int, int]:
     """Returns the number of rows that a table should have, and their checksum.
 
     Raises:
-        Damage: The file does not say.
+        Damage: The table lacks the entry.
     """
     row = connection.execute("SELECT rows, checksum FROM totals WHERE name = ?", (name,)).fetchone()
     if row is None:

@@ -1,9 +1,9 @@
-"""Which days an archive covers, and which were never fetched.
+"""Coverage of an archive: the days that were fetched, and those that are missing.
 
-A complete response covers the day on which it was received and, of a trade book, the days of its
-rows. An order book covers the last day of its rows, since those of other days are orders that
-outlasted their day. Before 06:00 a response may be the book of the day before, so it covers its own
-day only where it has rows of that day, or none at all. Saturdays and Sundays are never missing.
+A complete response covers the day on which it was received and, for a trade book, the days of its
+rows. An order book covers only the last day of its rows, because orders of earlier days are carried
+over. Before 06:00 a response may still be the book of the previous day, so it covers its own day
+only if it has rows of that day or is empty. Saturdays and Sundays are never missing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_LISTED = 8  # in a message
 
 
 class MissingDay(NamedTuple):
-    """A weekday of which a book was never fetched.
+    """A weekday for which a book was never fetched.
 
     Attributes:
         day: The day.

@@ -1,6 +1,6 @@
-"""Connections to an archive's file, one for each piece of work.
+"""Connections to an archive's file, one for each operation.
 
-Nothing stays open between calls, so an archive can be used by any thread, and after a fork.
+No connection remains open between calls, so any thread can use an archive, also after a fork.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _creating = ForkLock()
 def reading(path: str) -> Iterator[sqlite3.Connection]:
     """Opens a connection that reads one consistent state of the file and cannot change it.
 
-    It is opened like a writer's where that is possible: only such a connection, as the last one to
-    close, removes the files beside an archive.
+    The connection is opened like a writer's if possible: only such a connection, as the last one to
+    close, removes the files beside the archive.
 
     Raises:
-        ArchiveError: The file is not an archive that this version knows, or is damaged.
+        ArchiveError: The file is not an archive, has an unknown schema version, or is damaged.
     """
     with explained(path), closing(_open_to_read(path)) as connection:
         connection.execute("PRAGMA temp_store = MEMORY")
@@ -47,7 +47,7 @@ def reading(path: str) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def writing(path: str, timeout: float) -> Iterator[sqlite3.Connection]:
-    """Opens a connection within a transaction, which is on the disk when the block has ended.
+    """Opens a connection within a transaction, which is on the disk when the block ends.
 
     After an error the file is unchanged.
 
@@ -64,7 +64,7 @@ def writing(path: str, timeout: float) -> Iterator[sqlite3.Connection]:
 
 
 def check_writable(path: str) -> None:
-    """Raises ArchiveError if the file cannot be written; that it is locked does not count."""
+    """Raises ArchiveError if the file cannot be written, unless it is only locked."""
     with explained(path), closing(_open_to_write(path)) as connection:
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -143,8 +143,8 @@ def _is_empty(path: str) -> ArchiveError:
 
 
 def _make_file(path: str) -> None:
-    # A file descriptor of our own that closes while another thread has the file open in SQLite
-    # would drop SQLite's locks (POSIX), so only the thread that creates the file opens it.
+    # Closing any descriptor of a file drops all POSIX locks of the process on it, including those
+    # of SQLite in other threads. Only the thread that creates the file may therefore open it here.
     with _creating:
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -192,7 +192,7 @@ def _connect(path: str, mode: str, timeout: float) -> sqlite3.Connection:
 
 
 def _open_to_write(path: str) -> sqlite3.Connection:
-    """Opens a connection whose commits are on the disk, and which never waits for a lock."""
+    """Opens a connection whose commits are flushed to disk and which never waits for a lock."""
     connection = _connect(path, "rw", _OPEN_TIMEOUT)
     try:
         connection.execute("PRAGMA synchronous = FULL")
@@ -216,7 +216,7 @@ def _open_to_read(path: str) -> sqlite3.Connection:
             or not unwritable
         ):
             raise
-        # Without a log beside it, and nobody who could write, the file alone is the archive.
+        # Without a write-ahead log, and without anyone able to write, the file is complete.
         if not os.path.exists(path) or os.path.exists(f"{path}-wal"):
             raise
         return _connect(path, "ro&immutable=1", _OPEN_TIMEOUT)

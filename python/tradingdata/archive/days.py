@@ -1,4 +1,4 @@
-"""Days and spans of days as arguments: dates, or text such as "2026-11-20"."""
+"""Days and ranges of days as arguments: dates, or text such as "2026-11-20"."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Days(NamedTuple):
 
     @classmethod
     def of_texts(cls, first: str, last: str) -> Days:
-        """Returns the span of two days as the file holds them."""
+        """Returns the range between two days in the file's notation."""
         return cls(date.fromisoformat(first), date.fromisoformat(last))
 
     def as_texts(self) -> tuple[str, str]:
-        """Returns the first and the last day as the file holds them."""
+        """Returns the first and the last day in the file's notation."""
         return self.first.isoformat(), self.last.isoformat()
 
     def each(self) -> Iterator[date]:
-        """Yields every calendar day of the span."""
+        """Yields every calendar day of the range."""
         for count in range((self.last - self.first).days + 1):
             yield self.first + timedelta(days=count)
 
@@ -53,7 +53,7 @@ def day_of(name: str, value: Day) -> date:
 
 
 def days_of(start: Day | None, end: Day | None) -> Days:
-    """Returns the span of two arguments: neither is all days, a start alone is that one day.
+    """Returns the range given by two arguments: all days without both, one day without an end.
 
     Raises:
         ValueError: The end is before the start.

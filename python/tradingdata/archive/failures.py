@@ -1,7 +1,7 @@
-"""The one place that turns failures of an archive's file into `ArchiveError`.
+"""Conversion of all failures of an archive's file into `ArchiveError`.
 
-Messages name the file and what to do about it, and never quote a record: an archive may hold
-personal data that whoever opens it did not ask for.
+Messages name the file and what to do about it. They never quote a record, because it may contain
+personal data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ADVICE = {
     "again; the archive is unchanged",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened: check that its folder exists and that you may use "
     "it",
-    sqlite3.SQLITE_PERM: "cannot be opened: you lack the permission to use it",
+    sqlite3.SQLITE_PERM: "cannot be opened: you lack permission to use it",
     sqlite3.SQLITE_NOTADB: "is not an archive, or is damaged at its start, because SQLite does not "
     "recognise it: choose another path, or restore a backup",
     sqlite3.SQLITE_IOERR: "could not be read or written: check the disk and its quota, then try "
@@ -40,11 +40,11 @@ _MISUSE = (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.NotSupporte
 
 
 class Damage(Exception):
-    """The file contradicts itself; the message says where, without the content of a record."""
+    """The file is inconsistent; the message says where, without quoting a record."""
 
 
 class RejectedQuery(Exception):
-    """SQLite rejects the user's query; its own error, which is to be raised, is the argument."""
+    """SQLite rejected the user's query; the argument is its error, which is raised instead."""
 
 
 def code_of(error: sqlite3.Error) -> int:
@@ -54,7 +54,7 @@ def code_of(error: sqlite3.Error) -> int:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """Raises whatever goes wrong with the file as an ArchiveError that says what to do."""
+    """Converts every failure of the file into an ArchiveError that says what to do."""
     try:
         yield
     except _MISUSE:
@@ -84,13 +84,13 @@ def explained(path: str) -> Iterator[None]:
 
 def _damaged(path: str, detail: str) -> ArchiveError:
     return ArchiveError(
-        f"{path} is damaged ({detail}): restore your last backup, or keep a copy and recover what "
-        "is readable with the command .recover of the program sqlite3",
+        f"{path} is damaged ({detail}): restore your last backup, or keep a copy and recover the "
+        "readable part with the command .recover of the sqlite3 program",
         file=path,
     )
 
 
 def _is_read_only(path: str) -> bool:
-    """Whether the file exists and SQLite could not write it or create its log beside it."""
+    """Returns whether the file exists but SQLite cannot write it or create its log beside it."""
     folder = os.path.dirname(path) or "."
     return os.path.exists(path) and not all(os.access(name, os.W_OK) for name in (path, folder))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .archive import Archive
     from .record_key import AnyBook
 
-# The order book comes first, since the service clears it.
+# The order book comes first, because the service clears it after the session.
 _CALLS = {"orders": "order_book", "trades": "trade_book"}
 
 
@@ -56,12 +56,12 @@ async def fetch_books_async(
 
 
 def _check(archive: Archive, account: str | None) -> None:
-    """Raises, before any request, if the responses could not be filed correctly."""
+    """Raises, before any request, if the responses could not be stored correctly."""
     database.check_writable(archive.path)
     known = archive._known_accounts()
     if known and not account and None not in known:
         raise ConfigurationError(
-            "the client has no account label, and all accounts in this archive have one "
+            "the client has no account label, but all accounts in this archive have one "
             f"({', '.join(filter(None, known))}): create it with Client(account=...), otherwise "
             "records may be duplicated"
         )
@@ -77,7 +77,7 @@ class _Outcomes:
         self._errors: list[Exception] = []
 
     def received(self, name: str, book: AnyBook) -> None:
-        """Files a book; the error carries the book where that is not possible."""
+        """Stores a book; if that fails, the error carries the book."""
         received = book.response.received_at if book.response is not None else None
         try:
             self._entries[name] = self._archive._file(
@@ -91,7 +91,7 @@ class _Outcomes:
             raise
 
     def failed(self, name: str, error: Exception) -> None:
-        """Logs a failure; it takes precedence over a failure to log it."""
+        """Logs a failure, which takes precedence over a failure to log it."""
         self._errors.append(error)
         try:
             self._archive._log_failure(name, self._account, error)

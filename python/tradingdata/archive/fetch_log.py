@@ -1,4 +1,4 @@
-"""The log of an archive: every response that was filed in it, and every fetch that failed."""
+"""The log of an archive: every response stored in it, and every fetch that failed."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ _SELECT = f"SELECT {', '.join(_COLUMNS)}, CAST({_CONTENT} AS BLOB) FROM fetches"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveFetch:
-    """One entry of an archive's log: a response that was filed, or a fetch that failed.
+    """One entry of an archive's log: a stored response, or a failed fetch.
 
     Attributes:
-        id: Its number in the archive.
+        id: Number of the entry in the archive.
         book: ``"trades"`` or ``"orders"``.
         account: The label of the account, or ``None``.
         source: ``"fetch"``, or ``"add"`` for a saved book.
         at: When the response was received or the fetch failed, in the archive's time zone; ``None``
-            where a saved book does not say.
+            if unknown, as for a saved book without a time.
         filed_at: When the entry was written, in the archive's time zone.
-        whole: Whether the book was one complete response, not a part of one.
+        whole: Whether the book was one complete response.
         days: The days of its rows; for an empty response, the day on which it was received.
-        rows: The number of rows in the book.
-        new: How many of them the archive did not have.
-        changed: How many of them it had in another state.
-        sha256: The SHA-256 digest of the body as kept, in hex; ``None`` for a failure.
-        error: The name of the error's class, or ``None``.
-        message: The error's message; ``""`` where there was no error.
+        rows: Number of rows in the book.
+        new: Number of rows that were new to the archive.
+        changed: Number of rows that the archive had in another state.
+        sha256: SHA-256 digest of the stored body in hex; ``None`` for a failure.
+        error: Name of the error's class, or ``None``.
+        message: The error's message; ``""`` without an error.
     """
 
     id: int
@@ -69,7 +69,12 @@ class ArchiveFetch:
 
 
 class Fetched(NamedTuple):
-    """The log entries that `Archive.fetch` wrote, one for each book."""
+    """The log entries that `Archive.fetch` wrote, one for each book.
+
+    Attributes:
+        orders: Entry of the order book.
+        trades: Entry of the trade book.
+    """
 
     orders: ArchiveFetch
     trades: ArchiveFetch
@@ -229,7 +234,7 @@ def _entry(row: Sequence[object], zone: tzinfo | None) -> ArchiveFetch:
 
 
 def instant(when: datetime | None) -> str:
-    """Returns an aware time as the file holds it, text in UTC that sorts; ``""`` for None."""
+    """Returns an aware time in the file's notation, sortable text in UTC; ``""`` for None."""
     if when is None:
         return ""
     return when.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

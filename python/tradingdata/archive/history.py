@@ -1,4 +1,4 @@
-"""The states of an order, as the archive saw them."""
+"""The history of an order: all states that the archive has recorded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class OrderState(NamedTuple):
 
     Attributes:
         seen_at: When the first response with this state was received, in the archive's time zone;
-            ``None`` where a saved book does not say.
+            ``None`` if unknown, as for a saved book without a time.
         account: The label of the account, or ``None``.
         order: The order in that response.
     """

@@ -1,4 +1,4 @@
-"""Files a book in an archive: its rows become records and states, in one transaction."""
+"""Stores a book in an archive: its rows become records and states, in one transaction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Sight(NamedTuple):
-    """A book to be filed, with its origin; ``received`` is an aware time, or None if unknown."""
+    """A book to store, with its origin; ``received`` is an aware time, or None if unknown."""
 
     book: AnyBook
     account: str
@@ -50,8 +50,8 @@ def origin_of(
     labels = [label for label in known_accounts() if label] if account is None else []
     if labels:
         raise ValueError(
-            "the book does not say whose it is, and this archive has labelled accounts "
-            f"({', '.join(labels)}): pass account=, or account='' for none"
+            "the book has no account label, but this archive has labelled accounts "
+            f"({', '.join(labels)}): pass account=, or account='' for no label"
         )
     if at is None:
         return account, response.received_at if response is not None else None
@@ -72,13 +72,13 @@ def masked(book: AnyBook) -> AnyBook:
 
 
 def file(connection: sqlite3.Connection, sight: Sight, zone: tzinfo) -> fetch_log.ArchiveFetch:
-    """Files a book and returns its log entry.
+    """Stores a book and returns its log entry.
 
-    A response that the archive has already changes nothing: its entry is returned, with nothing
-    ``new`` and nothing ``changed``.
+    A response that is already stored changes nothing: its entry is returned, with ``new`` and
+    ``changed`` 0.
 
     Raises:
-        Damage: The days to be changed are not as they were last written.
+        Damage: The days to be changed do not match their checksums.
     """
     book, received = sight.book, sight.received
     clock = (received or sight.filed).astimezone(zone).date()
@@ -132,7 +132,7 @@ def _fetched_before(
 
 
 class _Filing:
-    """The filing of one book, which collects what is to be written."""
+    """Stores one book; collects all rows to write first."""
 
     def __init__(self, connection: sqlite3.Connection, entry: fetch_log.Entry, number: int) -> None:
         self._connection = connection
@@ -201,7 +201,7 @@ class _Filing:
         self.days.add(day)
 
     def _see_again(self, row: Row, record: int, newest: State) -> bool:
-        """Adds a row to the history of its record; returns whether that gives it a new state."""
+        """Adds a row to the history of its record; returns whether the record has a new state."""
         at = self._entry.at
         dated = at >= newest.seen_at > ""
         if dated and same_content(self._record, newest.json, row.json):

@@ -1,4 +1,4 @@
-"""SQL over an archive, for reading only."""
+"""Read-only SQL queries over an archive."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _OF_THE_FILE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOER
 class QueryResult(ColumnTable, list[tuple[Any, ...]]):
     """The rows of a query as tuples, with the names of their columns.
 
-    It is exported as any table is. SQLite has types for values rather than columns, so a column is
-    of the kind that all its values have, and text if they differ. A name that the query uses twice
-    gets the number of its column in exports: ``price``, ``price_3``.
+    Exports like any other table. SQLite has types for values rather than columns, so a column has
+    the type that all its values have, and text if they differ. If the query uses a name twice,
+    exports add the number of the column: ``price``, ``price_3``.
 
     Attributes:
-        columns: The names, in order.
+        columns: The names of the columns, in order.
     """
 
     def __init__(self, rows: Iterable[tuple[Any, ...]] = (), columns: Iterable[str] = ()) -> None:

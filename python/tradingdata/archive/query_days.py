@@ -1,9 +1,9 @@
-"""Finds the days that a query asks for, so that one that was never fetched is not taken as empty.
+"""Finds the days that a query selects, so that a day never fetched does not look like an empty one.
 
-SQLite finds them: the query runs on an empty copy of the archive in memory, whose views have a
-row for each account and day of a calendar, and note each row that the query's conditions on `day`
-and `account` let through. Conditions that no index serves, such as `day LIKE '2026-%'`, let
-everything through, and then the query counts as one for all days.
+SQLite does the work: the query runs on an empty in-memory copy of the archive, whose views have one
+row for each account and day of a calendar and record each row that passes the query's conditions on
+`day` and `account`. Conditions that no index can serve, such as `day LIKE '2026-%'`, let all rows
+pass, and the query then counts as one for all days.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _STEPS, _MOST_STEPS = 100_000, 50  # instructions of SQLite's virtual machine; 0
 def missing_from(
     connection: sqlite3.Connection, query: str, parameters: Parameters
 ) -> list[MissingDay]:
-    """Returns the weekdays that a query asks for and that were never fetched.
+    """Returns the weekdays that a query selects but that were never fetched.
 
     An open end, as of `day >= '2026-11-16'`, is the first or last day that was fetched.
     """
@@ -67,7 +67,7 @@ def missing_from(
 
 
 def _calendar(days: Iterable[str]) -> list[str]:
-    """Returns these days and those between them, with both open ends."""
+    """Returns these days, those between them and the two open ends."""
     found = set()
     for day in days:
         with suppress(ValueError):
@@ -81,7 +81,7 @@ def _calendar(days: Iterable[str]) -> list[str]:
 def days_read(
     query: str, parameters: Parameters, accounts: Sequence[str], calendar: list[str]
 ) -> dict[str, set[AccountDay]]:
-    """Runs the query on the calendar; returns what it let through of each book, if it ended."""
+    """Runs the query on the calendar; returns the days it reads of each book, if it completes."""
     read: dict[str, set[AccountDay]] = {book: set() for book in RECORDS}
     steps = iter(range(_MOST_STEPS))
 

@@ -1,4 +1,4 @@
-"""Reads books from an archive: the JSON that was kept, decoded by this version's decoder."""
+"""Reads books from an archive by decoding the stored JSON with this version's decoder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_rows(
     """Yields the account and the JSON of each record's newest state, by day and time.
 
     Raises:
-        Damage: After the last row, where rows are missing or were altered.
+        Damage: After the last row, if rows are missing or were altered.
     """
     seals = checksums.read_days(connection, name, days, account)
     query = f"""SELECT r.account, r.day, {checksums.JSON}
@@ -42,8 +42,8 @@ def book_of(name: str, rows: Iterable[bytes], *, keep: bool, stacklevel: int) ->
     Args:
         name: ``"trades"`` or ``"orders"``.
         rows: The JSON of each record.
-        keep: Whether personal values are shown rather than masked.
-        stacklevel: Which caller a warning of lost values points to.
+        keep: Whether personal values are returned rather than masked.
+        stacklevel: The caller to which warnings about lost values point.
     """
     kind = BOOKS[name]
     books = []

@@ -1,4 +1,4 @@
-"""The rows of a book as an archive files them, each with its key, its day and its JSON."""
+"""The rows of a book as an archive stores them, each with its key, its day and its JSON."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _TIMES = {
 class Key(NamedTuple):
     """Identifies a record among those of its book and account.
 
-    ``leg`` is an order's leg. Of a trade it is the order number, since both sides of a trade with
-    oneself have the same trade number, and a later response may lack one of them.
+    ``leg`` is an order's leg. For a trade it is the order number, because both sides of a
+    self-trade have the same trade number, and a later response may lack one of them.
     """
 
     day: str
@@ -39,7 +39,7 @@ class Key(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A record to be filed; ``time`` is the time that determines its day, or ``""``."""
+    """A record to store; ``time`` is the time that determines its day, or ``""``."""
 
     key: Key
     time: str
@@ -55,7 +55,7 @@ def name_of(book: AnyBook) -> str:
 
 
 def rows_of(book: AnyBook, other_day: date) -> list[Row]:
-    """Returns the book's rows in order; one without a time of its own belongs to ``other_day``.
+    """Returns the book's rows in order; a row without a time is assigned to ``other_day``.
 
     Rows with the same key are numbered (``repeat``), so that none is lost.
     """

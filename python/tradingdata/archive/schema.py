@@ -1,8 +1,7 @@
 """The tables of an archive's file, by schema version.
 
-A version never changes once it was released; a change of the schema is one more version, which
-must keep what older ones wrote readable. The file's `user_version` is the number of versions that
-were applied to it.
+A released version never changes. A change of the schema is a new version, which must keep files of
+older versions readable. The file's `user_version` is the number of versions applied to it.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
     Raises:
         ArchiveError: The file is the database of another program, or of a later version of this
             package.
-        Damage: The file has been an archive, and is not one any more.
+        Damage: The file was an archive, but has lost its tables.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -155,7 +154,7 @@ def zone_name(connection: sqlite3.Connection) -> str:
     """Returns the time zone that determines the day of an empty response, as text.
 
     Raises:
-        Damage: The file does not say.
+        Damage: The file has no valid time zone.
     """
     row = connection.execute("SELECT value FROM archive WHERE name = 'zone'").fetchone()
     name = row[0] if row else None

@@ -1,4 +1,4 @@
-"""Compares and merges versions of a record."""
+"""Compares versions of a record and merges them into its history."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _TICKING = {"row_no", "ref_ltp"}  # these change while the order does not
 
 @lru_cache(4)
 def _ignored(record: str) -> frozenset[str]:
-    """Returns the fields that make no state: ticking ones, and those that may have been masked."""
+    """Returns the fields that are not compared: ticking ones, and those that may be masked."""
     fields = _core.fields_of(record)
     return frozenset(name for name, _, _, personal in fields if personal or name in _TICKING)
 
 
 def same_content(record: str, one: str, other: str) -> bool:
-    """Returns whether two JSON texts of a record are equal but for spaces and the order of keys.
+    """Returns whether two JSON texts of a record are equal, ignoring spaces and key order.
 
-    The texts are compared as they were sent, not as this version decodes them, so that the result
-    does not depend on the version.
+    Compares the texts as they were sent rather than as this version decodes them, so that the
+    result does not depend on the version.
     """
     return one == other or _values(record, one) == _values(record, other)
 
@@ -45,8 +45,8 @@ def _values(record: str, text: Any) -> Any:
 class State(NamedTuple):
     """A state of a record.
 
-    ``seen_at`` is ``""`` where the time of the response is not known, ``id`` is ``None`` where the
-    file does not have the state yet.
+    ``seen_at`` is ``""`` if the time of the response is unknown, and ``id`` is ``None`` if the
+    state is not in the file yet.
     """
 
     seen_at: str
@@ -63,10 +63,10 @@ def merge(
 ) -> list[State]:
     """Returns the states to write so that a record's history includes one more version of it.
 
-    Responses may be filed in any order; the result is that of their order in time. Only the begin
-    of a state is written, so where an older response splits a state, the rest of it begins with the
-    next response that showed it. A version without a time adds a state only where no other equals
-    it, before all others.
+    Responses may be stored in any order; the result is that of their chronological order. Only the
+    beginning of a state is stored, so if an older response splits a state, the second part begins
+    with the next response that contained it. A version without a time adds a state only if no other
+    state equals it; that state precedes all others.
 
     Args:
         record: The type of the record.

@@ -22,10 +22,10 @@ _WITHOUT_STATE = """SELECT count(*) FROM records r
 
 
 def seal_all(connection: sqlite3.Connection, zone: str) -> None:
-    """Seals every day and the log, after checks that nothing was lost from them before.
+    """Seals every day and the log, after checking that nothing has been lost from them.
 
     Raises:
-        Damage: Records or states are missing; sealed, they would pass for complete.
+        Damage: Records or states are missing. Sealing them would make the file look complete.
     """
     checksums.check_structure(connection)
     for book, _, found, wanted in connection.execute(_LOST):

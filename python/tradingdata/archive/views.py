@@ -1,8 +1,8 @@
 """The views `trades` and `orders`: a row for each record, a typed column for each field.
 
-They interpret values as the decoder does, but in SQL, so that any program that opens the file has
-them: a number sent as text is a number; a zero date is NULL, and so is a value that does not fit.
-Times are text that compares chronologically and that SQLite's date functions accept.
+The views interpret values like the decoder, but in SQL, so that any program that opens the file can
+use them: a number sent as text becomes a number; a zero date, or a value that does not fit, becomes
+NULL. Times are text that sorts chronologically and that SQLite's date functions accept.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ def define_views(
 
     Args:
         connection: A connection that may write.
-        temporary: Whether only this connection sees them; they take precedence over the file's.
-        personal: Whether they show the personal values in the file, as the views in the file do;
-            if not, `hide_personal_values` must come first.
+        temporary: Whether only this connection sees the views, which then take precedence over
+            those in the file.
+        personal: Whether the views show personal values unmasked, as those in the file do. If not,
+            `hide_personal_values` must be called first.
     """
     schema = "temp.sqlite_master" if temporary else "sqlite_master"
     found = dict(connection.execute(f"SELECT name, sql FROM {schema} WHERE type = 'view'"))
@@ -58,9 +59,9 @@ def define_views(
 def hide_personal_values(connection: sqlite3.Connection) -> None:
     """Masks the personal values in the table of states, for this connection.
 
-    A query then sees them neither in a view nor in the table, not even as `main.states`.
+    A query can then read them neither in a view nor in the table, not even as `main.states`.
     """
-    # As a blob: the sqlite3 module quotes text that is not valid UTF-8 in its error.
+    # Passed as a blob, because errors of the sqlite3 module quote text that is not valid UTF-8.
     connection.create_function(
         "masked_json", 1, lambda json: _core.masked_json(json).decode(), deterministic=True
     )
@@ -75,7 +76,7 @@ def hide_personal_values(connection: sqlite3.Connection) -> None:
 def _authorize(
     action: int, table: str | None, column: str | None, schema: str | None, view: str | None
 ) -> int:
-    """Lets a query read the JSON of a state through the views that mask it only."""
+    """Allows a query to read the JSON of a state only through the views that mask it."""
     if action != sqlite3.SQLITE_READ or column != "json":
         return sqlite3.SQLITE_OK
     if table == "states" and schema == "main":

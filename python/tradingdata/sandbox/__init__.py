@@ -1,4 +1,4 @@
-"""A simulated Trading Data Service on this machine, to try scripts on without an account::
+"""A simulated Trading Data Service on this machine, for trying scripts without an account::
 
     from tradingdata import sandbox
 
@@ -6,25 +6,25 @@
         client = service.client()
         client.trade_book().to_pandas()
 
-A day is made from a seed: the same seed, day and number of orders give the same bytes on every
-machine. By default it is the end of that day. The day can also unfold while a script polls it,
-or be moved on by the script::
+A trading day is generated from a seed: the same seed, day and number of orders give the same bytes
+on every machine. By default the day is over. It can also run while a script polls it, or advance
+under the control of the script::
 
-    service = sandbox.start(speed=60)          # a market minute each second, from 09:15
+    service = sandbox.start(speed=60)          # one market minute per second, from 09:15
     service = sandbox.start(speed=0)           # stays at 09:15 ...
-    service.advance_to("10:30")                # ... until it is moved on
+    service.advance_to("10:30")                # ... until it is advanced
 
-Things that go wrong on a real day can be made to go wrong (`FAULTS` lists them all)::
+Failures of a real day can be triggered on demand (`FAULTS` lists them all)::
 
     service.fail_next("429", retry_after=2)
     service.fail_next("stall", seconds=5, endpoint="order_book")
     service.expire_token()
 
-and `service.requests` tells what was asked. Clients, numbers, prices and most companies are
-fictional. Where the service's document says "not shown" - codes, statuses of errors, the meaning
-of a field - the sandbox had to choose, and what it chose says nothing about the service.
+and `service.requests` lists the requests received. Clients, numbers, prices and most companies are
+fictional. Where the service document says "not shown" (codes, HTTP statuses of errors, the meaning
+of a field), the sandbox had to choose a value, which says nothing about the real service.
 
-`python -m tradingdata.sandbox` runs it by itself, for scripts in another process.
+`python -m tradingdata.sandbox` runs the sandbox in its own process, for other programs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .service import Service
 __all__ = ["DEFAULT_DAY", "FAULTS", "Clock", "Request", "RequestLog", "Service", "start"]
 
 DEFAULT_DAY = date(2026, 11, 20)
-"""The day when none is asked for. It is fixed, so that results repeat."""
+"""The default trading day. It is fixed, so that results are reproducible."""
 
 
 def start(
@@ -52,18 +52,29 @@ def start(
     orders: int = 200,
     port: int = 0,
 ) -> Service:
-    """Starts a simulated service on 127.0.0.1 and returns it, ready to be asked.
+    """Starts a simulated service on 127.0.0.1, which accepts requests when this returns.
 
-    - `seed`: another seed is another day's business.
-    - `day`: the trading day, a date or text such as "2026-11-20"; `DEFAULT_DAY` unless given.
-    - `speed`: None for the end of the day, 15:30:00; a number to let the day run from 09:15:00
-      with so many market seconds a second; 0, and it stands at 09:15:00 until it is advanced.
-    - `accounts`: how many ("desk1", "desk2", ...), or their labels; each has its own token and day.
-    - `orders`: how many orders each account enters during the day; trades are about half as many
-      again.
-    - `port`: 0 takes a free one.
+    Args:
+        seed: Seed of the random generator; another seed gives other orders and prices.
+        day: Trading day, a date or text such as "2026-11-20"; `DEFAULT_DAY` if None.
+        speed: Market seconds per second, starting at 09:15:00; with 0, the clock stays at 09:15:00
+            until it is advanced. None sets it to the end of the day, 15:30:00.
+        accounts: Number of accounts (labelled "desk1", "desk2", ...), or their labels. Each account
+            has its own token, orders and trades.
+        orders: Number of orders that each account enters during the day. There are about 1.5 times
+            as many trades.
+        port: Port to listen on; 0 chooses a free one.
 
-    Raises ValueError for arguments that make no day, OSError when the port is taken.
+    Returns:
+        The running service. Use it as a context manager, or call `stop()`.
+
+    Raises:
+        ValueError: An argument is out of range.
+        OSError: The port is in use.
+
+    Example:
+        >>> with sandbox.start(seed=7) as service:
+        ...     print(len(service.client().trade_book()))
     """
     if isinstance(day, str):
         day = date.fromisoformat(day)

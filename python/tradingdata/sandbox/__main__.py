@@ -1,4 +1,7 @@
-"""`python -m tradingdata.sandbox`: the simulated service in a process of its own."""
+"""Command line of `python -m tradingdata.sandbox`: runs the sandbox in its own process.
+
+Uses argparse, because the base installation has no typer; `tradingdata sandbox` calls `serve`.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def serve(
     *, port: int, seed: int, day: str | None, speed: float | None, accounts: str, orders: int
 ) -> None:
-    """Runs the sandbox until Ctrl-C or SIGTERM. ``accounts`` is a number, or labels with commas.
+    """Runs the sandbox until Ctrl-C or SIGTERM.
 
-    Raises what ``sandbox.start`` raises.
+    ``accounts`` is a number or comma-separated labels. Raises the errors of ``sandbox.start``.
     """
     service = start(
         seed=seed,
@@ -38,14 +41,14 @@ def serve(
         orders=orders,
         port=port,
     )
-    # SIGINT too, since a shell starts what it puts in the background with SIGINT ignored.
+    # SIGINT too, because shells start background processes with SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:
         with service:
             print(_welcome(service), flush=True)
             while True:
-                # Not for ever: a signal just before a wait without end would not end it.
+                # Short waits: a signal that arrives just before a wait would not interrupt it.
                 time.sleep(0.5)
     except KeyboardInterrupt:
         print("\nstopped", flush=True)
@@ -54,30 +57,34 @@ def serve(
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tradingdata.sandbox",
-        description="A simulated Trading Data Service on this machine, until Ctrl-C.",
+        description="Run a simulated Trading Data Service on this machine until Ctrl-C.",
     )
-    parser.add_argument("--port", type=int, default=8765, help="0 takes a free one (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed, another day's business")
-    parser.add_argument("--day", help=f"the trading day, as {DEFAULT_DAY} (the default)")
+    parser.add_argument(
+        "--port", type=int, default=8765, help="port; 0 chooses a free one (default %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the generated day")
+    parser.add_argument("--day", help=f"trading day (default {DEFAULT_DAY})")
     parser.add_argument(
         "--speed",
         type=float,
-        help="market seconds a second, from 09:15; without it the day is over",
+        help="market seconds per second, from 09:15; without it, the day is over",
     )
     parser.add_argument(
-        "--accounts", default="1", help="how many, or labels with commas between (%(default)s)"
+        "--accounts",
+        default="1",
+        help="number of accounts, or comma-separated labels (default %(default)s)",
     )
     parser.add_argument(
-        "--orders", type=int, default=200, help="orders of an account (%(default)s)"
+        "--orders", type=int, default=200, help="orders per account (default %(default)s)"
     )
     return parser
 
 
 def _welcome(service: Service) -> str:
-    moves = "the day unfolds" if service.clock.speed else "the day is over"
+    moves = "the day is running" if service.clock.speed else "the day is over"
     lines = [
         f"tradingdata sandbox at {service.base_url}",
-        f"seed {service.seed}, market time {service.now}, {moves}; Ctrl-C ends it",
+        f"seed {service.seed}, market time {service.now}, {moves}; press Ctrl-C to stop",
         "",
         f"export TRADINGDATA_BASE_URL={service.base_url}",
         f"export TRADINGDATA_ACCESS_TOKEN={service.token()}",

@@ -1,4 +1,4 @@
-"""Who trades: fictional clients with a label, an identifier and a PAN of valid form."""
+"""Fictional clients of the sandbox: a label, an identifier and a PAN of valid form."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Account:
 
 
 def make_accounts(accounts: int | Sequence[str], seed: int) -> tuple[Account, ...]:
-    """Accounts by count ("desk1", "desk2", ...) or by label.
+    """Returns accounts by number ("desk1", "desk2", ...) or by label.
 
-    Raises ValueError where there is none, and for a label that is empty or comes twice.
+    Raises ValueError if there are none, and for an empty or repeated label.
     """
     if isinstance(accounts, str):
         raise TypeError(f"accounts must be a number or a list of labels: use [{accounts!r}]")
@@ -30,7 +30,7 @@ def make_accounts(accounts: int | Sequence[str], seed: int) -> tuple[Account, ..
     else:
         labels = list(accounts)
     if not labels or not all(labels) or len(set(labels)) < len(labels):
-        raise ValueError("accounts must be at least one label, none empty, each only once")
+        raise ValueError("accounts must be one or more distinct, non-empty labels")
     return tuple(
         Account(number, label, str(1_100_420_000 + 17 * number), _pan(seed, number))
         for number, label in enumerate(labels, start=1)
@@ -38,7 +38,7 @@ def make_accounts(accounts: int | Sequence[str], seed: int) -> tuple[Account, ..
 
 
 def _pan(seed: int, number: int) -> str:
-    """Three letters, P for a person, the initial, four digits, a letter."""
+    """Returns three letters, P for a person, the initial, four digits and a letter."""
     random = Random(f"{seed}/pan/{number}")
     letters = [_LETTERS[int(random.random() * 26)] for _ in range(5)]
     digits = int(random.random() * 9999) + 1

@@ -1,4 +1,4 @@
-"""The books of one account at a moment, as bytes that are made once and sent many times."""
+"""The books of one account at a market time, encoded once and sent many times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEFORE_ANY = -(24 * 3600)
 
 
 class Body:
-    """The body of an answer, and its gzip form once somebody has asked for that."""
+    """The body of a response, and its gzip form once requested."""
 
     __slots__ = ("_lock", "_packed", "raw")
 
@@ -28,7 +28,7 @@ class Body:
         self._lock = threading.Lock()
 
     def packed(self) -> bytes:
-        """The body in gzip form, the same bytes for the same body."""
+        """Returns the body in gzip form; equal bodies give equal bytes."""
         with self._lock:
             if self._packed is None:
                 self._packed = gzip.compress(self.raw, compresslevel=1, mtime=0)
@@ -36,26 +36,26 @@ class Body:
 
 
 class Books:
-    """Both books of an account, which follow the clock.
+    """Both books of an account at the time of the clock.
 
-    Only what changed since the last look is written anew: orders that arrived or traded, and, each
-    minute, the market price on orders that still wait. A clock set back starts the day again. The
-    day is made when it is first looked at.
+    Only rows that changed since the previous request are encoded again: orders that arrived or
+    traded, and, each minute, the market price of pending orders. A clock set back restarts the day.
+    The day is generated on the first request.
     """
 
     def __init__(self, account: Account, market: Market, day: date, orders: int, seed: int) -> None:
         self._account, self._market, self._day = account, market, day
-        self._orders_asked, self._seed = orders, seed
+        self._order_count, self._seed = orders, seed
         self._lock = threading.Lock()
         self._start()
 
     @cached_property
     def _life(self) -> Day:
-        return simulate(self._account, self._market, self._day, self._orders_asked, self._seed)
+        return simulate(self._account, self._market, self._day, self._order_count, self._seed)
 
     @cached_property
     def _events(self) -> list[tuple[int, int]]:
-        """When something happens to which order."""
+        """The times at which orders change, with the position of the order."""
         return sorted(
             (second, place)
             for place, order in enumerate(self._life.orders)
@@ -63,12 +63,12 @@ class Books:
         )
 
     def at(self, second: int) -> tuple[Body, Body]:
-        """The order book and the trade book, `second` seconds after the opening bell."""
+        """Returns the order book and the trade book, `second` seconds after the opening bell."""
         with self._lock:
             if second < self._second:
                 self._start()
             if second > self._second:
-                self._go_on(second)
+                self._advance(second)
             return self._order_book, self._trade_book
 
     def _start(self) -> None:
@@ -79,7 +79,7 @@ class Books:
         self._trades: list[bytes] = []
         self._order_book = self._trade_book = Body(_NOTHING)
 
-    def _go_on(self, second: int) -> None:
+    def _advance(self, second: int) -> None:
         changed = set(self._waiting) if second // 60 > self._second // 60 else set()
         events = self._events
         while self._next_event < len(events) and events[self._next_event][0] <= second:

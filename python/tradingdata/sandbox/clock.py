@@ -1,4 +1,4 @@
-"""The sandbox's own clock: it stands still, or it runs faster than the wall."""
+"""The sandbox's market clock, which is stopped or runs at a multiple of real time."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from .market import CLOSE, OPEN
 
 
 class Clock:
-    """Market time of one day, naive as the service's own times are.
+    """Market time of one day, naive like the service's own times.
 
-    With `speed=None` it stands at the closing bell, with 0 at the opening bell; any other speed is
-    market seconds a wall second, from the opening bell until the closing bell.
+    With `speed=None` the clock is stopped at the closing bell, with 0 at the opening bell. Any
+    other speed is market seconds per second, from the opening to the closing bell.
+
+    Attributes:
+        day: The trading day.
+        speed: Market seconds per second; 0 for a stopped clock.
     """
 
     def __init__(self, day: date, speed: float | None) -> None:
@@ -25,7 +29,7 @@ class Clock:
 
     @property
     def second(self) -> int:
-        """Whole seconds after the opening bell; negative before it."""
+        """Seconds after the opening bell, rounded down; negative before it."""
         with self._lock:
             return int(self._now() // 1)
 
@@ -35,10 +39,16 @@ class Clock:
         return datetime.combine(self.day, time()) + timedelta(seconds=OPEN + self.second)
 
     def advance_to(self, moment: str | time | datetime) -> datetime:
-        """Sets the clock to a time of the day ("10:30", "10:30:15"), and returns it.
+        """Sets the clock; an earlier time moves it back. A running clock continues from there.
 
-        An earlier time takes the day back. A running clock runs on from there.
-        Raises ValueError for what is no time, or is a time of another day.
+        Args:
+            moment: A time of day such as "10:30" or "10:30:15", or a naive time on this day.
+
+        Returns:
+            The new market time.
+
+        Raises:
+            ValueError: The text is not a time, or the time is on another day or has a zone.
         """
         if isinstance(moment, datetime):
             if moment.date() != self.day or moment.tzinfo is not None:
@@ -50,14 +60,24 @@ class Clock:
             except ValueError:
                 raise ValueError(f'{moment!r} is not a time of day such as "10:30"') from None
         if moment.tzinfo is not None:
-            raise ValueError("market times have no zone: give a naive time")
+            raise ValueError("market times have no zone: pass a naive time")
         seconds = moment.hour * 3600 + moment.minute * 60 + moment.second - OPEN
         with self._lock:
             self._set(seconds)
         return self.now
 
     def advance(self, seconds: float) -> datetime:
-        """Moves the clock on by so many market seconds, at most to midnight, and returns it."""
+        """Advances the clock, at most to midnight.
+
+        Args:
+            seconds: Market seconds, 0 or more.
+
+        Returns:
+            The new market time.
+
+        Raises:
+            ValueError: The number is negative.
+        """
         if not seconds >= 0:
             raise ValueError(f"seconds must be 0 or more, not {seconds!r}")
         with self._lock:

@@ -1,4 +1,4 @@
-"""The companies that the sandbox knows: well-known ones, and enough invented ones for paging."""
+"""The companies of the sandbox: well-known ones, and enough invented ones to page through."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from random import Random
 from .listed_companies import COMPANIES, SECTORS
 
 LISTED = 3000
-"""How many companies are listed; the list is the same for every seed and day."""
+"""Number of listed companies; the list is the same for every seed and day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A listed company. An empty `nse` or `bse` means: not listed there. Money is in paise."""
+    """A listed company; `nse` or `bse` is empty if it is not listed there. Money is in paise."""
 
     code: int
     nse: str
@@ -29,12 +29,12 @@ class Company:
 
     @property
     def sector(self) -> str:
-        """The sector that the industry belongs to."""
+        """The sector of the industry."""
         return SECTORS[self.industry]
 
 
 def check_digit(isin: str) -> str:
-    """The last character of an ISIN whose first eleven characters are given (ISO 6166)."""
+    """Returns the last character of an ISIN, from its first eleven characters (ISO 6166)."""
     digits = "".join(str(int(character, 36)) for character in isin)
     total = 0
     for place, digit in enumerate(reversed(digits)):
@@ -45,7 +45,7 @@ def check_digit(isin: str) -> str:
 
 @lru_cache(maxsize=1)
 def well_known() -> tuple[Company, ...]:
-    """The companies that a reader of any newspaper knows, the largest first."""
+    """Returns the well-known companies, the largest first."""
     found = []
     for place, line in enumerate(COMPANIES.splitlines()):
         nse, bse, isin, name, industry, price, crores = line.split("|")
@@ -67,7 +67,7 @@ def well_known() -> tuple[Company, ...]:
 
 @lru_cache(maxsize=1)
 def companies() -> tuple[Company, ...]:
-    """All `LISTED` companies, the largest market capitalization first."""
+    """Returns all `LISTED` companies, the largest market capitalization first."""
     from .name_generator import names
 
     known = well_known()
@@ -79,7 +79,7 @@ def companies() -> tuple[Company, ...]:
         where = random.random()
         nse = "" if where < 0.25 else _symbol(name, symbols)
         bse = "" if where > 0.92 else _bse_code(place, codes)
-        # Real issuers have a digit where these have a letter, so none is taken for a real one.
+        # Real issuer codes have a digit where these have a letter, so they cannot collide.
         isin = f"INE{'XYZ'[place // 1000]}{place % 1000:03d}01{place % 4 + 1:02d}"
         size = random.random()
         everyone.append(
@@ -119,7 +119,7 @@ def _bse_code(place: int, taken: set[str]) -> str:
 
 
 def _suspended(random: Random, nse: str, bse: str) -> str:
-    """One in fifty is suspended, on one of the exchanges where it is listed."""
+    """Returns the exchange on which a company is suspended; one company in fifty is."""
     if random.random() > 0.02:
         return ""
     return "NSE" if nse and (random.random() < 0.5 or not bse) else "BSE"

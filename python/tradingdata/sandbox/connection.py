@@ -1,7 +1,7 @@
-"""One kept-alive connection: requests are read, answers written, faults acted out.
+"""One keep-alive HTTP/1.1 connection: reads requests, writes responses and acts out faults.
 
-The standard library's request handler parses headers as e-mail, which takes longer than all the
-rest here, so the few lines of HTTP/1.1 that a client on loopback needs are read by hand.
+The standard library's request handler parses headers as an e-mail, which takes longer than
+everything else here. This module therefore parses the subset of HTTP/1.1 that clients use itself.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from functools import lru_cache
 from http import HTTPStatus
 
 from .faults import Fault
-from .routes import Ask, Reply, error
+from .routes import HttpRequest, Reply, error
 
 _LONGEST_LINE = 1 << 16
 _MOST_HEADERS = 100
-_LARGEST_ASK = 1 << 20
+_LARGEST_BODY = 1 << 20
 _WORTH_PACKING = 1024
 _ONE_WRITE = 1 << 16
 _LINGER_ZERO = struct.pack("ii", 1, 0)
@@ -30,17 +30,17 @@ _LINGER_ZERO = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What to do with a request: the answer, and the fault that spoils it."""
+    """The response to a request, and the fault to apply to it."""
 
     reply: Reply
     fault: Fault | None = None
 
 
-Handle = Callable[[Ask], Outcome]
+Handle = Callable[[HttpRequest], Outcome]
 
 
 class Refused(Exception):
-    """A request that is not HTTP as it should be; the connection closes after the answer."""
+    """A malformed request; the connection closes after the response."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(reply.status)
@@ -48,53 +48,53 @@ class Refused(Exception):
 
 
 class Listener(socketserver.TCPServer):
-    """What a connection uses of its server."""
+    """The part of the server that a connection uses."""
 
     stopping: threading.Event
     outcome: Handle
 
 
 class Connection(socketserver.StreamRequestHandler):
-    """A connection, on a thread of its own."""
+    """A connection, served by its own thread."""
 
     disable_nagle_algorithm = True
     server: Listener
 
     def handle(self) -> None:
-        """Answers requests until the client goes, asks to close, or meets a fault that closes."""
+        """Serves requests until the client disconnects or a request or fault closes it."""
         try:
             while self._serve_one():
                 pass
         except Refused as refused:
-            head, body = _written(refused.reply, packed=False, close=True)
+            head, body = _encoded(refused.reply, packed=False, close=True)
             self.send(head + body)
 
     def send(self, data: bytes) -> None:
-        """Sends bytes as they are."""
+        """Sends bytes unchanged."""
         self.request.sendall(data)
 
     def wait(self, seconds: float) -> bool:
-        """Waits, and tells whether the service is stopping."""
+        """Waits; returns whether the service is stopping."""
         return self.server.stopping.wait(seconds)
 
     def reset(self) -> None:
-        """Ends the connection at once, with a TCP reset."""
+        """Closes the connection at once with a TCP reset."""
         self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
         self.request.close()
 
     def _serve_one(self) -> bool:
-        """Serves a request, and tells whether another may follow."""
-        ask, keep = self._read()
-        if ask is None:
+        """Serves one request; returns whether another may follow."""
+        request, keep = self._read()
+        if request is None:
             return False
-        outcome = self.server.outcome(ask)
+        outcome = self.server.outcome(request)
         fault = outcome.fault
-        packed = "gzip" in _codings(ask.headers.get("accept-encoding", ""))
-        head, body = _written(outcome.reply, packed=packed, close=not keep)
+        packed = "gzip" in _codings(request.headers.get("accept-encoding", ""))
+        head, body = _encoded(outcome.reply, packed=packed, close=not keep)
         if fault and fault.kind.act:
             fault.kind.act(self, head, body, fault.details)
             return keep and not fault.kind.closes
-        if ask.method == "HEAD":
+        if request.method == "HEAD":
             body = b""
         if len(body) < _ONE_WRITE:
             self.send(head + body)
@@ -103,8 +103,8 @@ class Connection(socketserver.StreamRequestHandler):
             self.send(body)
         return keep
 
-    def _read(self) -> tuple[Ask | None, bool]:
-        """The next request, None when there is none, and whether the connection stays."""
+    def _read(self) -> tuple[HttpRequest | None, bool]:
+        """Returns the next request, or None at the end, and whether to keep the connection."""
         line = self._line()
         while line in (b"\r\n", b"\n"):
             line = self._line()
@@ -119,7 +119,7 @@ class Connection(socketserver.StreamRequestHandler):
         keep = headers.get("connection", persistent).strip().lower() != "close"
         if "100-continue" in headers.get("expect", "").lower():
             self.send(b"HTTP/1.1 100 Continue\r\n\r\n")
-        return Ask(method, target, headers, self._body(headers)), keep
+        return HttpRequest(method, target, headers, self._body(headers)), keep
 
     def _headers(self) -> dict[str, str]:
         headers: dict[str, str] = {}
@@ -139,7 +139,7 @@ class Connection(socketserver.StreamRequestHandler):
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()):
             raise Refused(error(400, "Content-Length is not a number"))
-        if len(length) > 9 or int(length) > _LARGEST_ASK:
+        if len(length) > 9 or int(length) > _LARGEST_BODY:
             raise Refused(error(413, "The body is too large"))
         return self.rfile.read(int(length))
 
@@ -150,8 +150,8 @@ class Connection(socketserver.StreamRequestHandler):
         return line
 
 
-def _written(reply: Reply, *, packed: bool, close: bool) -> tuple[bytes, bytes]:
-    """Head and body as bytes, packed where the client takes it and it pays."""
+def _encoded(reply: Reply, *, packed: bool, close: bool) -> tuple[bytes, bytes]:
+    """Returns head and body as bytes, compressed if the client accepts it and it is worthwhile."""
     packed = packed and len(reply.body.raw) > _WORTH_PACKING
     body = reply.body.packed() if packed else reply.body.raw
     lines = [
@@ -170,7 +170,7 @@ def _written(reply: Reply, *, packed: bool, close: bool) -> tuple[bytes, bytes]:
 
 @lru_cache(maxsize=256)
 def _codings(accepted: str) -> frozenset[str]:
-    """The codings that an Accept-Encoding header allows."""
+    """Returns the content codings that an Accept-Encoding header allows."""
     found = set()
     for part in accepted.lower().split(","):
         coding, _, weight = part.partition(";")

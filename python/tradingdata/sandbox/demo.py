@@ -1,4 +1,7 @@
-"""The demonstration: the three calls against the sandbox, as plain text on a terminal."""
+"""The demonstration: the three calls against the sandbox, shown as plain text.
+
+Needs neither an account nor any optional library.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ _COLOURS = {"error": 31, "pending": 33, "success": 32}
 
 
 def show(out: TextIO) -> None:
-    """Run the three calls against a simulated service on this machine and write what they give."""
+    """Runs the three calls against a simulated service and writes their results."""
     with sandbox.start() as service, service.client() as client:
-        _write(out, f"tradingdata {__version__}, on a simulated trading day: no account needed.")
+        _write(out, f"tradingdata {__version__}, on a simulated trading day (no account needed).")
         _call(out, "trades = client.trade_book()")
         _write(out, trade_table(client.trade_book()))
         _call(out, "orders = client.order_book()")
@@ -31,9 +34,9 @@ def show(out: TextIO) -> None:
 
 
 def trade_table(trades: TradeBook) -> str:
-    """Returns the head and the tail of a trade book, with the value traded by kind of instrument.
+    """Returns the head and the tail of a trade book, with the value traded by instrument type.
 
-    The kinds are not added up: the value of a share is paid, that of an option is its premium, and
+    The types are not added up: the value of a share is paid, that of an option is its premium, and
     that of a future is notional.
     """
     rows = [
@@ -64,7 +67,7 @@ def trade_table(trades: TradeBook) -> str:
 
 
 def order_summary(orders: OrderBook) -> str:
-    """Returns how many orders, and how much of their quantity, are in each status."""
+    """Returns the number and the quantity of the orders in each status."""
     counts: Counter[str] = Counter()
     placed: Counter[str] = Counter()
     filled: Counter[str] = Counter()
@@ -82,7 +85,7 @@ def order_summary(orders: OrderBook) -> str:
 
 
 def search_summary(client: Client, query: str) -> str:
-    """Returns the largest companies that a search finds, and on how many pages they came."""
+    """Returns the largest companies that a search finds, and the number of pages it read."""
     pages = list(client.search(query, page_size=10).pages())
     stocks = [stock for page in pages for stock in page]
     largest = sorted(stocks, key=lambda stock: stock.mcap or 0.0, reverse=True)[:SHOWN]
@@ -107,13 +110,13 @@ def _write(out: TextIO, text: str) -> None:
 
 
 def _call(out: TextIO, code: str) -> None:
-    """Writes the line of Python that gives what follows, in bold on a terminal."""
+    """Writes the Python line that produces the following output, in bold on a terminal."""
     prompt = f">>> {code}"
     _write(out, "\n" + (f"\x1b[1m{prompt}\x1b[0m" if _styled(out) else prompt) + "\n")
 
 
 def _in_colour(out: TextIO, text: str) -> str:
-    """Returns a table with each line that begins with a status in its colour, on a terminal."""
+    """Colours each line of a table that begins with a status, on a terminal."""
     if not _styled(out):
         return text
     lines = text.splitlines()

@@ -1,4 +1,4 @@
-"""Faults on demand: what goes wrong with the next answer, and how to ask for it."""
+"""Faults on demand: the kinds of failure that the sandbox can produce, and their queue."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _OUTAGE_PAGE = b"<html><body><h1>503 Service Unavailable</h1><hr>gateway</body><
 
 
 class Wire(Protocol):
-    """What a fault may do to a connection."""
+    """The operations of a connection that faults use."""
 
     def send(self, data: bytes) -> None:
-        """Sends bytes as they are."""
+        """Sends bytes unchanged."""
 
     def wait(self, seconds: float) -> bool:
-        """Waits, and tells whether the service is stopping."""
+        """Waits; returns whether the service is stopping."""
 
     def reset(self) -> None:
-        """Ends the connection at once, with a TCP reset."""
+        """Closes the connection at once with a TCP reset."""
 
 
 Details = Mapping[str, Any]
@@ -42,7 +42,7 @@ Act = Callable[[Wire, bytes, bytes, Details], None]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of fault. It changes the answer, or acts on the connection, which may then close."""
+    """A kind of fault, which changes the response or acts on the connection."""
 
     what: str
     details: Details
@@ -53,7 +53,7 @@ class Kind:
 
 @dataclass(slots=True)
 class Fault:
-    """A fault that is waiting for its request; `times` is None when it stays."""
+    """A fault waiting for requests; `times` is None if it applies until cleared."""
 
     name: str
     kind: Kind
@@ -99,7 +99,7 @@ def _null_data(body: bytes) -> bytes:
 
 
 def _bad_json(body: bytes) -> bytes:
-    """The body with its first colon lost: the right length and shape, and not JSON."""
+    """Returns the body with its first colon removed: same length, but invalid JSON."""
     return body.replace(b":", b" ", 1) if b":" in body else b"[,]"
 
 
@@ -113,7 +113,7 @@ def _stall(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
 
 
 def _slow(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
-    """Headers at once, the body in pieces spread evenly over the time."""
+    """Sends the headers at once and the body in pieces spread evenly over the time."""
     wire.send(head)
     seconds = float(details["seconds"])
     pieces = max(1, min(len(body), int(seconds * 20)))
@@ -142,7 +142,7 @@ _OUTAGES = {
 
 KINDS: dict[str, Kind] = {
     "expired_token": Kind(
-        "401, as for a token that has expired; the token itself stays good",
+        "401, as for an expired token; the token itself remains valid",
         {},
         _refusal(401, "Access token is missing, wrong or expired"),
     ),
@@ -168,38 +168,41 @@ KINDS: dict[str, Kind] = {
     "html": Kind("200 with a login page", {}, _page(200, _LOGIN_PAGE)),
     "html_503": Kind("503 with a gateway's page", {}, _page(503, _OUTAGE_PAGE)),
     "error_envelope": Kind(
-        "200 with an envelope that says no: message= and status=",
+        "200 with an error envelope: message= and status=",
         {"message": "Something went wrong", "status": "error"},
         _error_envelope,
     ),
     "stall": Kind(
-        "no answer for seconds=, then the connection closes", {"seconds": 30.0}, act=_stall
+        "no response for seconds=, then the connection closes", {"seconds": 30.0}, act=_stall
     ),
     "slow": Kind(
-        "the right answer, dripping for seconds=", {"seconds": 3.0}, act=_slow, closes=False
+        "the correct response, sent slowly over seconds=",
+        {"seconds": 3.0},
+        act=_slow,
+        closes=False,
     ),
     "cut": Kind(
-        "the connection closes early: at= is the part of the body that is sent",
+        "the connection closes early, after the fraction at= of the body",
         {"at": 0.5},
         act=_cut,
     ),
     "reset": Kind(
-        "the connection is reset before the answer; with at=, after that part of the body",
+        "the connection is reset before the response or, with at=, after that fraction of the body",
         {"at": None},
         act=_reset,
     ),
     "empty": Kind("200 without a body", {}, _body(lambda body: b"")),
-    "bad_json": Kind("200 with a body that is nearly JSON", {}, _body(_bad_json)),
-    "null_data": Kind("200 with null for data: nothing yet", {}, _body(_null_data)),
+    "bad_json": Kind("200 with a body that is almost valid JSON", {}, _body(_bad_json)),
+    "null_data": Kind("200 with null data, as for an empty book", {}, _body(_null_data)),
     "redirect": Kind("302, or code=, to location=", {"code": 302, "location": "/login"}, _redirect),
 }
 
 FAULTS: Mapping[str, str] = MappingProxyType({name: kind.what for name, kind in KINDS.items()})
-"""Every kind of fault that `Service.fail_next` takes, and what it does."""
+"""The kinds of fault that `Service.fail_next` accepts, each with a description of its effect."""
 
 
 class FaultQueue:
-    """Faults that wait for their requests, the one asked for first being met first."""
+    """Faults waiting for requests, in the order in which they were added."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -214,7 +217,7 @@ class FaultQueue:
         account: str | None,
         details: Details,
     ) -> None:
-        """Puts a fault in the queue. Raises ValueError for what is unknown, naming the known."""
+        """Adds a fault. Raises ValueError for unknown names, listing the known ones."""
         kind = KINDS[_known("kind of fault", name, KINDS)]
         if endpoint is not None:
             _known("endpoint", endpoint, ENDPOINTS)
@@ -229,7 +232,7 @@ class FaultQueue:
             self._faults.append(fault)
 
     def take(self, endpoint: str, account: str | None) -> Fault | None:
-        """The fault that this request meets."""
+        """Removes and returns the fault that applies to this request, or None."""
         with self._lock:
             for fault in self._faults:
                 if fault.endpoint not in (None, endpoint) or fault.account not in (None, account):
@@ -242,7 +245,7 @@ class FaultQueue:
         return None
 
     def clear(self) -> None:
-        """Forgets all that wait."""
+        """Removes all faults."""
         with self._lock:
             self._faults.clear()
 

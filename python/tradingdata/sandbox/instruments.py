@@ -1,4 +1,4 @@
-"""What is traded: shares on NSE and BSE, and the futures and options of the day."""
+"""The traded instruments: shares on NSE and BSE, and the futures and options of the day."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .company_generator import Company, well_known
 
 TUESDAY, THURSDAY = 1, 3
 
-# Not strftime: a script may have set a locale of its own.
+# Not strftime, whose month names depend on the locale.
 _MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
 
-# Ticks in paise by the price above which they hold (the exchanges' slabs), both in paise.
+# (price, tick), both in paise: the tick applies from that price on (the exchanges' slabs).
 _TICKS = ((2_000_000, 500), (1_000_000, 100), (500_000, 50), (100_000, 10), (25_000, 5), (0, 1))
 
 _STOCK_LOTS = {
@@ -40,7 +40,7 @@ _STOCK_LOTS = {
 
 @dataclass(frozen=True, slots=True)
 class _Underlying:
-    """What futures and options are written on; money is in paise."""
+    """The underlying of futures and options; money is in paise."""
 
     name: str
     exchange: str
@@ -62,7 +62,7 @@ _INDICES = (
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """Something with a price. `underlying` names whose price it follows; money is in paise."""
+    """A tradable instrument; its price follows that of `underlying`. Money is in paise."""
 
     exchange: str
     segment: str
@@ -84,18 +84,18 @@ class Instrument:
 
     @property
     def is_share(self) -> bool:
-        """Whether this is a share, and not a derivative."""
+        """Whether this is a share rather than a derivative."""
         return self.segment == "E"
 
 
 def tick_size(price: int) -> int:
-    """The smallest step of a price, in paise, as the exchanges set it for shares."""
+    """Returns the tick size of a share in paise, as the exchanges define it."""
     return next(tick for above, tick in _TICKS if price >= above)
 
 
 @lru_cache(maxsize=1)
 def shares() -> tuple[Instrument, ...]:
-    """The shares that accounts trade: well-known companies, on each exchange that lists them."""
+    """Returns the shares of well-known companies, on each exchange that lists them."""
     found = []
     for place, company in enumerate(well_known()):
         found.append(_share(company, "NSE", str(211 + 67 * place)))
@@ -105,7 +105,7 @@ def shares() -> tuple[Instrument, ...]:
 
 
 def short_name(name: str) -> str:
-    """A company's name without what stands at the end of nearly every name."""
+    """Returns a company's name without common suffixes."""
     return name.removesuffix(" Ltd").replace(" (India)", "").replace(" Company", "")
 
 
@@ -129,7 +129,7 @@ def _share(company: Company, exchange: str, security_id: str) -> Instrument:
 
 @lru_cache(maxsize=8)
 def derivatives(day: date) -> tuple[Instrument, ...]:
-    """The futures and options that live on `day`: near expiries, strikes around the money."""
+    """Returns the futures and options listed on `day`: near expiries, strikes around the money."""
     prices = {company.nse: company.price for company in well_known()}
     stocks = (
         _Underlying(
@@ -223,12 +223,12 @@ def _contract(
 
 
 def _weekly_code(expiry: date) -> str:
-    """A weekly expiry as NSE writes it: the month is 1 to 9, then O, N, D."""
+    """Returns a weekly expiry in NSE's notation, whose months are 1 to 9, O, N and D."""
     return f"{expiry:%y}{'123456789OND'[expiry.month - 1]}{expiry:%d}"
 
 
 def _month_expiry(day: date, weekday: int) -> date:
-    """The last `weekday` of the month on or after `day`: of the next month if it has passed."""
+    """Returns the last `weekday` of the month, or of the next month if it is before `day`."""
     first_of_next = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
     last = first_of_next - timedelta(days=1)
     last -= timedelta(days=(last.weekday() - weekday) % 7)
@@ -236,7 +236,7 @@ def _month_expiry(day: date, weekday: int) -> date:
 
 
 def _strike_step(price: int) -> int:
-    """The distance of strikes of a stock, in paise."""
+    """Returns the distance between the strikes of a stock, in paise."""
     for below, step in ((25_000, 250), (50_000, 500), (100_000, 1000), (250_000, 2000)):
         if price < below:
             return step

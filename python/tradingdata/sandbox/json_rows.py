@@ -1,7 +1,7 @@
 """Records as the service sends them: every field, in the documented order, as JSON.
 
-What the service's document leaves open is made up here: codes as its examples show them, "0" for no
-error, the day itself for the validity of a day order, empty text for what nobody knows.
+Values that the service document leaves open are invented here: codes as in its examples, "0" for no
+error, the trading day for the validity of a day order, empty text for everything else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .market import OPEN
 from .orders import Order, State, Ticket, Trade
 
 ZERO_DATE = "0001-01-01"
-"""The expiry of what does not expire."""
+"""The expiry date of instruments that do not expire."""
 
 _PRODUCTS = {"C": "CNC", "I": "INTRADAY", "M": "MARGIN"}
 _SOURCES = {"W": "WEB", "M": "MOBILE", "A": "API"}
@@ -29,13 +29,13 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def encode(value: object) -> bytes:
-    """JSON as it goes over the wire: UTF-8, without spaces."""
+    """Encodes a value as JSON: UTF-8, without spaces."""
     return _ENCODER.encode(value).encode()
 
 
 @lru_cache(maxsize=1 << 15)
 def timestamp(day: date, second: int) -> str:
-    """A time `second` seconds after the opening bell, as the service writes times."""
+    """Returns the time `second` seconds after the opening bell, in the service's format."""
     minutes, seconds = divmod(OPEN + second, 60)
     return f"{day} {minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}"
 
@@ -43,7 +43,7 @@ def timestamp(day: date, second: int) -> str:
 def order_record(
     order: Order, state: State, row: int, price: int, account: Account, day: date
 ) -> bytes:
-    """An element of the order book; `price` is the market's, in paise."""
+    """Returns an element of the order book; `price` is the market price in paise."""
     ticket, instrument = order.ticket, order.ticket.instrument
     left = ticket.quantity - state.filled
     average = round(state.value / (state.filled * 100), 4) if state.filled else 0.0
@@ -122,7 +122,7 @@ def order_record(
 
 
 def trade_record(trade: Trade, account: Account, day: date) -> bytes:
-    """An element of the trade book; its row number is the trade's number."""
+    """Returns an element of the trade book; its row number is the trade's number."""
     ticket, fill = trade.order.ticket, trade.fill
     instrument = ticket.instrument
     traded = timestamp(day, fill.second)
@@ -173,7 +173,7 @@ def trade_record(trade: Trade, account: Account, day: date) -> bytes:
 
 
 def stock_record(company: Company, rank: int) -> bytes:
-    """An element of the search's answer; the rank by market capitalization makes its class."""
+    """Returns an element of a search result; its rank by market capitalization sets its class."""
     return encode(
         {
             "type": "STK",
@@ -205,7 +205,7 @@ def _order_no(ticket: Ticket, account: Account, day: date) -> str:
 
 
 def _exchange_order_no(ticket: Ticket, account: Account, day: date) -> str:
-    """Sixteen digits on NSE, nineteen on BSE."""
+    """Returns sixteen digits on NSE, nineteen on BSE."""
     if ticket.instrument.exchange == "NSE":
         return f"11{_written(day, '%j')}{account.number:04d}{ticket.number:07d}"
     moment = f"{_written(day, '%y%j')}{OPEN + ticket.received:05d}"
@@ -218,7 +218,7 @@ def _written(day: date, form: str) -> str:
 
 
 def _protected(ticket: Ticket) -> str:
-    """Market orders have a market protection of three per cent."""
+    """Returns whether the order has market protection (3 %), as market orders do."""
     return "Y" if ticket.order_type in ("MKT", "SLM") else "N"
 
 

@@ -1,7 +1,7 @@
 """Well-known companies of the Indian exchanges, as the sandbox lists them.
 
-Names, symbols, BSE codes and ISINs are the real ones. Prices and market capitalizations are only of
-a plausible size: the sandbox is not a source of market data.
+Names, symbols, BSE codes and ISINs are real. Prices and market capitalizations are only plausible:
+the sandbox is not a source of market data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the sandbox was asked, for a test to look at."""
+"""The log of requests that the sandbox received, for tests to inspect."""
 
 from __future__ import annotations
 
@@ -14,11 +14,18 @@ _KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request and what became of it.
+    """A request that the sandbox received, and its outcome.
 
-    `at` is market time; `endpoint` is "trade_book", "order_book", "search" or None for another
-    path; `account` is the label whose token was sent; `fault` is the kind of fault that it met; and
-    `status` is the HTTP status of the answer, None where none was sent.
+    Attributes:
+        at: Market time of the request.
+        method: HTTP method.
+        path: Path without the query.
+        query: Query parameters; the last value of a repeated one.
+        endpoint: ``"trade_book"``, ``"order_book"``, ``"search"``, or None for another path.
+        account: Label of the account whose token was sent, or None.
+        token_sent: Whether the request had an Authorization header.
+        status: HTTP status of the response, or None if none was sent.
+        fault: Kind of the fault applied, or None.
     """
 
     at: datetime
@@ -33,7 +40,7 @@ class Request:
 
 
 class RequestLog(Sequence[Request]):
-    """The last 1,000 requests, the oldest first, and `counts` of all by endpoint."""
+    """The last 1,000 requests, the oldest first, and the number of all requests by endpoint."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -41,20 +48,20 @@ class RequestLog(Sequence[Request]):
         self._counts: Counter[str] = Counter()
 
     def add(self, request: Request) -> None:
-        """Notes a request; called before its answer is sent."""
+        """Adds a request; called before its response is sent."""
         with self._lock:
             self._kept.append(request)
             self._counts[request.endpoint or "other"] += 1
 
     def clear(self) -> None:
-        """Forgets all requests."""
+        """Removes all requests and resets the counts."""
         with self._lock:
             self._kept.clear()
             self._counts.clear()
 
     @property
     def counts(self) -> Counter[str]:
-        """How many requests came since the start, by endpoint; "other" counts unknown paths."""
+        """Number of requests since the start by endpoint; "other" counts unknown paths."""
         with self._lock:
             return self._counts.copy()
 

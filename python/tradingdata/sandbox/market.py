@@ -1,4 +1,4 @@
-"""Prices of a day, minute by minute: derivatives follow what they are written on."""
+"""Prices of a day, minute by minute; derivatives follow their underlying."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _INTEREST = 0.065
 
 
 class Market:
-    """The prices of one day, made from the seed; every account trades on the same ones.
+    """The prices of one day, generated from the seed and shared by all accounts.
 
-    Only arithmetic that every machine rounds alike is used, so that a day is the same everywhere.
+    Uses only arithmetic that rounds identically on every machine, so that a day is reproducible.
     """
 
     def __init__(self, seed: int, day: date) -> None:
@@ -32,7 +32,7 @@ class Market:
         self._paths: dict[tuple[str, str, str], tuple[int, ...]] = {}
 
     def path(self, instrument: Instrument) -> tuple[int, ...]:
-        """The price at each minute from the opening to the closing bell, in paise, on a tick."""
+        """Returns the price at each minute of the session, in paise and on a tick."""
         key = (instrument.exchange, instrument.segment, instrument.security_id)
         path = self._paths.get(key)
         if path is None:
@@ -42,7 +42,7 @@ class Market:
         return path
 
     def price(self, instrument: Instrument, second: int) -> int:
-        """The price, in paise, `second` seconds after the opening bell."""
+        """Returns the price in paise, `second` seconds after the opening bell."""
         return self.path(instrument)[min(max(second, 0), CLOSE) // 60]
 
     def _fair(self, instrument: Instrument) -> list[float]:
@@ -52,7 +52,8 @@ class Market:
         years = ((instrument.expiry - self._day).days + 0.3) / 365
         if not instrument.strike:
             return [spot * (1 + _INTEREST * years) for spot in spots]
-        # A smooth call: worth the time value at the money, the difference far in the money.
+        # A smooth approximation of a call: its time value at the money, and the difference between
+        # spot and strike far in the money.
         at_the_money = 0.8 * _volatility(instrument) * instrument.strike * sqrt(years)
         values = []
         for spot in spots:
@@ -65,7 +66,7 @@ class Market:
         name = instrument.underlying
         if name not in self._spots:
             random = Random(f"{self._seed}/{self._day}/{name}")
-            # The sum of three is near enough to a bell curve; its deviation is one half.
+            # Three uniform numbers add up to nearly a normal distribution with deviation 1/2.
             minute = 2 * _volatility(instrument) / sqrt(252 * _MINUTES)
             price = instrument.reference * (0.985 + 0.03 * random.random())
             drift = (random.random() - 0.5) * minute / 8

@@ -1,4 +1,4 @@
-"""How an order meets the market: it is refused, or it trades where the price comes to it."""
+"""Order matching: an order is rejected, or trades when the market price reaches it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _NO_MATCH = ("EX160", "No match for the IOC order")
 
 
 def execute(ticket: Ticket, path: tuple[int, ...], random: Random, *, refused: float) -> Order:
-    """The life of an order on the day's prices, `refused` being how likely the exchange says no.
+    """Returns an order with all its fills on the day's prices.
 
-    A limit order never trades worse than its limit, a stop order not before its trigger.
+    A limit order never trades at a worse price than its limit, a stop order never before its
+    trigger. `refused` is the probability that the exchange rejects an order.
     """
     if ticket.order_type == "LMT" and _outside_band(ticket, path):
         return _rejected(ticket, OUTSIDE_BAND, random)
@@ -44,14 +45,14 @@ def _outside_band(ticket: Ticket, path: tuple[int, ...]) -> bool:
 
 
 def _crosses(ticket: Ticket, price: int) -> bool:
-    """Whether the order can trade at this price."""
+    """Returns whether the order can trade at this price."""
     if not ticket.price:
         return True
     return price <= ticket.price if ticket.side == "B" else price >= ticket.price
 
 
 def _triggered(ticket: Ticket, path: tuple[int, ...], random: Random) -> int | None:
-    """When the price comes to the trigger: above it for a buy order, below it for a sell order."""
+    """Returns when the price reaches the trigger: upwards for a buy order, downwards for a sell."""
     for minute in range(ticket.received // 60, len(path)):
         price = path[minute]
         if price >= ticket.trigger if ticket.side == "B" else price <= ticket.trigger:
@@ -60,7 +61,7 @@ def _triggered(ticket: Ticket, path: tuple[int, ...], random: Random) -> int | N
 
 
 def _within(minute: int, earliest: int, random: Random) -> int:
-    """A second of this minute, but none before `earliest` or after the closing bell."""
+    """Returns a random second of this minute, not before `earliest` or after the closing bell."""
     return min(max(earliest, minute * 60 + int(random.random() * 60)), CLOSE)
 
 
@@ -83,7 +84,7 @@ def _fills(ticket: Ticket, path: tuple[int, ...], start: int, random: Random) ->
 
 
 def _parts(ticket: Ticket, random: Random) -> list[int]:
-    """The quantities in which an order of so many lots trades; most trade in one or two."""
+    """Splits the quantity of an order into fills; most orders have one or two."""
     lot = ticket.instrument.lot
     lots = ticket.quantity // lot
     count = 1 + int(random.random() ** 3 * min(lots, 7))
@@ -97,7 +98,7 @@ def _parts(ticket: Ticket, random: Random) -> list[int]:
 
 
 def _price(ticket: Ticket, market: int, random: Random) -> int:
-    """The market's price, a tick to either side of it, and never beyond the limit."""
+    """Returns the market price, or one tick to either side, but never beyond the limit."""
     tick = ticket.instrument.tick
     price = max(tick, market + tick * (int(random.random() * 3) - 1))
     if not ticket.price:

@@ -1,4 +1,4 @@
-"""Names of companies that do not exist, for a listing long enough to page through."""
+"""Names of invented companies, for a listing long enough to page through."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TRADES = {
 
 
 def names(count: int) -> Iterator[tuple[str, str]]:
-    """`count` different company names, each with its industry, in an order without a pattern."""
+    """Yields `count` different company names, each with its industry, in a scrambled order."""
     trades = [
         (trade, industry) for industry, words in _TRADES.items() for trade in words.split("|")
     ]

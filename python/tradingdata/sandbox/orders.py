@@ -1,4 +1,4 @@
-"""An order of the day: what was asked, what became of it, and its state at any moment."""
+"""An order of the day: its ticket, its fills or rejection, and its state at any time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .instruments import Instrument
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """What the client asked for. Times are seconds after the opening bell, money is in paise."""
+    """The order as entered. Times are seconds after the opening bell, money is in paise."""
 
     number: int
     instrument: Instrument
@@ -30,7 +30,7 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A part of an order that traded."""
+    """A trade that fills a part of an order."""
 
     second: int
     quantity: int
@@ -39,7 +39,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """The exchange's no."""
+    """The rejection of an order by the exchange."""
 
     second: int
     code: str
@@ -48,7 +48,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the order book says of an order at one moment."""
+    """The values of an order in the order book at one time."""
 
     status: str
     updated: int
@@ -61,21 +61,21 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order with its whole life: fills in the order of their times, or a rejection."""
+    """An order with all its fills in chronological order, or its rejection."""
 
     ticket: Ticket
     fills: tuple[Fill, ...] = ()
     rejection: Rejection | None = None
 
     def moments(self) -> list[int]:
-        """The seconds at which the order's state changes, its arrival first."""
+        """Returns the seconds at which the order's state changes, its arrival first."""
         moments = [self.ticket.received, *(fill.second for fill in self.fills)]
         if self.rejection:
             moments.append(self.rejection.second)
         return moments
 
     def state(self, second: int) -> State:
-        """The state `second` seconds after the opening bell; value is in paise."""
+        """Returns the state `second` seconds after the opening bell; value is in paise."""
         ticket, rejection = self.ticket, self.rejection
         if rejection and rejection.second <= second:
             return State(
@@ -97,7 +97,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """A fill as the trade book tells it."""
+    """A fill as a row of the trade book."""
 
     number: int
     order: Order

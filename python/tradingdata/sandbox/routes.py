@@ -1,4 +1,4 @@
-"""What the service answers: three endpoints, their checks, and errors as envelopes."""
+"""The three endpoints of the service: request validation, and errors as envelopes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ ENDPOINTS = {
     "order_book": ("POST", "/api/v1/order/book"),
     "search": ("GET", "/api/v1/stocks"),
 }
-"""Method and path by the name that the client gives to the call."""
+"""Method and path by the name of the client's call."""
 
 _BY_PATH = {path: name for name, (_, path) in ENDPOINTS.items()}
 JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """A request as it came; header names are in lower case."""
+class HttpRequest:
+    """A request as received; header names are in lower case."""
 
     method: str
     target: str
@@ -39,12 +39,12 @@ class Ask:
 
     @property
     def query(self) -> Mapping[str, str]:
-        """The query's parameters; of one that comes twice, the last."""
+        """The query parameters; the last value of a repeated one."""
         return _split(self.target)[1]
 
     @property
     def endpoint(self) -> str | None:
-        """The name of the endpoint at this path."""
+        """The name of the endpoint at this path, or None."""
         return _BY_PATH.get(self.path)
 
     @property
@@ -63,7 +63,7 @@ def _split(target: str) -> tuple[str, Mapping[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer before it is written to the connection."""
+    """A response before it is written to the connection."""
 
     status: int
     body: Body
@@ -72,16 +72,16 @@ class Reply:
 
 
 def error(status: int, message: str, *headers: tuple[str, str]) -> Reply:
-    """A refusal: the service's envelope without data."""
+    """Returns an error response: the service's envelope without data."""
     envelope = {"data": None, "message": message, "status": "error"}
     return Reply(status, Body(encode(envelope)), headers=headers)
 
 
 class Routes:
-    """Finds the answer to a request.
+    """Finds the response to a request.
 
-    `account_of` tells whose a token is, `book` gives an account's book by the endpoint's name, and
-    `search` a page of stocks.
+    `account_of` returns the account of a token, `book` an account's book by the endpoint's name,
+    and `search` a page of stocks.
     """
 
     def __init__(
@@ -94,39 +94,42 @@ class Routes:
         self._book = book
         self._search = search
 
-    def answer(self, ask: Ask) -> Reply:
-        """The answer; what the service does not document is refused, so that slips are seen."""
-        endpoint = ask.endpoint
+    def respond(self, request: HttpRequest) -> Reply:
+        """Returns the response. Undocumented requests are errors, which reveals client bugs."""
+        endpoint = request.endpoint
         if endpoint is None:
             known = ", ".join(f"{method} {path}" for method, path in ENDPOINTS.values())
-            return error(404, f"No such path: {ask.path}. The service has {known}")
+            return error(404, f"No such path: {request.path}. The service has {known}")
         method = ENDPOINTS[endpoint][0]
-        if ask.method != method:
-            return error(405, f"{ask.path} takes {method}, not {ask.method}", ("Allow", method))
-        return self._stocks(ask) if endpoint == "search" else self._account_book(endpoint, ask)
+        if request.method != method:
+            message = f"{request.path} takes {method}, not {request.method}"
+            return error(405, message, ("Allow", method))
+        if endpoint == "search":
+            return self._stocks(request)
+        return self._account_book(endpoint, request)
 
-    def _account_book(self, endpoint: str, ask: Ask) -> Reply:
-        account = self._account_of(ask.token)
+    def _account_book(self, endpoint: str, request: HttpRequest) -> Reply:
+        account = self._account_of(request.token)
         if account is None:
             return error(401, "Access token is missing, wrong or expired")
-        if ask.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
             return error(400, f"Content-Type must be {JSON}")
         try:
-            body = json.loads(ask.body)
+            body = json.loads(request.body)
         except (ValueError, RecursionError):
             return error(400, "The body is not JSON")
         if not isinstance(body, dict) or body.get("source") != "N":
             return error(400, 'The body must be {"source":"N"}')
         return Reply(200, self._book(endpoint, account))
 
-    def _stocks(self, ask: Ask) -> Reply:
-        query = ask.query
+    def _stocks(self, request: HttpRequest) -> Reply:
+        query = request.query
         if not query.get("query", "").strip():
             return error(400, "query is required: a company name, NSE symbol or BSE code")
         numbers = []
         for name, default in (("page", "1"), ("limit", "10")):
             text = query.get(name, default)
             if not (text.isascii() and text.isdigit() and len(text) < 18 and int(text) > 0):
-                return error(400, f"{name} must be a whole number from 1")
+                return error(400, f"{name} must be an integer of at least 1")
             numbers.append(int(text))
         return Reply(200, self._search(query["query"], *numbers))

@@ -1,4 +1,4 @@
-"""The port on loopback, and the threads behind it."""
+"""The sandbox's TCP server on loopback, with one thread for each connection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _JOIN_SECONDS = 2.0
 class Server(socketserver.ThreadingMixIn, Listener):
     """A server on 127.0.0.1 with a daemon thread for each connection.
 
-    `outcome` tells what to do with a request; it is called on the connection's thread.
+    `outcome` returns the response to a request; it is called on the connection's thread.
     """
 
     allow_reuse_address = True
@@ -42,7 +42,7 @@ class Server(socketserver.ThreadingMixIn, Listener):
 
     @property
     def port(self) -> int:
-        """The port that it listens on."""
+        """The port on which the server listens."""
         return int(self.socket.getsockname()[1])
 
     def stop(self) -> None:
@@ -70,25 +70,25 @@ class Server(socketserver.ThreadingMixIn, Listener):
             daemon=True,
         )
         with self._lock:
-            # A thread outlives its connection by a moment, so it is forgotten only when dead.
+            # A thread briefly outlives its connection, so it is dropped only once it has ended.
             self._answering = {known for known in self._answering if known.is_alive()}
             self._open.add(request)
             thread.start()
             self._answering.add(thread)
 
     def shutdown_request(self, request: Any) -> None:
-        """Ends a connection and forgets it."""
+        """Closes a connection and stops tracking it."""
         with self._lock:
             self._open.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client may go away at any time; anything else is told on stderr."""
+        """Reports errors on stderr, except that clients may disconnect at any time."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
     def _accept(self) -> None:
-        # Not serve_forever: its stop waits for the end of a polling interval.
+        # Not serve_forever(): stopping it waits for the end of a polling interval.
         with selectors.DefaultSelector() as selector:
             selector.register(self.socket, selectors.EVENT_READ)
             selector.register(self._woken, selectors.EVENT_READ)
@@ -98,5 +98,5 @@ class Server(socketserver.ThreadingMixIn, Listener):
                     try:
                         self.process_request(*self.get_request())
                     except OSError:
-                        # Too many open files, perhaps: the connection waits in the queue.
+                        # Possibly too many open files; the connection remains in the queue.
                         self.stopping.wait(0.05)

@@ -1,4 +1,4 @@
-"""The simulated service: what a script or a test holds in its hand."""
+"""The simulated service as its user sees it; other modules generate days and serve HTTP."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .connection import Outcome
 from .faults import FaultQueue
 from .log import Request, RequestLog
 from .market import CLOSE, Market
-from .routes import Ask, Routes
+from .routes import HttpRequest, Routes
 from .server import Server
 from .stocks import StockSearch
 
@@ -30,11 +30,18 @@ _running: set[Service] = set()
 
 
 class Service:
-    """A simulated Trading Data Service on 127.0.0.1, made by `tradingdata.sandbox.start`.
+    """A simulated Trading Data Service on 127.0.0.1, started by `tradingdata.sandbox.start`.
 
-    It runs on threads of this process until `stop()`, the end of its `with` block, or the end of
-    the program. `base_url` is its address, `accounts` are the labels of its accounts, `clock` is
-    its market clock and `requests` is what it was asked.
+    Runs on threads of this process until `stop()`, the end of its `with` block, or the end of the
+    program.
+
+    Attributes:
+        base_url: URL of the service, for `Client`.
+        accounts: Labels of its accounts.
+        clock: Its market clock.
+        requests: Log of the requests received.
+        seed: Seed of the generated day.
+        day: The trading day.
     """
 
     def __init__(
@@ -61,10 +68,10 @@ class Service:
         self._books = {
             account.label: Books(account, market, day, orders, seed) for account in found
         }
-        # The day of any other account is made when it is first asked for.
+        # Generate the first account's day now; those of the others follow on their first request.
         self._books[self.accounts[0]].at(CLOSE if speed is None else 0)
         self._routes = Routes(self._account_of, self._book, StockSearch().page)
-        # Only now, so that a day that unfolds begins when the service is there to be asked.
+        # Created last, so that a running day begins when the service can be reached.
         self.clock = Clock(day, speed)
         self._server = Server(port, self._handle)
         self._stop_lock = threading.Lock()
@@ -74,28 +81,51 @@ class Service:
         _running.add(self)
 
     def token(self, account: str | None = None) -> str:
-        """The access token of an account, by default of the first one.
+        """Returns the current access token of an account.
 
-        The method itself does where a client takes a function: `access_token=service.token`.
-        Raises ValueError for an account that the service does not have.
+        The method itself can be used as a token function: `Client(url,
+        access_token=service.token)`.
+
+        Args:
+            account: Label of the account; the first one if None.
+
+        Raises:
+            ValueError: The service has no such account.
         """
         with self._tokens_lock:
             return self._tokens[self._label(account)]
 
     def client(self, account: str | None = None, **options: Any) -> Client:
-        """A client of an account, by default of the first one; `options` are those of `Client`."""
+        """Returns a client for an account.
+
+        Args:
+            account: Label of the account; the first one if None.
+            **options: Options of `Client`.
+        """
         from ..client.client import Client
 
         return Client(self.base_url, **self._options(account, options))
 
     def async_client(self, account: str | None = None, **options: Any) -> AsyncClient:
-        """The same as `client()`, to be awaited."""
+        """Returns an asynchronous client for an account.
+
+        Args:
+            account: Label of the account; the first one if None.
+            **options: Options of `AsyncClient`.
+        """
         from ..client.async_client import AsyncClient
 
         return AsyncClient(self.base_url, **self._options(account, options))
 
     def expire_token(self, account: str | None = None) -> str:
-        """Ends an account's token, as happens to tokens every morning, and returns the new one."""
+        """Invalidates an account's token, as happens every morning, and issues a new one.
+
+        Args:
+            account: Label of the account; the first one if None.
+
+        Returns:
+            The new token.
+        """
         label = self._label(account)
         with self._tokens_lock:
             self._tokens_made[label] += 1
@@ -113,17 +143,25 @@ class Service:
         account: str | None = None,
         **details: Any,
     ) -> None:
-        """Makes the next call meet a fault.
+        """Makes the next request fail.
 
-        Another answer: expired_token, forbidden, 429, 500, 502, 503, 504, status, redirect, html,
-        html_503, error_envelope, empty, bad_json, null_data. A spoilt connection: stall, slow,
-        cut, reset. `tradingdata.sandbox.FAULTS` says what each does.
+        Several faults apply to successive requests, in the order in which they were added.
 
-        `times` is how many calls meet it, None all of them until `clear_faults()`. `endpoint`
-        ("trade_book", "order_book" or "search") and `account` leave other calls alone. `details`
-        belong to the kind: `fail_next("429", retry_after=5)`, `fail_next("stall", seconds=2)`.
-        Faults asked for one after another are met one after another.
-        Raises ValueError for a kind, endpoint, account or detail that does not exist.
+        Args:
+            kind: Name of the fault. These change the response: expired_token, forbidden, 429, 500,
+                502, 503, 504, status, redirect, html, html_503, error_envelope, empty, bad_json,
+                null_data. These disturb the connection: stall, slow, cut, reset.
+                `tradingdata.sandbox.FAULTS` describes each of them.
+            times: Number of requests to fail; None fails all until `clear_faults()`.
+            endpoint: Fails only requests of "trade_book", "order_book" or "search".
+            account: Fails only requests with the token of this account.
+            **details: Parameters of the fault, e.g. `retry_after=5` for "429".
+
+        Raises:
+            ValueError: There is no such kind, endpoint, account or parameter.
+
+        Example:
+            >>> service.fail_next("stall", seconds=2, endpoint="order_book")
         """
         if account is not None:
             account = self._label(account)
@@ -132,25 +170,39 @@ class Service:
         )
 
     def clear_faults(self) -> None:
-        """Forgets the faults that were asked for and not met."""
+        """Removes the faults that have not been applied yet."""
         self._faults.clear()
 
     @property
     def now(self) -> datetime:
-        """The market time, naive as the service's own times are."""
+        """The market time, naive like the service's own times."""
         return self.clock.now
 
     def advance_to(self, moment: str | time | datetime) -> datetime:
-        """Sets the market time: `service.advance_to("10:30")`. See `Clock.advance_to`."""
+        """Sets the market time; see `Clock.advance_to`.
+
+        Args:
+            moment: A time of day such as "10:30", or a naive time on the day.
+
+        Returns:
+            The new market time.
+        """
         return self.clock.advance_to(moment)
 
     def advance(self, seconds: float) -> datetime:
-        """Moves the market time on by so many seconds."""
+        """Advances the market time; see `Clock.advance`.
+
+        Args:
+            seconds: Market seconds, 0 or more.
+
+        Returns:
+            The new market time.
+        """
         return self.clock.advance(seconds)
 
     def stop(self) -> None:
-        """Closes the port and all connections. To call it again does nothing."""
-        # A forked child has a copy of this object, but the connections are its parent's.
+        """Closes the port and all connections. Safe to call more than once."""
+        # A forked child has a copy of this object, but the connections belong to its parent.
         if os.getpid() != self._process:
             return
         with self._stop_lock:
@@ -183,7 +235,7 @@ class Service:
         if account is None:
             return self.accounts[0]
         if account not in self._books:
-            raise ValueError(f"no account {account!r} here: there is {', '.join(self.accounts)}")
+            raise ValueError(f"no account {account!r}: use one of {', '.join(self.accounts)}")
         return account
 
     def _account_of(self, token: str | None) -> str | None:
@@ -194,22 +246,22 @@ class Service:
         orders, trades = self._books[account].at(self.clock.second)
         return orders if endpoint == "order_book" else trades
 
-    def _handle(self, ask: Ask) -> Outcome:
-        account = self._account_of(ask.token)
-        fault = self._faults.take(ask.endpoint, account) if ask.endpoint else None
-        reply = self._routes.answer(ask)
+    def _handle(self, request: HttpRequest) -> Outcome:
+        account = self._account_of(request.token)
+        fault = self._faults.take(request.endpoint, account) if request.endpoint else None
+        reply = self._routes.respond(request)
         if fault and fault.kind.change:
             reply = fault.kind.change(reply, fault.details)
         unanswered = fault is not None and fault.name in ("stall", "reset")
         self.requests.add(
             Request(
                 at=self.now,
-                method=ask.method,
-                path=ask.path,
-                query=ask.query,
-                endpoint=ask.endpoint,
+                method=request.method,
+                path=request.path,
+                query=request.query,
+                endpoint=request.endpoint,
                 account=account,
-                token_sent="authorization" in ask.headers,
+                token_sent="authorization" in request.headers,
                 status=None if unanswered else reply.status,
                 fault=fault.name if fault else None,
             )
@@ -218,7 +270,7 @@ class Service:
 
 
 def _token(seed: int, label: str, number: int) -> str:
-    """A token that is the same in every run, so that a printed one can be used again."""
+    """Returns a token that is the same in every run, so that a printed one can be reused."""
     digest = hashlib.sha256(f"{seed}/{label}/{number}".encode()).hexdigest()
     return f"sandbox-{digest[:40]}"
 

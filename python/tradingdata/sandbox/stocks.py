@@ -1,4 +1,4 @@
-"""The stock search: companies by name, NSE symbol or BSE code, a page at a time."""
+"""The stock search: pages of companies by name, NSE symbol or BSE code."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _PAGES_KEPT = 2048
 
 
 class StockSearch:
-    """Answers searches from the list of companies, which is the same for every seed.
+    """Searches the list of companies, which is the same for every seed, ignoring case.
 
-    The text is looked for without regard to case. An exact NSE symbol or BSE code comes first, the
-    rest by market capitalization, so the order of the pages is stable.
+    An exact NSE symbol or BSE code comes first, then the others by market capitalization, so the
+    order of the pages is stable.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class StockSearch:
         self._pages: dict[tuple[str, int, int], Body] = {}
 
     def page(self, query: str, page: int, limit: int) -> Body:
-        """A page of at most `limit` records, the first page being 1; `[]` beyond the last."""
+        """Returns a page of at most `limit` records, counted from 1; `[]` beyond the last."""
         wanted = query.strip().casefold()
         key = (wanted, page, limit)
         with self._lock:
@@ -56,7 +56,7 @@ def _index() -> tuple[tuple[str, str, str], ...]:
 
 
 def _find(wanted: str) -> list[int]:
-    """Where the companies are that match, the exact matches first."""
+    """Returns the positions of the matching companies, exact matches first."""
     exact, partly = [], []
     for place, (name, nse, bse) in enumerate(_index()):
         if wanted in (nse, bse):

@@ -1,4 +1,4 @@
-"""A trading day of one account, made from the seed: what it ordered, when, and what came of it."""
+"""Simulates one account's trading day from the seed: its orders, their times and their trades."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SOURCES = ("W", "M", "A")
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """All that one account did: orders by arrival, trades by time."""
+    """All orders of one account by arrival, and its trades by time."""
 
     orders: tuple[Order, ...]
     trades: tuple[Trade, ...]
@@ -31,7 +31,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class _Holding:
-    """What an order opened, for a later order to close; `since` is its last fill's second."""
+    """A position opened by an order, for a later order to close; `since` is its last fill."""
 
     since: int
     instrument: Instrument
@@ -41,7 +41,7 @@ class _Holding:
 
 
 def simulate(account: Account, market: Market, day: date, orders: int, seed: int) -> Day:
-    """`orders` orders of an account: the same account number, seed and day make the same ones."""
+    """Returns a day of `orders` orders; the same account number, seed and day give the same one."""
     random = Random(f"{seed}/{day}/account/{account.number}")
     desk = _Desk(random, market, day)
     entries = sorted(_entry_second(random) for _ in range(orders))
@@ -54,7 +54,7 @@ def simulate(account: Account, market: Market, day: date, orders: int, seed: int
 
 
 class _Desk:
-    """One account's choices through the day."""
+    """One account's trading decisions during the day."""
 
     def __init__(self, random: Random, market: Market, day: date) -> None:
         self._random = random
@@ -67,7 +67,7 @@ class _Desk:
         self._holdings: list[_Holding] = []
 
     def order(self, number: int, entered: int) -> Order:
-        """The next order, entered at this second; every other one closes an earlier one."""
+        """Returns the next order, entered at this second; about half close an earlier position."""
         closing = self._to_close(entered)
         ticket = self._ticket(number, entered, closing)
         path = self._market.path(ticket.instrument)
@@ -116,7 +116,7 @@ class _Desk:
     def _prices(
         self, instrument: Instrument, side: str, second: int, closing: bool
     ) -> tuple[str, int, int]:
-        """Order type, limit and trigger; a limit stands where the day's range makes it likely."""
+        """Returns order type, limit and trigger; limits are within reach of the day's range."""
         random, tick = self._random, instrument.tick
         path = self._market.path(instrument)
         now, span = path[second // 60], max(path) - min(path)
@@ -143,7 +143,7 @@ class _Desk:
         return quantity - quantity % 10 if quantity > 50 else quantity
 
     def _to_close(self, entered: int) -> _Holding | None:
-        """An early holding, if one is there and the account feels like closing it."""
+        """Returns one of the oldest holdings to close, or None (at random, or if there is none)."""
         if self._random.random() < 0.5:
             for place, holding in enumerate(self._holdings[:8]):
                 if holding.since <= entered:
@@ -151,7 +151,7 @@ class _Desk:
         return None
 
     def _share(self) -> Instrument:
-        """A share, more often one of a large company, and more often on NSE."""
+        """Returns a share, more often of a large company and more often on NSE."""
         exchange = "BSE" if self._random.random() < 0.2 else "NSE"
         found = [share for share in shares() if share.exchange == exchange]
         return found[int(self._random.random() ** 2 * len(found))]
@@ -162,7 +162,7 @@ def _is_near_the_money(contract: Instrument) -> bool:
 
 
 def _entry_second(random: Random) -> int:
-    """When an order is entered: oftenest in the first hour, and often in the last."""
+    """Returns when an order is entered: most often in the first hour, then in the last."""
     when = random.random()
     if when < 0.35:
         return 2 + int(3600 * random.random() * random.random())
