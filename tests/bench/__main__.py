@@ -11,11 +11,18 @@ if __package__ in (None, ""):  # run as a folder: the package is what is in it
     tests = Path(__file__).parents[1]
     sys.path[:1] = [str(tests), str(tests / "support")]
 
-from bench import report
-from bench.goals import Row
-from bench.suite import Run, Show
+from bench.harness import report
+from bench.harness.goals import Row
+from bench.harness.suite import Run, Show
 
-SUITES = ("decode", "rows", "frames", "memory", "http", "import")
+SUITES = {
+    "decode": "bench.suites.decode",
+    "rows": "bench.suites.rows",
+    "frames": "bench.suites.frames",
+    "memory": "bench.suites.memory",
+    "http": "bench.suites.http",
+    "import": "bench.suites.imports",  # `import` cannot be the name of a module
+}
 ROUNDS, QUICK_ROUNDS = 15, 3
 
 
@@ -65,7 +72,7 @@ def _options() -> argparse.Namespace:
 
 
 def _run(name: str, rounds: int, show: Show, only: str | None) -> list[Row]:
-    run: Run = importlib.import_module(f"bench.suite_{name}").run
+    run: Run = importlib.import_module(SUITES[name]).run
     return run(rounds, show, only)
 
 

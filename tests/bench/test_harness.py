@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bench.bodies import FORMS
-from bench.case import Source
-from bench.facts import disagreements, item, of_records, untyped
-from bench.fields import FIVE, kinds, loop_over
-from bench.goals import Goal, Row, judge
-from bench.report import table
-from bench.rounds import Contest, Disagreement, Entry, Result, play
+from bench.harness.bodies import FORMS
+from bench.harness.case import Source
+from bench.harness.facts import disagreements, item, of_records, untyped
+from bench.harness.fields import FIVE, kinds, loop_over
+from bench.harness.goals import Goal, Row, judge
+from bench.harness.report import table
+from bench.harness.rounds import Contest, Disagreement, Entry, Result, play
 from service import as_json, envelope, trades
 
 

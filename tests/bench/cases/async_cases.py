@@ -7,7 +7,7 @@ import io
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from .case import Prepare, Ready, Source, peer
+from ..harness.case import Prepare, Ready, Source, peer
 from .http_cases import (
     AT_ONCE,
     BODY,

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from . import pandas_cases, polars_cases, report
-from .bodies import PYTHONPATH, book
-from .case import Source
-from .decoders import LABELS
-from .goals import Row
-from .rounds import Entry
-from .suite import Show, entries
+from ..cases import pandas_cases, polars_cases
+from ..cases.decoders import LABELS
+from ..harness import report
+from ..harness.bodies import PYTHONPATH, book
+from ..harness.case import Source
+from ..harness.goals import Row
+from ..harness.rounds import Entry
+from ..harness.suite import Show, entries
 
 PROCESSES = 5  # the spread is small: a case gives the same within a few pages
 SMALL = 100
@@ -88,7 +89,7 @@ def _growth(entry: Entry) -> list[float]:
         "small": asdict(_trades(SMALL)),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "bench.peak", json.dumps(told)],
+        [sys.executable, "-m", "bench.harness.peak", json.dumps(told)],
         capture_output=True,
         text=True,
         check=False,

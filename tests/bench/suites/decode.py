@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from . import native
-from .bodies import book
-from .case import Source
-from .decoders import LABELS
-from .goals import Goal, Row
-from .rounds import Contest, Entry
-from .suite import Show, Suite, entries, play_all
+from ..cases.decoders import LABELS
+from ..floors import programs
+from ..harness.bodies import book
+from ..harness.case import Source
+from ..harness.goals import Goal, Row
+from ..harness.rounds import Contest, Entry
+from ..harness.suite import Show, Suite, entries, play_all
 
 MODULE = "record_cases"
 PEER = ("msgspec Struct",)
@@ -36,7 +36,7 @@ def _contest(title: str, source: Source, cases: list[str], *more: Entry) -> Cont
 
 
 def _trades_10k() -> Contest:
-    program = (str(native.walk_floor()), "Trade", _trades().path)
+    program = (str(programs.walk_floor()), "Trade", _trades().path)
     walk = Entry(WALK, "", "", _trades(), program)
     return _contest("10,000 trades", _trades(), list(LABELS), walk)
 

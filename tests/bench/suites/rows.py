@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .bodies import book
-from .case import Source
-from .decoders import LABELS
-from .goals import Goal, Row
-from .rounds import Contest
-from .suite import Show, Suite, entries, play_all
+from ..cases.decoders import LABELS
+from ..harness.bodies import book
+from ..harness.case import Source
+from ..harness.goals import Goal, Row
+from ..harness.rounds import Contest
+from ..harness.suite import Show, Suite, entries, play_all
 
 PEER = ("msgspec Struct",)
 FIVE_ONLY = "msgspec-five"

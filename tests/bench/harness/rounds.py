@@ -75,7 +75,7 @@ class Worker:
         command = list(entries[0].program) or [
             sys.executable,
             "-m",
-            "bench.worker",
+            "bench.harness.worker",
             json.dumps(
                 [
                     {"module": one.module, "case": one.case, "source": asdict(one.source)}

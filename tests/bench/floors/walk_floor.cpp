@@ -1,4 +1,5 @@
-// The decoder alone, on warm memory: what is left for Python to lose. Speaks as bench/worker.py.
+// The decoder alone, on warm memory: the limit for what Python can reach. Speaks the protocol of
+// bench/harness/worker.py.
 //   walk_floor Trade|Order BODY
 #include <malloc.h>
 

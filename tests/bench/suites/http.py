@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from . import native
-from .bodies import book
-from .case import Source
-from .goals import Goal, Row
-from .http_cases import AT_ONCE, CALLS, MANY_AT_ONCE, url_of
-from .rounds import Contest, Entry
-from .server import serving
-from .suite import Show, Suite, play_all
+from ..cases.http_cases import AT_ONCE, CALLS, MANY_AT_ONCE, url_of
+from ..floors import programs
+from ..harness.bodies import book
+from ..harness.case import Source
+from ..harness.goals import Goal, Row
+from ..harness.rounds import Contest, Entry
+from ..harness.server import serving
+from ..harness.suite import Show, Suite, play_all
 
 FLOOR = "libcurl, C++"
 SIZES = {"small": 5, "hundred": 100, "large": 10_000}  # trades; five are 4.5 KB
@@ -103,5 +103,5 @@ def _async(label: str, source: Source, case: str) -> Entry:
 
 
 def _floor(source: Source, calls: int, at_once: int) -> Entry:
-    program = (str(native.libcurl_floor()), url_of(source), str(calls), str(at_once))
+    program = (str(programs.libcurl_floor()), url_of(source), str(calls), str(at_once))
     return Entry(FLOOR, "", "", source, program)

@@ -8,11 +8,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .case import Fact, Prepare, Ready, Source, peer
+from ..harness.case import Fact, Prepare, Ready, Source, peer
+from ..harness.facts import of_columns
+from ..harness.fields import kinds, names_of
 from .columnar import arrow_table, duckdb_relation, msgspec_columns, polars_array
 from .decoders import DECODERS
-from .facts import of_columns
-from .fields import kinds, names_of
 from .frames import array_of, pandas_times, pandas_types
 
 KIND_OF_DTYPE = {"str": "text", "Int64": "integer", "float64": "number"}

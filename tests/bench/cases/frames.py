@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from .case import peer
-from .fields import kinds, names_of
+from ..harness.case import peer
+from ..harness.fields import kinds, names_of
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 DATE_FORMAT = "%Y-%m-%d"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .bodies import TESTS, digest, folder
+from ..harness.bodies import TESTS, digest, folder
 
 HERE = Path(__file__).parent
 CPP = TESTS.parent / "cpp"

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .case import peer
-from .facts import item
-from .fields import FIVE
+from ..harness.case import peer
+from ..harness.facts import item
+from ..harness.fields import FIVE
 from .models import struct_decoder, validator
 
 

@@ -8,9 +8,9 @@ import statistics
 import subprocess
 import sys
 
-from . import report
-from .goals import Row
-from .suite import Show
+from ..harness import report
+from ..harness.goals import Row
+from ..harness.suite import Show
 
 GATE, AIM = 50, 10  # ms
 MODULES = ("tradingdata", "pycurl", "msgspec", "httpx", "requests", "aiohttp", "pandas", "polars")

@@ -43,6 +43,6 @@ def peer(module: str) -> Any:
 
 
 def find(module: str, case: str) -> Prepare:
-    """The case of that name in `bench.<module>`."""
-    cases: dict[str, Prepare] = importlib.import_module(f"bench.{module}").CASES
+    """The case of that name in `bench.cases.<module>`."""
+    cases: dict[str, Prepare] = importlib.import_module(f"bench.cases.{module}").CASES
     return cases[case]

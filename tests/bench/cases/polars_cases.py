@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .case import Fact, Prepare, Ready, Source, peer
+from ..harness.case import Fact, Prepare, Ready, Source, peer
+from ..harness.facts import of_columns
 from .columnar import arrow_table, duckdb_relation, msgspec_columns, polars_array, polars_envelope
 from .decoders import DECODERS
-from .facts import of_columns
 from .frames import polars_schema, polars_times
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .bodies import book
-from .case import Source
-from .goals import Goal, Row
-from .pandas_cases import LABELS as PANDAS
-from .polars_cases import LABELS as POLARS
-from .rounds import Contest
-from .suite import Show, Suite, entries, play_all
+from ..cases.pandas_cases import LABELS as PANDAS
+from ..cases.polars_cases import LABELS as POLARS
+from ..harness.bodies import book
+from ..harness.case import Source
+from ..harness.goals import Goal, Row
+from ..harness.rounds import Contest
+from ..harness.suite import Show, Suite, entries, play_all
 
 BY_HAND = PANDAS["orjson"]
 PANDAS_PEERS = tuple(label for name, label in PANDAS.items() if "tradingdata" not in name)

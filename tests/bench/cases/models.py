@@ -7,8 +7,8 @@ import functools
 from collections.abc import Iterable
 from typing import Any
 
-from .case import peer
-from .fields import kinds
+from ..harness.case import peer
+from ..harness.fields import kinds
 
 PYTHON_TYPE: dict[str, Any] = {
     "text": str,

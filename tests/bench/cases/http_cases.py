@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
-from .case import Fact, Prepare, Ready, Source, peer
-from .facts import item, of_records
+from ..harness.case import Fact, Prepare, Ready, Source, peer
+from ..harness.facts import item, of_records
+from ..harness.server import BOOK_PATH
 from .models import struct_decoder
-from .server import BOOK_PATH
 
 CALLS = 20  # in one run, so that reading the clocks costs nothing
 AT_ONCE = 16

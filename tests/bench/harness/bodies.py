@@ -10,13 +10,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 PYTHONPATH = os.pathsep.join((str(TESTS), str(TESTS / "support")))
 MAKERS = (
     "support/service/records.py",
     "support/service/values.py",
     "support/service/coherence.py",
-    "bench/bodies.py",
+    "bench/harness/bodies.py",
 )
 
 

@@ -6,8 +6,8 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from .case import Source, peer
-from .fields import kinds, names_of
+from ..harness.case import Source, peer
+from ..harness.fields import kinds, names_of
 from .frames import array_of, arrow_schema, duckdb_query, polars_schema, polars_times
 from .models import struct_decoder
 

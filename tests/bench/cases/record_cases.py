@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .case import Fact, Prepare, Ready, Source
+from ..harness.case import Fact, Prepare, Ready, Source
+from ..harness.facts import item, of_records
+from ..harness.fields import FIVE, kinds, loop_over
 from .decoders import DECODERS, Decoder
-from .facts import item, of_records
-from .fields import FIVE, kinds, loop_over
 
 
 def _fact(source: Source, decoder: Decoder, records: Any) -> Fact:

@@ -1,0 +1,1 @@
+"""Programs in C++ that show the least that a task can cost."""

@@ -1,0 +1,1 @@
+"""The harness: processes, rounds, checks of the results, goals and reports."""

@@ -1,0 +1,1 @@
+"""The suites: the contests of each and what they must reach."""
