@@ -103,6 +103,8 @@ __all__ = [
     "positions",
     "realised_pnl",
     "reconcile",
+    "run_watch",
+    "run_watch_async",
     "sandbox",
     "show_versions",
     "token_file",
@@ -126,6 +128,7 @@ if TYPE_CHECKING:
     from .books.diff import OrderChange
     from .client.async_client import AsyncClient
     from .client.snapshot import Books
+    from .watch.callbacks import run_watch, run_watch_async
     from .watch.updates import OrderUpdate, TradeUpdate
 
 # Imported when first used: asyncio, SQLite and a simulated service are not needed by every script.
@@ -146,6 +149,8 @@ _LAZY = {
     "positions": "analysis",
     "realised_pnl": "analysis",
     "reconcile": "analysis",
+    "run_watch": "watch.callbacks",
+    "run_watch_async": "watch.callbacks",
     "sandbox": "sandbox",
     "trade_books": "accounts.fetch",
     "unrealised_pnl": "analysis",

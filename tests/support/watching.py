@@ -70,7 +70,11 @@ def order_updates(
 ) -> Iterator[td.OrderUpdate]:
     """The updates of a watch that meets these answers (bodies' records, or errors)."""
     clock = Clock() if clock is None else clock
-    state = OrderState(options.pop("ignore", ("row_no", "ref_ltp")), options.pop("previous", None))
+    state = OrderState(
+        options.pop("ignore", ("row_no", "ref_ltp")),
+        options.pop("previous", None),
+        options.pop("where", None),
+    )
     polls = Polls(
         answers, clock, lambda told: told if isinstance(told, td.OrderBook) else order_book(told)
     )
@@ -83,9 +87,8 @@ def trade_updates(*answers: Any, **options: Any) -> Iterator[td.TradeUpdate]:
     polls = Polls(
         answers, clock, lambda told: told if isinstance(told, td.TradeBook) else trade_book(told)
     )
-    return until_over(
-        watch(polls, TradeState(options.pop("previous", None)), 5.0, clock=clock, sleep=clock.sleep)
-    )
+    state = TradeState(options.pop("previous", None), options.pop("where", None))
+    return until_over(watch(polls, state, 5.0, clock=clock, sleep=clock.sleep))
 
 
 def until_over(updates: Iterable[Answer]) -> Iterator[Answer]:

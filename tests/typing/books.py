@@ -86,6 +86,10 @@ def watched(client: td.Client, known: td.OrderBook) -> None:
         assert_type(update.missed, td.TradingDataError | None)
         assert_type(update.at, datetime)
         assert_type(update.rollover, bool)
+    td.run_watch(client.watch_orders(where={"symbol": "A"}), lambda change: change.order.order_no)
+    td.run_watch(
+        client.watch_trades(where=lambda fill: fill.quantity), lambda fill: fill.traded_price
+    )
     for fills in client.watch_trades(interval=0.5):
         assert_type(fills, td.TradeUpdate)
         assert_type(fills.trades, td.TradeBook)
@@ -95,6 +99,7 @@ def watched(client: td.Client, known: td.OrderBook) -> None:
 async def watched_async(client: td.AsyncClient) -> None:
     async for update in client.watch_orders():
         assert_type(update, td.OrderUpdate)
+    await td.run_watch_async(client.watch_orders(), lambda change: change.order.order_no)
     async for fills in client.watch_trades():
         assert_type(fills, td.TradeUpdate)
 

@@ -23,10 +23,13 @@ from .tokens import REFUSALS, late
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+    from datetime import datetime
+    from datetime import time as clock_time
     from types import TracebackType
     from typing import Any, Self
 
     from ..books.records import Stock
+    from ..watch.state import OrdersWhere, TradesWhere
     from ..watch.updates import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
@@ -137,28 +140,36 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
         *,
         ignore: Iterable[str] = UNCOUNTED,
         previous: OrderBook | None = None,
+        where: OrdersWhere = None,
+        until: datetime | clock_time | None = None,
         timeout: float | None = None,
     ) -> AsyncGenerator[OrderUpdate, None]:
         """Yields an ``OrderUpdate`` for each poll; see ``Client.watch_orders``."""
         from ..watch.polling import watch_async
+        from ..watch.schedule import time_left
         from ..watch.state import OrderState
 
         poll = self._poll(OrderBook, timeout)
-        return watch_async(poll, OrderState(ignore, previous), seconds("interval", interval))
+        state = OrderState(ignore, previous, where)
+        return watch_async(poll, state, seconds("interval", interval), time_left(until))
 
     def watch_trades(
         self,
         interval: float = 5.0,
         *,
         previous: TradeBook | None = None,
+        where: TradesWhere = None,
+        until: datetime | clock_time | None = None,
         timeout: float | None = None,
     ) -> AsyncGenerator[TradeUpdate, None]:
         """Yields a ``TradeUpdate`` for each poll; see ``Client.watch_trades``."""
         from ..watch.polling import watch_async
+        from ..watch.schedule import time_left
         from ..watch.state import TradeState
 
         poll = self._poll(TradeBook, timeout)
-        return watch_async(poll, TradeState(previous), seconds("interval", interval))
+        state = TradeState(previous, where)
+        return watch_async(poll, state, seconds("interval", interval), time_left(until))
 
     async def aclose(self) -> None:
         """Closes the connections; pending calls end with ``ClientClosedError``.

@@ -21,10 +21,13 @@ from .tokens import REFUSALS, TokenSource, late
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
+    from datetime import datetime
+    from datetime import time as clock_time
     from types import TracebackType
     from typing import Any, Self
 
     from ..books.records import Stock
+    from ..watch.state import OrdersWhere, TradesWhere
     from ..watch.updates import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
@@ -242,6 +245,8 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
         *,
         ignore: Iterable[str] = UNCOUNTED,
         previous: OrderBook | None = None,
+        where: OrdersWhere = None,
+        until: datetime | clock_time | None = None,
         timeout: float | None = None,
     ) -> Generator[OrderUpdate, None, None]:
         """Polls the order book and yields an ``OrderUpdate`` for each poll.
@@ -259,22 +264,31 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
                 minute.
             ignore: Fields that do not count as a change; timestamps never do.
             previous: The orders known so far. Orders equal to these are not reported.
+            where: Report only changes of orders that match before or after the change: conditions
+                of ``filter`` as a dict, such as ``{"symbol": "INFY"}``, or a function of an order.
+                ``orders`` of an update remains complete.
+            until: When to end: a time of today or a datetime, on this computer's clock unless it
+                has a time zone. The last poll is at that time. None for no end.
             timeout: Seconds for each poll including its retries; replaces the client's.
 
         Yields:
-            An ``OrderUpdate`` for each poll, until the loop ends.
+            An ``OrderUpdate`` for each poll.
         """
         from ..watch.polling import watch
+        from ..watch.schedule import time_left
         from ..watch.state import OrderState
 
         poll = self._poll(OrderBook, timeout)
-        return watch(poll, OrderState(ignore, previous), seconds("interval", interval))
+        state = OrderState(ignore, previous, where)
+        return watch(poll, state, seconds("interval", interval), time_left(until))
 
     def watch_trades(
         self,
         interval: float = 5.0,
         *,
         previous: TradeBook | None = None,
+        where: TradesWhere = None,
+        until: datetime | clock_time | None = None,
         timeout: float | None = None,
     ) -> Generator[TradeUpdate, None, None]:
         """Polls the trade book and yields a ``TradeUpdate`` for each poll, with each fill once.
@@ -287,16 +301,20 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
         Args:
             interval: Seconds between polls, as in ``watch_orders``.
             previous: The trades known so far; they are not reported.
+            where: Report only fills that match, as in ``watch_orders``.
+            until: When to end, as in ``watch_orders``.
             timeout: Seconds for each poll including its retries; replaces the client's.
 
         Yields:
-            A ``TradeUpdate`` for each poll, until the loop ends.
+            A ``TradeUpdate`` for each poll.
         """
         from ..watch.polling import watch
+        from ..watch.schedule import time_left
         from ..watch.state import TradeState
 
         poll = self._poll(TradeBook, timeout)
-        return watch(poll, TradeState(previous), seconds("interval", interval))
+        state = TradeState(previous, where)
+        return watch(poll, state, seconds("interval", interval), time_left(until))
 
     def close(self) -> None:
         """Closes the connections; calls waiting in other threads end with ``ClientClosedError``.

@@ -6,6 +6,7 @@ The loops only poll and sleep: ``state`` computes the updates and ``schedule`` t
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from ..errors import TradingDataError
 from .schedule import Grid
@@ -29,15 +30,28 @@ if TYPE_CHECKING:
             """Returns the update for a failed poll."""
 
 
+_FOR_EVER = partial(float, "inf")
+
+
 def watch(
     poll: Callable[[], Response],
     state: State[Response, Update],
     interval: float,
+    left: Callable[[], float] = _FOR_EVER,
     *,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Generator[Update, None, None]:
-    """Polls on a fixed grid and yields an update each time; polls never overlap."""
+    """Polls on a fixed grid and yields an update each time; polls never overlap.
+
+    Args:
+        poll: Makes one call.
+        state: Computes the updates.
+        interval: Seconds between polls.
+        left: Returns how many seconds are left; the last poll is made when none are.
+        clock: A monotonic clock.
+        sleep: Waits.
+    """
     grid = Grid(interval, clock())
     while True:
         missed = None
@@ -47,15 +61,18 @@ def watch(
             missed = _require_retryable(error)
         grid.ended(clock(), missed)
         yield state.received(response) if missed is None else state.missed(missed)
-        due = grid.next(clock())
-        while (left := due - clock()) > 0:
-            sleep(left)
+        due = grid.next(now := clock(), now + left())
+        if due is None:
+            return
+        while (wait := due - clock()) > 0:
+            sleep(wait)
 
 
 async def watch_async(
     poll: Callable[[], Awaitable[Response]],
     state: State[Response, Update],
     interval: float,
+    left: Callable[[], float] = _FOR_EVER,
     *,
     clock: Callable[[], float] | None = None,
     sleep: Callable[[float], Awaitable[object]] | None = None,
@@ -74,9 +91,11 @@ async def watch_async(
             missed = _require_retryable(error)
         grid.ended(clock(), missed)
         yield state.received(response) if missed is None else state.missed(missed)
-        due = grid.next(clock())
-        while (left := due - clock()) > 0:
-            await sleep(left)
+        due = grid.next(now := clock(), now + left())
+        if due is None:
+            return
+        while (wait := due - clock()) > 0:
+            await sleep(wait)
 
 
 def _require_retryable(error: TradingDataError) -> TradingDataError:

@@ -8,6 +8,10 @@ from ..errors import RateLimitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from datetime import time as clock_time
+
     from ..errors import TradingDataError
 
 # Maximum seconds of the doubling wait after a 429 response without a Retry-After header.
@@ -28,6 +32,7 @@ class Grid:
         self._tick = 0
         self._not_before = start
         self._refusals = 0
+        self._ended = False
 
     def ended(self, now: float, missed: TradingDataError | None) -> None:
         """Records when a poll ended, and its error if it failed."""
@@ -41,9 +46,47 @@ class Grid:
         elif missed is None:
             self._refusals = 0
 
-    def next(self, now: float) -> float:
-        """Returns the time of the next poll. Skips ticks that have passed; never repeats one."""
+    def next(self, now: float, end: float = math.inf) -> float | None:
+        """Returns the time of the next poll. Skips ticks that have passed; never repeats one.
+
+        The last poll is at ``end``, so that nothing before it goes unreported; then None.
+        """
         passed = math.floor((now - self._start) / self._interval)
         allowed = math.ceil((self._not_before - self._start) / self._interval)
         self._tick = max(self._tick + 1, passed + 1, allowed)
-        return self._start + self._tick * self._interval
+        due = self._start + self._tick * self._interval
+        if due < end:
+            return due
+        last, self._ended = not self._ended and self._not_before <= end, True
+        return end if last else None
+
+
+def time_left(until: datetime | clock_time | None) -> Callable[[], float]:
+    """Returns a function that returns the seconds left until a time.
+
+    It reads the system clock each time, which unlike the monotonic clock goes on while a computer
+    sleeps.
+
+    Args:
+        until: A time of today or a datetime, on this computer's clock unless it has a time zone.
+
+    Raises:
+        TypeError: ``until`` is neither.
+        ValueError: ``until`` has passed.
+    """
+    from datetime import UTC, datetime, time
+
+    if until is None:
+        return lambda: math.inf
+    if not isinstance(until, (datetime, time)):
+        raise TypeError(f"until= takes a datetime or a time, not {until!r}")
+    if isinstance(until, time):
+        until = datetime.combine(datetime.now(until.tzinfo), until)
+    end = until.astimezone(UTC)
+
+    def left() -> float:
+        return (end - datetime.now(UTC)).total_seconds()
+
+    if left() <= 0:
+        raise ValueError(f"until= has passed: {until:%Y-%m-%d %H:%M:%S}")
+    return left

@@ -9,14 +9,19 @@ from .. import _core
 from ..books.book import OrderBook, TradeBook
 from ..books.diff import OrderChange, checked_ignore, order_diff
 from .updates import OrderUpdate, TradeUpdate
+from .where import Where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import date
     from typing import Any
 
+    from ..books.records import Order, Trade
     from ..errors import TradingDataError
+
+    OrdersWhere = Mapping[str, Any] | Callable[[Order], object] | None
+    TradesWhere = Mapping[str, Any] | Callable[[Trade], object] | None
 
 # An order that moves back in time is accepted once this many consecutive responses agree on it.
 # A replica that lags behind for a moment must not undo known changes.
@@ -71,10 +76,16 @@ def _at(book: OrderBook | TradeBook) -> datetime:
 class OrderState:
     """The orders after each successful poll."""
 
-    def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
+    def __init__(
+        self,
+        ignore: Iterable[str],
+        previous: OrderBook | None,
+        where: OrdersWhere = None,
+    ) -> None:
         if previous is not None and not isinstance(previous, OrderBook):
             raise TypeError(f"previous= takes an OrderBook, not {type(previous).__name__}")
         self._ignore = checked_ignore(ignore)
+        self._where: Where[Order] = Where(OrderBook, where)
         # Naive like responses, because held orders share a book with rows of the response.
         self._orders = None if previous is None else previous.localize(None)
         # For each order key, the older state that the latest responses agree on, and their number.
@@ -92,7 +103,7 @@ class OrderState:
         known = OrderBook() if self._orders is None else self._orders
         diff = order_diff(response, known, self._ignore)
         held = self._held(response, diff.older)
-        changes = tuple(map(OrderChange._make, diff.changes(frozenset(held))))
+        changes = self._where.changes([*map(OrderChange._make, diff.changes(frozenset(held)))])
         latest = _latest(_column(response, "order_date_time"))
         over = self._day.is_over(len(known), len(response), latest)
         self._orders = _with_rows(response, known, held) if held else response
@@ -139,9 +150,10 @@ def _with_rows(response: OrderBook, known: OrderBook, held: dict[int, int]) -> O
 class TradeState:
     """The trade book after each successful poll, and the fills reported so far."""
 
-    def __init__(self, previous: TradeBook | None) -> None:
+    def __init__(self, previous: TradeBook | None, where: TradesWhere = None) -> None:
         if previous is not None and not isinstance(previous, TradeBook):
             raise TypeError(f"previous= takes a TradeBook, not {type(previous).__name__}")
+        self._where: Where[Trade] = Where(TradeBook, where)
         self._trades = None if previous is None else previous.localize(None)
         self._reported: set[tuple[Any, ...]] = set()
         self._day = Day()
@@ -159,7 +171,8 @@ class TradeState:
         if response == before:  # compared in C++, far cheaper than building keys below
             return TradeUpdate(response, (), None, _at(response))
         parts = _in_parts(self._unreported(response))
-        fills = tuple(row for part in parts for row in TradeBook._of(response._table.take(part)))
+        rows = [row for part in parts for row in TradeBook._of(response._table.take(part))]
+        fills = self._where.of(rows)
         latest = _latest(_column(response, "exch_trade_time"))
         over = self._day.is_over(0 if before is None else len(before), len(response), latest)
         return TradeUpdate(response, fills, None, _at(response), over)

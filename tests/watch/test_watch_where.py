@@ -1,0 +1,202 @@
+"""A watch of some orders only, with an end, and as calls of functions."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from tradingdata.watch.polling import watch
+from tradingdata.watch.schedule import Grid, time_left
+from tradingdata.watch.state import OrderState
+from watching import (
+    Clock,
+    Polls,
+    order_book,
+    order_updates,
+    some_orders,
+    some_trades,
+    told,
+    trade_updates,
+)
+
+DOWN = td.ServerError("down", retryable=True)
+
+
+def pending(*done: int, count: int = 3) -> list[dict[str, Any]]:
+    """Orders of which these are successful and all others pending."""
+    rows = some_orders(count, status="Pending")
+    return [row | {"status": "Success"} if at in done else row for at, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize(
+    "where", [{"status": "Success"}, lambda order: order.status == "Success"], ids=["dict", "call"]
+)
+def test_only_orders_that_match_before_or_after_are_reported(where: Any) -> None:
+    answers = [pending(), pending(1), pending(1, 2), pending(2), pending(2)]
+    updates = list(order_updates(*answers, where=where))
+    assert [told(update) for update in updates] == [
+        [],
+        [("changed", "1", ("status",))],
+        [("changed", "2", ("status",))],
+        [("changed", "1", ("status",))],
+        [],
+    ]
+    assert [len(update.orders) for update in updates] == [3] * 5, "the book remains complete"
+
+
+def test_an_order_that_goes_is_reported_if_it_matched() -> None:
+    updates = list(order_updates(pending(0), pending(0)[1:], [], where={"status": "Success"}))
+    assert [told(update) for update in updates] == [[("new", "0", ())], [("gone", "0", ())], []]
+
+
+@pytest.mark.parametrize("where", [{"trade_no": "1"}, lambda fill: fill.trade_no == "1"])
+def test_only_fills_that_match_are_reported_and_each_once(where: Any) -> None:
+    rows = some_trades(3)
+    updates = list(trade_updates(rows[:1], rows[:2], rows, where=where))
+    assert [[fill.trade_no for fill in update.fills] for update in updates] == [[], ["1"], []]
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({"statu": "Success"}, "did you mean 'status'"),
+        ({"price__above": 1}, "price__above"),
+        ("status=Success", "where= takes a dict"),
+        (5, "where= takes a dict"),
+    ],
+)
+def test_a_condition_that_cannot_be_is_an_error_before_any_call(where: Any, message: str) -> None:
+    client = td.Client("http://127.0.0.1:9", access_token="any")
+    with pytest.raises(TypeError, match=message):
+        client.watch_orders(where=where)
+
+
+@pytest.mark.parametrize(("end", "polls"), [(0.1, 2), (5, 2), (12, 4), (14.9, 4), (15, 4)])
+def test_the_last_poll_is_at_the_end(end: float, polls: int) -> None:
+    clock = Clock()
+    made = Polls([order_book([])] * 10, clock)
+    updates = list(
+        watch(
+            made,
+            OrderState((), None),
+            5.0,
+            lambda: 1000.0 + end - clock.now,
+            clock=clock,
+            sleep=clock.sleep,
+        )
+    )
+    assert len(updates) == len(made.at) == polls
+    assert made.at[-1] - made.at[0] == pytest.approx(end)
+
+
+def test_no_poll_is_made_at_the_end_against_what_the_service_asks() -> None:
+    grid = Grid(5.0, 0.0)
+    grid.ended(0.0, td.RateLimitError("slow down", retryable=True, retry_after=60.0))
+    assert grid.next(0.0, 12.0) is None
+
+
+def test_an_end_is_a_time_of_today_or_a_moment() -> None:
+    now = dt.datetime.now(dt.UTC)
+    for until in (
+        now + dt.timedelta(seconds=60),
+        (now + dt.timedelta(seconds=60)).astimezone().replace(tzinfo=None),
+    ):
+        assert 58 < time_left(until)() <= 60
+    assert time_left(None)() == float("inf")
+    if now.time() < dt.time(23, 59):
+        assert 0 < time_left(dt.time(23, 59, 59, tzinfo=dt.UTC))() < 86400
+    for passed in (now, dt.datetime(2020, 1, 1), now.time().replace(tzinfo=dt.UTC)):
+        with pytest.raises(ValueError, match="until= has passed: "):
+            time_left(passed)
+    with pytest.raises(TypeError, match="until= takes a datetime or a time"):
+        time_left("15:30")  # type: ignore[arg-type]
+
+
+def test_both_clients_end_at_until() -> None:
+    def soon() -> dt.datetime:
+        return dt.datetime.now(dt.UTC) + dt.timedelta(seconds=0.3)
+
+    async def run(service: td.sandbox.Service) -> list[int]:
+        async with service.async_client() as client:
+            return [len(one.trades) async for one in client.watch_trades(0.2, until=soon())]
+
+    with td.sandbox.start(orders=10) as service:
+        found = [len(update.orders) for update in service.client().watch_orders(0.2, until=soon())]
+        assert found == [10] * len(found)
+        assert 1 <= len(found) <= 3
+        assert 1 <= len(asyncio.run(run(service))) <= 3
+
+
+def test_a_function_is_called_for_each_change_and_once_for_each_outage() -> None:
+    calls: list[Any] = []
+    answers = [DOWN, DOWN, pending(), pending(1), DOWN, DOWN, pending(1, 2), DOWN]
+    td.run_watch(
+        order_updates(*answers),
+        lambda change: calls.append(change.order.order_no),
+        on_error=lambda error: calls.append(type(error).__name__),
+    )
+    assert calls == ["ServerError", "1", "ServerError", "2", "ServerError"]
+    seen: list[str] = []
+    td.run_watch(
+        order_updates(pending()), lambda change: seen.append(change.kind), skip_first=False
+    )
+    assert seen == ["new"] * 3
+    fills: list[str | None] = []
+    td.run_watch(
+        trade_updates(some_trades(2), some_trades(3)), lambda fill: fills.append(fill.trade_no)
+    )
+    assert fills == ["2"]
+
+
+def test_a_callback_may_be_async() -> None:
+    calls: list[Any] = []
+
+    async def updates() -> AsyncIterator[td.OrderUpdate]:
+        for update in order_updates(pending(), pending(1), DOWN, DOWN):
+            yield update
+
+    async def later(change: td.OrderChange) -> None:
+        await asyncio.sleep(0)
+        calls.append(change.order.order_no)
+
+    async def failed(error: td.TradingDataError) -> None:
+        await asyncio.sleep(0)
+        calls.append(type(error).__name__)
+
+    asyncio.run(td.run_watch_async(updates(), later, on_error=failed))
+    asyncio.run(td.run_watch_async(updates(), lambda change: calls.append(change.kind)))
+    assert calls == ["1", "ServerError", "changed"]
+
+
+def test_an_exception_of_a_callback_ends_the_watch() -> None:
+    def refuse(change: td.OrderChange) -> None:
+        raise LookupError(change.order.order_no)
+
+    with pytest.raises(LookupError, match="1"):
+        td.run_watch(order_updates(pending(), pending(1), pending(1, 2)), refuse)
+
+
+def test_closing_the_client_ends_a_watch_in_a_thread() -> None:
+    ended: list[BaseException] = []
+    polled = threading.Event()
+
+    def work(client: td.Client) -> None:
+        try:
+            td.run_watch(client.watch_orders(0.01, where=lambda _: polled.set()), print)
+        except td.ClientClosedError as error:
+            ended.append(error)
+
+    with td.sandbox.start(orders=5) as service:
+        client = service.client()
+        thread = threading.Thread(target=work, args=(client,))
+        thread.start()
+        assert polled.wait(10)
+        client.close()
+        thread.join(10)
+    assert len(ended) == 1
