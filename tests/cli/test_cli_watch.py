@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 import re
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
@@ -83,7 +85,7 @@ def test_the_live_table_shows_orders_changes_and_a_miss(
     assert run(*WATCH).code == Code.OK
     text = ESCAPE.sub("", shown.getvalue())
     assert "2 orders: 2 Pending" in text
-    assert "missed" in text
+    assert "1 poll failed since " in text
     assert "status Pending -> Success" in text
     assert re.search(r"\x1b\[32m\d\d:\d\d:\d\d  changed .* -> Success", shown.getvalue())
     assert "\x1b[33m2 Pending" in shown.getvalue()
@@ -113,6 +115,104 @@ def test_an_error_that_does_not_pass_ends_it(
     ran = run(*WATCH)
     assert ran.code == Code.AUTHENTICATION
     assert ran.err.startswith("error: ")
+
+
+def test_retries_and_an_outage_are_shown_above_the_table_and_never_over_it(
+    run: Run, service: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = [row | {"status": "Pending"} for row in orders(2)]
+    again, down = (
+        reply(503, headers={"Retry-After": "0"}),
+        reply(503, headers={"Retry-After": "60"}),
+    )
+    service.script(book_reply(two), again, book_reply(two), down, down, then=book_reply(two[:1]))
+    shown = io.StringIO()
+    console = Console(file=shown, width=60, height=24, force_terminal=True, highlight=False)
+    monkeypatch.setattr("tradingdata.cli.commands.watch.screen", lambda: console)
+    monkeypatch.setattr("tradingdata.cli.terminal.watched", lambda: True)
+    ran = run("watch", "-i", "0.01", "--polls", "5", "--timeout", "5")
+    assert (ran.code, ran.err) == (Code.OK, "")
+    frames = [
+        [ESCAPE.sub("", line) for line in frame.splitlines()]
+        for frame in re.split(r"(?=\d\d:\d\d:\d\d  \d orders)", ESCAPE.sub("", shown.getvalue()))
+    ][1:]
+    assert all(frame[2].split()[0] == "display_name" for frame in frames)
+    assert all("status" in frame[2].split() for frame in frames)
+    states = [re.sub(r" (since|\().*", "", frame[1]).strip() for frame in frames]
+    expected = ["", "attempt 1 failed", "", "1 poll failed", "2 polls failed", ""]
+    assert states[: len(expected)] == expected
+    assert max(map(cell_len, "\n".join(map("\n".join, frames)).splitlines())) <= 60
+
+
+def test_a_command_is_run_on_a_change_and_once_for_an_outage(run: Run, tmp_path: Path) -> None:
+    changes, errors = tmp_path / "changes", tmp_path / "errors"
+    ran = run(*WATCH, "--on-change", f"cat >> {changes}", "--on-error", f"cat >> {errors}")
+    assert ran.code == Code.OK, ran.err
+    told = [json.loads(line) for line in changes.read_text().splitlines()]
+    assert [one["kind"] for one in told] == ["changed", "gone"], "not the first poll's orders"
+    assert told[0]["order"]["status"] == "Success"
+    assert [json.loads(line)["error"] for line in errors.read_text().splitlines()] == [
+        "ServerError"
+    ]
+
+
+def test_the_command_of_an_error_is_run_for_one_that_ends_the_watch(
+    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
+    errors = tmp_path / "errors"
+    assert run(*WATCH, "--on-error", f"cat >> {errors}").code == Code.AUTHENTICATION
+    assert json.loads(errors.read_text())["error"] == "AuthenticationError"
+
+
+def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run) -> None:
+    ran = run(*WATCH, "--on-change", "echo no mail >&2; exit 3")
+    assert ran.code == Code.OK
+    assert ran.err == "--on-change failed with exit code 3: no mail\n" * 2
+    assert len(ran.text.splitlines()) == 5
+
+
+def test_a_command_that_hangs_is_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tradingdata.cli.alerts._LONGEST", 0.2)
+    ran = run(*WATCH, "--on-change", "exec sleep 60")
+    assert ran.err == "--on-change: stopped after 0.2 s\n" * 2
+
+
+def test_a_bell_rings_on_a_change_and_on_a_terminal_only(sandbox: Service, run: Run) -> None:
+    assert b"\a" not in run(*WATCH, "--bell").out
+    with start_sandbox(orders=60, speed=1200) as moving:
+        shown = on_terminal(
+            "watch", "-i", "0.2", "--polls", "4", "--bell", env=account(moving), width=80
+        )
+    assert "\a" in shown
+
+
+def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", sandbox.token())
+    soon = dt.datetime.now() + dt.timedelta(seconds=1)
+    assert run("watch", "-i", "0.3", "--until", soon.isoformat(sep=" ")).code == Code.OK
+    assert dt.datetime.now() >= soon
+
+
+@pytest.mark.parametrize(
+    ("until", "message"),
+    [
+        ("2020-01-01 09:15", "--until 2020-01-01 09:15 has passed: it is "),
+        ("tomorrow", "--until takes a time such as 09:15"),
+        ("2030-01-01", "--until takes a time such as 15:30, not '2030-01-01'"),
+    ],
+)
+def test_an_end_that_cannot_be_is_told_before_any_call(run: Run, until: str, message: str) -> None:
+    ran = run("watch", "--until", until)
+    assert ran.code == Code.USAGE
+    assert message in ran.err
+
+
+def test_an_order_that_leaves_the_filter_is_reported(run: Run) -> None:
+    ran = run(*WATCH, "--where", "status=Pending")
+    kinds = [line.split()[1] for line in ran.text.splitlines()]
+    assert kinds == ["new", "new", "missed", "changed", "gone"]
 
 
 @pytest.mark.parametrize("interval", ["0", "-1", "nan"])

@@ -31,7 +31,7 @@ def change_line(change: OrderChange, *, numbered: bool = True) -> str:
     words = [f"{change.kind:<7}", number, instrument_name(order), order.txn_type]
     line = "  ".join(printable(str(word)) for word in words if word)
     if change.kind == "new":
-        asked = f"{_value(order, 'quantity')} at {_value(order, 'price')}"
+        asked = f"{_value(order, 'quantity')} at {_value(order, 'price').removeprefix('at ')}"
         return f"{line}  {asked}, {_value(order, 'status')}"
     telling = KEY_COLUMNS["Order"]
     fields = sorted(change.fields, key=lambda name: name not in telling)

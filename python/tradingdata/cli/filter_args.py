@@ -61,6 +61,11 @@ class RowChoice:
         return part if self._limit is None or len(part) <= self._limit else part[: self._limit]
 
 
+def parsed_time(option: str, text: str) -> Any:
+    """Returns the time of day, the day or the time on a day that an option names."""
+    return _value(option, "timestamp", text)
+
+
 def chosen_columns(what: str, known: Sequence[str], text: str | None) -> list[str] | None:
     """Returns the columns that were asked for, or None where the format decides."""
     if text is None:

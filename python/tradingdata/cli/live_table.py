@@ -1,93 +1,141 @@
-"""The live table of `tradingdata watch`: the orders that moved last on top, and what happened."""
+"""The live table of `tradingdata watch`: recently changed orders first, then the latest changes.
+
+Retries and failures are in a line above the table; nothing else may write to the terminal.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
+from rich.live import Live
 from rich.text import Text
 
 from tradingdata.display.layout import Layout
 from tradingdata.display.plain_table import group
 from tradingdata.display.preview import printable, tone_of
 
-from .change_lines import change_line, clock, missed_line
+from .advice import for_a_terminal
+from .change_lines import change_line, clock
 from .exportable import BookSource
+from .make_client import retry_text
 from .tables import TONE_STYLES, fitting_table, without_common_day
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tradingdata.books.book import OrderBook
     from tradingdata.books.diff import OrderChange
+    from tradingdata.client.call_log import Retry
     from tradingdata.watch.updates import OrderUpdate
 
 _RECENT = 6  # changes below the table
-_AROUND = 7  # lines that are neither orders nor changes
+_AROUND = 8  # lines that are neither orders nor changes
+_CALL = re.compile(r"^[A-Z]+ /\S+: ")  # a watch makes one call only: no need to name it
 _FRESH = "bold"  # colours are left to the statuses
 
 
-class LiveTable:
-    """What the screen shows after each update."""
+def _line(text: str, style: str) -> Text:
+    return Text(text, style=style, overflow="ellipsis", no_wrap=True)
 
-    def __init__(self, console: Console, names: Sequence[str], interval: float) -> None:
-        self._console = console
+
+class LiveTable(Live):
+    """The screen of a watch.
+
+    Args:
+        console: The terminal.
+        names: The columns.
+        interval: Seconds between polls.
+        wanted: Returns the orders to show.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        names: Sequence[str],
+        interval: float,
+        wanted: Callable[[OrderBook], OrderBook],
+    ) -> None:
+        super().__init__(console=console, auto_refresh=False, vertical_overflow="crop")
         self._names = names
         self._interval = interval
+        self._wanted = wanted
         self._recent: deque[Text] = deque(maxlen=_RECENT)
-        self._begun = False
+        self._orders: OrderBook | None = None
+        self._fresh: Sequence[OrderChange] = ()
+        self._at = ""  # of the orders
+        self._failing_since = ""
+        self._misses = 0
+        self._status = Text()
 
-    def after(
-        self, update: OrderUpdate, orders: OrderBook | None, changes: Sequence[OrderChange]
-    ) -> Group:
-        """The screen after an update: ``orders`` and ``changes`` are those to be shown."""
-        fresh = changes if self._begun else ()  # the first answer's orders are all new
-        self._begun = self._begun or update.missed is None
-        for change in fresh:
-            status = TONE_STYLES.get(tone_of(change.order.status), "")
-            style = "dim" if change.kind == "gone" else status
-            line = change_line(change, numbered=False)
-            self._recent.append(Text(f"{clock(update.at)}  {line}", style=style))
-        parts: list[object] = [self._title(update, orders)]
-        if orders is not None and len(orders):
-            parts.append(self._table(orders, fresh))
-        elif orders is not None:
-            parts += [Text(f"no order matches: {note}", style="yellow") for note in orders.notes]
+    def show(self, update: OrderUpdate, problem: str = "") -> None:
+        """Shows an update; ``problem`` is one of an alert."""
+        at = clock(update.at)
+        self._status = Text()
+        if update.missed is None:
+            # The first response's orders are all new.
+            self._fresh = () if self._orders is None else update.changes
+            self._orders = self._wanted(update.orders)
+            self._at = at
+            self._misses = 0
+            self._recent += [self._recent_line(at, change) for change in self._fresh]
+        else:
+            self._misses += 1
+            if self._misses == 1:
+                self._failing_since = at
+            why = _CALL.sub("", for_a_terminal(printable(" ".join(str(update.missed).split()))))
+            polls = "1 poll" if self._misses == 1 else f"{group(self._misses)} polls"
+            self._status = _line(f"{polls} failed since {self._failing_since}: {why}", "red")
+        if problem:
+            self._recent.append(_line(f"{at}  {problem}", "red"))
+        self._draw()
+
+    def show_retry(self, retry: Retry) -> None:
+        """Shows that an attempt failed, until the call ends; an outage is worth more."""
+        if not self._misses:
+            self._status = _line(retry_text(retry), "yellow")
+            self._draw()
+
+    def _draw(self) -> None:
+        parts: list[object] = [self._title(), self._status]
+        if self._orders is not None and len(self._orders):
+            parts.append(self._table(self._orders))
+        elif self._orders is not None:
+            notes = [f"no order matches: {note}" for note in self._orders.notes]
+            parts += [Text(note, style="yellow") for note in notes]
         if self._recent:
-            parts += [Text(""), *self._cut(self._recent)]
-        return Group(*parts)  # type: ignore[arg-type]
+            parts += [Text(""), *self._recent]
+        self.update(Group(*parts), refresh=True)  # type: ignore[arg-type]
 
-    def _title(self, update: OrderUpdate, orders: OrderBook | None) -> Text:
-        every = f"every {self._interval:g} s, Ctrl-C ends"
+    def _recent_line(self, at: str, change: OrderChange) -> Text:
+        status = TONE_STYLES.get(tone_of(change.order.status), "")
+        line = f"{at}  {change_line(change, numbered=False)}"
+        return _line(line, "dim" if change.kind == "gone" else status)
+
+    def _title(self) -> Text:
         title = Text(overflow="ellipsis", no_wrap=True)
-        title.append(clock(update.at), style="bold")
-        if orders is not None:
-            states = Counter(order.status or "(none)" for order in orders).most_common(4)
-            title.append(f"  {group(len(orders))} orders", style="bold")
+        title.append(self._at or "no response yet", style="bold")
+        if self._orders is not None:
+            states = Counter(order.status or "(none)" for order in self._orders).most_common(4)
+            title.append(f"  {group(len(self._orders))} orders", style="bold")
             for at, (status, count) in enumerate(states):
                 title.append(", " if at else ": ")
                 text = f"{group(count)} {printable(status)}"
                 title.append(text, style=TONE_STYLES.get(tone_of(status), ""))
-        title.append(f"   {every}", style="dim")
-        if update.missed is not None:
-            title.append(f"\n{missed_line(update.missed)}", style="red")
+        title.append(f"   every {self._interval:g} s, Ctrl-C ends", style="dim")
         return title
 
-    def _table(self, orders: OrderBook, fresh: Sequence[OrderChange]) -> object:
-        changed = {change.order for change in fresh if change.kind != "gone"}
-        room = max(3, self._console.height - _AROUND - _RECENT)
+    def _table(self, orders: OrderBook) -> object:
+        changed = {change.order for change in self._fresh if change.kind != "gone"}
+        room = max(3, self.console.height - _AROUND - _RECENT)
         top = orders.sort("last_updated_time", reverse=True)[:room]
         source = BookSource(top)
         shown = source.shown(self._names, len(top))
         without_common_day(source, shown)
         styles = {row: _FRESH for row, order in enumerate(top) if order in changed}
-        table = fitting_table(Layout(shown, self._console.width), shown, styles)
+        table = fitting_table(Layout(shown, self.console.width), shown, styles)
         if len(orders) > room:
             table.add_row(Text(f"… {group(len(orders) - room)} more", style="dim"))
         return table
-
-    def _cut(self, lines: deque[Text]) -> list[Text]:
-        for line in lines:
-            line.truncate(self._console.width, overflow="ellipsis")
-        return list(lines)

@@ -29,6 +29,7 @@ def connect(
     *,
     token: bool = True,
     keep_personal_data: bool = False,
+    on_retry: Callable[[Retry], object] | None = None,
 ) -> Client:
     """A client of the profile or, without one, of the environment.
 
@@ -45,6 +46,8 @@ def connect(
             f"no address of the service: set {BASE_URL_VARIABLE} or use --profile NAME; "
             "to try the package without an account, run `tradingdata sandbox`"
         )
+    if on_retry is not None:
+        options["on_retry"] = on_retry
     client = Client(**options)
     if token:
         token_source(connection, client)
@@ -90,9 +93,11 @@ def received(call: Callable[[], Result]) -> Result:
         return call()
 
 
+def retry_text(retry: Retry) -> str:
+    """Says which attempt failed, why, and when the next one is."""
+    return f"attempt {retry.attempt} failed ({retry.reason}), next in {retry.delay:.1f} s"
+
+
 def _tell_retry(retry: Retry) -> None:
     if watched():
-        remark(
-            f"{retry.call}: attempt {retry.attempt} failed ({retry.reason}), "
-            f"again in {retry.delay:.1f} s"
-        )
+        remark(f"{retry.call}: {retry_text(retry)}")

@@ -1,0 +1,105 @@
+"""What `tradingdata watch` sets off: a bell, and commands on a change or an error."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tradingdata.display.preview import printable
+
+from .change_lines import change_objects, missed_object
+from .options import switch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from tradingdata.errors import TradingDataError
+    from tradingdata.watch.updates import OrderUpdate
+
+_LONGEST = 30.0  # seconds that a command may take
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertOptions:
+    """What to set off."""
+
+    bell: Annotated[bool, switch("--bell", "Ring the terminal's bell on a change.")] = False
+    on_change: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CMD", help="Run this shell command on changes; JSON lines on its stdin."
+        ),
+    ] = None
+    on_error: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CMD", help="Run this one when polls begin to fail, or the watch does."
+        ),
+    ] = None
+
+
+class Alerts:
+    """Sets off what was asked for; what the first response contains is no change."""
+
+    def __init__(self, options: AlertOptions, ring: Callable[[], object]) -> None:
+        self._options = options
+        self._ring = ring
+        self._begun = False
+        self._failing = False
+
+    def after(self, update: OrderUpdate) -> str:
+        """Sets off what an update calls for; returns what went wrong with that, or empty text."""
+        if update.missed is not None:
+            began, self._failing = not self._failing, True
+            return self.failed(update.missed, update.at) if began else ""
+        self._failing = False
+        begun, self._begun = self._begun, True
+        if not (begun and update.changes):
+            return ""
+        if self._options.bell:
+            self._ring()
+        return _run(
+            "--on-change", self._options.on_change, change_objects(update.changes, update.at)
+        )
+
+    def failed(self, error: TradingDataError, at: datetime) -> str:
+        """Runs the command for an error; returns what went wrong with it, or empty text."""
+        return _run("--on-error", self._options.on_error, [missed_object(error, at)])
+
+
+def ring_stderr() -> None:
+    """Rings the bell where standard output is not the terminal."""
+    if sys.stderr.isatty():
+        print("\a", end="", file=sys.stderr, flush=True)
+
+
+def _run(option: str, command: str | None, lines: Iterable[str]) -> str:
+    """Runs a command of the user to its end; its output would break the table, so only its last
+    line is kept for a failure.
+    """
+    if command is None:
+        return ""
+    with tempfile.TemporaryFile() as output:
+        try:
+            code = subprocess.run(
+                command,
+                shell=True,  # what the user wrote on this command line
+                input="".join(line + "\n" for line in lines).encode(),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=_LONGEST,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return f"{option}: stopped after {_LONGEST:g} s"
+        if code == 0:
+            return ""
+        output.seek(0)
+        said = output.read().decode(errors="replace").strip().splitlines()
+    return printable(": ".join([f"{option} failed with exit code {code}", *said[-1:]]))
