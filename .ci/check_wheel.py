@@ -1,7 +1,7 @@
 """Looks into wheels: nothing but what belongs there, small, and closed but for one door.
 
 `python .ci/check_wheel.py dist/*.whl` says what is wrong, and ends with 1 where anything is.
-`--static` asks for libcurl, OpenSSL and zlib inside the extension and no library beside it.
+`--static` asks for libcurl, OpenSSL and ISA-L or zlib inside the extension and no library beside it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def faults_of_extension(content: bytes, *, static: bool) -> Iterator[str]:
             yield f"the extension exports {len(others)} names beside {DOOR}: {others[:5]}"
         if static:
             for name in needed(library):
-                if re.match(r"lib(curl|ssl|crypto|z)\b", name):
+                if re.match(r"lib(curl|ssl|crypto|z|isal)\b", name):
                     yield f"the extension needs {name}, which was to be linked in"
 
 
@@ -91,7 +91,8 @@ def faults_of_metadata(wheel: zipfile.ZipFile, names: list[str], *, static: bool
         if "extra ==" not in requirement:
             yield f"the base installation needs {requirement}"
     parts = {part["name"] for part in json.loads(read("/sboms/tradingdata.cdx.json"))["components"]}
-    wanted = {"pybind11", "libcurl"} | ({"OpenSSL", "zlib"} if static else set())
+    gzip = "isa-l" if "isa-l" in parts else "zlib"
+    wanted = {"pybind11", "libcurl"} | ({"OpenSSL", gzip} if static else set())
     for part in sorted(wanted - parts):
         yield f"the bill of materials lacks {part}"
     for part in sorted(wanted | parts):

@@ -44,14 +44,18 @@ void Buffer::append(std::string_view more) {
     reserve(std::max(size_ + count, size_ == 0 ? 0 : capacity_ * 2));
   }
   if (count > 0) std::memcpy(data_ + size_, more.data(), more.size());
-  size_ += count;
-  std::memset(data_ + size_, 0, static_cast<std::size_t>(padding));
+  extend(count);
 }
 
 void Buffer::resize(std::int64_t size) {
   reserve(size);
   if (size > size_) std::memset(data_ + size_, 0, static_cast<std::size_t>(size - size_));
   size_ = size;
+  std::memset(data_ + size_, 0, static_cast<std::size_t>(padding));
+}
+
+void Buffer::extend(std::int64_t count) {
+  size_ += count;
   std::memset(data_ + size_, 0, static_cast<std::size_t>(padding));
 }
 

@@ -30,6 +30,8 @@ class Buffer {
   void reserve(std::int64_t capacity);
   void append(std::string_view more);
   void resize(std::int64_t size);  // new bytes are zero
+  // Adds bytes that the caller has written behind the content, within the capacity.
+  void extend(std::int64_t count);
   void clear() { size_ = 0; }
 
  private:

@@ -11,7 +11,7 @@ constexpr std::int64_t most_held_for_a_byte_used = 4;
 
 std::int64_t bytes_held(const Table& table) {
   std::int64_t bytes = 0;
-  for (const Buffer& buffer : table.buffers) bytes += buffer.capacity();
+  for (const Buffer& buffer : table.buffers) bytes += buffer.size();
   for (const Field& field : table.schema().fields) bytes += width_of(field.kind) * table.capacity();
   return bytes;
 }

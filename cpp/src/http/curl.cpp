@@ -11,8 +11,8 @@
 
 #include "base/process.hpp"
 #include "http/curl_easy.hpp"
+#include "http/gzip_stream.hpp"
 #include "http/http.hpp"
-#include "http/inflate.hpp"
 
 namespace tradingdata {
 
@@ -308,8 +308,7 @@ std::unique_ptr<Transport> make_curl_transport(const CurlOptions& options) {
 std::string transport_version() {
   const curl_version_info_data& version = initialised_curl();
   const char* const tls = version.ssl_version == nullptr ? "" : version.ssl_version;
-  return std::string("libcurl/") + version.version + " " + tls + " zlib/" +
-         detail::inflate_version();
+  return std::string("libcurl/") + version.version + " " + tls + " " + detail::gzip_library();
 }
 
 }  // namespace tradingdata

@@ -107,7 +107,7 @@ struct CurlOptions {
 // Throws Error (configuration) where the libcurl found at run time lacks what safety needs.
 std::unique_ptr<Transport> make_curl_transport(const CurlOptions& options);
 
-// Of the libraries in use, e.g. "libcurl/7.88.1 OpenSSL/3.0.17 zlib/1.2.13".
+// Of the libraries in use, e.g. "libcurl/7.88.1 OpenSSL/3.0.17 isa-l/2.30.0".
 std::string transport_version();
 
 }  // namespace tradingdata

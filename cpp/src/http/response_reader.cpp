@@ -135,9 +135,14 @@ void Receiver::end_headers() {
   } else if (encoding_ == Encoding::gzip && !inflater_) {
     inflater_ = std::make_unique<Inflater>();
   }
-  if (!content_length_ || encoding_ != Encoding::identity || refused()) return;
-  if (*content_length_ > max_body_) return fail_too_large();
-  response_.body.reserve(*content_length_);
+  if (refused()) return;
+  if (encoding_ == Encoding::gzip) {
+    // A sixteenth more, so that a book that grew a little needs no larger buffer.
+    response_.body.reserve(std::min(last_unpacked_ + last_unpacked_ / 16, max_body_));
+  } else if (content_length_) {
+    if (*content_length_ > max_body_) return fail_too_large();
+    response_.body.reserve(*content_length_);
+  }
 }
 
 bool Receiver::body(std::string_view chunk) noexcept {
@@ -182,6 +187,9 @@ std::optional<Failure> Receiver::finish() {
   if (!failure_ && !refused() && encoding_ == Encoding::gzip && inflater_->started() &&
       !inflater_->ended()) {
     fail(Retry::always, "incomplete body: the answer's gzip data ends too early");
+  }
+  if (!failure_ && !refused() && encoding_ == Encoding::gzip) {
+    last_unpacked_ = response_.body.size();
   }
   return failure_;
 }

@@ -49,6 +49,7 @@ class Receiver {
   std::optional<Failure> failure_;
   std::optional<std::int64_t> content_length_;
   std::int64_t max_body_ = 0;
+  std::int64_t last_unpacked_ = 0;  // bytes of the last gzip body: the next one is often as long
   std::int64_t header_bytes_ = 0;
   std::int64_t received_ = 0;
   Encoding encoding_ = Encoding::identity;
