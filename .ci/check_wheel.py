@@ -1,7 +1,7 @@
 """Looks into wheels: nothing but what belongs there, small, and closed but for one door.
 
 `python .ci/check_wheel.py dist/*.whl` says what is wrong, and ends with 1 where anything is.
-`--static` asks for libcurl, OpenSSL and ISA-L or zlib inside the extension and no library beside it.
+`--static` asks for libcurl, OpenSSL and ISA-L or zlib in the extension, and no library beside it.
 """
 
 from __future__ import annotations
