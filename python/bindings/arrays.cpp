@@ -7,8 +7,8 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "columns.hpp"
 #include "exports.hpp"
+#include "slice.hpp"
 #include "table/dictionary.hpp"
 #include "wall_clock.hpp"
 
@@ -33,11 +33,10 @@ struct Run {
   }
 };
 
-Run run_of(const Columns& self, const std::string& name, std::int64_t start, std::int64_t stop) {
+Run run_of(const OwnedSlice& self, const std::string& name) {
   const Table& table = self.table();
   const int field = field_named(table, name);
-  check_rows(table, start, stop);
-  return {table, table.column(field), field, start, stop - start};
+  return {table, table.column(field), field, self.start(), self.size()};
 }
 
 py::object uninitialized(std::int64_t bytes) {
@@ -93,9 +92,8 @@ py::object midnights(const Run& run) {
   return bytes;
 }
 
-py::tuple array(const Columns& self, const std::string& name, std::int64_t start,
-                std::int64_t stop) {
-  const Run run = run_of(self, name, start, stop);
+py::tuple array(const OwnedSlice& self, const std::string& name) {
+  const Run run = run_of(self, name);
   switch (self.table().schema().fields[static_cast<std::size_t>(run.field)].kind) {
     case Kind::integer: return py::make_tuple(filled<std::int64_t>(run, 0), mask(run));
     case Kind::number:
@@ -107,11 +105,11 @@ py::tuple array(const Columns& self, const std::string& name, std::int64_t start
   throw py::type_error("text is no array of numbers: use column() or codes()");
 }
 
-// Calls put(row, made) with a new reference to each text of a field, or to each JSON text that the
-// rows have under an unknown name. Throws where none could be made.
+// Calls put(row, made), the row counted from the slice's first one, with a new reference to each
+// text of a field, or to each JSON text that the rows have under an unknown name. Throws where none
+// could be made.
 template <typename Put>
-void each_text(Columns& self, const std::string& name, std::int64_t start, std::int64_t stop,
-               const Put& put) {
+void each_text(const OwnedSlice& self, const std::string& name, const Put& put) {
   const Table& table = self.table();
   const auto check = [](PyObject* made) {
     if (made == nullptr) throw py::error_already_set();
@@ -119,52 +117,46 @@ void each_text(Columns& self, const std::string& name, std::int64_t start, std::
   };
   const int field = table.schema().find(name);
   if (field >= 0) {
-    for (std::int64_t row = start; row < stop; ++row) {
-      if (table.valid(field, row)) put(row, check(self.cell(field, row)));
+    for (std::int64_t row = self.start(); row < self.stop(); ++row) {
+      if (table.valid(field, row)) put(row - self.start(), check(self.columns().cell(field, row)));
     }
     return;
   }
   const int unknown = columns_named(table, {}, {name}).front() - table.schema().width();
-  auto at = static_cast<std::size_t>(table.extras_of(start).first);
-  for (; at < table.extras.size() && table.extras[at].row < stop; ++at) {
+  auto at = static_cast<std::size_t>(table.extras_of(self.start()).first);
+  for (; at < table.extras.size() && table.extras[at].row < self.stop(); ++at) {
     const Extra& extra = table.extras[at];
-    if (extra.name == unknown) put(extra.row, check(make_text(table.extra_json(extra))));
+    if (extra.name == unknown)
+      put(extra.row - self.start(), check(make_text(table.extra_json(extra))));
   }
 }
 
 // Fills a NumPy array of objects with such text; what has none keeps what it holds.
-void fill_text(Columns& self, const std::string& name, std::int64_t start, std::int64_t stop,
-               const py::buffer& array) {
-  check_rows(self.table(), start, stop);
+void fill_text(const OwnedSlice& self, const std::string& name, const py::buffer& array) {
   const py::buffer_info out = array.request(true);
-  if (out.format != "O" || out.ndim != 1 || out.size != stop - start ||
+  if (out.format != "O" || out.ndim != 1 || out.size != self.size() ||
       out.strides.front() != out.itemsize) {
     throw py::value_error("the array must hold one object for each row");
   }
   auto* const objects = static_cast<PyObject**>(out.ptr);
-  each_text(self, name, start, stop,
-            [&](std::int64_t row, PyObject* made) { Py_XSETREF(objects[row - start], made); });
+  each_text(self, name, [&](std::int64_t row, PyObject* made) { Py_XSETREF(objects[row], made); });
 }
 
 // The JSON text of an unknown field, None where a row has none.
-py::list extra_texts(Columns& self, const std::string& name, std::int64_t start,
-                     std::int64_t stop) {
-  check_rows(self.table(), start, stop);
+py::list extra_texts(const OwnedSlice& self, const std::string& name) {
   py::list texts;
-  for (std::int64_t row = start; row < stop; ++row) texts.append(py::none());
-  each_text(self, name, start, stop, [&](std::int64_t row, PyObject* made) {
-    PyList_SetItem(texts.ptr(), row - start, made);
-  });
+  for (std::int64_t row = 0; row < self.size(); ++row) texts.append(py::none());
+  each_text(self, name,
+            [&](std::int64_t row, PyObject* made) { PyList_SetItem(texts.ptr(), row, made); });
   return texts;
 }
 
-py::tuple codes(const Columns& self, const std::string& name, std::int64_t start,
-                std::int64_t stop) {
-  const Run run = run_of(self, name, start, stop);
+py::tuple codes(const OwnedSlice& self, const std::string& name) {
+  const Run run = run_of(self, name);
   if (self.table().schema().fields[static_cast<std::size_t>(run.field)].kind != Kind::text) {
     throw py::type_error(name + " holds no text, so it has no categories");
   }
-  const Categories categories = categories_of(run.table, run.field, start, run.length);
+  const Categories categories = categories_of(run.table, run.field, run.start, run.length);
   const std::size_t size = categories.codes.size() * sizeof(std::int32_t);
   py::object bytes = uninitialized(static_cast<std::int64_t>(size));
   if (size > 0) std::memcpy(values_of<char>(bytes), categories.codes.data(), size);
@@ -180,13 +172,11 @@ py::tuple codes(const Columns& self, const std::string& name, std::int64_t start
 }  // namespace
 
 void bind_arrays(py::module_& module) {
-  auto table =
-      py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
-  table.def("array", &array, py::arg("name"), py::arg("start"), py::arg("stop"))
-      .def("fill_text", &fill_text, py::arg("name"), py::arg("start"), py::arg("stop"),
-           py::arg("array"))
-      .def("extra_texts", &extra_texts, py::arg("name"), py::arg("start"), py::arg("stop"))
-      .def("codes", &codes, py::arg("name"), py::arg("start"), py::arg("stop"));
+  slice_class(module)
+      .def("array", &array, py::arg("name"))
+      .def("fill_text", &fill_text, py::arg("name"), py::arg("array"))
+      .def("extra_texts", &extra_texts, py::arg("name"))
+      .def("codes", &codes, py::arg("name"));
 }
 
 }  // namespace tradingdata::python

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "columns.hpp"
 #include "exports.hpp"
 #include "released_gil.hpp"
+#include "slice.hpp"
 #include "wall_clock.hpp"
 
 namespace tradingdata::python {
@@ -76,12 +76,11 @@ void follow_request(ArrowExport& wanted, const Table& table, const py::object& r
   wanted.columns = std::move(asked);
 }
 
-ArrowExport export_of(const Columns& self, std::int64_t start, std::int64_t stop,
-                      const Names& columns, const Names& extra, const Names& categories,
-                      const std::string& text, const py::object& requested_schema) {
+ArrowExport export_of(const OwnedSlice& self, const Names& columns, const Names& extra,
+                      const Names& categories, const std::string& text,
+                      const py::object& requested_schema) {
   const Table& table = self.table();
-  check_rows(table, start, stop);
-  ArrowExport wanted{.start = start, .length = stop - start};
+  ArrowExport wanted{.start = self.start(), .length = self.size()};
   const TextForm form = form_named(text);
   for (const int column : columns_named(table, columns, extra)) {
     const auto found = std::find(categories.begin(), categories.end(), column_name(table, column));
@@ -95,11 +94,10 @@ ArrowExport export_of(const Columns& self, std::int64_t start, std::int64_t stop
   return wanted;
 }
 
-py::object arrow_stream(const Columns& self, std::int64_t start, std::int64_t stop,
-                        const Names& columns, const Names& extra, const Names& categories,
-                        const std::string& text, const py::object& requested_schema) {
-  const ArrowExport wanted =
-      export_of(self, start, stop, columns, extra, categories, text, requested_schema);
+py::object arrow_stream(const OwnedSlice& self, const Names& columns, const Names& extra,
+                        const Names& categories, const std::string& text,
+                        const py::object& requested_schema) {
+  const ArrowExport wanted = export_of(self, columns, extra, categories, text, requested_schema);
   auto stream = std::make_unique<ArrowArrayStream>();
   if (wanted.to_utc) {
     export_stream(self.shared(), wanted, *stream);
@@ -111,10 +109,10 @@ py::object arrow_stream(const Columns& self, std::int64_t start, std::int64_t st
   return capsule_of(std::move(stream), stream_name);
 }
 
-py::object arrow_schema(const Columns& self, const Names& columns, const Names& extra,
+py::object arrow_schema(const OwnedSlice& self, const Names& columns, const Names& extra,
                         const Names& categories, const std::string& text) {
   auto schema = std::make_unique<ArrowSchema>();
-  const ArrowExport wanted = export_of(self, 0, 0, columns, extra, categories, text, py::none());
+  const ArrowExport wanted = export_of(self, columns, extra, categories, text, py::none());
   export_schema(self.table(), wanted, *schema);
   return capsule_of(std::move(schema), schema_name);
 }
@@ -122,11 +120,9 @@ py::object arrow_schema(const Columns& self, const Names& columns, const Names& 
 }  // namespace
 
 void bind_arrow(py::module_& module) {
-  auto table =
-      py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
-  table
-      .def("arrow_stream", &arrow_stream, py::arg("start"), py::arg("stop"), py::arg("columns"),
-           py::arg("extra") = Names(), py::arg("categories") = Names(), py::arg("text") = "view",
+  slice_class(module)
+      .def("arrow_stream", &arrow_stream, py::arg("columns"), py::arg("extra") = Names(),
+           py::arg("categories") = Names(), py::arg("text") = "view",
            py::arg("requested_schema") = py::none())
       .def("arrow_schema", &arrow_schema, py::arg("columns"), py::arg("extra") = Names(),
            py::arg("categories") = Names(), py::arg("text") = "view");

@@ -9,7 +9,8 @@ namespace py = pybind11;
 
 void bind_errors(py::module_& module);
 void bind_records(py::module_& module);
-void bind_table(py::module_& module);
+void bind_record_functions(py::module_& module);
+void bind_slice(py::module_& module);
 void bind_views(py::module_& module);
 void bind_decode(py::module_& module);
 void bind_client(py::module_& module);

@@ -12,13 +12,13 @@
 #include "bindings.hpp"
 #include "released_gil.hpp"
 #include "rows.hpp"
+#include "slice.hpp"
 
 namespace tradingdata::python {
 
 py::tuple as_python(Fetched fetched) {
-  return py::make_tuple(py::cast(std::make_shared<Columns>(std::move(fetched.table))),
-                        fetched.status_code, fetched.attempts, fetched.elapsed,
-                        fetched.received_at);
+  return py::make_tuple(whole_slice(std::move(fetched.table)), fetched.status_code,
+                        fetched.attempts, fetched.elapsed, fetched.received_at);
 }
 
 Waiting waiting_in_python(const py::object& on_retry) {

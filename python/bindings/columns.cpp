@@ -20,8 +20,7 @@ void import_datetime() {
   if (PyDateTimeAPI == nullptr) throw py::error_already_set();
 }
 
-Columns::Columns(TablePtr table, py::object zone)
-    : table_(std::move(table)), zone_(std::move(zone)) {
+Columns::Columns(TablePtr table, py::handle zone) : table_(std::move(table)), zone_(zone) {
   const Schema& schema = table_->schema();
   readers_.reserve(static_cast<std::size_t>(schema.width()));
   for (int field = 0; field < schema.width(); ++field) {

@@ -1,5 +1,5 @@
-// A table as Python sees it: its columns, the zone its times are given, and the objects that its
-// rows share.
+// Reads the cells of a table as Python objects, with what its rows share: a cache of texts, and the
+// zone of their times.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -18,12 +18,13 @@ namespace py = pybind11;
 
 class Columns {
  public:
-  explicit Columns(TablePtr table, py::object zone = py::none());
+  // `zone` is a tzinfo, or None while times are naive. It is borrowed: each slice has a reference
+  // of its own, which is what the garbage collector needs to count.
+  Columns(TablePtr table, py::handle zone);
 
   const Table& table() const { return *table_; }
   const TablePtr& shared() const { return table_; }
-  // A tzinfo, or None while times are naive.
-  const py::object& zone() const { return zone_; }
+  py::handle zone() const { return zone_; }
   // Whether the zone may refer back to this: only then do rows cost the garbage collector anything.
   bool is_in_cycles() const { return PyObject_IS_GC(zone_.ptr()) != 0; }
 
@@ -96,7 +97,7 @@ class Columns {
   static constexpr std::size_t lookahead_bytes = 128;
 
   TablePtr table_;
-  py::object zone_;
+  py::handle zone_;
   std::vector<Reader> readers_;
   std::int32_t last_day_ = 0;
   std::chrono::year_month_day last_date_ = calendar_date(0);

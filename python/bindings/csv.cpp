@@ -6,22 +6,21 @@
 #include <string_view>
 
 #include "bindings.hpp"
-#include "columns.hpp"
 #include "export/csv_text.hpp"
 #include "exports.hpp"
 #include "released_gil.hpp"
+#include "slice.hpp"
 #include "wall_clock.hpp"
 
 namespace tradingdata::python {
 
 namespace {
 
-py::bytes to_csv(const Columns& self, std::int64_t start, std::int64_t stop, const Names& columns,
-                 const Names& extra, bool spreadsheet) {
+py::bytes to_csv(const OwnedSlice& self, const Names& columns, const Names& extra,
+                 bool spreadsheet) {
   const Table& table = self.table();
-  check_rows(table, start, stop);
-  CsvOptions options{.start = start,
-                     .length = stop - start,
+  CsvOptions options{.start = self.start(),
+                     .length = self.size(),
                      .columns = columns_named(table, columns, extra),
                      .spreadsheet = spreadsheet};
   if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
@@ -46,10 +45,8 @@ std::string csv_text(std::string_view text, bool spreadsheet) {
 }  // namespace
 
 void bind_csv(py::module_& module) {
-  auto table =
-      py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
-  table.def("to_csv", &to_csv, py::arg("start"), py::arg("stop"), py::arg("columns"),
-            py::arg("extra") = Names(), py::arg("spreadsheet") = false);
+  slice_class(module).def("to_csv", &to_csv, py::arg("columns"), py::arg("extra") = Names(),
+                          py::arg("spreadsheet") = false);
   module.def("csv_text", &csv_text, py::arg("text"), py::kw_only(), py::arg("spreadsheet"));
 }
 

@@ -7,6 +7,7 @@
 #include "bindings.hpp"
 #include "released_gil.hpp"
 #include "rows.hpp"
+#include "slice.hpp"
 
 namespace tradingdata::python {
 
@@ -44,7 +45,7 @@ py::object decode_bytes(const std::string& record, const py::object& data, bool 
     const ReleasedGil released;
     table = decode(schema, Buffer(bytes.view()), options);
   }
-  return py::cast(std::make_shared<Columns>(std::move(table)));
+  return whole_slice(std::move(table));
 }
 
 }  // namespace

@@ -10,21 +10,20 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "exports.hpp"
 #include "released_gil.hpp"
 #include "rows.hpp"
+#include "slice.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata::python {
 
 namespace {
 
-using ColumnsPtr = std::shared_ptr<Columns>;
-
 // Rows of two tables, copied into one: who keeps a change keeps its neighbours, and no book.
 class Copies {
  public:
-  Copies(const Columns& orders, const Columns& previous) : orders_(orders), previous_(previous) {}
+  Copies(const OwnedSlice& orders, const OwnedSlice& previous)
+      : orders_(orders), previous_(previous) {}
 
   void add(const Table& table, std::int64_t row) { slices_.push_back({&table, row, row + 1}); }
 
@@ -37,25 +36,17 @@ class Copies {
     }
     slices_.clear();
     next_ = 0;
-    as_orders_ = py::cast(std::make_shared<Columns>(table, orders_.zone()));
+    as_orders_ = whole_slice(table, orders_.zone());
     const bool alike = previous_.zone().equal(orders_.zone());
-    as_previous_ =
-        alike ? as_orders_ : py::cast(std::make_shared<Columns>(table, previous_.zone()));
+    as_previous_ = alike ? as_orders_ : whole_slice(table, previous_.zone());
   }
 
-  py::object next_order() { return next(as_orders_); }
-  py::object next_previous() { return next(as_previous_); }
+  py::object next_order() { return make_row(as_orders_, next_++); }
+  py::object next_previous() { return make_row(as_previous_, next_++); }
 
  private:
-  py::object next(const py::object& owner) {
-    PyObject* const made = make_row(type_, owner.ptr(), owner.cast<Columns*>(), next_++);
-    if (made == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(made);
-  }
-
-  const RowType& type_ = row_type(order_schema);
-  const Columns& orders_;
-  const Columns& previous_;
+  const OwnedSlice& orders_;
+  const OwnedSlice& previous_;
   std::vector<Slice> slices_;
   std::int64_t next_ = 0;
   py::object as_orders_;
@@ -64,16 +55,11 @@ class Copies {
 
 class Diff {
  public:
-  Diff(ColumnsPtr orders, std::int64_t start, std::int64_t stop, ColumnsPtr previous,
-       std::int64_t previous_start, std::int64_t previous_stop,
-       const std::vector<std::string>& ignore)
+  Diff(OwnedSlice orders, OwnedSlice previous, const std::vector<std::string>& ignore)
       : orders_(std::move(orders)), previous_(std::move(previous)) {
-    check_rows(orders_->table(), start, stop);
-    check_rows(previous_->table(), previous_start, previous_stop);
     // The tables are immutable, and held by this object.
     const ReleasedGil released;
-    found_ = diff_orders({&orders_->table(), start, stop},
-                         {&previous_->table(), previous_start, previous_stop}, ignore,
+    found_ = diff_orders(orders_.view(), previous_.view(), ignore,
                          [checked = std::chrono::steady_clock::now()]() mutable {
                            const auto now = std::chrono::steady_clock::now();
                            if (now - checked < std::chrono::milliseconds(10)) return;
@@ -85,7 +71,8 @@ class Diff {
   py::list older() const {
     py::list result;
     for (const OlderOrder& order : found_.older) {
-      result.append(py::make_tuple(order.row, order.previous, order.occurrence));
+      result.append(py::make_tuple(order.row - orders_.start(), order.previous - previous_.start(),
+                                   order.occurrence));
     }
     return result;
   }
@@ -94,16 +81,17 @@ class Diff {
   py::list changes(const py::frozenset& without) const {
     std::vector<const OrderChange*> wanted;
     for (const OrderChange& change : found_.changes) {
-      if (without.empty() || !without.contains(change.row)) wanted.push_back(&change);
+      if (without.empty() || !without.contains(change.row - orders_.start()))
+        wanted.push_back(&change);
     }
     py::list result;
-    Copies copies(*orders_, *previous_);
+    Copies copies(orders_, previous_);
     for (std::size_t done = 0; done < wanted.size(); done += together) {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       const auto part = std::span(wanted).subspan(done, std::min(together, wanted.size() - done));
       for (const OrderChange* change : part) {
-        if (change->row >= 0) copies.add(orders_->table(), change->row);
-        if (change->previous >= 0) copies.add(previous_->table(), change->previous);
+        if (change->row >= 0) copies.add(orders_.table(), change->row);
+        if (change->previous >= 0) copies.add(previous_.table(), change->previous);
       }
       copies.make();
       for (const OrderChange* change : part) result.append(as_python(*change, copies));
@@ -129,8 +117,8 @@ class Diff {
     return py::make_tuple(kind, order, previous, fields);
   }
 
-  ColumnsPtr orders_;
-  ColumnsPtr previous_;
+  OwnedSlice orders_;
+  OwnedSlice previous_;
   OrderDiff found_;
 };
 
@@ -138,10 +126,8 @@ class Diff {
 
 void bind_diff(py::module_& module) {
   py::class_<Diff>(module, "OrderDiff", py::is_final())
-      .def(py::init<ColumnsPtr, std::int64_t, std::int64_t, ColumnsPtr, std::int64_t, std::int64_t,
-                    const std::vector<std::string>&>(),
-           py::arg("table"), py::arg("start"), py::arg("stop"), py::arg("previous"),
-           py::arg("previous_start"), py::arg("previous_stop"), py::arg("ignore"))
+      .def(py::init<OwnedSlice, OwnedSlice, const std::vector<std::string>&>(), py::arg("orders"),
+           py::arg("previous"), py::arg("ignore"))
       .def_property_readonly("older", &Diff::older)
       .def("changes", &Diff::changes, py::arg("without") = py::frozenset(py::tuple()));
 }

@@ -8,10 +8,6 @@ namespace tradingdata::python {
 
 namespace py = pybind11;
 
-void check_rows(const Table& table, std::int64_t start, std::int64_t stop) {
-  if (start < 0 || stop < start || stop > table.rows()) throw py::index_error("row out of range");
-}
-
 int field_named(const Table& table, const std::string& name) {
   const int field = table.schema().find(name);
   if (field >= 0) return field;

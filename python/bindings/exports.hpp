@@ -1,7 +1,6 @@
-// What everything that leaves a table agrees on: rows [start, stop), and columns by name.
+// The columns that an export names.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,6 @@
 namespace tradingdata::python {
 
 using Names = std::vector<std::string>;
-
-// Throws IndexError where the rows are not the table's.
-void check_rows(const Table& table, std::int64_t start, std::int64_t stop);
 
 // A field's position; throws KeyError where the record has no such field.
 int field_named(const Table& table, const std::string& name);

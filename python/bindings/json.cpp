@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "columns.hpp"
 #include "decode/raw_records.hpp"
 #include "exports.hpp"
 #include "released_gil.hpp"
+#include "slice.hpp"
 #include "wall_clock.hpp"
 
 namespace tradingdata::python {
@@ -19,12 +19,11 @@ namespace tradingdata::python {
 namespace {
 
 // As they were sent, where the table is a whole answer; else as its columns give them.
-py::list record_texts(const Columns& self, std::int64_t start, std::int64_t stop) {
+py::list record_texts(const OwnedSlice& self) {
   const Table& table = self.table();
-  check_rows(table, start, stop);
   py::list texts;
   if (!table.holds_body) {
-    for (std::int64_t row = start; row < stop; ++row)
+    for (std::int64_t row = self.start(); row < self.stop(); ++row)
       texts.append(py::str(row_as_json(table, row)));
     return texts;
   }
@@ -34,19 +33,17 @@ py::list record_texts(const Columns& self, std::int64_t start, std::int64_t stop
     const ReleasedGil released;
     sent = sent_records(table);
   }
-  for (std::int64_t row = start; row < stop; ++row) {
+  for (std::int64_t row = self.start(); row < self.stop(); ++row) {
     const std::string_view text = sent.at(static_cast<std::size_t>(row));
     texts.append(py::str(text.data(), text.size()));
   }
   return texts;
 }
 
-py::bytes export_rows(const Columns& self, std::int64_t start, std::int64_t stop,
-                      const Names& columns, bool extra, bool lines) {
+py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, bool lines) {
   const Table& table = self.table();
-  check_rows(table, start, stop);
-  JsonOptions options{.start = start,
-                      .length = stop - start,
+  JsonOptions options{.start = self.start(),
+                      .length = self.size(),
                       .fields = columns_named(table, columns, {}),
                       .extras = extra,
                       .lines = lines};
@@ -65,11 +62,10 @@ py::bytes export_rows(const Columns& self, std::int64_t start, std::int64_t stop
 }  // namespace
 
 void bind_json(py::module_& module) {
-  auto table =
-      py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
-  table.def("record_texts", &record_texts, py::arg("start"), py::arg("stop"))
-      .def("export_json", &export_rows, py::arg("start"), py::arg("stop"), py::arg("columns"),
-           py::arg("extra") = false, py::arg("lines") = false);
+  slice_class(module)
+      .def("record_texts", &record_texts)
+      .def("export_json", &export_rows, py::arg("columns"), py::arg("extra") = false,
+           py::arg("lines") = false);
 }
 
 }  // namespace tradingdata::python

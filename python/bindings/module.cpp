@@ -10,7 +10,8 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   module.attr("pybind11_version") = TRADINGDATA_PYBIND11_VERSION;
   bind_errors(module);
   bind_records(module);
-  bind_table(module);
+  bind_record_functions(module);
+  bind_slice(module);
   bind_views(module);
   bind_selection(module);
   bind_decode(module);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "field_values.hpp"
+#include "slice.hpp"
 #include "table/personal.hpp"
 #include "table/row_selection.hpp"
 
@@ -77,12 +78,13 @@ py::object zone_of(const py::handle& time) {
 // The times that stay keep their zone; those that are given must stand in it.
 Zone zone_of(const RowObject* base, const Table& table, const py::dict& changes) {
   if (base == nullptr) return Zone(py::none());
-  Zone zone(base->columns->zone());
+  const auto known = py::reinterpret_borrow<py::object>(base->columns->zone());
+  Zone zone(known);
   for (int i = 0; i < table.schema().width(); ++i) {
     const Field& field = table.schema().fields[static_cast<std::size_t>(i)];
     const bool stays =
         field.kind == Kind::timestamp && table.valid(i, 0) && !changes.contains(field.name);
-    if (stays) zone.take(field, base->columns->zone());
+    if (stays) zone.take(field, known);
   }
   return zone;
 }
@@ -120,10 +122,7 @@ py::object make_record(const RowType& type, PyObject* keywords, const RowObject*
       table->masked = false;
     }
   }
-  const py::object owner = py::cast(std::make_shared<Columns>(std::move(table), zone.get()));
-  PyObject* const row = make_row(type, owner.ptr(), owner.cast<Columns*>(), 0);
-  if (row == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(row);
+  return make_row(whole_slice(std::move(table), zone.get()), 0);
 }
 
 PyObject* repr_row(PyObject* self) {

@@ -1,7 +1,6 @@
 // Iteration over rows: a row costs one small object.
 #include "rows.hpp"
-
-#include <algorithm>
+#include "slice.hpp"
 
 namespace tradingdata::python {
 
@@ -88,25 +87,17 @@ void make_iterator_type() {
   iterator_type = reinterpret_cast<PyTypeObject*>(type);
 }
 
-py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_t stop,
-                        std::int64_t step) {
-  auto* const columns = owner.cast<Columns*>();
-  if (step != 1 && step != -1) throw py::value_error("a step of rows is 1 or -1");
-  const std::int64_t left = std::max<std::int64_t>((stop - start) * step, 0);
-  const std::int64_t rows = columns->table().rows();
-  const std::int64_t last = start + (left - 1) * step;
-  if (left > 0 && (start < 0 || start >= rows || last < 0 || last >= rows)) {
-    throw py::index_error("row out of range");
-  }
+py::object iterate_rows(PyObject* slice, std::int64_t step) {
+  const auto& rows = py::handle(slice).cast<const OwnedSlice&>();
   RowIterator* const made = PyObject_GC_New(RowIterator, iterator_type);
   if (made == nullptr) throw py::error_already_set();
-  made->owner = owner.inc_ref().ptr();
-  made->columns = columns;
-  made->type = &row_type(columns->table().schema());
-  made->next = start;
-  made->left = left;
+  made->owner = Py_NewRef(slice);
+  made->columns = &rows.columns();
+  made->type = &row_type(rows.table().schema());
+  made->next = step > 0 ? rows.start() : rows.stop() - 1;
+  made->left = rows.size();
   made->step = step;
-  if (columns->is_in_cycles()) PyObject_GC_Track(made);
+  if (made->columns->is_in_cycles()) PyObject_GC_Track(made);
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(made));
 }
 

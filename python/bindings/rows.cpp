@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "extras.hpp"
 #include "field_values.hpp"
+#include "slice.hpp"
 #include "table/records.hpp"
 #include "table/row_selection.hpp"
 
@@ -231,6 +232,14 @@ PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::
   made->row = row;
   if (columns->is_in_cycles()) PyObject_GC_Track(made);
   return reinterpret_cast<PyObject*>(made);
+}
+
+py::object make_row(const py::object& slice, std::int64_t row) {
+  const auto& owner = slice.cast<const OwnedSlice&>();
+  const RowType& type = row_type(owner.table().schema());
+  PyObject* const made = make_row(type, slice.ptr(), &owner.columns(), owner.start() + row);
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
 }
 
 void bind_records(py::module_& module) {

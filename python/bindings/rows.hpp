@@ -32,7 +32,7 @@ PyObject* guarded(const Work& work) noexcept {
 }
 
 struct RowObject {
-  PyObject_HEAD PyObject* owner;  // the _core.Table that keeps the columns alive
+  PyObject_HEAD PyObject* owner;  // the _core.Slice that keeps the columns alive
   Columns* columns;
   std::int64_t row;
 };
@@ -48,8 +48,10 @@ RowType& row_type(const Schema& schema);
 RowType* row_type_named(std::string_view record);
 RowType* row_type_of(PyObject* row);  // nullptr, without an error, where it is none
 
-// A row as a new reference; `owner` is the Python object of `columns`.
+// A row of the table as a new reference; `owner` is a _core.Slice of these columns.
 PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::int64_t row);
+// The row of a _core.Slice, counted from its first one, which must exist.
+py::object make_row(const py::object& slice, std::int64_t row);
 
 // A record made by keyword: values in Python's types, checked one by one. With `base`, a copy of
 // that row, unknown fields included, with other values in some fields.
@@ -61,8 +63,7 @@ PyObject* repr_row(PyObject* self);
 // hold the GIL that its maker needs.
 void make_iterator_type();
 
-// An iterator over rows from `start` on, before `stop`, one step (1 or -1) at a time; for Table.
-py::object iterate_rows(const py::object& owner, std::int64_t start, std::int64_t stop,
-                        std::int64_t step);
+// An iterator over the rows of a _core.Slice: from the first (step 1) or from the last (step -1).
+py::object iterate_rows(PyObject* slice, std::int64_t step);
 
 }  // namespace tradingdata::python

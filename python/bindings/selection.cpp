@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "columns.hpp"
 #include "exports.hpp"
 #include "field_values.hpp"
 #include "released_gil.hpp"
+#include "slice.hpp"
 #include "table/row_filter.hpp"
 #include "table/row_order.hpp"
 #include "table/row_selection.hpp"
@@ -76,42 +76,37 @@ Condition condition_of(const Table& table, const ConditionTuple& given) {
 
 // A new table of the rows that `choose` gives. Tables are immutable, and `self` is held.
 template <typename Choose>
-py::object chosen(const Columns& self, const Choose& choose) {
+py::object chosen(const OwnedSlice& self, const Choose& choose) {
   TablePtr made;
   {
     const ReleasedGil released;
     made = gather(self.table(), choose());
   }
-  return py::cast(std::make_shared<Columns>(std::move(made), self.zone()));
+  return whole_slice(std::move(made), self.zone());
 }
 
-py::object where(const Columns& self, std::int64_t start, std::int64_t stop,
-                 const std::vector<ConditionTuple>& given) {
+py::object where(const OwnedSlice& self, const std::vector<ConditionTuple>& given) {
   const Table& table = self.table();
-  check_rows(table, start, stop);
   std::vector<Condition> conditions;
   for (const ConditionTuple& one : given) conditions.push_back(condition_of(table, one));
-  return chosen(self, [&] { return rows_where(table, start, stop, conditions); });
+  return chosen(self, [&] { return rows_where(table, self.start(), self.stop(), conditions); });
 }
 
-py::object sorted(const Columns& self, std::int64_t start, std::int64_t stop,
-                  const std::vector<std::tuple<std::string, bool>>& given) {
+py::object sorted(const OwnedSlice& self, const std::vector<std::tuple<std::string, bool>>& given) {
   const Table& table = self.table();
-  check_rows(table, start, stop);
   std::vector<SortKey> keys;
   for (const auto& [name, descending] : given) {
     keys.push_back({.field = field_named(table, name), .descending = descending});
   }
-  return chosen(self, [&] { return sorted_rows(table, start, stop, keys); });
+  return chosen(self, [&] { return sorted_rows(table, self.start(), self.stop(), keys); });
 }
 
 }  // namespace
 
 void bind_selection(py::module_& module) {
-  auto table =
-      py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
-  table.def("where", &where, py::arg("start"), py::arg("stop"), py::arg("conditions"))
-      .def("sorted", &sorted, py::arg("start"), py::arg("stop"), py::arg("keys"));
+  slice_class(module)
+      .def("where", &where, py::arg("conditions"))
+      .def("sorted", &sorted, py::arg("keys"));
 }
 
 }  // namespace tradingdata::python

@@ -5,6 +5,7 @@
 #include "exports.hpp"
 #include "extras.hpp"
 #include "rows.hpp"
+#include "slice.hpp"
 
 namespace tradingdata::python {
 
@@ -23,37 +24,34 @@ std::vector<int> fields_of(const RowType& type, const py::iterable& names) {
   return fields;
 }
 
-py::object column_list(Columns& columns, int field, std::int64_t start, std::int64_t stop) {
-  PyObject* const list = PyList_New(stop - start);
+py::object column_list(const OwnedSlice& slice, int field) {
+  PyObject* const list = PyList_New(slice.size());
   if (list == nullptr) throw py::error_already_set();
   py::object result = py::reinterpret_steal<py::object>(list);
-  for (std::int64_t row = start; row < stop; ++row) {
-    PyObject* const value = columns.cell(field, row);
+  for (std::int64_t row = 0; row < slice.size(); ++row) {
+    PyObject* const value = slice.columns().cell(field, slice.start() + row);
     if (value == nullptr) throw py::error_already_set();
-    PyList_SET_ITEM(list, row - start, value);
+    PyList_SET_ITEM(list, row, value);
   }
   return result;
 }
 
-py::object column(Columns& self, const py::str& name, std::int64_t start, std::int64_t stop) {
-  check_rows(self.table(), start, stop);
+py::object column(const OwnedSlice& self, const py::str& name) {
   const RowType& type = row_type(self.table().schema());
-  return column_list(self, field_of(type, name), start, stop);
+  return column_list(self, field_of(type, name));
 }
 
-py::dict to_dict(Columns& self, std::int64_t start, std::int64_t stop, const py::iterable& names) {
-  check_rows(self.table(), start, stop);
+py::dict to_dict(const OwnedSlice& self, const py::iterable& names) {
   const RowType& type = row_type(self.table().schema());
   py::dict result;
   for (const int field : fields_of(type, names)) {
-    result[py::handle(type.names.name(field))] = column_list(self, field, start, stop);
+    result[py::handle(type.names.name(field))] = column_list(self, field);
   }
   return result;
 }
 
-py::list to_dicts(Columns& self, std::int64_t start, std::int64_t stop, const py::iterable& names,
-                  bool extra) {
-  check_rows(self.table(), start, stop);
+py::list to_dicts(const OwnedSlice& self, const py::iterable& names, bool extra) {
+  Columns& columns = self.columns();
   const Table& table = self.table();
   const RowType& type = row_type(table.schema());
   const std::vector<int> fields = fields_of(type, names);
@@ -61,11 +59,11 @@ py::list to_dicts(Columns& self, std::int64_t start, std::int64_t stop, const py
   // left as it is, any other is set in a dict that lies in the cache, and a copy is one block.
   const py::dict current;
   for (const int field : fields) current[py::handle(type.names.name(field))] = py::none();
-  py::list result(static_cast<std::size_t>(stop - start));
-  for (std::int64_t row = start; row < stop; ++row) {
+  py::list result(static_cast<std::size_t>(self.size()));
+  for (std::int64_t row = self.start(); row < self.stop(); ++row) {
     for (const int field : fields) {
-      if (row > start && self.repeats(field, row)) continue;
-      PyObject* const value = self.cell(field, row);
+      if (row > self.start() && columns.repeats(field, row)) continue;
+      PyObject* const value = columns.cell(field, row);
       if (value == nullptr) throw py::error_already_set();
       const int failed = PyDict_SetItem(current.ptr(), type.names.name(field), value);
       Py_DECREF(value);
@@ -73,7 +71,7 @@ py::list to_dicts(Columns& self, std::int64_t start, std::int64_t stop, const py
     }
     PyObject* const made = PyDict_Copy(current.ptr());
     if (made == nullptr) throw py::error_already_set();
-    PyList_SET_ITEM(result.ptr(), row - start, made);
+    PyList_SET_ITEM(result.ptr(), row - self.start(), made);
     if (extra) {
       auto with_extras = py::reinterpret_borrow<py::dict>(made);
       add_extras(table, row, with_extras);
@@ -85,12 +83,10 @@ py::list to_dicts(Columns& self, std::int64_t start, std::int64_t stop, const py
 }  // namespace
 
 void bind_views(py::module_& module) {
-  auto table =
-      py::reinterpret_borrow<py::class_<Columns, std::shared_ptr<Columns>>>(module.attr("Table"));
-  table.def("column", &column, py::arg("name"), py::arg("start"), py::arg("stop"))
-      .def("to_dict", &to_dict, py::arg("start"), py::arg("stop"), py::arg("columns"))
-      .def("to_dicts", &to_dicts, py::arg("start"), py::arg("stop"), py::arg("columns"),
-           py::arg("extra") = false);
+  slice_class(module)
+      .def("column", &column, py::arg("name"))
+      .def("to_dict", &to_dict, py::arg("columns"))
+      .def("to_dicts", &to_dicts, py::arg("columns"), py::arg("extra") = false);
 }
 
 }  // namespace tradingdata::python

@@ -131,9 +131,9 @@ def test_the_records_of_a_diff_own_their_storage() -> None:
     assert change.previous is not None
     wanted = (now[1234], before[1234])
     for record in (change.order, change.previous):
-        table, _ = _core.row_table(record)
-        assert len(table) <= 32
-        assert table.body is None
+        rows = _core.slice_of(record)
+        assert rows.table_rows <= 32
+        assert rows.body is None
     del now, before
     gc.collect()
     assert (change.order, change.previous) == wanted

@@ -62,7 +62,7 @@ def all_of(book: td.TradeBook, folder: Path) -> str:
         book.to_dicts(extra=True),
     ]
     parts += [book[0]._asdict(extra=True), book[0]._repr_html_(), book._repr_html_()]  # type: ignore[attr-defined]
-    parts += [book.to_csv(extra=True), book._table.to_json(0, len(book))]
+    parts += [book.to_csv(extra=True), book._rows.to_json()]
     parts += [pickle.dumps(book), pickle.dumps(book[0]), pickle.dumps(book[:1])]
     book.save(folder / "book", overwrite=True)
     parts.append((folder / "book").read_bytes())

@@ -338,6 +338,6 @@ class TestWholeFiles:
 @settings(deadline=None)
 @given(st.lists(st.binary(max_size=200), max_size=3))
 def test_any_bytes_are_refused_clearly(parts: list[bytes]) -> None:
-    from tradingdata.books.storage import _header
+    from tradingdata.books.saved_file import _header
 
     assert _header(b"".join(parts)) is None

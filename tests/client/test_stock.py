@@ -12,6 +12,7 @@ import pytest
 import tradingdata as td
 from searching import ENVELOPE, kinds, pages_asked, refusing_limits_above, replayed
 from service import Service, delay, html_reply, json_reply, pages, reply, stall, stocks
+from tradingdata import _core
 from tradingdata.client.stock_lookup import StockLookup
 
 ROWS: list[dict[str, Any]] = [dict(row) for row in stocks(30)]
@@ -200,11 +201,12 @@ def test_the_row_does_not_keep_its_page(service: Service, monkeypatch: pytest.Mo
     find = StockLookup.find
 
     def watched(self: StockLookup, page: td.StockList) -> td.Stock | None:
-        tables.append(weakref.ref(page._table))
+        tables.append(weakref.ref(page._rows))
         return find(self, page)
 
     monkeypatch.setattr(StockLookup, "find", watched)
     found = look_up(service, "sync", ROWS[7]["nsesymbol"])
     gc.collect()
     assert [table() for table in tables] == [None]
+    assert _core.slice_of(found).table_rows == 1
     assert found == td.Stock(**ROWS[7])

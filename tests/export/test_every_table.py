@@ -52,7 +52,7 @@ class Lists(ColumnTable):
 
     @property
     def _time_zone(self) -> Any:
-        return self.book._table.zone
+        return self.book._rows.zone
 
 
 @pytest.fixture(scope="module")

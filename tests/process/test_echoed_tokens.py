@@ -165,7 +165,7 @@ def shown_of(book: Any, folder: Path) -> str:
     shown += [str(book.extra_fields), repr(book.response), repr(book.response.content)]
     shown += [repr(book[0]), book[0]._repr_html_(), str(book[0]._asdict(extra=True))]
     shown += [pickle.dumps(thing).decode("latin-1") for thing in (book, book[0], book[:1])]
-    shown += [book._table.message, book.to_csv(None, extra=True)]
+    shown += [book._rows.message, book.to_csv(None, extra=True)]
     book.save(folder / "book", overwrite=True)
     return "\n".join([*shown, (folder / "book").read_bytes().decode("latin-1")])
 

@@ -284,7 +284,7 @@ class Linked(dt.tzinfo):
     [
         lambda book: book,
         lambda book: book[0],
-        lambda book: book._table,
+        lambda book: book._rows,
         iter,
         reversed,
         list,
@@ -292,7 +292,7 @@ class Linked(dt.tzinfo):
         lambda book: td.Trade(exch_trade_time=book[0].exch_trade_time),
         lambda book: copy.copy(book[0]),
     ],
-    ids=["book", "row", "table", "iterator", "reversed", "rows", "part", "record", "copy"],
+    ids=["book", "row", "slice", "iterator", "reversed", "rows", "part", "record", "copy"],
 )
 def test_a_zone_that_refers_to_its_book_is_collected(holder: Any) -> None:
     zone = Linked()

@@ -82,7 +82,7 @@ def test_a_miss_before_the_first_answer_is_no_empty_book() -> None:
 def test_the_fills_own_their_storage() -> None:
     (update,) = trade_updates(some_trades(500))
     assert len(update.fills) == 500
-    assert max(len(_core.row_table(fill)[0]) for fill in update.fills) <= 16
+    assert max(_core.slice_of(fill).table_rows for fill in update.fills) <= 16
 
 
 @settings(deadline=None)

@@ -193,7 +193,7 @@ def realised_pnl(
     book, accounts = joined("trades", trades, TradeBook)
     shortable = _short_products(shorts)
     given = [] if opening is None else read_lots("opening", opening)
-    zone = book._table.zone
+    zone = book._rows.zone
     given = [lot._replace(time=in_zone(at, lot.time, zone)) for at, lot in enumerate(given)]
     values = [lot.value for lot in given]
     fills = read_fills(book, accounts, buy, sell, also=values, timed=True)

@@ -112,7 +112,7 @@ def execution_quality(
     book, accounts = joined("orders", orders, OrderBook)
     fill_book, _ = joined("trades", trades, TradeBook)
     check_codes(buy, sell)
-    if (book._table.zone is None) != (fill_book._table.zone is None):
+    if (book._rows.zone is None) != (fill_book._rows.zone is None):
         raise ValueError("only one of the books has a time zone: localize both")
     fills = rows_by_order(fill_book)
     measured = _Measured(book, fill_book, {buy: 1, sell: -1})
@@ -121,7 +121,7 @@ def execution_quality(
         for key, sides in rows_by_order(book).items()
         for side, legs in sides.items()
     ]
-    return ExecutionQuality._of(rows, book._table.zone)
+    return ExecutionQuality._of(rows, book._rows.zone)
 
 
 class _Measured:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def read(book: TradeBook | OrderBook, *names: str) -> list[list[Any]]:
     """Returns the named columns of a book as lists of values."""
-    return [book._table.column(name, book._start, book._stop) for name in names]
+    return [book._rows.column(name) for name in names]
 
 
 def check_codes(buy: str, sell: str) -> None:

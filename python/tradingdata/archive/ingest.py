@@ -64,11 +64,9 @@ def origin_of(
 
 def masked(book: AnyBook) -> AnyBook:
     """Returns the book, and its response, with personal values masked."""
-    if book._table.masked:
+    if book._rows.masked:
         return book
-    from ..books import storage
-
-    return storage.unpack(type(book), *storage.pack(book), keep_personal_data=False)
+    return book._unpacked(*book._packed(), keep_personal_data=False)
 
 
 def file(connection: sqlite3.Connection, sight: Sight, zone: tzinfo) -> fetch_log.ArchiveFetch:

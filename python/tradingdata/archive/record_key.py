@@ -66,7 +66,7 @@ def rows_of(book: AnyBook, other_day: date) -> list[Row]:
     times = _times(book, name)
     seen: Counter[tuple[str, ...]] = Counter()
     rows = []
-    jsons = book._table.record_texts(book._start, book._stop)
+    jsons = book._rows.record_texts()
     for client, exchange, segment, number, leg, time, json in zip(
         *texts, legs, times, jsons, strict=True
     ):
@@ -78,7 +78,7 @@ def rows_of(book: AnyBook, other_day: date) -> list[Row]:
 
 
 def _column(book: AnyBook, name: str) -> list[Any]:
-    return book._table.column(name, book._start, book._stop)
+    return book._rows.column(name)
 
 
 def _texts(book: AnyBook, name: str) -> list[str]:

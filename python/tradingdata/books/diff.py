@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
 from ..display.preview import instrument_name, value_of
@@ -14,14 +14,7 @@ if TYPE_CHECKING:
     from .records import Order
 
 
-class _ChangeFields(NamedTuple):
-    kind: Literal["new", "changed", "gone"]
-    order: Order
-    previous: Order | None
-    fields: tuple[str, ...]
-
-
-class OrderChange(_ChangeFields):
+class OrderChange(NamedTuple):
     """An order that is new, has changed or is gone; its records own their storage.
 
     Attributes:
@@ -33,7 +26,10 @@ class OrderChange(_ChangeFields):
             unless ``kind`` is ``"changed"``.
     """
 
-    __slots__ = ()
+    kind: Literal["new", "changed", "gone"]
+    order: Order
+    previous: Order | None
+    fields: tuple[str, ...]
 
     def __repr__(self) -> str:
         order = self.order
@@ -58,11 +54,3 @@ def checked_ignore(ignore: Iterable[str]) -> list[str]:
         if isinstance(ignore, str) or not isinstance(name, str):
             raise TypeError(f"ignore= takes a collection of field names, not {name!r}")
     return listed
-
-
-def order_diff(orders: Any, previous: Any, ignore: list[str]) -> _core.OrderDiff:
-    """Returns the core's comparison of two order books."""
-    return _core.OrderDiff(
-        orders._table, orders._start, orders._stop,
-        previous._table, previous._start, previous._stop, ignore,
-    )  # fmt: skip

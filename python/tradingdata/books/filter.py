@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .. import _core
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from datetime import tzinfo
     from typing import Any
+
+    from .._core import Slice
 
     CoreCondition = tuple[str, str, str, bool, list[Any]]
 
@@ -58,6 +62,12 @@ def parse_conditions(
             raise TypeError(f"{keyword}= is not a comparison: {name} takes {endings}")
         conditions.append(Condition(name, comparison, value))
     return conditions
+
+
+def matching(rows: Slice, conditions: Iterable[Condition]) -> Slice:
+    """Returns the rows that meet all conditions; raises as ``core_conditions``."""
+    kinds = {name: kind for name, kind, _, _ in _core.fields_of(rows.record)}
+    return rows.where(core_conditions(kinds, rows.zone, conditions))
 
 
 def core_conditions(

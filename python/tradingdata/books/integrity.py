@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .issues import Issue
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from .book import OrderBook, TradeBook
+    from .._core import Slice
 
     Row = tuple[int, Any]  # its number, and what stands in it
 
@@ -17,15 +18,17 @@ _HALF_A_PAISA = 0.005  # prices and values are rounded to two decimals
 _A_PAISA = 0.01
 
 
-def disagreements(book: TradeBook | OrderBook) -> tuple[Issue, ...]:
-    """What ``check()`` of a book tells."""
-    found = _of_trades(book) if book._record == "Trade" else _of_orders(book)
-    return tuple(issue for issue in (*found, *_of_row_numbers(book)) if issue is not None)
+def disagreements(rows: Slice, *, is_whole: bool) -> tuple[Issue, ...]:
+    """Returns what ``check()`` finds in the rows of a book, which may be a whole response."""
+    found = list(_of_trades(rows) if rows.record == "Trade" else _of_orders(rows))
+    if is_whole:  # a part has gaps, and a union has numbers twice
+        found += _of_row_numbers(rows)
+    return tuple(issue for issue in found if issue is not None)
 
 
-def _of_trades(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
+def _of_trades(trades: Slice) -> Iterable[Issue | None]:
     names = ("quantity", "traded_price", "trade_value", "lot_size")
-    rows = list(_rows(book, *names))
+    rows = list(_rows(trades, *names))
 
     def differs(values: tuple[Any, ...]) -> bool:
         return None not in values[:3] and not matching_multipliers(*values)
@@ -48,9 +51,9 @@ def matching_multipliers(quantity: int, price: float, value: float, lot: int | N
     }
 
 
-def _of_orders(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
+def _of_orders(orders: Slice) -> Iterable[Issue | None]:
     names = ("quantity", "remaining_quantity", "traded_qty", "rem_qty_tot_qty")
-    rows = list(_rows(book, *names))
+    rows = list(_rows(orders, *names))
 
     def pair_differs(values: tuple[Any, ...]) -> bool:
         quantity, remaining, _, pair = values
@@ -84,11 +87,9 @@ def _of_orders(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
     )
 
 
-def _of_row_numbers(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
+def _of_row_numbers(book: Slice) -> Iterable[Issue | None]:
     from itertools import pairwise
 
-    if book.response is None:
-        return  # a part has gaps, and a union has numbers twice
     rows = [(row, number) for row, (number,) in _rows(book, "row_no") if number is not None]
     first: dict[Any, int] = {}
     for row, number in rows:
@@ -105,9 +106,8 @@ def _of_row_numbers(book: TradeBook | OrderBook) -> Iterable[Issue | None]:
         yield Issue("row_no", problem, len(behind), *_first(behind), False)
 
 
-def _rows(book: TradeBook | OrderBook, *names: str) -> Iterable[tuple[int, tuple[Any, ...]]]:
-    columns = book.to_dict(list(names))
-    return enumerate(zip(*columns.values(), strict=True))
+def _rows(book: Slice, *names: str) -> Iterable[tuple[int, tuple[Any, ...]]]:
+    return enumerate(zip(*map(book.column, names), strict=True))
 
 
 def _issue(

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections import namedtuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DataWarning
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import NamedTuple
 
-    from .._core import Table
-
-    class _IssueFields(NamedTuple):
-        field: str
-        problem: str
-        count: int  # type: ignore[assignment]  # hides tuple.count
-        row: int
-        raw: str
-        lost: bool
-else:
-    _IssueFields = namedtuple("Issue", "field problem count row raw lost")
+    from .._core import Slice
 
 
-class Issue(_IssueFields):
+class Issue(NamedTuple):
     """A field's values that did not fit, one entry for each field and problem.
 
     Attributes:
@@ -37,12 +25,17 @@ class Issue(_IssueFields):
         lost: whether the values are ``None`` now; otherwise the conversion lost nothing.
     """
 
-    __slots__ = ()
+    field: str
+    problem: str
+    count: int  # type: ignore[assignment]  # hides tuple.count
+    row: int
+    raw: str
+    lost: bool
 
 
-def decode_issues(table: Table) -> tuple[Issue, ...]:
+def decode_issues(rows: Slice) -> tuple[Issue, ...]:
     """What the decoder met, in single values and in the book as a whole."""
-    return tuple(Issue(*issue) for issue in table.issues)
+    return tuple(Issue(*issue) for issue in rows.issues)
 
 
 def warn_of_lost(issues: Iterable[Issue], record: str, *, stacklevel: int) -> None:

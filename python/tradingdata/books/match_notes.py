@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import _core
 from .._util.suggestions import closest
 from ..display.preview import plain, printable
+from .filter import matching
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
+    from .._core import Slice
     from .filter import Condition
-    from .row_selection import RowSelection
 
 _MOST_VALUES = 8
 _SOME_VALUES = 3  # named where there are more
 _MOST_COMPARED = 2000  # difflib takes about 20 microseconds per value
 
 
-def match_notes(book: RowSelection[Any], conditions: Sequence[Condition]) -> tuple[str, ...]:
-    """Returns a note for each condition that no row of the book meets by itself."""
-    if not len(book):
-        return ()
-    alone = [one for one in conditions if not len(book._where([one]))]
+def match_notes(rows: Slice, conditions: Sequence[Condition]) -> tuple[str, ...]:
+    """Returns a note for each condition that no row meets by itself."""
+    alone = [one for one in conditions if not len(matching(rows, [one]))]
     if alone or len(conditions) < 2:
-        return tuple(_note(book, one) for one in alone)
+        return tuple(_note(rows, one) for one in alone)
     fields = ", ".join(dict.fromkeys(one.field for one in conditions))
     return (f"{fields}: some rows meet each condition, none meets all",)
 
 
-def _note(book: RowSelection[Any], condition: Condition) -> str:
+def _note(rows: Slice, condition: Condition) -> str:
     name = condition.field
-    fields = {field: (kind, personal) for field, kind, _, personal in _core.fields_of(book._record)}
+    fields = {field: (kind, personal) for field, kind, _, personal in _core.fields_of(rows.record)}
     kind, personal = fields[name]
     if personal:
         return f"{name}: no row matches; its values are personal data and not listed"
-    column = book._table.column(name, book._start, book._stop)
-    values = sorted(set(column) - {None})
+    values = sorted(set(rows.column(name)) - {None})
     if not values:
         return f"{name}: no row has a value"
     if kind == "text":

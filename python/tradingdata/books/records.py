@@ -10,6 +10,8 @@ take no weak references, as no number or text does.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import _core
 from .._core import Order as Order
 from .._core import Stock as Stock
@@ -17,7 +19,6 @@ from .._core import Trade as Trade
 from .._util.suggestions import no_field
 from .._util.validate import flag
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import tzinfo
@@ -103,20 +104,19 @@ def read_extra(text: str) -> Any:
 
 
 def _reduce(self: Record) -> tuple[Callable[..., Record], tuple[Any, ...]]:
-    table, row = _core.row_table(self)
-    return restore, (type(self).__name__, table.to_json(row, row + 1), table.zone, table.masked)
+    rows = _core.slice_of(self)
+    return restore, (type(self).__name__, rows.to_json(), rows.zone, rows.masked)
 
 
 def restore(record: str, data: bytes, zone: tzinfo | None, masked: bool) -> Record:
     """Makes a record again from what a pickle holds of it."""
-    table = _core.decode_list(record, data, keep_personal_data=not masked)
-    made: Record = table.with_zone(zone).row(0)
+    rows = _core.decode_list(record, data, keep_personal_data=not masked)
+    made: Record = rows.with_zone(zone)[0]
     return made
 
 
 def _copy(self: Record) -> Record:
-    table, row = _core.row_table(self)
-    copied: Record = table.take([row]).row(0)
+    copied: Record = _core.slice_of(self).take([0])[0]
     return copied
 
 
@@ -127,9 +127,8 @@ def _deepcopy(self: Record, memo: dict[int, Any]) -> Record:
 
 def _asdict(self: Record, *, extra: bool = False) -> dict[str, Any]:
     """The record as a dict by wire name; ``extra=True`` adds the unknown fields."""
-    table, row = _core.row_table(self)
     names = _core.names_of(type(self).__name__)
-    return table.to_dicts(row, row + 1, names, flag("extra", extra))[0]
+    return _core.slice_of(self).to_dicts(names, flag("extra", extra))[0]
 
 
 def _replace(self: Record, **changes: Any) -> Record:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from datetime import UTC
+from typing import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from .._core import Table, _Fetched
+    from .._core import Slice, _Fetched
 
-    # Table, status, attempts, elapsed, received at: microseconds since 1970 as the core has it
-    _Facts = tuple["Table | _Body", int | None, int, float, int | datetime | None]
+    # Rows, status, attempts, elapsed, received at: microseconds since 1970 as the core has it
+    _Facts = tuple["Slice | _Body", int | None, int, float, int | datetime | None]
 
 
-class _Body(namedtuple("_Body", "body masked")):  # what a response needs of a table
-    __slots__ = ()
+class _Body(NamedTuple):
+    """What a response needs of its rows."""
+
+    body: bytes
+    masked: bool
 
 
 def _restore(content: bytes, masked: bool, facts: dict[str, Any]) -> Response:
@@ -40,13 +42,12 @@ class Response:
 
     __slots__ = ("__weakref__", "_facts", "account")
 
-    if TYPE_CHECKING:
-        _facts: _Facts
-        account: str | None
+    _facts: _Facts
+    account: str | None
 
     def __init__(
         self,
-        table: Table | _Body,
+        rows: Slice | _Body,
         *,
         status_code: int | None = None,
         account: str | None = None,
@@ -54,7 +55,7 @@ class Response:
         elapsed: float = 0.0,
         received_at: datetime | None = None,
     ) -> None:
-        _set_facts(self, (table, status_code, attempts, elapsed, received_at))
+        _set_facts(self, (rows, status_code, attempts, elapsed, received_at))
         _set_account(self, account)
 
     def __setattr__(self, name: str, value: object) -> None:

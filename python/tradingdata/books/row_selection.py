@@ -3,52 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from .. import _core
 from .._util.suggestions import no_field
-from ..export.book_selection import checked_columns
-from .records import Order, Stock, Trade
+from ..export.book_columns import checked_columns
+from .filter import matching, parse_conditions
+from .sequence import Record, RecordSequence
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, ClassVar, Generic, Self, TypeVar
+    from collections.abc import Callable
+    from typing import Any, Self
 
-    from .._core import Table
     from .filter import Condition
 
-    Record = TypeVar("Record", bound=Trade | Order | Stock)
 
-    class _Of(Generic[Record]):
-        pass
-else:
-
-    class _Of:
-        """Stands in for typing.Generic, whose import alone takes longer than all of this one."""
-
-        __slots__ = ()
-
-        def __class_getitem__(cls, record):
-            return cls
-
-    Record = None
-
-
-class RowSelection(_Of[Record]):
+class RowSelection(RecordSequence[Record]):
     """What a book offers to choose rows; each result is a book."""
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-        _record: ClassVar[str]
-        _table: Table
-        _start: int
-        _stop: int
-        _filtered: tuple[Self, list[Condition]] | None  # of an empty result: from what, and how
-
-        def __len__(self) -> int: ...
-        def __iter__(self) -> Iterator[Record]: ...
-        def _part(self, table: Table, start: int = 0, stop: int | None = None) -> Self: ...
 
     def filter(
         self, predicate: Callable[[Record], object] | None = None, /, **conditions: Any
@@ -77,25 +50,19 @@ class RowSelection(_Of[Record]):
             >>> trades.filter(expiry_date__ne=None, exch_trade_time__lt=time(10, 0))
             >>> trades.filter(lambda trade: trade.quantity % trade.lot_size)
         """
-        from .filter import parse_conditions
-
         found = self
         if conditions:
             names, unknown = _core.names_of(self._record), partial(no_field, self._record)
             found = self._where(parse_conditions(names, unknown, conditions))
         if predicate is None:
             return found
-        rows = [row for row, record in enumerate(found, found._start) if predicate(record)]
-        return found._part(found._table.take(rows))
+        rows = [row for row, record in enumerate(found) if predicate(record)]
+        return found._part(found._rows.take(rows))
 
     def _where(self, conditions: list[Condition]) -> Self:
-        from .filter import core_conditions
-
-        kinds = {name: kind for name, kind, _, _ in _core.fields_of(self._record)}
-        checked = core_conditions(kinds, self._table.zone, conditions)
-        part = self._part(self._table.where(self._start, self._stop, checked))
+        part = self._part(matching(self._rows, conditions))
         if not len(part):
-            part._filtered = (self, conditions) if len(self) else self._filtered
+            part._filtered = (self._rows, conditions) if len(self) else self._filtered
         return part
 
     @property
@@ -132,17 +99,4 @@ class RowSelection(_Of[Record]):
 
     def _sorted(self, keys: list[tuple[str, bool]]) -> Self:
         checked_columns(self._record, [name for name, _ in keys])
-        return self._part(self._table.sorted(self._start, self._stop, keys))
-
-
-def no_column(book: RowSelection[Any], name: str) -> str:
-    """Returns the message for a book that is read as if it were a data frame."""
-    kind = type(book).__name__
-    if name.startswith("_"):
-        return f"{kind} has no attribute {name!r}"
-    if name not in checked_columns(book._record, None):
-        return f"{kind} has no {name!r}: {no_field(book._record, name)}"
-    return (
-        f"a {kind} is a sequence of rows: read a column with .to_dict()[{name!r}] or "
-        f".to_pandas()[{name!r}]"
-    )
+        return self._part(self._rows.sorted(keys))

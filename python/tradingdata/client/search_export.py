@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 
 from ..books.book import StockList
-from ..export.book_selection import checked_columns
+from ..export.book_columns import checked_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import isfinite
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import _core
 from .plain_table import cell_width, cut, group
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
-    from typing import Any, Protocol
 
     class _Book(Protocol):
         """What a preview reads of a book; the books themselves are a layer above this one."""
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
         @property
         def _record(self) -> str: ...
         @property
-        def _table(self) -> _core.Table: ...
+        def _rows(self) -> _core.Slice: ...
         @property
         def response(self) -> Any: ...
         @property
@@ -227,8 +226,8 @@ def heading(book: _Book, day: str = "") -> str:
         parts.append(f"account {response.account}")
     if response is not None and response.received_at is not None:
         parts.append(f"received {instant(response.received_at)}")
-    if book._table.zone is not None:
-        parts.append(f"times in {getattr(book._table.zone, 'key', book._table.zone)}")
+    if book._rows.zone is not None:
+        parts.append(f"times in {getattr(book._rows.zone, 'key', book._rows.zone)}")
     return ", ".join(parts)
 
 

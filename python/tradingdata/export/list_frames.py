@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from .selection import Selection
+    from .columns import Columns
 
 
-def pandas_frame(selection: Selection) -> pd.DataFrame:
+def pandas_frame(selection: Columns) -> pd.DataFrame:
     """Returns a pandas DataFrame."""
     pandas = require("pandas", "pandas", "to_pandas()")
     numpy = require("numpy", "pandas", "to_pandas()")
@@ -39,7 +39,7 @@ def pandas_frame(selection: Selection) -> pd.DataFrame:
     return pandas.DataFrame(made, index=index)  # type: ignore[no-any-return]
 
 
-def polars_frame(selection: Selection) -> pl.DataFrame:
+def polars_frame(selection: Columns) -> pl.DataFrame:
     """Returns a polars DataFrame."""
     polars = require("polars", "polars", "to_polars()")
     types = {
@@ -55,7 +55,7 @@ def polars_frame(selection: Selection) -> pl.DataFrame:
     return frame.cast(dict.fromkeys(coded, polars.Categorical))  # type: ignore[no-any-return]
 
 
-def arrow_table(selection: Selection) -> pa.Table:
+def arrow_table(selection: Columns) -> pa.Table:
     """Returns a pyarrow Table."""
     pyarrow = require("pyarrow", "arrow", "to_arrow()")
     types = {
@@ -73,7 +73,7 @@ def arrow_table(selection: Selection) -> pa.Table:
     return table
 
 
-def _typed(selection: Selection) -> dict[str, list[Any]]:
+def _typed(selection: Columns) -> dict[str, list[Any]]:
     """Returns the values of each column; a text column may come from a query with other values."""
     return {
         name: [value if value is None or isinstance(value, str) else str(value) for value in values]

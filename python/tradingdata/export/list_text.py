@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 
 if TYPE_CHECKING:
-    from .selection import Selection
+    from .columns import Columns
 
 
-def csv_text(selection: Selection, *, spreadsheet: bool) -> str:
+def csv_text(selection: Columns, *, spreadsheet: bool) -> str:
     """Returns a line of names, then a line for each row."""
     cells = selection.cells()
     rows = [list(cells), *zip(*cells.values(), strict=True)]
@@ -31,7 +31,7 @@ def _cell(value: Any, *, spreadsheet: bool) -> str:
     return _core.csv_text(str(value), spreadsheet=spreadsheet)
 
 
-def json_text(selection: Selection, *, lines: bool) -> str:
+def json_text(selection: Columns, *, lines: bool) -> str:
     """Returns an array with a row on each line, or the rows alone."""
     rows = [
         json.dumps(

@@ -1,111 +1,24 @@
-"""Chosen columns of a table, in the forms from which frames and files are made."""
+"""The forms of a table's chosen columns: data frames, Arrow and text."""
 
 from __future__ import annotations
 
-from .._util.suggestions import did_you_mean
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from .columns import Columns
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from datetime import tzinfo
-    from typing import Any
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
 
-def checked_names(argument: str, names: Collection[str]) -> list[str]:
-    """Returns the names as a list.
+class Selection(Columns):
+    """Makes every form from lists of Python values.
 
-    Raises:
-        TypeError: The argument is text rather than a list of names.
-        ValueError: A name appears twice.
-    """
-    if isinstance(names, str):
-        raise TypeError(f"{argument}= takes a list of names, not the text {names!r}")
-    chosen = list(names)
-    for name in chosen:
-        if chosen.count(name) > 1:
-            raise ValueError(f"{argument}= names {name!r} twice")
-    return chosen
-
-
-class Selection:
-    """Columns in order, each of a kind: text, integer, number, timestamp or date.
-
-    This class makes every form from lists of Python values. A table whose columns are elsewhere
-    overrides what it can do faster.
-
-    Attributes:
-        title: What the table is called in messages and workbooks.
-        kinds: The kind of each chosen column, in order.
-        categories: Text columns that become categories in frames.
-        zone: Time zone of the timestamps; ``None`` if they are naive.
+    A table whose columns are elsewhere overrides what it can do faster.
     """
 
-    __slots__ = ("_lists", "_rows", "categories", "kinds", "title", "zone")
-
-    def __init__(
-        self,
-        title: str,
-        kinds: Mapping[str, str],
-        lists: Mapping[str, list[Any]],
-        *,
-        columns: Sequence[str] | None = None,
-        categories: Collection[str] = (),
-        zone: tzinfo | None = None,
-    ) -> None:
-        self._rows = max(map(len, lists.values()), default=0)
-        self._choose(title, kinds, columns, categories)
-        self._lists = {name: lists[name] for name in self.kinds}
-        self.zone = zone
-
-    def _choose(
-        self,
-        title: str,
-        known: Mapping[str, str],
-        columns: Sequence[str] | None,
-        categories: Collection[str],
-    ) -> None:
-        """Sets title, kinds and categories from the names that a caller passed.
-
-        Raises:
-            KeyError: There is no such column.
-            TypeError: A category is not a text column, or an argument is text.
-        """
-        names = list(known) if columns is None else checked_names("columns", columns)
-        coded = checked_names("categories", categories)
-        for name in (*names, *coded):
-            if name not in known:
-                raise KeyError(self._missing(title, name, known))
-        for name in coded:
-            if known[name] != "text":
-                raise TypeError(f"{name} holds no text, so it has no categories")
-        self.title = title
-        self.kinds = {name: known[name] for name in names}
-        self.categories = coded
-
-    def _missing(self, title: str, name: str, known: Mapping[str, str]) -> str:
-        return f"{title} has no column {name!r}{did_you_mean(name, known)}"
-
-    def __len__(self) -> int:
-        return self._rows
-
-    def lists(self) -> dict[str, list[Any]]:
-        """Returns the values of each column."""
-        return {name: list(values) for name, values in self._lists.items()}
-
-    def cells(self) -> dict[str, list[Any]]:
-        """Returns the values of each column for files, which hold plain values."""
-        return self.lists()
-
-    def dicts(self) -> list[dict[str, Any]]:
-        """Returns a dict for each row."""
-        lists = self.lists()
-        if not lists:
-            return [{} for _ in range(len(self))]
-        return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+    __slots__ = ()
 
     def pandas(self) -> pd.DataFrame:
         """Returns a pandas DataFrame."""

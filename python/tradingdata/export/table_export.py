@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, overload
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Sequence
-    from typing import Any, overload
+    from typing import Any
 
     import pandas as pd
     import polars as pl
@@ -157,28 +158,25 @@ class TableExport:
 
     # -- files --
 
-    if TYPE_CHECKING:
-
-        @overload
-        def to_csv(
-            self,
-            path: None = None,
-            columns: Sequence[str] | None = None,
-            *,
-            extra: bool = False,
-            spreadsheet: bool = False,
-        ) -> str: ...
-        @overload
-        def to_csv(
-            self,
-            path: Path,
-            columns: Sequence[str] | None = None,
-            *,
-            extra: bool = False,
-            spreadsheet: bool = False,
-            overwrite: bool = False,
-        ) -> None: ...
-
+    @overload
+    def to_csv(
+        self,
+        path: None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        spreadsheet: bool = False,
+    ) -> str: ...
+    @overload
+    def to_csv(
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        spreadsheet: bool = False,
+        overwrite: bool = False,
+    ) -> None: ...
     def to_csv(
         self,
         path: Path | None = None,
@@ -211,28 +209,25 @@ class TableExport:
         content = self._selection(columns, extra=extra).csv(spreadsheet=spreadsheet)
         return _written(content, path, overwrite=overwrite)
 
-    if TYPE_CHECKING:
-
-        @overload
-        def to_json(
-            self,
-            path: None = None,
-            columns: Sequence[str] | None = None,
-            *,
-            extra: bool = False,
-            lines: bool = False,
-        ) -> str: ...
-        @overload
-        def to_json(
-            self,
-            path: Path,
-            columns: Sequence[str] | None = None,
-            *,
-            extra: bool = False,
-            lines: bool = False,
-            overwrite: bool = False,
-        ) -> None: ...
-
+    @overload
+    def to_json(
+        self,
+        path: None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        lines: bool = False,
+    ) -> str: ...
+    @overload
+    def to_json(
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        lines: bool = False,
+        overwrite: bool = False,
+    ) -> None: ...
     def to_json(
         self,
         path: Path | None = None,

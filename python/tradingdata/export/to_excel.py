@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from .._util.atomic_file import whole_file
 from .._util.optional_imports import require
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from .selection import Selection
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .._util.optional_imports import require
 from .pandas_dtypes import text_dtype, time_zone
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     import pandas as pd
 
-    from .book_selection import BookSelection
+    from .book_columns import BookColumns
 
 
-def to_pandas(selection: BookSelection) -> pd.DataFrame:
+def to_pandas(selection: BookColumns) -> pd.DataFrame:
     """Returns the selection as a data frame; ``TableExport.to_pandas`` documents the dtypes."""
     pandas = require("pandas", "pandas", "to_pandas()")
     numpy = require("numpy", "pandas", "to_pandas()")
@@ -27,7 +28,7 @@ def to_pandas(selection: BookSelection) -> pd.DataFrame:
     return pandas.DataFrame(ordered, index=index)  # type: ignore[no-any-return]
 
 
-def _texts(selection: BookSelection, pandas: Any, numpy: Any) -> dict[str, Any]:
+def _texts(selection: BookColumns, pandas: Any, numpy: Any) -> dict[str, Any]:
     """Returns text columns: Arrow's if pandas stores text in pyarrow, otherwise object arrays."""
     coded = set(selection.categories)
     plain = [name for name, kind in selection.kinds.items() if kind == "text" and name not in coded]
@@ -41,18 +42,18 @@ def _texts(selection: BookSelection, pandas: Any, numpy: Any) -> dict[str, Any]:
     return {name: _objects(selection, name, dtype, pandas, numpy) for name in plain}
 
 
-def _objects(selection: BookSelection, name: str, dtype: Any, pandas: Any, numpy: Any) -> Any:
+def _objects(selection: BookColumns, name: str, dtype: Any, pandas: Any, numpy: Any) -> Any:
     values = numpy.full(len(selection), numpy.nan, dtype=object)
-    selection.table.fill_text(name, selection.start, selection.stop, values)
+    selection.rows.fill_text(name, values)
     return pandas.array(values, dtype=dtype, copy=False)
 
 
-def _array(selection: BookSelection, name: str, kind: str, pandas: Any, numpy: Any) -> Any:
+def _array(selection: BookColumns, name: str, kind: str, pandas: Any, numpy: Any) -> Any:
     if kind == "text":
-        codes, values = selection.table.codes(name, selection.start, selection.stop)
+        codes, values = selection.rows.codes(name)
         categories = pandas.Index(values, dtype=text_dtype(pandas, numpy))
         return pandas.Categorical.from_codes(numpy.frombuffer(codes, "int32"), categories)
-    values, missing = selection.table.array(name, selection.start, selection.stop)
+    values, missing = selection.rows.array(name)
     if kind == "integer":
         mask = numpy.frombuffer(missing, "bool")
         return pandas.arrays.IntegerArray(numpy.frombuffer(values, "int64"), mask)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .._util.atomic_file import whole_file
 from .._util.optional_imports import require
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook
-from ..books.diff import OrderChange, checked_ignore, order_diff
+from ..books.diff import OrderChange, checked_ignore
 from .updates import OrderUpdate, TradeUpdate
 from .where import Where
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import date
@@ -61,7 +61,7 @@ class Day:
 
 
 def _column(book: OrderBook | TradeBook, name: str) -> list[Any]:
-    return book._table.column(name, book._start, book._stop)
+    return book._rows.column(name)
 
 
 def _latest(moments: Iterable[datetime | None]) -> datetime | None:
@@ -89,7 +89,7 @@ class OrderState:
         # Naive like responses, because held orders share a book with rows of the response.
         self._orders = None if previous is None else previous.localize(None)
         # For each order key, the older state that the latest responses agree on, and their number.
-        self._doubts: dict[tuple[Any, ...], tuple[_core.Table, int]] = {}
+        self._doubts: dict[tuple[Any, ...], tuple[_core.Slice, int]] = {}
         self._day = Day()
         if previous is not None:
             self._day.is_over(0, len(previous), _latest(_column(previous, "order_date_time")))
@@ -101,7 +101,7 @@ class OrderState:
     def received(self, response: OrderBook) -> OrderUpdate:
         """Returns the update for a successful poll."""
         known = OrderBook() if self._orders is None else self._orders
-        diff = order_diff(response, known, self._ignore)
+        diff = _core.OrderDiff(response._rows, known._rows, self._ignore)
         held = self._held(response, diff.older)
         changes = self._where.changes([*map(OrderChange._make, diff.changes(frozenset(held)))])
         latest = _latest(_column(response, "order_date_time"))
@@ -114,9 +114,9 @@ class OrderState:
         doubts = {}
         held = {}
         for row, known, occurrence in older:
-            order = response._table.row(row)
+            order = response[row]
             key = (order.exchange, order.segment, order.order_no, order.leg_no, occurrence)
-            state = response._table.take([row])
+            state = response._rows.take([row])
             doubted, count = self._doubts.get(key, (None, 0))
             count = count + 1 if doubted is not None and self._agree(state, doubted) else 1
             if count < RESPONSES_TO_BELIEVE:
@@ -125,26 +125,26 @@ class OrderState:
         self._doubts = doubts
         return held
 
-    def _agree(self, state: _core.Table, doubted: _core.Table) -> bool:
+    def _agree(self, state: _core.Slice, doubted: _core.Slice) -> bool:
         """Returns whether two states of an order are equal.
 
         A replica that lags but catches up differs in value or time from response to response.
         """
-        diff = _core.OrderDiff(state, 0, 1, doubted, 0, 1, self._ignore)
-        same_time = state.row(0).last_updated_time == doubted.row(0).last_updated_time
+        diff = _core.OrderDiff(state, doubted, self._ignore)
+        same_time = state[0].last_updated_time == doubted[0].last_updated_time
         return same_time and not diff.changes(frozenset())
 
 
 def _with_rows(response: OrderBook, known: OrderBook, held: dict[int, int]) -> OrderBook:
     """Returns the response with the known rows in place of those held."""
     parts = []
-    begin = response._start
+    begin = 0
     for row in sorted(held):
-        parts.append((response._table, begin, row))
-        parts.append((known._table, held[row], held[row] + 1))
+        parts.append(response._rows[begin:row])
+        parts.append(known._rows[held[row] : held[row] + 1])
         begin = row + 1
-    parts.append((response._table, begin, response._stop))
-    return OrderBook._of(_core.join("Order", parts), issues=response.issues)
+    parts.append(response._rows[begin:])
+    return OrderBook._of(_core.join(parts), issues=response.issues)
 
 
 class TradeState:
@@ -171,7 +171,7 @@ class TradeState:
         if response == before:  # compared in C++, far cheaper than building keys below
             return TradeUpdate(response, (), None, _at(response))
         parts = _in_parts(self._unreported(response))
-        rows = [row for part in parts for row in TradeBook._of(response._table.take(part))]
+        rows = [row for part in parts for row in response._rows.take(part)]
         fills = self._where.of(rows)
         latest = _latest(_column(response, "exch_trade_time"))
         over = self._day.is_over(0 if before is None else len(before), len(response), latest)
@@ -183,7 +183,7 @@ class TradeState:
         keys = zip(days, *(_column(trades, name) for name in FILL_KEY), strict=True)
         unnumbered: Counter[tuple[Any, ...]] = Counter()
         rows = []
-        for row, key in enumerate(keys, trades._start):
+        for row, key in enumerate(keys):
             if key[1] is None or key[1] == "":  # no trade number: every occurrence is a fill
                 unnumbered[key] += 1
                 key = (*key, unnumbered[key])

@@ -1,0 +1,195 @@
+#include "slice.hpp"
+
+#include <pybind11/stl.h>
+
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "export/json.hpp"
+#include "released_gil.hpp"
+#include "rows.hpp"
+
+namespace tradingdata::python {
+
+OwnedSlice::OwnedSlice(TablePtr table, py::object zone)
+    : columns_(std::make_shared<Columns>(std::move(table), zone)),
+      zone_(std::move(zone)),
+      stop_(columns_->table().rows()) {}
+
+OwnedSlice OwnedSlice::part(std::int64_t start, std::int64_t stop) const {
+  OwnedSlice part = *this;
+  part.start_ = start_ + start;
+  part.stop_ = start_ + stop;
+  return part;
+}
+
+py::object as_python(OwnedSlice slice) {
+  const bool in_cycles = slice.columns().is_in_cycles();
+  py::object made = py::cast(std::move(slice));
+  if (!in_cycles) PyObject_GC_UnTrack(made.ptr());
+  return made;
+}
+
+py::object whole_slice(TablePtr table, const py::object& zone) {
+  return as_python(OwnedSlice(std::move(table), zone));
+}
+
+namespace {
+
+const OwnedSlice& as_slice(PyObject* self) {
+  return py::handle(self).cast<const OwnedSlice&>();
+}
+
+py::object take(const OwnedSlice& self, std::vector<std::int64_t> rows) {
+  for (std::int64_t& row : rows) {
+    if (row < 0 || row >= self.size()) throw py::index_error("row out of range");
+    row += self.start();
+  }
+  TablePtr gathered;
+  {
+    // The table is immutable and held by `self`.
+    const ReleasedGil released;
+    gathered = gather(self.table(), rows);
+  }
+  return whole_slice(std::move(gathered), self.zone());
+}
+
+py::object rows_at(const OwnedSlice& self, PyObject* slice) {
+  Py_ssize_t start = 0;
+  Py_ssize_t stop = 0;
+  Py_ssize_t step = 0;
+  if (PySlice_Unpack(slice, &start, &stop, &step) != 0) throw py::error_already_set();
+  const Py_ssize_t count = PySlice_AdjustIndices(self.size(), &start, &stop, step);
+  if (step == 1) return as_python(self.part(start, start + count));
+  std::vector<std::int64_t> rows;
+  for (Py_ssize_t i = 0; i < count; ++i) rows.push_back(start + i * step);
+  return take(self, std::move(rows));
+}
+
+PyObject* row_at(PyObject* self, const OwnedSlice& slice, PyObject* index) {
+  const Py_ssize_t given = PyNumber_AsSsize_t(index, PyExc_IndexError);
+  if (given == -1 && PyErr_Occurred() != nullptr) return nullptr;
+  const Py_ssize_t row = given < 0 ? given + slice.size() : given;
+  if (row < 0 || row >= slice.size()) {
+    PyErr_Format(PyExc_IndexError, "row %zd of a book of %zd", given,
+                 static_cast<Py_ssize_t>(slice.size()));
+    return nullptr;
+  }
+  return make_row(row_type(slice.table().schema()), self, &slice.columns(), slice.start() + row);
+}
+
+// The slots of a sequence are C functions, without pybind11's dispatch: reading a row costs little.
+PyObject* slice_subscript(PyObject* self, PyObject* key) {
+  return guarded([&]() -> PyObject* {
+    const OwnedSlice& slice = as_slice(self);
+    if (!PySlice_Check(key)) return row_at(self, slice, key);
+    return rows_at(slice, key).release().ptr();
+  });
+}
+
+Py_ssize_t slice_length(PyObject* self) {
+  return as_slice(self).size();
+}
+
+PyObject* iterate(PyObject* self) {
+  return guarded([&] { return iterate_rows(self, 1).release().ptr(); });
+}
+
+// A time zone may refer to the book that it was given to.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (py::detail::is_holder_constructed(self)) Py_VISIT(as_slice(self).zone().ptr());
+  return 0;
+}
+
+void set_slots(PyHeapTypeObject* type) {
+  type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type->ht_type.tp_traverse = traverse;
+  type->ht_type.tp_iter = iterate;
+  type->as_mapping.mp_length = slice_length;
+  type->as_mapping.mp_subscript = slice_subscript;
+}
+
+// The rows that equal `value`, a record of the same type.
+std::vector<std::int64_t> find(const OwnedSlice& self, const py::object& value) {
+  std::vector<std::int64_t> found;
+  if (row_type_of(value.ptr()) == nullptr) return found;
+  const auto* row = reinterpret_cast<RowObject*>(value.ptr());
+  if (!row->columns->zone().equal(self.zone())) return found;
+  for (std::int64_t i = 0; i < self.size(); ++i) {
+    if (same_row(self.table(), self.start() + i, row->columns->table(), row->row)) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
+bool equal(const OwnedSlice& self, const OwnedSlice& other) {
+  if (self.size() != other.size() || !self.zone().equal(other.zone())) return false;
+  for (std::int64_t i = 0; i < self.size(); ++i) {
+    if (!same_row(self.table(), self.start() + i, other.table(), other.start() + i)) return false;
+  }
+  return true;
+}
+
+py::list issues(const OwnedSlice& self) {
+  py::list result;
+  for (const Issue& issue : self.table().issues) {
+    const ProblemInfo info = describe(issue.problem);
+    const auto raw = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
+        issue.raw.data(), static_cast<Py_ssize_t>(issue.raw.size()), "replace"));
+    if (!raw) throw py::error_already_set();
+    result.append(py::make_tuple(issue.field, info.text, issue.count, issue.row, raw, info.lost));
+  }
+  return result;
+}
+
+std::vector<std::string> extra_names(const OwnedSlice& self) {
+  const Table& table = self.table();
+  std::vector<char> present(table.extra_names.size());
+  for (auto i = static_cast<std::size_t>(table.extras_of(self.start()).first);
+       i < table.extras.size() && table.extras[i].row < self.stop(); ++i) {
+    present[static_cast<std::size_t>(table.extras[i].name)] = 1;
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    if (present[i] != 0) names.push_back(table.extra_names[i]);
+  }
+  return names;
+}
+
+py::object with_zone(const OwnedSlice& self, const py::object& zone) {
+  const std::int64_t start = self.start();
+  return as_python(OwnedSlice(self.shared(), zone).part(start, start + self.size()));
+}
+
+}  // namespace
+
+void bind_slice(py::module_& module) {
+  SliceClass(module, "Slice", py::is_final(), py::custom_type_setup(set_slots))
+      .def("__eq__", &equal, py::is_operator())
+      .def("__reversed__", [](const py::object& self) { return iterate_rows(self.ptr(), -1); })
+      .def_property_readonly("record",
+                             [](const OwnedSlice& self) { return self.table().schema().record; })
+      .def_property_readonly("zone", [](const OwnedSlice& self) { return self.zone(); })
+      .def_property_readonly("table_rows",
+                             [](const OwnedSlice& self) { return self.table().rows(); })
+      .def_property_readonly("masked", [](const OwnedSlice& self) { return self.table().masked; })
+      .def_property_readonly("body",
+                             [](const OwnedSlice& self) -> py::object {
+                               if (!self.table().holds_body) return py::none();
+                               return py::bytes(self.table().buffers.front().view());
+                             })
+      .def_property_readonly("message", [](const OwnedSlice& self) { return self.table().message; })
+      .def_property_readonly("issues", &issues)
+      .def("take", &take, py::arg("rows"))
+      .def("find", &find, py::arg("value"))
+      .def("extra_names", &extra_names)
+      .def("with_zone", &with_zone, py::arg("zone"))
+      .def("to_json", [](const OwnedSlice& self) {
+        return py::bytes(rows_as_json(self.table(), self.start(), self.stop()));
+      });
+}
+
+}  // namespace tradingdata::python

@@ -1,0 +1,141 @@
+"""What makes a book a sequence: a slice of a table in the core, and what came with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
+
+from .. import _core
+from .._util.suggestions import no_field
+from .issues import Issue, decode_issues
+from .records import Order, Stock, Trade
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .filter import Condition
+    from .response import Response
+
+Record = TypeVar("Record", bound=Trade | Order | Stock)
+
+
+class RecordSequence(Generic[Record]):
+    """An immutable sequence of records of one type; the base of every book."""
+
+    __slots__ = ("__weakref__", "_filtered", "_issues", "_response", "_rows")
+
+    _record: ClassVar[str]
+    _rows: _core.Slice
+    _response: Response | None
+    _issues: tuple[Issue, ...] | None
+    _filtered: tuple[_core.Slice, list[Condition]] | None  # of an empty result: from what, and how
+
+    def __new__(cls, records: Iterable[Record] = ()) -> Self:
+        """Makes a book of records of its type.
+
+        Raises:
+            TypeError: ``records`` is no iterable of such records.
+        """
+        if not hasattr(type(records), "__iter__"):
+            raise TypeError(f"{cls.__name__} takes {cls._record} records, not {records!r}")
+        return cls._of(_core.from_rows(cls._record, iter(records)), issues=())
+
+    @classmethod
+    def _of(
+        cls,
+        rows: _core.Slice,
+        *,
+        response: Response | None = None,
+        issues: tuple[Issue, ...] | None = None,
+    ) -> Self:
+        self = object.__new__(cls)
+        self._rows = rows
+        self._response = response
+        self._issues = issues
+        self._filtered = None
+        return self
+
+    def _part(self, rows: _core.Slice) -> Self:
+        return self._of(rows, issues=self.issues)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Record | Self:
+        if isinstance(index, slice):
+            return self._part(self._rows[index])
+        if isinstance(index, str):
+            raise TypeError(self._no_column(index))
+        row: Record = self._rows[index]
+        return row
+
+    if not TYPE_CHECKING:  # type checkers would take every attribute to exist
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(self._no_column(name), name=name, obj=self)
+
+    def _no_column(self, name: str) -> str:
+        """Returns the message for a book that is read as if it were a data frame."""
+        kind = type(self).__name__
+        if name.startswith("_"):
+            return f"{kind} has no attribute {name!r}"
+        if name not in _core.names_of(self._record):
+            return f"{kind} has no {name!r}: {no_field(self._record, name)}"
+        return (
+            f"a {kind} is a sequence of rows: read a column with .to_dict()[{name!r}] or "
+            f".to_pandas()[{name!r}]"
+        )
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._rows)
+
+    def __reversed__(self) -> Iterator[Record]:
+        return reversed(self._rows)
+
+    def __contains__(self, record: object) -> bool:
+        return bool(self._rows.find(record))
+
+    def index(self, record: Record, start: int = 0, stop: int | None = None, /) -> int:
+        """The position of the first row from ``start`` on, before ``stop``, that equals ``record``.
+
+        Raises ValueError where none does.
+        """
+        first, last, _ = slice(start, stop).indices(len(self))
+        found = self._rows[first:last].find(record)
+        if not found:
+            raise ValueError("no row of the book equals that record")
+        return first + found[0]
+
+    def count(self, record: Record) -> int:
+        """How many rows equal ``record``."""
+        return len(self._rows.find(record))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._rows == other._rows
+
+    def __hash__(self) -> int:
+        ends = (self[0], self[-1]) if len(self) else ()
+        return hash((type(self).__name__, len(self), ends))
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """What did not fit, or is odd, in the answer; a part has those of its whole answer."""
+        if self._issues is None:
+            self._issues = decode_issues(self._rows)
+        return self._issues
+
+    @property
+    def response(self) -> Response | None:
+        """The answer that this book is, whole; ``None`` for a part, a union, one made by hand."""
+        return self._response
