@@ -13,11 +13,10 @@ import sys
 import threading
 import time
 import weakref
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Any
 
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST_IMPORT = 5.0  # seconds for which a fork is delayed

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 # The oldest versions that work; pyproject.toml requires the same, and a test compares them. The
 # stage `versions` of ./.ci/test runs the frame tests with the first three at exactly these.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from .. import _core
 
 _LEAST_PART = 3  # characters; shorter text is part of almost every name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

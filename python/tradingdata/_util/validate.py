@@ -5,12 +5,9 @@ Values of the wrong type raise TypeError; unusable values raise ConfigurationErr
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import ConfigurationError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
 

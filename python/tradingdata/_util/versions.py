@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TextIO
+from typing import TextIO
 
 _OPTIONAL = ("pandas", "polars", "pyarrow", "duckdb", "dask", "tqdm", "typer", "rich", "certifi")
 

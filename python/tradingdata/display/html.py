@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from html import escape
+from typing import Any
 
 from .. import _core
 from .plain_table import group
@@ -15,10 +16,6 @@ from .preview import (
     issue_lines,
     tone_of,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 # Rules are by class, since a style at each cell would be most of the output. Greys are half of the
 # page's colour, and the colours of statuses are mixed with it, for contrast on light and dark; a

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, Any
+
 if TYPE_CHECKING:
     from datetime import tzinfo
-    from typing import Any
 
 
 def text_dtype(pandas: Any, numpy: Any) -> Any:

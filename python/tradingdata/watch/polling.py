@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..errors import TradingDataError
 from .schedule import Grid
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-    from typing import Protocol, TypeVar
 
     Response = TypeVar("Response")
     Taken = TypeVar("Taken", contravariant=True)
