@@ -44,6 +44,16 @@ def hook(name: str, value: Any) -> Any:
     return value
 
 
+def zone(name: str, value: Any) -> Any:
+    """Returns a time zone given by name or as a tzinfo, or None."""
+    from .time_zones import zone_from
+
+    try:
+        return zone_from(value)
+    except ValueError as error:
+        raise ConfigurationError(f"{name}: {error}") from None
+
+
 def text(name: str, value: Any) -> str:
     """Returns text that UTF-8 can encode. Messages omit the value: it may be a password."""
     if not isinstance(value, str):

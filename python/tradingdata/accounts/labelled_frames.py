@@ -13,6 +13,7 @@ from ..export.table_export import TableExport
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from datetime import tzinfo
 
     import pandas as pd
     import polars as pl
@@ -60,6 +61,11 @@ class LabelledSelection(Selection):
 
     def __len__(self) -> int:
         return len(self._book)
+
+    def localized(self, zone: tzinfo) -> LabelledSelection:
+        """Returns the selection with its naive times declared to be in a zone."""
+        book = self._book.localized(zone)
+        return LabelledSelection(book, self._labels, self._counts, coded=self._coded)
 
     def _column(self) -> list[str]:
         return list(chain.from_iterable(map(repeat, self._labels, self._counts)))

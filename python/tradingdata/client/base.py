@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from .. import _core
-from .._util.validate import hook, seconds, text
+from .._util.validate import hook, seconds, text, zone
 from ..books.book import OrderBook, TradeBook
 from ..books.response import response_of
 from .call_log import log_retry
@@ -19,6 +19,7 @@ from .tokens import Held, Source, held
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
+    from datetime import tzinfo
     from typing import Self
 
     from .call_log import Retry
@@ -55,6 +56,7 @@ class ClientBase(Generic[Token, Tokens]):
         strict: bool = False,
         keep_personal_data: bool = False,
         on_retry: Callable[[Retry], object] | None = None,
+        tz: str | tzinfo | None = None,
     ) -> None:
         # Drop the token from this frame before anything can raise: error reporters print the local
         # variables of a traceback.
@@ -63,6 +65,7 @@ class ClientBase(Generic[Token, Tokens]):
         self._account = None if account is None else text("account", account)
         self._timeout = seconds("timeout", timeout)
         self._on_retry = hook("on_retry", on_retry)
+        self._zone: tzinfo | None = zone("tz", tz)
         self._core = make_core(
             base_url,
             timeout=timeout,
@@ -117,6 +120,11 @@ class ClientBase(Generic[Token, Tokens]):
         return self._account
 
     @property
+    def tz(self) -> tzinfo | None:
+        """Time zone of the times in the books; ``None`` if they are naive."""
+        return self._zone
+
+    @property
     def access_token(self) -> Token:
         """The access token, write-only. An assigned token applies to all later calls."""
         raise AttributeError("access_token can be assigned, not read: tokens are never shown")
@@ -158,4 +166,5 @@ class ClientBase(Generic[Token, Tokens]):
 
     def _received(self, kind: type[Book], response: tuple[Any, ...]) -> Book:
         """Converts a response to a book; warnings point at the caller of the public method."""
-        return kind._received(response[0], response_of(response, self._account), stacklevel=4)
+        book = kind._received(response[0], response_of(response, self._account), stacklevel=4)
+        return book.localize(self._zone)

@@ -63,6 +63,9 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
         strict: Whether lost or missing values raise ``DecodeError`` instead of issuing a warning.
         keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
         on_retry: Called with a ``Retry`` before each wait for another attempt.
+        tz: Time zone of the times in the books, such as ``"Asia/Kolkata"``; see
+            ``TradeBook.localize``. The service does not document one, so times are naive unless
+            given.
 
     Raises:
         ConfigurationError: An option is missing or has an unusable value.

@@ -29,6 +29,7 @@ _OPTIONS: dict[str, type | tuple[type, ...]] = {
     "max_body": int,
     "strict": bool,
     "keep_personal_data": bool,
+    "tz": str,
 }
 
 

@@ -11,7 +11,7 @@ from .plain_table import cell_width, cut, group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     class _Book(Protocol):
         """What a preview reads of a book; the books themselves are a layer above this one."""
@@ -225,17 +225,19 @@ def heading(book: _Book, day: str = "") -> str:
     if response is not None and response.account:
         parts.append(f"account {response.account}")
     if response is not None and response.received_at is not None:
-        parts.append(f"received {instant(response.received_at)}")
+        parts.append(f"received {instant(response.received_at, book._rows.zone)}")
     if book._rows.zone is not None:
         parts.append(f"times in {getattr(book._rows.zone, 'key', book._rows.zone)}")
     return ", ".join(parts)
 
 
-def instant(when: datetime) -> str:
-    """An aware time in UTC, to the second."""
+def instant(when: datetime, zone: tzinfo | None = None) -> str:
+    """Returns an aware time to the second: in the zone of the table it is shown with, or in UTC."""
     from datetime import UTC
 
-    return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    if zone is None:
+        return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return when.astimezone(zone).isoformat(" ", "seconds")
 
 
 def issue_lines(book: _Book) -> list[str]:

@@ -10,6 +10,7 @@ from .columns import Columns, checked_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from datetime import tzinfo
     from typing import Any, Literal, Self
 
     Text = Literal["view", "small", "large"]
@@ -73,6 +74,12 @@ class BookColumns(Columns):
         part.extra = [name for name in self.extra if name in columns]
         part.text = text
         return part
+
+    def localized(self, zone: tzinfo) -> Self:
+        """Returns the columns with their naive times declared to be in a zone."""
+        made = self.only({*self.kinds, *self.extra}, self.text)
+        made.rows, made.zone = self.rows.with_zone(zone), zone
+        return made
 
     def lists(self) -> dict[str, list[Any]]:
         """Returns the values of each column; a row without an unknown field has ``None``."""

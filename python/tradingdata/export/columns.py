@@ -9,7 +9,7 @@ from .._util.suggestions import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import tzinfo
-    from typing import Any
+    from typing import Any, Self
 
 
 def checked_names(argument: str, names: Collection[str]) -> list[str]:
@@ -89,6 +89,19 @@ class Columns:
     def lists(self) -> dict[str, list[Any]]:
         """Returns the values of each column."""
         return {name: list(values) for name, values in self._lists.items()}
+
+    def localized(self, zone: tzinfo) -> Self:
+        """Returns the columns with their naive times declared to be in a zone."""
+        made = object.__new__(type(self))
+        made.title, made.kinds, made.categories = self.title, self.kinds, self.categories
+        made.zone, made._rows = zone, len(self)
+        made._lists = {
+            name: [value and value.replace(tzinfo=zone) for value in values]
+            if self.kinds[name] == "timestamp"
+            else values
+            for name, values in self._lists.items()
+        }
+        return made
 
     def cells(self) -> dict[str, list[Any]]:
         """Returns the values of each column for files, which hold plain values."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Sequence
+    from datetime import tzinfo
     from typing import Any
 
     import pandas as pd
@@ -86,23 +87,39 @@ class TableExport:
         *,
         extra: bool = False,
         categories: Collection[str] = (),
+        tz: str | tzinfo | None = None,
+        index: str | None = None,
     ) -> pd.DataFrame:
         """Returns a pandas DataFrame with a row for each row of the table.
 
         The dtypes never depend on the data: text is ``str`` (``string`` in pandas 2.2),
         integers ``Int64``, numbers ``float64``, times ``datetime64[us]`` (with the zone of a
-        localized book), dates ``datetime64[us]`` at midnight.
+        localized book or ``tz``), dates ``datetime64[us]`` at midnight.
 
         Args:
             columns: The columns, in the order wanted; all unless given.
             extra: Whether to add the unknown fields as their JSON text.
             categories: Text columns that become ``category``, with sorted categories.
+            tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
+                times in another zone are converted.
+            index: The column that becomes the index, whether or not it is among ``columns``; a
+                time gives a ``DatetimeIndex``. Rows are numbered unless given.
 
         Raises:
             KeyError: The table has no such column.
             ImportError: pandas is not installed or older than 2.2.
         """
-        return self._selection(columns, extra=extra, categories=categories).pandas()
+        from .frame_zones import pandas_frame
+
+        if index is not None and columns is not None and index not in columns:
+            columns = [index, *columns]
+        selection = self._selection(columns, extra=extra, categories=categories)
+        frame = pandas_frame(selection, tz)
+        if index is None:
+            return frame
+        if index not in frame:
+            raise KeyError(selection._missing(selection.title, index, selection.kinds))
+        return frame.set_index(index)
 
     def to_polars(
         self,
@@ -110,6 +127,7 @@ class TableExport:
         *,
         extra: bool = False,
         categories: Collection[str] = (),
+        tz: str | tzinfo | None = None,
     ) -> pl.DataFrame:
         """Returns a polars DataFrame; large books share their memory with it.
 
@@ -117,12 +135,16 @@ class TableExport:
             columns: The columns, in the order wanted; all unless given.
             extra: Whether to add the unknown fields as their JSON text.
             categories: Text columns that become ``Categorical``.
+            tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
+                times in another zone are converted.
 
         Raises:
             KeyError: The table has no such column.
             ImportError: polars is not installed or older than 1.3.
         """
-        return self._selection(columns, extra=extra, categories=categories).polars()
+        from .frame_zones import polars_frame
+
+        return polars_frame(self._selection(columns, extra=extra, categories=categories), tz)
 
     def to_arrow(
         self,
@@ -130,6 +152,7 @@ class TableExport:
         *,
         extra: bool = False,
         categories: Collection[str] = (),
+        tz: str | tzinfo | None = None,
     ) -> pa.Table:
         """Returns a pyarrow Table: text as ``string``, times ``timestamp[us]``, dates ``date32``.
 
@@ -137,12 +160,16 @@ class TableExport:
             columns: The columns, in the order wanted; all unless given.
             extra: Whether to add the unknown fields as their JSON text.
             categories: Text columns that become dictionaries.
+            tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
+                times in another zone are converted.
 
         Raises:
             KeyError: The table has no such column.
             ImportError: pyarrow is not installed or older than 16.
         """
-        return self._selection(columns, extra=extra, categories=categories).arrow()
+        from .frame_zones import arrow_table
+
+        return arrow_table(self._selection(columns, extra=extra, categories=categories), tz)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Exports to a library that reads Arrow streams, as in ``pl.DataFrame(book)``.

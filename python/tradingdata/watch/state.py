@@ -15,13 +15,14 @@ from .where import Where
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import date
-    from typing import Any
+    from typing import Any, TypeVar
 
     from ..books.records import Order, Trade
     from ..errors import TradingDataError
 
     OrdersWhere = Mapping[str, Any] | Callable[[Order], object] | None
     TradesWhere = Mapping[str, Any] | Callable[[Trade], object] | None
+    AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
 
 # An order that moves back in time is accepted once this many consecutive responses agree on it.
 # A replica that lags behind for a moment must not undo known changes.
@@ -68,6 +69,12 @@ def _latest(moments: Iterable[datetime | None]) -> datetime | None:
     return max((moment for moment in moments if moment is not None), default=None)
 
 
+def _in_zone_of(response: AnyBook, book: AnyBook) -> AnyBook:
+    """Returns an earlier book in the zone of the response, to be compared and joined with it."""
+    zone = response._rows.zone
+    return book if book._rows.zone == zone else book.localize(None).localize(zone)
+
+
 def _at(book: OrderBook | TradeBook) -> datetime:
     at = None if book.response is None else book.response.received_at
     return datetime.now(UTC) if at is None else at
@@ -86,8 +93,7 @@ class OrderState:
             raise TypeError(f"previous= takes an OrderBook, not {type(previous).__name__}")
         self._ignore = checked_ignore(ignore)
         self._where: Where[Order] = Where(OrderBook, where)
-        # Naive like responses, because held orders share a book with rows of the response.
-        self._orders = None if previous is None else previous.localize(None)
+        self._orders = previous
         # For each order key, the older state that the latest responses agree on, and their number.
         self._doubts: dict[tuple[Any, ...], tuple[_core.Slice, int]] = {}
         self._day = Day()
@@ -100,7 +106,7 @@ class OrderState:
 
     def received(self, response: OrderBook) -> OrderUpdate:
         """Returns the update for a successful poll."""
-        known = OrderBook() if self._orders is None else self._orders
+        known = OrderBook() if self._orders is None else _in_zone_of(response, self._orders)
         diff = _core.OrderDiff(response._rows, known._rows, self._ignore)
         held = self._held(response, diff.older)
         changes = self._where.changes([*map(OrderChange._make, diff.changes(frozenset(held)))])
@@ -154,7 +160,7 @@ class TradeState:
         if previous is not None and not isinstance(previous, TradeBook):
             raise TypeError(f"previous= takes a TradeBook, not {type(previous).__name__}")
         self._where: Where[Trade] = Where(TradeBook, where)
-        self._trades = None if previous is None else previous.localize(None)
+        self._trades = previous
         self._reported: set[tuple[Any, ...]] = set()
         self._day = Day()
         if previous is not None:
@@ -167,7 +173,8 @@ class TradeState:
 
     def received(self, response: TradeBook) -> TradeUpdate:
         """Returns the update for a successful poll."""
-        before, self._trades = self._trades, response
+        before = None if self._trades is None else _in_zone_of(response, self._trades)
+        self._trades = response
         if response == before:  # compared in C++, far cheaper than building keys below
             return TradeUpdate(response, (), None, _at(response))
         parts = _in_parts(self._unreported(response))

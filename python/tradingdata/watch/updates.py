@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from ..books.book import OrderBook, TradeBook
     from ..books.diff import OrderChange
@@ -83,10 +83,17 @@ class TradeUpdate(_TradeUpdateFields):
         return text
 
 
+def _clock(at: datetime, zone: tzinfo | None) -> str:
+    """Returns the time of day in the zone of the book, or in UTC."""
+    if zone is None:
+        return f"{at:%H:%M:%S}Z"
+    return at.astimezone(zone).isoformat(timespec="seconds").partition("T")[2]
+
+
 def _shown(update, what, news):  # type: ignore[no-untyped-def]
     book = update[0]
     parts = [
-        f"{update.at:%H:%M:%S}Z",
+        _clock(update.at, None if book is None else book._rows.zone),
         f"{what} unknown" if book is None else f"{len(book):,} {what}",
     ]
     parts.append(f"{len(update[1]):,} {news}")

@@ -1,0 +1,117 @@
+"""`Client(tz=)`: one zone for rows, headings, frames, watches and the archive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+import tradingdata as td
+from tradingdata import sandbox
+
+INDIA = ZoneInfo("Asia/Kolkata")
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[sandbox.Service]:
+    with sandbox.start() as service:
+        yield service
+
+
+def options(service: sandbox.Service, **more: Any) -> dict[str, Any]:
+    return {
+        "base_url": service.base_url,
+        "access_token": service.token(),
+        "account": "desk1",
+        **more,
+    }
+
+
+async def async_books(given: dict[str, Any]) -> list[Any]:
+    async with td.AsyncClient(**given) as client:
+        return [await client.trade_book(), *await client.books()]
+
+
+@pytest.mark.parametrize("tz", ["Asia/Kolkata", INDIA])
+def test_every_book_of_the_client_is_in_its_zone(service: sandbox.Service, tz: Any) -> None:
+    client = td.Client(**options(service, tz=tz))
+    naive = td.Client(**options(service))
+    assert client.tz == INDIA
+    assert naive.tz is None
+    found = [
+        client.trade_book(),
+        *client.books(),
+        *asyncio.run(async_books(options(service, tz=tz))),
+    ]
+    plain: dict[Any, Any] = {td.TradeBook: naive.trade_book(), td.OrderBook: naive.order_book()}
+    for book in found:
+        assert book == plain[type(book)].localize(INDIA)
+        assert book.response.received_at.tzinfo == UTC
+        assert book.issues == plain[type(book)].issues
+
+
+def test_a_zone_that_does_not_exist_is_a_configuration_error(service: sandbox.Service) -> None:
+    with pytest.raises(td.ConfigurationError, match="tz: there is no time zone 'Asia/Mumbai'"):
+        td.Client(service.base_url, tz="Asia/Mumbai")
+    with pytest.raises(TypeError, match="a time zone is a name"):
+        td.Client(service.base_url, tz=5.5)  # type: ignore[arg-type]
+
+
+def test_the_heading_shows_one_zone(service: sandbox.Service) -> None:
+    book: Any = td.Client(**options(service, tz="Asia/Kolkata")).trade_book()
+    received = book.response.received_at.astimezone(INDIA)
+    title = repr(book).partition("display_name")[0]
+    assert f"received {received:%Y-%m-%d %H:%M:%S}+05:30" in " ".join(title.split())
+    assert "UTC" not in title
+    assert "UTC" in repr(td.Client(**options(service)).trade_book()).partition("display_name")[0]
+
+
+def test_a_profile_may_have_a_zone(
+    service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "profiles.toml"
+    path.touch(0o600)
+    lines = {**options(service, tz="Asia/Kolkata")}
+    path.write_text("[desk]\n" + "".join(f'{name} = "{text}"\n' for name, text in lines.items()))
+    monkeypatch.setenv("TRADINGDATA_PROFILES", str(path))
+    book: Any = td.Client.from_profile("desk").trade_book()
+    assert book[0].exch_trade_time.tzinfo == INDIA
+    assert td.trade_books(["desk"]).books["desk"] == book
+
+
+def test_calculations_keep_the_zone(service: sandbox.Service) -> None:
+    orders, trades = td.Client(**options(service, tz="Asia/Kolkata")).books()
+    quality = td.execution_quality(orders, trades)
+    assert len(quality)
+    assert str(quality.to_pandas().dtypes.astype(str).to_dict()).count("Asia/Kolkata") > 0
+
+
+@pytest.mark.parametrize("previous_zone", [None, "Asia/Kolkata", "UTC"])
+def test_a_watch_continues_from_a_book_in_any_zone(
+    service: sandbox.Service, previous_zone: str | None
+) -> None:
+    client = td.Client(**options(service, tz="Asia/Kolkata"))
+    previous = td.Client(**options(service)).order_book().localize(previous_zone)
+    update: Any = next(client.watch_orders(interval=0.1, previous=previous[1:]))
+    assert [change.kind for change in update.changes] == ["new"]
+    assert update.changes[0].order.order_date_time.tzinfo == INDIA
+    assert update.orders[0].order_date_time.tzinfo == INDIA
+    assert "+05:30" in repr(update)
+    fills = td.Client(**options(service)).trade_book().localize(previous_zone)
+    traded: Any = next(client.watch_trades(interval=0.1, previous=fills[1:]))
+    assert len(traded.fills) == 1
+    assert traded.fills[0].exch_trade_time.tzinfo == INDIA
+
+
+def test_an_archive_takes_books_in_any_zone(service: sandbox.Service, tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books.sqlite")
+    archive.fetch(td.Client(**options(service, tz="Asia/Kolkata")))
+    naive: Any = td.Client(**options(service)).trade_book()
+    kept: Any = archive.trades(naive[0].exch_trade_time.date())
+    assert sorted(t.trade_no for t in kept) == sorted(t.trade_no for t in naive)
+    assert {t.exch_trade_time for t in kept} == {t.exch_trade_time for t in naive}

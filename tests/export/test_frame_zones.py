@@ -1,0 +1,117 @@
+"""Time zones and indexes of frames: `tz=` declares the zone of naive times and converts others."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import tradingdata as td
+from tradingdata import sandbox
+
+INDIA = ZoneInfo("Asia/Kolkata")
+TIME = "exch_trade_time"
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[sandbox.Service]:
+    with sandbox.start() as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def trades(service: sandbox.Service) -> td.TradeBook:
+    return service.client().trade_book()[:20]
+
+
+def tables(trades: td.TradeBook, service: sandbox.Service) -> list[Any]:
+    options = {"base_url": service.base_url, "access_token": service.token()}
+    return [trades, td.execution_quality(*service.client().books()), td.trade_books({"d": options})]
+
+
+def time_column(table: Any) -> str:
+    columns: dict[str, list[Any]] = table.to_dict()
+    return next(
+        name
+        for name, values in columns.items()
+        if any(isinstance(value, dt.datetime) for value in values)
+    )
+
+
+def frames(table: Any, column: str, **options: Any) -> list[list[Any]]:
+    """The values of one column, from each library."""
+    pandas = [value.to_pydatetime() for value in table.to_pandas(**options)[column].dropna()]
+    polars = table.to_polars(**options)[column].drop_nulls().to_list()
+    arrow = table.to_arrow(**options)[column].drop_null().to_pylist()
+    return [pandas, polars, arrow]
+
+
+def test_naive_times_are_declared_to_be_in_the_zone(trades: Any, service: sandbox.Service) -> None:
+    for table in tables(trades, service):
+        column = time_column(table)
+        naive = [value for value in table.to_dict()[column] if value is not None]
+        wanted = [value.replace(tzinfo=INDIA) for value in naive]
+        for found in frames(table, column, tz="Asia/Kolkata"):
+            assert found == wanted
+            assert [value.replace(tzinfo=None) for value in found] == naive
+
+
+def test_times_in_another_zone_are_converted(trades: td.TradeBook) -> None:
+    localized = trades.localize("Asia/Kolkata")
+    for found in frames(localized, TIME, tz="Europe/London"):
+        assert found == [trade.exch_trade_time for trade in localized]
+        assert {value.utcoffset() for value in found} == {dt.timedelta(0)}
+    assert str(localized.to_pandas(tz="UTC")[TIME].dtype) == "datetime64[us, UTC]"
+    assert localized.to_polars(tz="UTC").schema[TIME] == pl.Datetime("us", "UTC")
+    assert localized.to_arrow(tz="UTC").schema.field(TIME).type == pa.timestamp("us", "UTC")
+
+
+def test_a_frame_with_tz_is_that_of_the_localized_book(trades: Any) -> None:
+    localized = trades.localize(INDIA)
+    for made, wanted in (
+        (trades.to_pandas(tz=INDIA), localized.to_pandas()),
+        (localized.to_pandas(tz="Asia/Kolkata"), localized.to_pandas()),
+    ):
+        pd.testing.assert_frame_equal(made, wanted)
+    assert trades.to_polars(tz=INDIA).equals(localized.to_polars())
+    assert trades.to_arrow(tz=INDIA).equals(localized.to_arrow())
+    assert trades[0].exch_trade_time.tzinfo is None, "the book itself must stay naive"
+
+
+def test_an_unknown_zone_is_refused(trades: td.TradeBook) -> None:
+    for export in (trades.to_pandas, trades.to_polars, trades.to_arrow):
+        with pytest.raises(ValueError, match="no time zone 'Asia/Mumbai'"):
+            export(tz="Asia/Mumbai")
+
+
+def test_a_column_becomes_the_index(trades: td.TradeBook) -> None:
+    frame = trades.to_pandas(["symbol", "traded_price"], index=TIME, tz="Asia/Kolkata")
+    assert isinstance(frame.index, pd.DatetimeIndex)
+    assert frame.index.name == TIME
+    assert str(frame.index.dtype) == "datetime64[us, Asia/Kolkata]"
+    assert list(frame.columns) == ["symbol", "traded_price"]
+    assert frame["traded_price"].tolist() == trades.to_dict()["traded_price"]
+    assert len(trades.to_pandas(index="order_no").columns) == len(trades.columns) - 1
+    assert isinstance(trades[:0].to_pandas(index=TIME).index, pd.DatetimeIndex)
+    minutes = frame["traded_price"].resample("1min").last()
+    assert minutes.index[0].minute == frame.index[0].minute
+
+
+def test_an_index_that_is_no_column_is_refused(trades: td.TradeBook) -> None:
+    with pytest.raises(KeyError, match="no field 'exch_trade_tiem'; did you mean"):
+        trades.to_pandas(index="exch_trade_tiem")
+    with pytest.raises(KeyError, match="has no column 'smybol'; did you mean 'symbol'"):
+        td.positions(trades).to_pandas(index="smybol")
+
+
+def test_the_account_may_be_the_index(service: sandbox.Service) -> None:
+    options = {"base_url": service.base_url, "access_token": service.token()}
+    frame = td.trade_books({"desk1": options}).to_pandas(["symbol"], index="account")
+    assert set(frame.index) == {"desk1"}
+    assert list(frame.columns) == ["symbol"]
