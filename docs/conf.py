@@ -24,17 +24,17 @@ extensions = [
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-# Code blocks run in the tests, notebooks in a stage of their own.
+# The tests run the code blocks, and a separate stage runs the notebooks.
 nb_execution_mode = "off"
 
 autodoc_member_order = "bysource"
 autodoc_type_aliases = {"Record": "Record", "AnyBook": "AnyBook"}
 default_role = "code"  # what single backquotes mean in a docstring
 autodoc_typehints = "signature"
-# A parameter a line where a signature does not fit one, and types by their short names.
+# One parameter per line if a signature is too long for one, and short names of types.
 python_maximum_signature_line_length = 100
 python_use_unqualified_type_names = True
-napoleon_use_ivar = True  # attributes described in a class need no entry of their own
+napoleon_use_ivar = True  # attributes described in a class need no separate entry
 
 html_theme = "furo"
 html_static_path = ["_static"]

@@ -1,4 +1,4 @@
-"""Directives of the command line's page: what `--help` says, and what its exit codes mean."""
+"""Directives for the reference of the command line: the output of `--help`, and the exit codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tradingdata.cli.exit_codes import MEANINGS
 
 
 class CommandHelp(SphinxDirective):
-    """What `tradingdata COMMAND --help` writes; of the program itself without an argument."""
+    """The output of `tradingdata COMMAND --help`, or of the program itself without an argument."""
 
     optional_arguments = 1
     final_argument_whitespace = True

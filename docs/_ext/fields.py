@@ -1,4 +1,4 @@
-"""The `record-fields` directive: a record's fields as a table, from what is compiled in."""
+"""The `record-fields` directive: a table of a record's fields, read from the compiled module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADINGS = ["field", "kind", "meaning"]
 
 
 class RecordFields(SphinxDirective):
-    """The fields of the record that the argument names, in the service's order."""
+    """The fields of the record named by the argument, in the service's order."""
 
     required_arguments = 1
 

@@ -1,7 +1,7 @@
-"""What of a signature and a docstring a reader needs: no more than what he would write.
+"""Shortens signatures and docstrings in the reference to what users write.
 
-Errors and what calls return are never made by hand, so their constructors are left out. A record
-takes its fields as keywords, which stand in tables of their own.
+Errors and results are never constructed manually, so their signatures are omitted. Records take
+their fields as keywords, which the field tables list.
 """
 
 from __future__ import annotations

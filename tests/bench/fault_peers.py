@@ -136,7 +136,7 @@ def outcome(peer: Peer, url: str, ca_file: str) -> tuple[str, float]:
     def call() -> None:
         try:
             rows = peer(url, ca_file)
-            told.append("no rows told" if rows is None else f"{len(rows)} rows")
+            told.append("no rows reported" if rows is None else f"{len(rows)} rows")
         except Exception as error:
             told.append(type(error).__name__)
 
