@@ -17,6 +17,7 @@ from ._util.versions import show_versions
 from .books.book import OrderBook, StockList, TradeBook, concat
 from .books.issues import Issue
 from .books.records import Order, Stock, Trade
+from .books.required import required
 from .books.response import Response
 from .client.call_log import Retry
 from .client.client import Client
@@ -103,6 +104,7 @@ __all__ = [
     "positions",
     "realised_pnl",
     "reconcile",
+    "required",
     "run_watch",
     "run_watch_async",
     "sandbox",
@@ -165,8 +167,13 @@ def __getattr__(name: str) -> object:
         value = module if name == _LAZY[name] else getattr(module, name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    hint = ""
+    if not name.startswith("_"):  # tools probe modules for such names
+        from ._util.suggestions import did_you_mean
+
+        hint = did_you_mean(name, __all__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted(__all__)

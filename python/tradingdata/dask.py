@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .accounts.client_spec import Recipe
     from .accounts.fetch import Accounts
 
+__all__ = ["order_books", "trade_books"]
+
 ERROR = "error"
 _KINDS: dict[str, Any] = {"Trade": TradeBook, "Order": OrderBook}
 
@@ -161,3 +163,7 @@ def _failed(empty: pd.DataFrame, label: str, error: TradingDataError) -> pd.Data
             row[name] = row[name].astype(empty[name].dtype)
             row.loc[0, name] = text
     return row.reset_index(drop=True)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

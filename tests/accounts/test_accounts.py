@@ -243,3 +243,15 @@ def test_timeout_is_for_each_account(service: sandbox.Service) -> None:
     with within(5), pytest.warns(td.DataWarning):
         found = td.trade_books(arguments(service), timeout=0.5)
     assert isinstance(found.errors["desk2"], td.DeadlineError)
+
+
+@pytest.mark.parametrize("call", [td.trade_books, td.order_books, td.fetch_books])
+def test_progress_counts_the_accounts(
+    service: sandbox.Service, call: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(arguments(service), progress=True)
+    assert "3/3" in capsys.readouterr().err
+    call(arguments(service))
+    assert capsys.readouterr().err == ""
+    with pytest.raises(TypeError, match="progress"):
+        call(arguments(service), progress="yes")

@@ -24,6 +24,16 @@ def attributes(trade: td.Trade, order: td.Order, stock: td.Stock) -> None:
     assert_type(trade["brand_new"], Any)
 
 
+def arithmetic(trades: td.TradeBook) -> None:
+    sum(trade.trade_value for trade in trades)  # type: ignore[misc]  # pyright: ignore
+    assert_type(td.required(trades[0].quantity), int)
+    assert_type(td.required(trades[0].exch_trade_time), datetime)
+    turnover: float = sum(td.required(trade.trade_value) for trade in trades)
+    assert turnover
+    prices = [trade.traded_price for trade in trades if trade.traded_price is not None]
+    assert_type(prices, list[float])
+
+
 def made_by_keyword() -> None:
     trade = td.Trade(symbol="INFY", quantity=5, expiry_date=None)
     assert_type(trade, td.Trade)

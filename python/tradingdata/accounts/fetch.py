@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from html import escape
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from .._util.validate import count
+from .._util.validate import count, flag
 from ..books.book import OrderBook, TradeBook
 from ..books.column_table import matching_rows
 from ..client.client import Client
 from ..client.profiles import load_profile
+from ..client.progress_bar import progress_bar
 from ..display.plain_table import group
 from ..display.preview import NOUNS, Shown
 from ..display.text import shown_lines
@@ -146,7 +148,11 @@ def _is_account(keyword: str) -> bool:
 
 
 def trade_books(
-    accounts: Accounts, *, concurrency: int = 8, timeout: float | None = None
+    accounts: Accounts,
+    *,
+    concurrency: int = 8,
+    timeout: float | None = None,
+    progress: bool = False,
 ) -> AccountBooks[TradeBook]:
     """Returns the trade books of many accounts, fetched in threads.
 
@@ -159,6 +165,7 @@ def trade_books(
             the name of a profile, or to a client.
         concurrency: Maximum number of accounts fetched at a time.
         timeout: Seconds for each account.
+        progress: Whether to show a progress bar (tqdm).
 
     Returns:
         The books and the errors by account.
@@ -171,18 +178,26 @@ def trade_books(
         >>> books = td.trade_books(["desk1", "desk2"])
         >>> books.to_pandas().groupby("account")["trade_value"].sum()
     """
-    return _fetch_all(TradeBook, Client.trade_book, accounts, concurrency, timeout)
+    return _fetch_all(TradeBook, Client.trade_book, accounts, concurrency, timeout, progress)
 
 
 def order_books(
-    accounts: Accounts, *, concurrency: int = 8, timeout: float | None = None
+    accounts: Accounts,
+    *,
+    concurrency: int = 8,
+    timeout: float | None = None,
+    progress: bool = False,
 ) -> AccountBooks[OrderBook]:
     """Returns the order books of many accounts; see ``trade_books``."""
-    return _fetch_all(OrderBook, Client.order_book, accounts, concurrency, timeout)
+    return _fetch_all(OrderBook, Client.order_book, accounts, concurrency, timeout, progress)
 
 
 def fetch_books(
-    accounts: Accounts, *, concurrency: int = 8, timeout: float | None = None
+    accounts: Accounts,
+    *,
+    concurrency: int = 8,
+    timeout: float | None = None,
+    progress: bool = False,
 ) -> BooksOfAccounts:
     """Returns the order and trade books of many accounts, those of each account consistent.
 
@@ -193,12 +208,15 @@ def fetch_books(
             the name of a profile, or to a client.
         concurrency: Maximum number of accounts fetched at a time.
         timeout: Seconds for each account.
+        progress: Whether to show a progress bar (tqdm).
 
     Returns:
         ``(orders, trades)``, both with the same accounts and the same errors. If the books of an
         account remain inconsistent, its error has the latest pair in ``books``.
     """
-    found, errors = _fetch_each(Client.books, accounts, concurrency, timeout, stacklevel=2)
+    found, errors = _fetch_each(
+        Client.books, accounts, concurrency, timeout, progress, stacklevel=2
+    )
     return BooksOfAccounts(
         AccountBooks(OrderBook, {label: both.orders for label, both in found.items()}, errors),
         AccountBooks(TradeBook, {label: both.trades for label, both in found.items()}, errors),
@@ -251,8 +269,9 @@ def _fetch_all(
     accounts: Accounts,
     concurrency: int,
     timeout: float | None,
+    progress: bool,
 ) -> AccountBooks[AnyBook]:
-    books, errors = _fetch_each(call, accounts, concurrency, timeout, stacklevel=3)
+    books, errors = _fetch_each(call, accounts, concurrency, timeout, progress, stacklevel=3)
     return AccountBooks(kind, books, errors)
 
 
@@ -261,11 +280,13 @@ def _fetch_each(
     accounts: Accounts,
     concurrency: int,
     timeout: float | None,
+    progress: bool,
     *,
     stacklevel: int,
 ) -> tuple[dict[str, Fetched], dict[str, TradingDataError]]:
     """Returns the results of the call by label, and the errors of the accounts that failed."""
     named = named_accounts(accounts)
+    shown = flag("progress", progress)
     workers = min(count("concurrency", concurrency), max(len(named), 1))
     made: list[Client] = []
 
@@ -285,9 +306,15 @@ def _fetch_each(
             error.add_note(f"account {label!r}")
             raise
 
-    with ThreadPoolExecutor(workers, thread_name_prefix="tradingdata-account") as threads:
+    with (
+        closing(progress_bar("fetch", "accounts", enabled=shown, total=len(named))) as bar,
+        ThreadPoolExecutor(workers, thread_name_prefix="tradingdata-account") as threads,
+    ):
         futures = {label: threads.submit(fetch, label) for label in named}
         try:
+            for future in as_completed(futures.values()):
+                future.result()
+                bar.update(1)
             results = {label: future.result() for label, future in futures.items()}
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)

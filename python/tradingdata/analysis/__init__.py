@@ -42,3 +42,7 @@ __all__ = [
     "reconcile",
     "unrealised_pnl",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

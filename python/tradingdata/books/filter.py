@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
+from .._util.suggestions import closest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     CoreCondition = tuple[str, str, str, bool, list[Any]]
 
 COMPARISONS = ("ne", "lt", "le", "gt", "ge", "between")
+
+# What other libraries call a comparison; None is equality, which has no ending.
+_ALIASES: dict[str, str | None] = {
+    "exact": None, "in": None, "isin": None, "is_in": None,
+    "gte": "ge", "lte": "le", "neq": "ne", "not": "ne", "range": "between",
+}  # fmt: skip
 
 
 class Condition(NamedTuple):
@@ -58,10 +65,19 @@ def parse_conditions(
         if name not in known:
             raise TypeError(unknown(name))
         if comparison != "eq" and comparison not in COMPARISONS:
-            endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
-            raise TypeError(f"{keyword}= is not a comparison: {name} takes {endings}")
+            raise TypeError(_no_comparison(name, comparison))
         conditions.append(Condition(name, comparison, value))
     return conditions
+
+
+def _no_comparison(name: str, comparison: str) -> str:
+    """Returns the message for an unknown comparison, with the one that was probably meant."""
+    endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
+    message = f"{name}__{comparison}= is not a comparison: {name} takes {endings}"
+    meant = _ALIASES.get(comparison, closest(comparison, COMPARISONS))
+    if comparison in _ALIASES and meant is None:
+        return f"{message}; for equality write {name}=value, for any of several {name}={{...}}"
+    return message if meant is None else f"{message}; did you mean {name}__{meant}=?"
 
 
 def matching(rows: Slice, conditions: Iterable[Condition]) -> Slice:

@@ -85,17 +85,21 @@ class RowSelection(RecordSequence[Record]):
         by code points, times by their clock time.
 
         Args:
-            fields: Wire names.
-            reverse: Whether the largest values come first.
+            fields: Wire names. A minus sign before a name reverses the order of this field.
+            reverse: Whether to reverse the order of all fields: the largest values come first.
 
         Raises:
             KeyError: The record has no such field.
             ValueError: A field is named twice.
             TypeError: No field is given.
+
+        Example:
+            >>> trades.sort("symbol", "-traded_price")
         """
         if not fields:
             raise TypeError("sort takes at least one field: sort('traded_price')")
-        return self._sorted([(name, reverse) for name in fields])
+        keys = [(field.removeprefix("-"), field.startswith("-") != reverse) for field in fields]
+        return self._sorted(keys)
 
     def _sorted(self, keys: list[tuple[str, bool]]) -> Self:
         checked_columns(self._record, [name for name, _ in keys])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
 from .. import _core
-from .._util.suggestions import no_field
+from .._util.suggestions import closest, did_you_mean, no_field
 from .issues import Issue, decode_issues
 from .records import Order, Stock, Trade
 
@@ -83,7 +84,7 @@ class RecordSequence(Generic[Record]):
         if name.startswith("_"):
             return f"{kind} has no attribute {name!r}"
         if name not in _core.names_of(self._record):
-            return f"{kind} has no {name!r}: {no_field(self._record, name)}"
+            return _no_attribute(type(self), self._record, name)
         return (
             f"a {kind} is a sequence of rows: read a column with .to_dict()[{name!r}] or "
             f".to_pandas()[{name!r}]"
@@ -139,3 +140,15 @@ class RecordSequence(Generic[Record]):
     def response(self) -> Response | None:
         """The answer that this book is, whole; ``None`` for a part, a union, one made by hand."""
         return self._response
+
+
+@lru_cache(256)
+def _no_attribute(kind: type, record: str, name: str) -> str:
+    """Returns the message for an unknown name, with the closest attribute or field.
+
+    Cached, because libraries probe for the same few names again and again.
+    """
+    public = [attribute for attribute in dir(kind) if not attribute.startswith("_")]
+    if name not in public and closest(name, public):
+        return f"{kind.__name__} has no attribute {name!r}{did_you_mean(name, public)}"
+    return f"{kind.__name__} has no {name!r}: {no_field(record, name)}"

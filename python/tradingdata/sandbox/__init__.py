@@ -92,3 +92,7 @@ def start(
         orders=orders,
         port=port,
     )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
