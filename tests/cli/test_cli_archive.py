@@ -123,7 +123,7 @@ def test_a_query_goes_into_every_format(
         expected[symbol] = expected.get(symbol, 0.0) + (trade.trade_value or 0.0)
     found = rows(run, "archive", "sql", kept, query)
     assert {row["symbol"]: row["value"] for row in found} == pytest.approx(expected)
-    for name in ("result.csv", "result.parquet", "result.xlsx", "result.txt"):
+    for name in ("result.csv", "result.parquet", "result.xlsx"):
         assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
     assert (tmp_path / "result.csv").read_text().startswith("symbol,value,count(*)\n")
     assert pq.read_table(tmp_path / "result.parquet").to_pylist() == found

@@ -115,13 +115,13 @@ def test_an_archive_and_a_search_take_the_same(
 def test_a_filter_that_matches_nothing_says_which_values_there_are(
     run: Run, tmp_path: Path
 ) -> None:
-    note = "no order matches: status: Error, Pending, Success; did you mean Error?\n"
+    note = "no order matches: status is one of Error, Pending, Success; did you mean Error?\n"
     ran = run("orders", "--where", "status=error", "-f", "json")
     assert (ran.code, json.loads(ran.out), ran.err) == (Code.OK, [], note)
     ran = run("orders", "--where", "status=error", "-o", tmp_path / "none.csv")
     assert ran.err.endswith(note)
     ran = run("orders", "--where", "status=Error", "--where", "quantity<0", "-f", "json")
-    assert ran.err.startswith("no order matches: quantity: ")
+    assert ran.err.startswith("no order matches: quantity is ")
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,48 @@ def test_ctrl_c_ends_a_call_quietly_with_130(sandbox: Service) -> None:
     assert err.strip() == b""
 
 
+@pytest.mark.parametrize("library", ["typer", "rich"])
+def test_ctrl_c_while_libraries_are_imported_is_quiet(library: str, tmp_path: Path) -> None:
+    (tmp_path / f"{library}.py").write_text("raise KeyboardInterrupt\n")
+    child = start("--version", env={"PYTHONPATH": str(tmp_path)})
+    out, err = child.communicate(timeout=30)
+    assert (child.returncode, out, err) == (Code.INTERRUPTED, b"", b"")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        *("trades", "orders", "search", "stock", "positions", "pnl", "watch", "check", "demo"),
+        *("sandbox", "versions", "archive", "archive fetch", "archive add", "archive trades"),
+        *("archive log", "archive missing", "archive history", "archive export", "archive sql"),
+    ],
+)
+@pytest.mark.parametrize("width", [60, 120])
+def test_the_help_fits_and_names_no_type(
+    command: str, width: int, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = run(*command.split(), "--help").text
+    assert not re.search("<(str|bool|path|int|list)|None", text)
+    examples = text.index("Examples:")
+    assert max(map(len, text[:examples].splitlines())) <= width
+    assert "-h, --help" in text
+    assert "..." not in text.partition("Commands:")[2][:examples], "a summary is cut"
+    paragraph = text.split("\n\n")[1]
+    assert paragraph.rstrip().endswith(".")
+
+
+def test_a_narrow_terminal_has_help_without_boxes() -> None:
+    narrow = on_terminal("trades", "--help", env={}, width=60)
+    assert "╭" not in narrow
+    assert max(map(cell_len, narrow.partition("Examples")[0].splitlines())) <= 60
+    wide = ESCAPE.sub("", on_terminal("archive", "fetch", "--help", env={}, width=120))
+    assert "╭" in wide
+    assert "<" not in wide
+    assert "Fetches both books even if one fails, and logs each response and each failure" in wide
+
+
 def test_the_sandbox_serves_until_ctrl_c_and_prints_what_to_paste() -> None:
     child = start("sandbox", "--port", "0", "--orders", "5", env={"PYTHONUNBUFFERED": "1"})
     assert child.stdout is not None

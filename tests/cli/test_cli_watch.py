@@ -97,7 +97,7 @@ def test_a_filter_that_matches_nothing_says_which_values_there_are(
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", sandbox.token())
-    note = "no order matches: status: Error, Pending, Success; did you mean Error?"
+    note = "no order matches: status is one of Error, Pending, Success; did you mean Error?"
     options = ("watch", "-i", "0.01", "--polls", "2", "--where", "status=error")
     ran = run(*options)
     assert (ran.code, ran.text, ran.err) == (Code.OK, "", note + "\n")

@@ -26,7 +26,7 @@ def match_notes(rows: Slice, conditions: Sequence[Condition]) -> tuple[str, ...]
     if alone or len(conditions) < 2:
         return tuple(_note(rows, one) for one in alone)
     fields = ", ".join(dict.fromkeys(one.field for one in conditions))
-    return (f"{fields}: some rows meet each condition, none meets all",)
+    return (f"{fields}: each condition holds for some rows, but for none do all",)
 
 
 def _note(rows: Slice, condition: Condition) -> str:
@@ -34,22 +34,26 @@ def _note(rows: Slice, condition: Condition) -> str:
     fields = {field: (kind, personal) for field, kind, _, personal in _core.fields_of(rows.record)}
     kind, personal = fields[name]
     if personal:
-        return f"{name}: no row matches; its values are personal data and not listed"
+        return f"{name} has no such value; its values are personal data and not listed"
     values = sorted(set(rows.column(name)) - {None})
     if not values:
-        return f"{name}: no row has a value"
+        return f"{name} has no value in any row"
     if kind == "text":
-        return f"{name}: {_texts(values)}{_suggestion(condition, values)}"
+        return f"{name} {_texts(values)}{_suggestion(condition, values)}"
     if len(values) <= _MOST_VALUES:
-        return f"{name}: {', '.join(plain(kind, value) for value in values)}"
-    return f"{name}: {plain(kind, values[0])} to {plain(kind, values[-1])}"
+        return f"{name} {_listed([plain(kind, value) for value in values])}"
+    return f"{name} is between {plain(kind, values[0])} and {plain(kind, values[-1])}"
 
 
 def _texts(values: list[str]) -> str:
     shown = [printable(value) or "''" for value in values]
     if len(shown) <= _MOST_VALUES:
-        return ", ".join(shown)
-    return f"{len(shown):,} values, such as {', '.join(shown[:_SOME_VALUES])}"
+        return _listed(shown)
+    return f"has {len(shown):,} values, such as {', '.join(shown[:_SOME_VALUES])}"
+
+
+def _listed(values: list[str]) -> str:
+    return f"is {'one of ' if len(values) > 1 else ''}{', '.join(values)}"
 
 
 def _suggestion(condition: Condition, values: list[str]) -> str:

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command that the arguments name (the process's own if None); the exit code."""
-    import sys
-
-    from tradingdata._util.optional_imports import require
-
     try:
-        for library in ("typer", "rich"):
-            require(library, "cli", "the command line")
-    except ImportError as missing:
-        print(f"tradingdata: {missing}", file=sys.stderr)
-        return 3  # Code.CONFIGURATION: its module is fine to import, but this says why it is here
-    try:
+        import sys
+
+        from tradingdata._util.optional_imports import require
+
+        try:
+            for library in ("typer", "rich"):
+                require(library, "cli", "the command line")
+        except ImportError as missing:
+            print(f"tradingdata: {missing}", file=sys.stderr)
+            return 3  # Code.CONFIGURATION, whose module needs no extra but takes time to import
         from .run import run
 
         return run(sys.argv[1:] if arguments is None else list(arguments))

@@ -33,13 +33,15 @@ class AlertOptions:
     on_change: Annotated[
         str | None,
         typer.Option(
-            metavar="CMD", help="Run this shell command on changes; JSON lines on its stdin."
+            metavar="CMD",
+            help="Shell command to run on changes; gets them as JSON lines on its standard input.",
         ),
     ] = None
     on_error: Annotated[
         str | None,
         typer.Option(
-            metavar="CMD", help="Run this one when polls begin to fail, or the watch does."
+            metavar="CMD",
+            help="Shell command to run when polls begin to fail, or an error ends the watch.",
         ),
     ] = None
 

@@ -33,19 +33,23 @@ class Trades:
 
     archive: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Trades of an archive, not of the service."),
+        typer.Option(
+            metavar="FILE", help="Take the trades from this archive, not from the service."
+        ),
     ] = None
-    start: Annotated[str | None, typer.Option(metavar="DAY", help="First day to include.")] = None
+    start: Annotated[
+        str | None, typer.Option(metavar="DAY", help="First day to include (with --archive).")
+    ] = None
     end: Annotated[
         str | None,
         typer.Option(metavar="DAY", help="Last day to include (default: same as --start)."),
     ] = None
     account: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="One account of the archive.")
+        str | None, typer.Option(metavar="LABEL", help="Only this account of the archive.")
     ] = None
     missing_ok: MissingOk = False
-    buy: Annotated[str, typer.Option(metavar="CODE", help="The txn_type of a purchase.")] = "B"
-    sell: Annotated[str, typer.Option(metavar="CODE", help="The txn_type of a sale.")] = "S"
+    buy: Annotated[str, typer.Option(metavar="CODE", help="txn_type of a purchase.")] = "B"
+    sell: Annotated[str, typer.Option(metavar="CODE", help="txn_type of a sale.")] = "S"
 
 
 def trades_of(connection: Connection, choice: Trades) -> TradeBook:

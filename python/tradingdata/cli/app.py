@@ -3,69 +3,59 @@
 from __future__ import annotations
 
 import sys
+from shutil import get_terminal_size
 from typing import Annotated, Any, Literal
 
 import typer
 
 from tradingdata._core import __version__
 
-from .commands import (
-    check,
-    demo,
-    orders,
-    pnl,
-    positions,
-    sandbox,
-    search,
-    stock,
-    trades,
-    versions,
-    watch,
-)
+from .commands import books, check, demo, pnl, positions, sandbox, search, stock, versions, watch
 from .commands.archive import group
 from .exit_codes import MEANINGS
 from .option_groups import spread
 from .options import Debug, switch
 
-_SUMMARY = "Trade book, order book and stock search of the Trading Data Service."
-_SETUP = (
-    "The address and the token come from TRADINGDATA_BASE_URL and TRADINGDATA_ACCESS_TOKEN, or "
-    "from a profile (--profile NAME); a token is never an argument."
-)
+_HELP = """Trade book, order book and stock search of the Trading Data Service.
+
+Address and token come from TRADINGDATA_BASE_URL and TRADINGDATA_ACCESS_TOKEN, or from a profile
+(--profile NAME). A token is never an argument.
+"""
 _EXAMPLES = """
 tradingdata demo
 tradingdata check
 tradingdata trades --where symbol=INFY -o infy.csv
 """
+_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_BOXES_FROM = 80  # columns of a terminal; in fewer, boxes leave the texts no room
 
-COMMANDS = (
-    (demo, demo.demo),
-    (check, check.check),
-    (trades, trades.trades),
-    (orders, orders.orders),
-    (search, search.search),
-    (stock, stock.stock),
-    (positions, positions.show),
-    (pnl, pnl.show),
-    (watch, watch.watch),
-    (sandbox, sandbox.sandbox),
-    (versions, versions.versions),
-)
+COMMANDS = {
+    "demo": (demo.demo, demo.EXAMPLES),
+    "check": (check.check, check.EXAMPLES),
+    "trades": (books.trades, books.TRADES_EXAMPLES),
+    "orders": (books.orders, books.ORDERS_EXAMPLES),
+    "search": (search.search, search.EXAMPLES),
+    "stock": (stock.stock, stock.EXAMPLES),
+    "positions": (positions.show, positions.EXAMPLES),
+    "pnl": (pnl.show, pnl.EXAMPLES),
+    "watch": (watch.watch, watch.EXAMPLES),
+    "sandbox": (sandbox.sandbox, sandbox.EXAMPLES),
+    "versions": (versions.versions, versions.EXAMPLES),
+}
 
 
 def make_command() -> Any:
-    """The program as a command that can be run; rich shows its help on a terminal only."""
-    styled = sys.stdout.isatty()
+    """The program as a command that can be run; rich shows its help on a wide terminal only."""
+    styled = sys.stdout.isatty() and get_terminal_size().columns >= _BOXES_FROM
     markup: Literal["rich"] | None = "rich" if styled else None
+    codes = [f"{code:>3}  {text}" for code, text in MEANINGS.items()]
     app = typer.Typer(
         name="tradingdata",
         rich_markup_mode=markup,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-        epilog=_examples(_EXAMPLES, styled)
-        + "\n\n"
-        + _listed("Exit codes", [f"{code:>3}  {text}" for code, text in MEANINGS.items()], styled),
+        context_settings=_SETTINGS,
+        epilog=f"{_examples(_EXAMPLES, styled)}\n\n{_listed('Exit codes', codes, styled)}",
     )
-    app.callback(help=f"{_SUMMARY}\n\n{_SETUP}")(_main)
+    app.callback(help=_flowing(_HELP))(_main)
     _add(app, COMMANDS, styled)
     archive = typer.Typer(
         rich_markup_mode=markup,
@@ -74,13 +64,32 @@ def make_command() -> Any:
     )
     _add(archive, group.COMMANDS, styled)
     app.add_typer(archive, name="archive")
-    return typer.main.get_command(app)
+    command = typer.main.get_command(app)
+    _without_types(command)
+    return command
 
 
-def _add(app: typer.Typer, commands: Any, styled: bool) -> None:
-    for module, function in commands:
-        name = module.__name__.rpartition(".")[2]
-        app.command(name, epilog=_examples(module.EXAMPLES, styled))(spread(function))
+def _add(app: typer.Typer, commands: dict[str, Any], styled: bool) -> None:
+    for name, (function, examples) in commands.items():
+        help_text = _flowing(function.__doc__)
+        app.command(name, help=help_text, epilog=_examples(examples, styled))(spread(function))
+
+
+def _flowing(text: str) -> str:
+    """Paragraphs of one line each, for rich would keep the line ends of the source."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _without_types(command: Any) -> None:
+    """Takes ``<bool>`` of flags and ``<str>`` of arguments, which typer adds, out of the help."""
+    parameters = [*command.params, command.get_help_option(typer.Context(command, **_SETTINGS))]
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+        elif parameter.param_type_name == "argument":
+            parameter.display_type = parameter.display_type_rich = lambda ctx: ""
+    for each in getattr(command, "commands", {}).values():
+        _without_types(each)
 
 
 def _version(value: bool) -> None:

@@ -43,18 +43,18 @@ class Code(IntEnum):
 
 
 MEANINGS = {
-    Code.OK: "it worked; a book may still be empty",
-    Code.BUG: "an error that tradingdata did not foresee: --debug shows it",
-    Code.USAGE: "a command, option or argument that does not exist or does not fit",
-    Code.CONFIGURATION: "no address, no token, a profile that cannot be used, a missing library",
+    Code.OK: "success; a book may still be empty",
+    Code.BUG: "unforeseen error; --debug shows where",
+    Code.USAGE: "wrong command, option or argument",
+    Code.CONFIGURATION: "missing address, token, profile or library",
     Code.AUTHENTICATION: "the service refused the token",
-    Code.TRANSPORT: "no complete response: connection, certificate or deadline",
+    Code.TRANSPORT: "no complete response: connection, TLS or deadline",
     Code.SERVICE: "the service responded with an error",
     Code.DATA: "a response that is not what the service documents",
     Code.NOT_FOUND: "no stock of that symbol, code or ISIN",
-    Code.FILE: "a file that already exists or cannot be used, or an archive that lacks a day",
-    Code.INTERRUPTED: "Ctrl-C",
-    Code.BROKEN_PIPE: "the reader of the output closed the pipe, as head does",
+    Code.FILE: "a file that exists or is unusable; a day not archived",
+    Code.INTERRUPTED: "interrupted by Ctrl-C",
+    Code.BROKEN_PIPE: "the output pipe was closed, as head does",
 }
 
 # The first that fits counts.

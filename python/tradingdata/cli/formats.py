@@ -14,7 +14,6 @@ Names = list[str] | None  # None is all
 
 BINARY = {Format.PARQUET, Format.XLSX}
 SUFFIXES = {
-    ".txt": Format.TABLE,
     ".csv": Format.CSV,
     ".json": Format.JSON,
     ".ndjson": Format.NDJSON,

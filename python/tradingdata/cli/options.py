@@ -24,19 +24,21 @@ class Format(StrEnum):
 
 
 def switch(name: str, meaning: str, **settings: Any) -> Any:
-    """An option without a value; without a metavar, the help would give its type as one."""
-    return typer.Option(name, metavar="", help=meaning, **settings)
+    """An option without a value."""
+    return typer.Option(name, help=meaning, **settings)
 
 
 Debug = Annotated[bool, switch("--debug", "Show the traceback of an error.")]
-Keep = Annotated[bool, switch("--keep-personal-data", "Files keep account numbers (PAN) unmasked.")]
+Keep = Annotated[
+    bool, switch("--keep-personal-data", "Do not mask account numbers (PAN) in files.")
+]
 Chosen = Annotated[
     str | None,
     typer.Option(
         "--columns",
         "-c",
         metavar="A,B,...",
-        help="These columns, in this order; 'all' for all. A file holds all unless given.",
+        help="Columns to show, in this order; 'all' for all. Files contain all by default.",
         autocompletion=complete_columns,
     ),
 ]
@@ -52,14 +54,14 @@ class Connection:
             "--profile",
             "-p",
             metavar="NAME",
-            help="Address and token from a profile, not from the environment.",
+            help="Take address and token from this profile.",
             autocompletion=complete_profiles,
         ),
     ] = None
     timeout: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", help="Time for a call with all its retries (30 unless given)."
+            metavar="SECONDS", help="Time limit of a call with its retries (default: 30)."
         ),
     ] = None
     debug: Debug = False
@@ -72,7 +74,7 @@ class Columns:
     columns: Chosen = None
     extra: Annotated[
         bool,
-        switch("--extra", "Also fields that the service does not document."),
+        switch("--extra", "Include fields that the service does not document."),
     ] = False
 
 
@@ -86,9 +88,8 @@ class Filter:
             "--where",
             "-w",
             metavar="CONDITION",
-            help="Only rows with NAME=VALUE, or one of several values with commas between; NAME= "
-            "for rows without a value. Also != < <= > >= ('traded_price>100'). Of several "
-            "--where, all must hold.",
+            help="Keep rows with NAME=VALUE. Separate several values by commas; NAME= means no "
+            "value. Also !=, <, <=, > and >=: 'traded_price>100'. Repeat it to combine conditions.",
             autocompletion=complete_filters,
         ),
     ] = None
@@ -102,12 +103,12 @@ class Selection(Filter):
         str | None,
         typer.Option(
             metavar="A,-B,...",
-            help="Sort by these columns; a minus puts the largest first.",
+            help="Sort by these columns; a minus sorts in descending order.",
             autocompletion=complete_sort,
         ),
     ] = None
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="The first N of these rows.")
+        int | None, typer.Option(min=1, metavar="N", help="Keep the first N rows.")
     ] = None
 
 
@@ -119,8 +120,8 @@ class TimedSelection(Selection):
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Only trades executed, or orders entered, at this time or later: 10:30, "
-            "2026-11-20 or '2026-11-20 10:30'.",
+            help="Keep trades executed, or orders entered, since then: 10:30, 2026-11-20 or "
+            "'2026-11-20 10:30'.",
         ),
     ] = None
 
@@ -135,8 +136,8 @@ class Output:
             "--format",
             "-f",
             metavar="FORMAT",
-            help="table, csv, json, ndjson, parquet or xlsx; by default as the name of -o "
-            "ends, else table.",
+            help="table, csv, json, ndjson, parquet or xlsx. Default: by the suffix of -o, "
+            "otherwise table.",
         ),
     ] = None
     output: Annotated[
@@ -145,16 +146,15 @@ class Output:
             "--output",
             "-o",
             metavar="FILE",
-            help="Write to a file, which must not exist; - is standard output.",
+            help="Write to this file, which must not exist; - is standard output.",
         ),
     ] = None
-    force: Annotated[bool, switch("--force", "Replace the file of -o.")] = False
+    force: Annotated[bool, switch("--force", "Overwrite the file of -o.")] = False
     rows: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Rows that a table on a terminal shows at most; 0 for all. A screenful "
-            "unless given.",
+            help="Number of rows in a table on a terminal; 0 for all. Default: what fits.",
         ),
     ] = None
 
@@ -165,6 +165,6 @@ class Care:
 
     strict: Annotated[
         bool,
-        switch("--strict", "A value that is lost or missing is an error."),
+        switch("--strict", "Treat a lost or missing value as an error."),
     ] = False
     keep_personal_data: Keep = False

@@ -58,8 +58,8 @@ def run(arguments: Sequence[str]) -> int:
 def _told(error: Exception, arguments: Sequence[str]) -> int:
     """Says what went wrong; typer's own errors are told by what they can do."""
     if hasattr(error, "format_message"):
-        message = _without_long_words(error.format_message(), arguments)
-        problem(f"{message[:1].lower()}{message[1:].rstrip('.')}; see {_help_command(error)}")
+        message = _without_long_words(_reworded(error.format_message()), arguments)
+        problem(f"{message[:1].lower()}{message[1:]}; see `{_help_command(error)}`")
         return Code.USAGE
     code = code_of(error)
     if code is Code.BUG:
@@ -72,6 +72,26 @@ def _told(error: Exception, arguments: Sequence[str]) -> int:
         # Names of files are long words too, and no tokens.
         problem(message if code is Code.FILE else _without_long_words(message, arguments))
     return code
+
+
+# What typer and the libraries below it say, and what they mean.
+_REWORDED = (
+    (r"Value error, ", ""),
+    (r"Input should be ", "it must be "),
+    (r", unable to parse string as (a number|an integer)", ""),
+    (r"a valid integer\b", "a whole number"),
+    (r"a valid number\b", "a number"),
+    (r"[Gg]ot unexpected extra arguments?(?:\(s\))? \((.*)\)", r"unexpected argument: \1"),
+    (r"\. Did you mean (.*)\?", r": did you mean \1"),
+    (r" \(Possible options: (.*)\)", r": did you mean one of \1"),
+    (r"\.$", ""),
+)
+
+
+def _reworded(message: str) -> str:
+    for theirs, ours in _REWORDED:
+        message = re.sub(theirs, ours, message)
+    return message
 
 
 def _words(error: Exception) -> str:

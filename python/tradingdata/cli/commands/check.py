@@ -35,11 +35,11 @@ _CALLS = 3
 
 
 def check(connection: Connection) -> None:
-    """Check settings, network and token, and report one line for each.
+    """Check settings, network and token.
 
-    The lines are settings, DNS, TCP, TLS, clock, search, token and latency; one that fails says
-    what to do. It makes two searches and four calls of the order book. The exit code is that of
-    the first line that fails.
+    Prints a line each for settings, DNS, TCP, TLS, clock, search, token and latency. A line that
+    fails says what to do, and the exit code is that of the first one. Makes two searches and
+    fetches the order book four times.
     """
     report = Report(("settings", "DNS", "TCP", "TLS", "clock", "search", "token", "latency"))
     try:

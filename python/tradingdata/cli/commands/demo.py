@@ -13,5 +13,8 @@ tradingdata demo
 
 
 def demo(debug: Debug = False) -> None:
-    """Show the three calls on a simulated trading day. It needs no account."""
+    """Show the calls on a simulated trading day.
+
+    Needs no account and no network.
+    """
     show(sys.stdout)

@@ -16,14 +16,14 @@ from tradingdata.cli.output import Destination
 EXAMPLES = """
 tradingdata pnl
 tradingdata pnl --shorts I,M -o pnl.xlsx
-tradingdata pnl --archive books.sqlite --start 2026-11-20
+tradingdata pnl --archive books.sqlite
 """
 
 Shorts = Annotated[
     str,
     typer.Option(
         metavar="PRODUCTS",
-        help="Products whose sales may open short positions: all, none, or codes such as I,M.",
+        help="Products in which sales may open short positions: all, none, or codes such as I,M.",
     ),
 ]
 
@@ -35,10 +35,11 @@ def show(
     columns: Chosen = None,
     shorts: Shorts = "all",
 ) -> None:
-    """Show realised profit and loss, first in, first out, before charges.
+    """Show realised profit and loss.
 
-    A trade closes open lots of the other side and then opens one of its own. Sales that may not
-    open short positions are counted separately, as unmatched.
+    Matches today's trades, or those of an archive, first in, first out, before charges. A trade
+    closes open lots of the other side; what remains of it opens a lot. A sale that may not open
+    a short position counts as unmatched.
     """
     known = list(kinds_of(Realised))
     destination = Destination(output, columns=chosen_columns("pnl", known, columns))

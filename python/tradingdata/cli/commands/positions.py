@@ -12,14 +12,15 @@ from tradingdata.cli.output import Destination
 EXAMPLES = """
 tradingdata positions
 tradingdata positions -o positions.xlsx
-tradingdata positions --archive books.sqlite --start 2026-11-20
+tradingdata positions --archive books.sqlite
 """
 
 
 def show(connection: Connection, choice: Trades, output: Output, columns: Chosen = None) -> None:
-    """Show what today's trades add up to, before charges.
+    """Show the net position in each security.
 
-    A row is an account's security and product. Holdings from before these trades are not in them.
+    Adds up today's trades, or those of an archive, by account, security and product, before
+    charges. Holdings from before these trades are not included.
     """
     known = list(kinds_of(Position))
     destination = Destination(output, columns=chosen_columns("positions", known, columns))

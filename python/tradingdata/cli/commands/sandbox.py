@@ -19,24 +19,31 @@ tradingdata sandbox --speed 60
 tradingdata sandbox --accounts desk1,desk2 --port 0
 """
 
-Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0 takes a free one.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="Another seed, another day's business.")]
+Port = Annotated[
+    int, typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0 picks a free one.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the random trading day.")]
 Day = Annotated[
     str | None,
-    typer.Option(metavar="DATE", help=f"The trading day; {DEFAULT_DAY} unless given."),
+    typer.Option(metavar="DATE", help=f"The trading day (default: {DEFAULT_DAY})."),
 ]
 Speed = Annotated[
     float | None,
     typer.Option(
         min=0,
         metavar="N",
-        help="Market seconds a second, from 09:15; without it the day is over.",
+        help="Market seconds per second, from 09:15. Without it the day is over.",
     ),
 ]
 Accounts = Annotated[
-    str, typer.Option(metavar="N|A,B,...", help="How many, or labels with commas between.")
+    str,
+    typer.Option(
+        metavar="N|A,B,...", help="Number of accounts, or their labels separated by commas."
+    ),
 ]
-Orders = Annotated[int, typer.Option(min=0, metavar="N", help="Orders of an account in the day.")]
+Orders = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Number of orders of each account in the day.")
+]
 
 
 def sandbox(
@@ -48,7 +55,11 @@ def sandbox(
     orders: Orders = 200,
     debug: Debug = False,
 ) -> None:
-    """Serve a simulated service on this machine until Ctrl-C. Paste its two export lines."""
+    """Run a simulated service on this computer.
+
+    Serves until Ctrl-C. Paste the two export lines that it prints into another terminal to use
+    the other commands there.
+    """
     _check_day(day)
     try:
         serve(port=port, seed=seed, day=day, speed=speed, accounts=accounts, orders=orders)

@@ -16,21 +16,22 @@ from tradingdata.cli.terminal import remark
 EXAMPLES = """
 tradingdata search tata
 tradingdata search bank --max 20
-tradingdata search bank --where "mcaptype=Large Cap" -o banks.csv
+tradingdata search bank -w "mcaptype=Large Cap" -o b.csv
 """
 
 Query = Annotated[
     str, typer.Argument(metavar="QUERY", help="Company name, NSE symbol or BSE code.")
 ]
 Most = Annotated[
-    int | None, typer.Option("--max", min=1, metavar="N", help="Stocks at most; all unless given.")
+    int | None,
+    typer.Option("--max", min=1, metavar="N", help="Maximum number of stocks (default: all)."),
 ]
 PageSize = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="Stocks that the service is asked for at a time."),
+    typer.Option(min=1, metavar="N", help="Number of stocks to request per page."),
 ]
 StartPage = Annotated[
-    int, typer.Option(min=1, metavar="N", help="The page to begin with: to go on after an error.")
+    int, typer.Option(min=1, metavar="N", help="First page to read, to resume after an error.")
 ]
 
 
@@ -45,7 +46,10 @@ def search(
     page_size: PageSize = None,
     start_page: StartPage = 1,
 ) -> None:
-    """Search the stocks of NSE and BSE, to the last page. It needs no token."""
+    """Search the stocks of NSE and BSE.
+
+    Reads all pages of the result. Needs no token.
+    """
     if not query.strip():
         raise UsageError("QUERY is empty: give a company name, an NSE symbol or a BSE code")
     destination = BookDestination("Stock", output, columns, only)

@@ -15,18 +15,24 @@ from tradingdata.cli.output import BookDestination
 EXAMPLES = """
 tradingdata stock RELIANCE
 tradingdata stock 500325
-tradingdata stock INE002A01018 --format json
+tradingdata stock TCS --format json
 """
 
 Identifier = Annotated[
-    str, typer.Argument(metavar="SYMBOL", help="Exact NSE symbol, BSE code or ISIN.")
+    str,
+    typer.Argument(
+        metavar="SYMBOL", help="Exact NSE symbol or BSE code; or an ISIN, if the service finds it."
+    ),
 ]
 
 
 def stock(identifier: Identifier, connection: Connection, columns: Columns, output: Output) -> None:
-    """Show the one stock that a symbol, a code or an ISIN names. It needs no token."""
+    """Show one stock, field by field.
+
+    Needs no token.
+    """
     if not identifier.strip():
-        raise UsageError("SYMBOL is empty: give an NSE symbol, a BSE code or an ISIN")
+        raise UsageError("SYMBOL is empty: give an NSE symbol or a BSE code")
     destination = BookDestination("Stock", output, columns)
     with connect(connection, token=False) as client:
         found = client.stock(identifier)

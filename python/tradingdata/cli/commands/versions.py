@@ -13,5 +13,5 @@ tradingdata versions
 
 
 def versions(debug: Debug = False) -> None:
-    """Show what is installed, to send along with a question."""
+    """Show the installed versions."""
     show_versions(sys.stdout)

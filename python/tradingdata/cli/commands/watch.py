@@ -61,12 +61,11 @@ def watch(
     polls: Polls = None,
     json: Json = False,
 ) -> None:
-    """Show orders as they change, until Ctrl-C.
+    """Show orders as they change.
 
-    On a terminal this is a live table; in a pipe, a line for each change. A poll that fails but
-    may succeed later is reported, and the watch goes on; any other error ends it.
-
-    With --where, a change counts if the order matches before or after it.
+    Shows a live table on a terminal, and prints a line for each change in a pipe. A failed poll
+    that may succeed later is reported, and the watch goes on; any other error ends it. With
+    --where, a change counts if the order matches before or after it.
     """
     wanted = RowChoice("Order", only)
     names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]

@@ -18,20 +18,24 @@ from .arguments import File, fitting
 
 EXAMPLES = """
 tradingdata archive add books.sqlite orders.td trades.td
-tradingdata archive add books.sqlite old.td --account desk1
+tradingdata archive add b.sqlite old.td --account desk1
 """
 
 Saved = Annotated[
-    list[Path], typer.Argument(metavar="SAVED...", help="Files written by save() of a book.")
+    list[Path],
+    typer.Argument(metavar="SAVED...", help="Files written by the save() method of a book."),
 ]
 Account = Annotated[
     str | None,
-    typer.Option(metavar="LABEL", help="Their account, where the files do not say."),
+    typer.Option(metavar="LABEL", help="Account of the books, if the files do not name it."),
 ]
 
 
 def add(file: File, saved: Saved, account: Account = None, debug: Debug = False) -> None:
-    """Keep books that were saved to files. Adding a book again changes nothing."""
+    """Add books that were saved to files.
+
+    Adding a book twice changes nothing.
+    """
     books = [_load(path) for path in saved]
     archive = Archive(file)
     for path, book in zip(saved, books, strict=True):
@@ -47,5 +51,5 @@ def _load(path: Path) -> OrderBook | TradeBook:
         pass
     try:
         return OrderBook.load(path)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    except ValueError:
+        raise UsageError(f"{path} is not a saved book: give files written by save()") from None

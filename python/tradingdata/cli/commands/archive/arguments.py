@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -14,8 +14,7 @@ from tradingdata.archive.coverage import describe
 from tradingdata.archive.days import days_of
 from tradingdata.cli.exit_codes import UsageError
 from tradingdata.cli.make_client import received
-from tradingdata.cli.options import Columns, Debug, Keep, Output, TimedSelection, switch
-from tradingdata.cli.output import BookDestination
+from tradingdata.cli.options import switch
 from tradingdata.cli.terminal import remark
 from tradingdata.errors import ArchiveError
 
@@ -23,7 +22,7 @@ Result = TypeVar("Result")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The archive, an SQLite file.")]
 Account = Annotated[
-    str | None, typer.Option("--account", metavar="LABEL", help="One account; all by default.")
+    str | None, typer.Option("--account", metavar="LABEL", help="Only this account (default: all).")
 ]
 MissingOk = Annotated[bool, switch("--missing-ok", "Only warn about days that were never fetched.")]
 
@@ -34,10 +33,10 @@ class Days:
 
     start: Annotated[
         str | None,
-        typer.Argument(metavar="START", help="The first day, as 2026-11-20; default: all days."),
+        typer.Argument(metavar="START", help="First day, such as 2026-11-20 (default: all days)."),
     ] = None
     end: Annotated[
-        str | None, typer.Argument(metavar="END", help="The last day; default: the first one.")
+        str | None, typer.Argument(metavar="END", help="Last day (default: same as START).")
     ] = None
     missing_ok: MissingOk = False
 
@@ -72,35 +71,3 @@ def read(work: Callable[[bool], Result], *, missing_ok: bool) -> Result:
             raise
         remark(f"warning: never fetched: {describe(error.missing)}", "yellow")
     return received(lambda: work(True))
-
-
-def book_command(record: str, read_book: Callable[..., Any]) -> Callable[..., None]:
-    """Returns the command that shows the books of some days; ``read_book`` is Archive's method."""
-
-    def show(
-        file: File,
-        columns: Columns,
-        only: TimedSelection,
-        output: Output,
-        days: Days,
-        account: Account = None,
-        keep_personal_data: Keep = False,
-        debug: Debug = False,
-    ) -> None:
-        destination = BookDestination(record, output, columns, only)
-        start, end = days.checked()
-        archive = opened(file, keep_personal_data=keep_personal_data)
-        book = read(
-            lambda missing_ok: read_book(
-                archive, start, end, account=account, missing_ok=missing_ok
-            ),
-            missing_ok=days.missing_ok,
-        )
-        destination.take(book)
-
-    show.__doc__ = (
-        f"Show the {record.lower()}s of some days in their newest state, or write them to a "
-        "file.\n\nA day that was never fetched is an error, so that it is not taken for a day "
-        f"without {record.lower()}s."
-    )
-    return show

@@ -17,11 +17,14 @@ tradingdata archive export books.sqlite lake
 tradingdata archive export books.sqlite lake 2026-11-20
 """
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write to.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to write to.")]
 
 
 def export(file: File, folder: Folder, days: Days, debug: Debug = False) -> None:
-    """Write Parquet files by day, as trades/day=2026-11-20/trades.parquet; prints their paths."""
+    """Export to Parquet files, one a day.
+
+    Writes trades/day=2026-11-20/trades.parquet and so on, and prints the paths.
+    """
     start, end = days.checked()
     archive = opened(file)
     paths = read(

@@ -25,9 +25,9 @@ tradingdata archive fetch books.sqlite --profile desk1
 
 NewFile = Annotated[Path, typer.Argument(metavar="FILE", help="The archive; created if needed.")]
 Zone = Annotated[
-    str, typer.Option(metavar="ZONE", help="The time zone for the day of an empty response.")
+    str, typer.Option(metavar="ZONE", help="Time zone in which an empty response gets its day.")
 ]
-Keep = Annotated[bool, switch("--keep-personal-data", "Keep account numbers (PAN) unmasked.")]
+Keep = Annotated[bool, switch("--keep-personal-data", "Do not mask account numbers (PAN).")]
 
 
 def fetch(
@@ -36,10 +36,10 @@ def fetch(
     tz: Zone = "Asia/Kolkata",
     keep_personal_data: Keep = False,
 ) -> None:
-    """Keep today's orders and trades: for a cron job after the close.
+    """Fetch and keep today's orders and trades.
 
-    Both books are fetched even if one fails; every response and every failure is in the archive's
-    log. What was kept when this ends is on the disk.
+    For a cron job after the close. Fetches both books even if one fails, and logs each response
+    and each failure in the archive.
     """
     archive = fitting(lambda: Archive(file, tz=tz, keep_personal_data=keep_personal_data))
     with connect(connection, keep_personal_data=keep_personal_data) as client:

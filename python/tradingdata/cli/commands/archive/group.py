@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from . import add, export, fetch, history, log, missing, orders, sql, trades
+from . import add, books, export, fetch, history, log, missing, sql
 
 SUMMARY = (
-    "Keep the books of every day in a file.\n\nThe service clears its order book after the session."
+    "Keep every day's books in a file.\n\nThe service clears its order book after the session."
 )
 
-COMMANDS = (
-    (fetch, fetch.fetch),
-    (add, add.add),
-    (trades, trades.trades),
-    (orders, orders.orders),
-    (history, history.history),
-    (log, log.log),
-    (missing, missing.missing),
-    (export, export.export),
-    (sql, sql.sql),
-)
+COMMANDS = {
+    "fetch": (fetch.fetch, fetch.EXAMPLES),
+    "add": (add.add, add.EXAMPLES),
+    "trades": (books.trades, books.TRADES_EXAMPLES),
+    "orders": (books.orders, books.ORDERS_EXAMPLES),
+    "history": (history.history, history.EXAMPLES),
+    "log": (log.log, log.EXAMPLES),
+    "missing": (missing.missing, missing.EXAMPLES),
+    "export": (export.export, export.EXAMPLES),
+    "sql": (sql.sql, sql.EXAMPLES),
+}
 EXAMPLES = """
 tradingdata archive fetch books.sqlite
 tradingdata archive trades books.sqlite 2026-11-20
-tradingdata archive missing books.sqlite 2026-11-01 2026-11-20
+tradingdata archive missing b.sqlite 2026-11-01 2026-11-20
 """

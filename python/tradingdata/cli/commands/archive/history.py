@@ -17,7 +17,7 @@ EXAMPLES = """
 tradingdata archive history books.sqlite 261120001000002
 """
 
-Number = Annotated[str, typer.Argument(metavar="ORDER_NO", help="The order's number.")]
+Number = Annotated[str, typer.Argument(metavar="ORDER_NO", help="Order number.")]
 
 _KINDS = {
     "seen_at": "timestamp",
@@ -38,7 +38,10 @@ def history(
     account: Account = None,
     debug: Debug = False,
 ) -> None:
-    """Show the states of an order, each from when it was first seen."""
+    """Show the states of an order over time.
+
+    Each state has the time at which it was first seen.
+    """
     destination = Destination(output)
     states = opened(file).history(order_no, account=account)
     columns = {name: [_value(state, name) for state in states] for name in _KINDS}

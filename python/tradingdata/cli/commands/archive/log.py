@@ -13,7 +13,7 @@ from .arguments import Account, File, opened
 
 EXAMPLES = """
 tradingdata archive log books.sqlite
-tradingdata archive log books.sqlite --format ndjson | tail -n 2
+tradingdata archive log books.sqlite -f ndjson | tail -n 2
 """
 
 _KINDS = {
@@ -30,7 +30,10 @@ _KINDS = {
 
 
 def log(file: File, output: Output, account: Account = None, debug: Debug = False) -> None:
-    """Show the fetches: what was received, how much of it was new, and what failed."""
+    """Show every fetch.
+
+    Shows what was received, how much of it was new, and what failed.
+    """
     destination = Destination(output)
     entries = opened(file).fetches(account=account)
     columns = {name: [_value(entry, name) for entry in entries] for name in _KINDS}

@@ -12,22 +12,21 @@ from tradingdata.cli.output import Destination
 
 from .arguments import Account, File, fitting, opened
 
-EXAMPLES = """
-tradingdata archive missing books.sqlite 2026-11-01 2026-11-20
-tradingdata archive missing books.sqlite 2026-11-01 2026-11-20 --holidays 2026-11-10 --after 15:30
+EXAMPLES = r"""
+tradingdata archive missing b.sqlite 2026-11-01 2026-11-20
+tradingdata archive missing b.sqlite 2026-11-09 2026-11-13 \
+  --holidays 2026-11-10 --after 15:30
 """
 
-First = Annotated[str, typer.Argument(metavar="START", help="The first day, as 2026-11-01.")]
-Last = Annotated[str, typer.Argument(metavar="END", help="The last day.")]
+First = Annotated[str, typer.Argument(metavar="START", help="First day, such as 2026-11-01.")]
+Last = Annotated[str, typer.Argument(metavar="END", help="Last day.")]
 Holidays = Annotated[
     str,
-    typer.Option(
-        metavar="DAY,...", help="Days, besides weekends, on which the exchanges were closed."
-    ),
+    typer.Option(metavar="DAY,...", help="Weekdays on which the exchanges were closed."),
 ]
 After = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="Only count fetches at that time of day or later."),
+    typer.Option(metavar="TIME", help="Count only fetches at this time of day or later."),
 ]
 
 _KINDS = {"day": "date", "account": "text", "books": "text"}
@@ -43,7 +42,10 @@ def missing(
     account: Account = None,
     debug: Debug = False,
 ) -> None:
-    """Show the weekdays on which a book was not fetched."""
+    """Show weekdays without a fetch.
+
+    A day counts as missing if one of the two books was not fetched.
+    """
     destination = Destination(output)
     archive = opened(file)
     closed = [day.strip() for day in holidays.split(",") if day.strip()]

@@ -15,20 +15,24 @@ from tradingdata.display.plain_table import group
 
 from .arguments import File, MissingOk, opened, read
 
-EXAMPLES = """
-tradingdata archive sql books.sqlite "SELECT day, sum(trade_value) FROM trades GROUP BY day"
+EXAMPLES = r"""
+tradingdata archive sql books.sqlite \
+  "SELECT day, count(*) FROM trades GROUP BY day"
 """
 
 Query = Annotated[
     str,
-    typer.Argument(metavar="QUERY", help="SQL over the views trades and orders, for reading only."),
+    typer.Argument(metavar="QUERY", help="An SQL query that only reads."),
 ]
 
 
 def sql(
     file: File, query: Query, output: Output, missing_ok: MissingOk = False, debug: Debug = False
 ) -> None:
-    """Show the result of a query. The views have the service's fields, account, day and seen_at."""
+    """Query the archive in SQL.
+
+    The views trades and orders have the service's fields, and account, day and seen_at.
+    """
     destination = Destination(output)
     archive = opened(file)
     try:
