@@ -61,7 +61,7 @@ def fill(path: Path) -> td.Archive:
     for account in ACCOUNTS:
         archive.add(trade_answer(account=account))
         archive.add(order_answer(account=account))
-    archive._log_failure("trades", "desk1", td.DeadlineError("not in time"))
+    archive._writer.log_failure("trades", "desk1", td.DeadlineError("not in time"))
     return archive
 
 

@@ -116,7 +116,7 @@ def test_every_account_must_have_been_fetched(tmp_path: Path) -> None:
 
 def test_a_failed_fetch_is_no_fetch(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, trade_answer(account="a"))
-    archive._log_failure("trades", "b", td.ConnectError("refused"))
+    archive._writer.log_failure("trades", "b", td.ConnectError("refused"))
     with pytest.raises(td.ArchiveError, match=rf"{FRIDAY} \(b\), "):
         archive.trades(FRIDAY)
 

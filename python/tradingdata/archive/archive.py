@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
 from .._util.time_zones import zone_as_text, zone_from
@@ -17,6 +17,7 @@ from .query import run
 from .query_days import missing_from
 from .read import book_of, read_rows
 from .record_key import BOOKS
+from .writer import Writer
 
 if TYPE_CHECKING:
     import sqlite3
@@ -75,9 +76,9 @@ class Archive:
             raise TypeError("tz must be the name of a zone, as 'Asia/Kolkata', or a tzinfo")
         self._zone = zone
         self._keep = flag("keep_personal_data", keep_personal_data)
-        self._timeout = seconds("timeout", timeout)
+        self._writer = Writer(self._path, zone, self._keep, seconds("timeout", timeout))
         self._checked: object = None  # the version of the file that was checked completely
-        database.prepare(self._path, name, self._timeout, create=flag("create", create))
+        database.prepare(self._path, name, self._writer.timeout, create=flag("create", create))
 
     # -- writing --
 
@@ -103,13 +104,13 @@ class Archive:
                 have one, so records might be duplicated.
             TradingDataError: A request failed.
         """
-        return fetch_books(self, client, timeout)
+        return fetch_books(self._writer, client, timeout)
 
     async def fetch_async(
         self, client: AsyncClient, *, timeout: float | None = None
     ) -> fetch_log.Fetched:
         """Same as `fetch` for an ``AsyncClient``, without blocking the event loop."""
-        return await fetch_books_async(self, client, timeout)
+        return await fetch_books_async(self._writer, client, timeout)
 
     def add(
         self, book: AnyBook, *, account: str | None = None, at: datetime | None = None
@@ -136,22 +137,8 @@ class Archive:
                 labelled accounts: without a label, records may be duplicated.
             ArchiveError: The book could not be stored.
         """
-        account, at = ingest.origin_of(book, account, at, self._known_accounts)
-        return self._file(book, account, "add", at)
-
-    def _file(
-        self, book: AnyBook, account: str | None, source: str, received: datetime | None
-    ) -> fetch_log.ArchiveFetch:
-        kept = book if self._keep else ingest.masked(book)
-        label = text("account", account or "")
-        sight = ingest.Sight(kept, label, source, received, datetime.now(UTC))
-        with database.writing(self._path, self._timeout) as connection:
-            return ingest.file(connection, sight, self._zone)
-
-    def _log_failure(self, book: str, account: str | None, error: Exception) -> None:
-        label = text("account", account or "")
-        with database.writing(self._path, self._timeout) as connection:
-            fetch_log.write_failure(connection, book, label, error, datetime.now(UTC))
+        account, at = ingest.origin_of(book, account, at, self._writer.known_accounts)
+        return self._writer.file(book, account, "add", at)
 
     # -- reading --
 
@@ -256,10 +243,6 @@ class Archive:
         """The account labels in the log; ``None`` is for fetches without one."""
         labels = {entry.account for entry in self.fetches()}
         return tuple(sorted(labels, key=lambda label: label or ""))
-
-    def _known_accounts(self) -> tuple[str | None, ...]:
-        with database.reading(self._path) as connection:
-            return fetch_log.read_accounts(connection)
 
     def missing(
         self,

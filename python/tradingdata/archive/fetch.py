@@ -14,19 +14,19 @@ from .fetch_log import ArchiveFetch, Fetched
 if TYPE_CHECKING:
     from ..client.async_client import AsyncClient
     from ..client.client import Client
-    from .archive import Archive
     from .record_key import AnyBook
+    from .writer import Writer
 
 # The order book comes first, because the service clears it after the session.
 _CALLS = {"orders": "order_book", "trades": "trade_book"}
 
 
-def fetch_books(archive: Archive, client: Client, timeout: float | None) -> Fetched:
+def fetch_books(writer: Writer, client: Client, timeout: float | None) -> Fetched:
     """Fetches both books of a client; see `Archive.fetch`."""
     if iscoroutinefunction(getattr(client, "trade_book", None)):
         raise TypeError("fetch takes a Client: with an AsyncClient, await archive.fetch_async()")
-    _check(archive, client.account)
-    outcomes = _Outcomes(archive, client.account)
+    _check(writer, client.account)
+    outcomes = _Outcomes(writer, client.account)
     for name, call in _CALLS.items():
         try:
             book = getattr(client, call)(timeout=timeout)
@@ -37,14 +37,12 @@ def fetch_books(archive: Archive, client: Client, timeout: float | None) -> Fetc
     return outcomes.result()
 
 
-async def fetch_books_async(
-    archive: Archive, client: AsyncClient, timeout: float | None
-) -> Fetched:
+async def fetch_books_async(writer: Writer, client: AsyncClient, timeout: float | None) -> Fetched:
     """Fetches both books of an asynchronous client; see `Archive.fetch_async`."""
     if not iscoroutinefunction(getattr(client, "trade_book", None)):
         raise TypeError("fetch_async takes an AsyncClient: with a Client, archive.fetch()")
-    await asyncio.to_thread(_check, archive, client.account)
-    outcomes = _Outcomes(archive, client.account)
+    await asyncio.to_thread(_check, writer, client.account)
+    outcomes = _Outcomes(writer, client.account)
     for name, call in _CALLS.items():
         try:
             book = await getattr(client, call)(timeout=timeout)
@@ -55,10 +53,10 @@ async def fetch_books_async(
     return outcomes.result()
 
 
-def _check(archive: Archive, account: str | None) -> None:
+def _check(writer: Writer, account: str | None) -> None:
     """Raises, before any request, if the responses could not be stored correctly."""
-    database.check_writable(archive.path)
-    known = archive._known_accounts()
+    database.check_writable(writer.path)
+    known = writer.known_accounts()
     if known and not account and None not in known:
         raise ConfigurationError(
             "the client has no account label, but all accounts in this archive have one "
@@ -70,8 +68,8 @@ def _check(archive: Archive, account: str | None) -> None:
 class _Outcomes:
     """The outcomes of the two calls."""
 
-    def __init__(self, archive: Archive, account: str | None) -> None:
-        self._archive = archive
+    def __init__(self, writer: Writer, account: str | None) -> None:
+        self._writer = writer
         self._account = account
         self._entries: dict[str, ArchiveFetch] = {}
         self._errors: list[Exception] = []
@@ -80,7 +78,7 @@ class _Outcomes:
         """Stores a book; if that fails, the error carries the book."""
         received = book.response.received_at if book.response is not None else None
         try:
-            self._entries[name] = self._archive._file(
+            self._entries[name] = self._writer.file(
                 book, self._account, "fetch", received or datetime.now(UTC)
             )
         except ArchiveError as error:
@@ -94,7 +92,7 @@ class _Outcomes:
         """Logs a failure, which takes precedence over a failure to log it."""
         self._errors.append(error)
         try:
-            self._archive._log_failure(name, self._account, error)
+            self._writer.log_failure(name, self._account, error)
         except ArchiveError as unlogged:
             error.add_note(f"and the archive could not log it: {unlogged}")
 

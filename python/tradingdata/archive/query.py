@@ -21,7 +21,7 @@ _RETRY_AFTER = 0.01  # seconds
 _OF_THE_FILE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR)
 
 
-class QueryResult(ColumnTable, list[tuple[Any, ...]]):
+class QueryResult(list[tuple[Any, ...]], ColumnTable):
     """The rows of a query as tuples, with the names of their columns.
 
     Exports like any other table. SQLite has types for values rather than columns, so a column has
