@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -236,31 +236,112 @@ PACKAGE_LAYERS = (
 ).split()
 
 
-def imported(path: Path) -> Iterator[tuple[int, str]]:
-    """The parts of the package that a module imports, for type checkers only ones included."""
-    inside = path.relative_to(PACKAGE).parts
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if not isinstance(node, ast.ImportFrom):
-            continue
-        module = (node.module or "").split(".") if node.module else []
-        if node.level:
-            module = [*inside[: len(inside) - node.level], *module]
-        elif module[:1] == ["tradingdata"]:
-            module = module[1:]
-        else:
-            continue
-        for name in node.names:
-            yield node.lineno, (module or [name.name])[0]
+def test_the_package_holds_its_layers_only() -> None:
+    marks = {"py.typed", "__pycache__"}  # for type checkers, and for the interpreter
+    found = {path.stem for path in PACKAGE.iterdir() if path.name not in marks}
+    assert found == set(PACKAGE_LAYERS)
+    assert len(found) <= 16
+
+
+MODULES = {
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
+    for pattern in ("*.py", "*.pyi")
+    for path in sorted(PACKAGE.rglob(pattern))
+}
+
+
+def imported(module: str, source: str, *, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Yields the modules of the package that a module imports, each with its line.
+
+    Includes imports in functions and those for type checkers only.
+    """
+    for node in ast.walk(ast.parse(source)):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = (node.module or "").split(".") if node.module else []
+            if node.level:
+                own = module.split(".") if module != "__init__" else []
+                levels = node.level - (is_package or module == "__init__")
+                base = ["tradingdata", *own[: len(own) - levels], *base]
+            names = [[*base, alias.name] for alias in node.names]
+        for top, *parts in names:
+            if top == "tradingdata":
+                # What is no module is a name in one.
+                while parts and ".".join(parts) not in MODULES:
+                    parts.pop()
+                yield node.lineno, ".".join(parts) or "__init__"  # type: ignore[attr-defined]
+
+
+def imports_of_the_package() -> dict[str, dict[str, int]]:
+    """Returns for each module those that it imports, each with a line that does."""
+    return {
+        module: {
+            other: line
+            for line, other in imported(module, text(path), is_package=path.stem == "__init__")
+            if other != module
+        }
+        for module, path in MODULES.items()
+    }
+
+
+def in_cycles(imports: Mapping[str, Mapping[str, int]]) -> list[tuple[str, int, str]]:
+    """Returns the imports that close a cycle: who imports, in which line, and what."""
+
+    def reached_from(module: str) -> set[str]:
+        reached: set[str] = set()
+        todo = [module]
+        while todo:
+            new = set(imports.get(todo.pop(), ())) - reached
+            reached |= new
+            todo += new
+        return reached
+
+    reached = {module: reached_from(module) for module in imports}
+    return [
+        (module, line, other)
+        for module, others in imports.items()
+        for other, line in others.items()
+        if module in reached.get(other, ())
+    ]
+
+
+def test_an_import_cycle_is_seen_wherever_the_import_is() -> None:
+    source = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from .filter import Condition
+def late():
+    from ..export import selection
+    import tradingdata.errors
+"""
+    assert list(imported("books.book", source, is_package=False)) == [
+        (4, "books.filter"),
+        (6, "export.selection"),
+        (7, "errors"),
+    ]
+    assert list(imported("books", "from . import book", is_package=True)) == [(1, "books.book")]
+    assert in_cycles({"a": {"b": 1}, "b": {"c": 2, "d": 3}, "c": {"a": 4}, "d": {}}) == [
+        ("a", 1, "b"),
+        ("b", 2, "c"),
+        ("c", 4, "a"),
+    ]
+
+
+def test_no_module_imports_itself_over_others() -> None:
+    found = in_cycles(imports_of_the_package())
+    assert not [f"{relative(MODULES[a])}:{line} imports {b} in a cycle" for a, line, b in found]
 
 
 def test_a_package_imports_only_from_those_below_it() -> None:
-    upward = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        own = path.relative_to(PACKAGE).with_suffix("").parts[0]
-        for line, other in imported(path):
-            rank = PACKAGE_LAYERS.index(other) if other in PACKAGE_LAYERS else len(PACKAGE_LAYERS)
-            if rank < PACKAGE_LAYERS.index(own):
-                upward.append(f"{relative(path)}:{line} imports {other}")
+    rank = {package: rank for rank, package in enumerate(PACKAGE_LAYERS)}
+    upward = [
+        f"{relative(MODULES[module])}:{line} imports {other}"
+        for module, others in imports_of_the_package().items()
+        for other, line in others.items()
+        if rank[other.split(".")[0]] < rank[module.split(".")[0]]
+    ]
     assert not upward
 
 
