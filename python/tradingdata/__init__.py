@@ -12,6 +12,8 @@ Begin with a client; every other name is what its calls give::
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._core import RateLimit, __version__
 from ._util.versions import show_versions
 from .books.book import OrderBook, StockList, TradeBook, concat
@@ -115,7 +117,6 @@ __all__ = [
 ]
 
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import analysis, dask, sandbox
     from .accounts.fetch import (

@@ -29,10 +29,10 @@ The classes only carry data. Messages and advice are worded where an error is ra
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, Any
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
 
 class TradingDataError(Exception):

@@ -30,11 +30,11 @@ class ColumnTable(TableExport):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError
 
-        def __len__(self) -> int: ...
-        def __iter__(self) -> Iterator[Any]: ...
-        def _take(self, rows: Sequence[int]) -> Self: ...
+    def _take(self, rows: Sequence[int]) -> Self:
+        raise NotImplementedError
 
     @property
     def _lists(self) -> Mapping[str, list[Any]]:

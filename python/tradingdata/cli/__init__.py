@@ -5,7 +5,8 @@ Importing this package imports neither typer nor rich: `main` does.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .. import _core
     from .asyncio_bridge import LoopPort, RetryHook
 

@@ -7,13 +7,12 @@ import os
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
 
 from .tokens import Held, Source, is_async, late
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from typing import Any
 
 
 class AsyncTokenSource(Source):

@@ -9,12 +9,12 @@ import asyncio
 import os
 import threading
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from .. import _core
 from .._util.fork_safety import ForkLock
 from ..errors import ClientClosedError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -6,29 +6,18 @@ Lines never contain a token, a search query or a response body.
 from __future__ import annotations
 
 import sys
-from collections import namedtuple
+from typing import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable
-    from typing import NamedTuple
 
     from ..errors import TradingDataError
-
-    class _RetryFields(NamedTuple):
-        call: str
-        account: str | None
-        attempt: int
-        reason: str
-        delay: float
-else:
-    _RetryFields = namedtuple("Retry", "call account attempt reason delay")
 
 CALLS = {"Trade": "trade_book", "Order": "order_book", "Stock": "search"}
 
 
-class Retry(_RetryFields):
+class Retry(NamedTuple):
     """A failed attempt and the wait before the next one, as passed to ``on_retry``.
 
     Attributes:
@@ -39,7 +28,11 @@ class Retry(_RetryFields):
         delay: Seconds until the next attempt.
     """
 
-    __slots__ = ()
+    call: str
+    account: str | None
+    attempt: int
+    reason: str
+    delay: float
 
 
 _found: logging.Logger | None = None

@@ -6,6 +6,7 @@ The core decides which page to request next and where the list ends.
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util.validate import count, flag, hook, seconds, words
@@ -15,10 +16,8 @@ from .progress_bar import progress_bar, require_bar
 from .search_export import of_all, of_all_async
 from .search_state import SearchPass
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator
-    from typing import Any
 
     from ..books.records import Stock
     from .asyncio_bridge import LoopPorts

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from .tokens import Held, token_file
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 PROFILES_VARIABLE = "TRADINGDATA_PROFILES"
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ..books.book import StockList
 from ..export.book_columns import checked_columns
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
     Options = ParamSpec("Options")
     Result = TypeVar("Result")

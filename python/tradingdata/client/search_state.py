@@ -5,30 +5,18 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections import namedtuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..books.book import StockList, concat
 from ..books.response import response_of
 from ..errors import DataWarning, DeadlineError, PaginationError, TradingDataError
 from .call_log import log_end, log_retry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, NamedTuple
 
     from .. import _core
     from .base import ClientBase
-
-    class _Counts(NamedTuple):
-        pages: int
-        items: int
-        duplicates: int
-        requests: int
-        ended: str | None
-        doubtful: bool
-else:
-    _Counts = namedtuple("SearchStats", "pages items duplicates requests ended doubtful")
 
 MORE = "so there may be more stocks: read again with all(confirm=True) or narrow the query"
 RESIZE = "so there may be more stocks: read again with a smaller page_size"
@@ -51,7 +39,7 @@ DOUBTS = {
 }
 
 
-class SearchStats(_Counts):
+class SearchStats(NamedTuple):
     """Counts of the latest pass over a search.
 
     Attributes:
@@ -66,7 +54,12 @@ class SearchStats(_Counts):
             ``DataWarning`` gives the reason.
     """
 
-    __slots__ = ()
+    pages: int
+    items: int
+    duplicates: int
+    requests: int
+    ended: str | None
+    doubtful: bool
 
 
 class SearchPass:

@@ -2,29 +2,10 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NamedTuple
-
-    class _Counts(NamedTuple):
-        calls: int
-        failures: int
-        attempts: int
-        retries: int
-        connections: int
-        reused: int
-        bytes_sent: int
-        bytes_received: int
-else:
-    _Counts = namedtuple(
-        "ClientStats",
-        "calls failures attempts retries connections reused bytes_sent bytes_received",
-    )
+from typing import NamedTuple
 
 
-class ClientStats(_Counts):
+class ClientStats(NamedTuple):
     """A client's counts since it was created.
 
     Attributes:
@@ -38,4 +19,11 @@ class ClientStats(_Counts):
         bytes_received: Bytes received on the wire, including headers.
     """
 
-    __slots__ = ()
+    calls: int
+    failures: int
+    attempts: int
+    retries: int
+    connections: int
+    reused: int
+    bytes_sent: int
+    bytes_received: int

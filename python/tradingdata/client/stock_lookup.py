@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import re
+from typing import TYPE_CHECKING
 
 from .._util.validate import words
 from ..books.book import StockList
 from ..errors import StockNotFoundError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

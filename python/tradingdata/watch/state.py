@@ -102,7 +102,7 @@ class OrderState:
 
     def missed(self, error: TradingDataError) -> OrderUpdate:
         """Returns the update for a failed poll."""
-        return OrderUpdate(self._orders, (), error, datetime.now(UTC))  # type: ignore[arg-type]
+        return OrderUpdate(self._orders, (), error, datetime.now(UTC))
 
     def received(self, response: OrderBook) -> OrderUpdate:
         """Returns the update for a successful poll."""
@@ -169,7 +169,7 @@ class TradeState:
 
     def missed(self, error: TradingDataError) -> TradeUpdate:
         """Returns the update for a failed poll."""
-        return TradeUpdate(self._trades, (), error, datetime.now(UTC))  # type: ignore[arg-type]
+        return TradeUpdate(self._trades, (), error, datetime.now(UTC))
 
     def received(self, response: TradeBook) -> TradeUpdate:
         """Returns the update for a successful poll."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _OrderUpdateFields(NamedTuple):
-    orders: OrderBook
+    orders: OrderBook | None
     changes: tuple[OrderChange, ...]
     missed: TradingDataError | None
     at: datetime
@@ -22,19 +22,17 @@ class _OrderUpdateFields(NamedTuple):
 
 
 class _TradeUpdateFields(NamedTuple):
-    trades: TradeBook
+    trades: TradeBook | None
     fills: tuple[Trade, ...]
     missed: TradingDataError | None
     at: datetime
     rollover: bool = False
 
 
-def _known(update):  # type: ignore[no-untyped-def]
-    book = update[0]
-    if book is None:
-        # Each access would otherwise extend the traceback and keep more frames alive.
-        raise update.missed.with_traceback(None)
-    return book
+def _without_book(update: OrderUpdate | TradeUpdate) -> TradingDataError:
+    assert update.missed is not None
+    # Each access would otherwise extend the traceback and keep more frames alive.
+    return update.missed.with_traceback(None)
 
 
 class OrderUpdate(_OrderUpdateFields):
@@ -52,12 +50,15 @@ class OrderUpdate(_OrderUpdateFields):
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:
-        orders = property(_known, doc="The current book; see the class.")
+    @property
+    def orders(self) -> OrderBook:
+        """The current book; see the class."""
+        if self[0] is None:
+            raise _without_book(self)
+        return self[0]
 
     def __repr__(self) -> str:
-        text: str = _shown(self, "orders", "changes")  # type: ignore[no-untyped-call]
-        return text
+        return _text(self, "orders", "changes")
 
 
 class TradeUpdate(_TradeUpdateFields):
@@ -75,12 +76,15 @@ class TradeUpdate(_TradeUpdateFields):
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:
-        trades = property(_known, doc="The current book; see the class.")
+    @property
+    def trades(self) -> TradeBook:
+        """The current book; see the class."""
+        if self[0] is None:
+            raise _without_book(self)
+        return self[0]
 
     def __repr__(self) -> str:
-        text: str = _shown(self, "trades", "fills")  # type: ignore[no-untyped-call]
-        return text
+        return _text(self, "trades", "fills")
 
 
 def _clock(at: datetime, zone: tzinfo | None) -> str:
@@ -90,7 +94,7 @@ def _clock(at: datetime, zone: tzinfo | None) -> str:
     return at.astimezone(zone).isoformat(timespec="seconds").partition("T")[2]
 
 
-def _shown(update, what, news):  # type: ignore[no-untyped-def]
+def _text(update: OrderUpdate | TradeUpdate, what: str, news: str) -> str:
     book = update[0]
     parts = [
         _clock(update.at, None if book is None else book._rows.zone),
