@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
-from command_line import Run
+from command_line import Run, on_terminal
 from service import as_json, envelope, orders
 from tradingdata.cli.exit_codes import Code
 from tradingdata.sandbox import Service, start
@@ -222,3 +222,14 @@ def test_a_book_that_cannot_be_filed_is_saved_beside_the_archive(
     assert saved.name in ran.err
     monkeypatch.undo()
     assert len(td.OrderBook.load(saved)) == 40
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_a_log_shows_failures_on_any_terminal(sandbox: Service, tmp_path: Path, width: int) -> None:
+    path = str(tmp_path / "books.sqlite")
+    archive = td.Archive(path)
+    archive.fetch(sandbox.client())
+    with pytest.raises(td.AuthenticationError):
+        archive.fetch(sandbox.client(access_token="outdated"))
+    shown = on_terminal("archive", "log", path, env={}, width=width)
+    assert "AuthenticationError" in shown

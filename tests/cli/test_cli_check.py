@@ -10,7 +10,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from command_line import Ran, Run, account, run_here
+from command_line import Ran, Run, account, on_terminal, run_here
 from service import Authority, Proxy, Service, closed_port, envelope, json_reply, orders, stocks
 from tradingdata.cli.exit_codes import Code
 from tradingdata.sandbox import Service as Sandbox
@@ -205,3 +205,13 @@ def test_behind_a_proxy_it_is_the_proxy_that_is_connected_to(
     assert found["TCP"][1].startswith(f"connected to the proxy 127.0.0.1, port {proxy.port}")
     assert found["TLS"][0] == found["clock"][0] == "skip"
     assert found["token"][0] == "ok"
+
+
+def test_a_narrow_terminal_keeps_the_columns_of_the_report(sandbox: Sandbox) -> None:
+    env = account(sandbox) | {"TRADINGDATA_ACCESS_TOKEN": "outdated"}
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal("check", env=env, width=50)).splitlines()
+    assert max(map(len, lines)) <= 50
+    begun = [line.split()[1] for line in lines[:-1] if line[0] != " "]
+    assert begun == STEPS
+    assert all(line[:16].isspace() and line[16] != " " for line in lines if line[0] == " ")
+    assert len(lines) > len(STEPS) + 1

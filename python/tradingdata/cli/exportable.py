@@ -122,10 +122,11 @@ class Sheet(Source):
         title: str,
         noun: tuple[str, str],
         key_columns: Sequence[str] | None = None,
+        essential: Sequence[str] = (),
     ) -> None:
         self._columns = table._lists
         self._total = table._total()
-        self._essential = table._essential
+        self._essential = essential or table._essential
         self._tail = not table._is_ranked
         self._title = title
         names = list(self._columns) if key_columns is None else key_columns
@@ -202,6 +203,8 @@ def sheet(
     *,
     title: str,
     noun: tuple[str, str],
+    essential: Sequence[str] = (),
 ) -> Sheet:
-    """Returns lists as a table to write."""
-    return Sheet(ListTable(columns, kinds, noun[1]), title=title, noun=noun)
+    """Returns lists as a table to write; the ``essential`` columns fit any screen."""
+    table = ListTable(columns, kinds, noun[1])
+    return Sheet(table, title=title, noun=noun, essential=essential)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 
 from tradingdata.display.preview import printable
 from tradingdata.errors import TradingDataError
@@ -82,8 +83,12 @@ class Report:
     def _line(self, state: str, name: str, text: str) -> None:
         self._counts[state] += 1
         self._left.remove(name)
-        line = f"{state:<4}  {name:<{self._width}}  {printable(text)}"
-        self._write(line, _STYLES[state], len(state))
+        before = f"{state:<4}  {name:<{self._width}}  "
+        text = printable(text)
+        if self._console is not None:
+            lines = wrap(text, max(20, self._console.width - len(before)), break_long_words=False)
+            text = f"\n{' ' * len(before)}".join(lines)
+        self._write(before + text, _STYLES[state], len(state))
 
     def _write(self, text: str, style: str, styled: int | None = None) -> None:
         if self._console is None:
@@ -93,5 +98,5 @@ class Report:
 
         line = Text(text)
         line.stylize(style, 0, styled)
-        self._console.print(line)
+        self._console.print(line, soft_wrap=True)
         sys.stdout.flush()

@@ -223,10 +223,12 @@ class TableExport:
             path: The file; text is returned unless given.
             columns: The columns, in the order wanted; all unless given.
             extra: Whether to add the unknown fields as their JSON text.
-            spreadsheet: Whether the file is for Excel and its like, which run and guess: an
-                apostrophe is then put before text that begins like a formula (``=``, ``+``, ``-``,
-                ``@``) and before text that would be changed as a number (15 and more digits,
-                leading zeros, ``12E45``).
+            spreadsheet: Whether the file is for Excel or another spreadsheet, which evaluates text
+                and converts it. An apostrophe, which Excel displays, is then put before text that
+                it would evaluate (``=``, ``+``, ``-``, ``@``, ``#``) or read as another value:
+                numbers of 15 and more digits or with leading zeros, ``1E5``, dates such as ``5/10``
+                and ``MAR1``, ``TRUE``. The file begins with a byte order mark, and its lines end in
+                CR LF.
             overwrite: Whether to replace a file that exists.
 
         Raises:

@@ -29,6 +29,7 @@ _KINDS = {
     "traded_qty": "number",
     "status": "text",
 }
+_ESSENTIAL = ("seen_at", "traded_qty", "status")
 
 
 def history(
@@ -46,7 +47,8 @@ def history(
     states = opened(file).history(order_no, account=account)
     columns = {name: [_value(state, name) for state in states] for name in _KINDS}
     title = f"{len(states)} {'state' if len(states) == 1 else 'states'} of the order {order_no}"
-    destination.take(sheet(columns, _KINDS, title=title, noun=("state", "states")))
+    noun = ("state", "states")
+    destination.take(sheet(columns, _KINDS, title=title, noun=noun, essential=_ESSENTIAL))
 
 
 def _value(state: OrderState, name: str) -> Any:

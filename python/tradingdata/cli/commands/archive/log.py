@@ -27,6 +27,7 @@ _KINDS = {
     "error": "text",
     "message": "text",
 }
+_ESSENTIAL = ("at", "book", "rows", "error")
 
 
 def log(file: File, output: Output, account: Account = None, debug: Debug = False) -> None:
@@ -38,7 +39,8 @@ def log(file: File, output: Output, account: Account = None, debug: Debug = Fals
     entries = opened(file).fetches(account=account)
     columns = {name: [_value(entry, name) for entry in entries] for name in _KINDS}
     title = f"{len(entries)} {'fetch' if len(entries) == 1 else 'fetches'}"
-    destination.take(sheet(columns, _KINDS, title=title, noun=("fetch", "fetches")))
+    noun = ("fetch", "fetches")
+    destination.take(sheet(columns, _KINDS, title=title, noun=noun, essential=_ESSENTIAL))
 
 
 def _value(entry: ArchiveFetch, name: str) -> Any:
