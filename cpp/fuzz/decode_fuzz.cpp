@@ -56,16 +56,16 @@ bool grammar_accepts(std::string_view body) {
 }
 
 bool loses(const Table& table) {
-  for (const Issue& issue : table.issues) {
+  for (const Issue& issue : table.issues()) {
     if (describe(issue.problem).lost) return true;
   }
   return false;
 }
 
 bool same_texts(const Table& a, const Table& b) {
-  if (a.rows() != b.rows() || a.extras.size() != b.extras.size()) return false;
+  if (a.rows() != b.rows() || a.extras().size() != b.extras().size()) return false;
   for (int field = 0; field < a.schema().width(); ++field) {
-    const bool text = a.schema().fields[static_cast<std::size_t>(field)].kind == Kind::text;
+    const bool text = a.schema().field(field).kind == Kind::text;
     for (std::int64_t row = 0; row < a.rows(); ++row) {
       if (a.valid(field, row) != b.valid(field, row)) return false;
       if (text && a.text(field, row) != b.text(field, row)) return false;
@@ -78,14 +78,14 @@ bool same_texts(const Table& a, const Table& b) {
 void check_masking(const Question& question, std::string_view body, const Table& plain) {
   const Decoded masked_table = question.decode(body, {}).table;
   require(masked_table != nullptr, "masking refuses a book");
-  const std::string_view kept = masked_table->buffers.front().view();
+  const std::string_view kept = masked_table->buffers().front().view();
   require(kept.size() == body.size(), "masking changes the body's length");
   const Decoded again = question.decode(kept, {}).table;
   require(again != nullptr, "a masked body does not decode");
   require(same_texts(*again, *masked_table), "a masked body decodes to another table");
-  require(again->buffers.front().view() == kept, "masking twice differs from masking once");
+  require(again->buffers().front().view() == kept, "masking twice differs from masking once");
   for (int field = 0; field < plain.schema().width(); ++field) {
-    if (!plain.schema().fields[static_cast<std::size_t>(field)].personal) continue;
+    if (!plain.schema().field(field).personal) continue;
     for (std::int64_t row = 0; row < plain.rows(); ++row) {
       if (!masked_table->valid(field, row)) continue;
       const std::string_view shown = masked_table->text(field, row);

@@ -173,7 +173,7 @@ void compare_time(const Element& sent, const std::optional<std::string>& held, b
 void compare_cell(const Element& sent, const Table& table, int field, std::int64_t row) {
   const Column& column = table.column(field);
   const bool valid = table.valid(field, row);
-  switch (table.schema().fields[static_cast<std::size_t>(field)].kind) {
+  switch (table.schema().field(field).kind) {
     case Kind::text: return compare_text(sent, table, field, row);
     case Kind::integer:
       return compare_numeric(sent, Kind::integer, valid,
@@ -194,11 +194,10 @@ void compare_cell(const Element& sent, const Table& table, int field, std::int64
 void compare_extras(const std::map<std::string_view, Element>& sent, const Table& table,
                     std::int64_t row) {
   static dom::parser parser;
-  const auto [begin, end] = table.extras_of(row);
-  require(end - begin == static_cast<std::int64_t>(sent.size()), "unknown fields are lost");
-  for (std::int64_t i = begin; i < end; ++i) {
-    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-    const auto found = sent.find(table.extra_names[static_cast<std::size_t>(extra.name)]);
+  const std::span<const Extra> extras = table.extras_of(row);
+  require(extras.size() == sent.size(), "unknown fields are lost");
+  for (const Extra& extra : extras) {
+    const auto found = sent.find(table.extra_name(extra));
     require(found != sent.end(), "an unknown field was not sent");
     const std::string json(table.extra_json(extra));
     Element kept;

@@ -94,7 +94,7 @@ py::object midnights(const Run& run) {
 
 py::tuple array(const OwnedSlice& self, const std::string& name) {
   const Run run = run_of(self, name);
-  switch (self.table().schema().fields[static_cast<std::size_t>(run.field)].kind) {
+  switch (self.table().schema().field(run.field).kind) {
     case Kind::integer: return py::make_tuple(filled<std::int64_t>(run, 0), mask(run));
     case Kind::number:
       return py::make_tuple(filled(run, std::numeric_limits<double>::quiet_NaN()), py::none());
@@ -123,9 +123,7 @@ void each_text(const OwnedSlice& self, const std::string& name, const Put& put) 
     return;
   }
   const int unknown = columns_named(table, {}, {name}).front() - table.schema().width();
-  auto at = static_cast<std::size_t>(table.extras_of(self.start()).first);
-  for (; at < table.extras.size() && table.extras[at].row < self.stop(); ++at) {
-    const Extra& extra = table.extras[at];
+  for (const Extra& extra : table.extras_of(self.start(), self.stop())) {
     if (extra.name == unknown)
       put(extra.row - self.start(), check(make_text(table.extra_json(extra))));
   }
@@ -153,7 +151,7 @@ py::list extra_texts(const OwnedSlice& self, const std::string& name) {
 
 py::tuple codes(const OwnedSlice& self, const std::string& name) {
   const Run run = run_of(self, name);
-  if (self.table().schema().fields[static_cast<std::size_t>(run.field)].kind != Kind::text) {
+  if (self.table().schema().field(run.field).kind != Kind::text) {
     throw py::type_error(name + " holds no text, so it has no categories");
   }
   const Categories categories = categories_of(run.table, run.field, run.start, run.length);

@@ -64,7 +64,7 @@ void follow_request(ArrowExport& wanted, const Table& table, const py::object& r
     const int column = asked[i].column;
     if (schema->children[i] == nullptr) return;
     const ArrowSchema& child = *schema->children[i];
-    const std::string_view name = column_name(table, column);
+    const std::string_view name = table.column_name(column);
     if (child.name == nullptr || child.format == nullptr || name != child.name) return;
     const std::string_view format = child.format;
     if (child.dictionary != nullptr && column < table.schema().width())
@@ -83,7 +83,7 @@ ArrowExport export_of(const OwnedSlice& self, const Names& columns, const Names&
   ArrowExport wanted{.start = self.start(), .length = self.size()};
   const TextForm form = form_named(text);
   for (const int column : columns_named(table, columns, extra)) {
-    const auto found = std::find(categories.begin(), categories.end(), column_name(table, column));
+    const auto found = std::find(categories.begin(), categories.end(), table.column_name(column));
     wanted.columns.push_back({column, found == categories.end() ? form : TextForm::category});
   }
   follow_request(wanted, table, requested_schema);

@@ -27,7 +27,7 @@ Columns::Columns(TablePtr table, py::handle zone) : table_(std::move(table)), zo
     const Column& column = table_->column(field);
     readers_.push_back({.values = column.values,
                         .validity = column.nulls == 0 ? nullptr : column.validity,
-                        .kind = schema.fields[static_cast<std::size_t>(field)].kind,
+                        .kind = schema.field(field).kind,
                         .texts = {}});
   }
 }

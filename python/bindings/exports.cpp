@@ -17,19 +17,13 @@ int field_named(const Table& table, const std::string& name) {
 std::vector<int> columns_named(const Table& table, const Names& fields, const Names& extra) {
   std::vector<int> columns;
   for (const std::string& name : fields) columns.push_back(field_named(table, name));
-  const Names& unknown = table.extra_names;
+  const Names& unknown = table.extra_names();
   for (const std::string& name : extra) {
     const auto found = std::find(unknown.begin(), unknown.end(), name);
     if (found == unknown.end()) throw py::key_error("no row has a field \"" + name + "\"");
     columns.push_back(table.schema().width() + static_cast<int>(found - unknown.begin()));
   }
   return columns;
-}
-
-std::string_view column_name(const Table& table, int column) {
-  const int width = table.schema().width();
-  if (column < width) return table.schema().fields[static_cast<std::size_t>(column)].name;
-  return table.extra_names[static_cast<std::size_t>(column - width)];
 }
 
 }  // namespace tradingdata::python

@@ -16,7 +16,4 @@ int field_named(const Table& table, const std::string& name);
 // Positions of fields, then of unknown fields, which are counted on behind the schema's.
 std::vector<int> columns_named(const Table& table, const Names& fields, const Names& extra);
 
-// The name that such a position stands for.
-std::string_view column_name(const Table& table, int column);
-
 }  // namespace tradingdata::python

@@ -14,10 +14,6 @@ py::object as_text(std::string_view text) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-std::string_view name_of(const Table& table, const Extra& extra) {
-  return table.extra_names[static_cast<std::size_t>(extra.name)];
-}
-
 }  // namespace
 
 py::object extra_value(const Table& table, const Extra& extra) {
@@ -26,10 +22,8 @@ py::object extra_value(const Table& table, const Extra& extra) {
 }
 
 void add_extras(const Table& table, std::int64_t row, py::dict& into) {
-  const auto [begin, end] = table.extras_of(row);
-  for (std::int64_t i = begin; i < end; ++i) {
-    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-    into[as_text(name_of(table, extra))] = extra_value(table, extra);
+  for (const Extra& extra : table.extras_of(row)) {
+    into[as_text(table.extra_name(extra))] = extra_value(table, extra);
   }
 }
 
@@ -41,10 +35,8 @@ py::object find_extra(const Table& table, std::int64_t row, PyObject* name) {
     return {};
   }
   const std::string_view wanted(text, static_cast<std::size_t>(size));
-  const auto [begin, end] = table.extras_of(row);
-  for (std::int64_t i = begin; i < end; ++i) {
-    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-    if (name_of(table, extra) == wanted) return extra_value(table, extra);
+  for (const Extra& extra : table.extras_of(row)) {
+    if (table.extra_name(extra) == wanted) return extra_value(table, extra);
   }
   return {};
 }

@@ -22,7 +22,7 @@ namespace {
 py::list record_texts(const OwnedSlice& self) {
   const Table& table = self.table();
   py::list texts;
-  if (!table.holds_body) {
+  if (!table.holds_body()) {
     for (std::int64_t row = self.start(); row < self.stop(); ++row)
       texts.append(py::str(row_as_json(table, row)));
     return texts;

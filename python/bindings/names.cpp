@@ -5,7 +5,7 @@ namespace tradingdata::python {
 void FieldNames::fill(const Schema& schema) {
   py::dict by_text;
   for (int field = 0; field < schema.width(); ++field) {
-    const std::string_view text = schema.fields[static_cast<std::size_t>(field)].name;
+    const std::string_view text = schema.field(field).name;
     PyObject* const name = PyUnicode_InternFromString(text.data());
     if (name == nullptr) throw py::error_already_set();
     names_.push_back(name);

@@ -75,7 +75,7 @@ py::list fields_of(const std::string& record) {
   py::list result;
   const RowType& type = *row_type_named(record);
   for (int i = 0; i < type.schema->width(); ++i) {
-    const Field& field = type.schema->fields[static_cast<std::size_t>(i)];
+    const Field& field = type.schema->field(i);
     const auto name = py::reinterpret_borrow<py::object>(type.names.name(i));
     result.append(py::make_tuple(name, name_of(field.kind), field.doc, field.personal));
   }

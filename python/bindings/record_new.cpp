@@ -10,6 +10,7 @@
 #include "slice.hpp"
 #include "table/personal.hpp"
 #include "table/row_selection.hpp"
+#include "table/table_builder.hpp"
 
 namespace tradingdata::python {
 
@@ -18,31 +19,30 @@ namespace {
 constexpr char source_keyword[] = "_source";
 
 // Whether there is a value now; the zero date is none, as on the wire.
-bool put(Table& table, int index, PyObject* value) {
-  const Field& field = table.schema().fields[static_cast<std::size_t>(index)];
-  Column& column = table.column(index);
+bool put(TableBuilder& table, int index, PyObject* value) {
+  const Field& field = table.table().schema().field(index);
   switch (field.kind) {
-    case Kind::text: *column.as<TextView>() = table.keep_text(text_of(field, value)); break;
-    case Kind::integer: *column.as<std::int64_t>() = integer_of(field, value); break;
-    case Kind::number: *column.as<double>() = number_of(field, value); break;
+    case Kind::text: *table.cells<TextView>(index) = table.keep_text(text_of(field, value)); break;
+    case Kind::integer: *table.cells<std::int64_t>(index) = integer_of(field, value); break;
+    case Kind::number: *table.cells<double>(index) = number_of(field, value); break;
     case Kind::timestamp:
-      *column.as<std::int64_t>() = micros_of(field, value);
+      *table.cells<std::int64_t>(index) = micros_of(field, value);
       return days_of(value) != zero_date;
     case Kind::date:
-      *column.as<std::int32_t>() = date_of(field, value);
-      return *column.as<std::int32_t>() != zero_date;
+      *table.cells<std::int32_t>(index) = date_of(field, value);
+      return *table.cells<std::int32_t>(index) != zero_date;
   }
   return true;
 }
 
 // The table of one row to fill: without a value, or a copy of another row.
-std::shared_ptr<Table> begin_table(const RowType& type, const RowObject* base) {
-  if (base != nullptr) return gather(base->columns->table(), std::array{base->row});
-  auto table = std::make_shared<Table>(*type.schema);
-  table->reserve(1);
-  table->masked = false;
-  for (int field = 0; field < type.schema->width(); ++field) table->set_null(field, 0);
-  table->set_rows(1);
+TableBuilder begin_table(const RowType& type, const RowObject* base) {
+  if (base != nullptr) return copy_of(base->columns->table(), std::array{base->row});
+  TableBuilder table(*type.schema);
+  table.reserve(1);
+  table.set_masked(false);
+  for (int field = 0; field < type.schema->width(); ++field) table.set_null(field, 0);
+  table.set_rows(1);
   return table;
 }
 
@@ -81,7 +81,7 @@ Zone zone_of(const RowObject* base, const Table& table, const py::dict& changes)
   const auto known = py::reinterpret_borrow<py::object>(base->columns->zone());
   Zone zone(known);
   for (int i = 0; i < table.schema().width(); ++i) {
-    const Field& field = table.schema().fields[static_cast<std::size_t>(i)];
+    const Field& field = table.schema().field(i);
     const bool stays =
         field.kind == Kind::timestamp && table.valid(i, 0) && !changes.contains(field.name);
     if (stays) zone.take(field, known);
@@ -104,25 +104,23 @@ py::object make_record(const RowType& type, PyObject* keywords, const RowObject*
       keywords != nullptr ? py::reinterpret_borrow<py::dict>(keywords) : py::dict();
   const RowObject* const source = source_of(type, changes);
   if (base == nullptr) base = source;
-  auto table = begin_table(type, base);
-  Zone zone = zone_of(base, *table, changes);
+  TableBuilder table = begin_table(type, base);
+  Zone zone = zone_of(base, table.table(), changes);
   for (const auto& [key, value] : changes) {
     if (source != nullptr && value.ptr() == reinterpret_cast<const PyObject*>(source)) continue;
     const int index = type.names.find_equal(key.ptr());
     if (index < 0) throw py::type_error(no_field(*type.schema, key).cast<std::string>());
-    const Field& field = type.schema->fields[static_cast<std::size_t>(index)];
-    Column& column = table->column(index);
-    column.nulls = 0;
-    *column.validity = ~std::uint64_t{0};
-    if (value.is_none() || !put(*table, index, value.ptr())) {
-      table->set_null(index, 0);
+    const Field& field = type.schema->field(index);
+    table.unset_null(index, 0);
+    if (value.is_none() || !put(table, index, value.ptr())) {
+      table.set_null(index, 0);
     } else if (field.kind == Kind::timestamp) {
       zone.take(field, zone_of(value));
     } else if (field.personal) {
-      table->masked = false;
+      table.set_masked(false);
     }
   }
-  return make_row(whole_slice(std::move(table), zone.get()), 0);
+  return make_row(whole_slice(std::move(table).build(), zone.get()), 0);
 }
 
 PyObject* repr_row(PyObject* self) {
@@ -133,15 +131,15 @@ PyObject* repr_row(PyObject* self) {
     py::list parts;
     for (int i = 0; i < type.schema->width(); ++i) {
       if (!table.valid(i, row->row)) continue;
-      const Field& field = type.schema->fields[static_cast<std::size_t>(i)];
+      const Field& field = type.schema->field(i);
       if (field.kind == Kind::text && table.text(i, row->row).empty()) continue;
       py::object value = py::reinterpret_steal<py::object>(row->columns->cell(i, row->row));
       if (!value) throw py::error_already_set();
       if (field.personal) value = py::str(masked(table.text(i, row->row)));
       parts.append(py::str("{}={!r}").format(field.name.data(), value));
     }
-    const auto [begin, end] = table.extras_of(row->row);
-    if (end > begin) parts.append(py::str("<{} unknown>").format(end - begin));
+    const std::size_t unknown = table.extras_of(row->row).size();
+    if (unknown > 0) parts.append(py::str("<{} unknown>").format(unknown));
     const py::str fields = py::str(", ").attr("join")(parts);
     return py::str("{}({})").format(type.schema->record.data(), fields).release().ptr();
   });

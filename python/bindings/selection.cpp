@@ -53,7 +53,7 @@ Condition condition_of(const Table& table, const ConditionTuple& given) {
   const bool is_order =
       condition.relation != Relation::equal && condition.relation != Relation::not_equal;
   if (is_order && values.size() != 1) throw py::value_error("an order takes one value");
-  const Field& field = table.schema().fields[static_cast<std::size_t>(condition.field)];
+  const Field& field = table.schema().field(condition.field);
   const auto converted = [&](const auto& convert) {
     std::vector<decltype(convert(values.ptr()))> result;
     for (const py::handle& value : values) result.push_back(convert(value.ptr()));

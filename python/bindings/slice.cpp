@@ -135,7 +135,7 @@ bool equal(const OwnedSlice& self, const OwnedSlice& other) {
 
 py::list issues(const OwnedSlice& self) {
   py::list result;
-  for (const Issue& issue : self.table().issues) {
+  for (const Issue& issue : self.table().issues()) {
     const ProblemInfo info = describe(issue.problem);
     const auto raw = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
         issue.raw.data(), static_cast<Py_ssize_t>(issue.raw.size()), "replace"));
@@ -147,14 +147,13 @@ py::list issues(const OwnedSlice& self) {
 
 std::vector<std::string> extra_names(const OwnedSlice& self) {
   const Table& table = self.table();
-  std::vector<char> present(table.extra_names.size());
-  for (auto i = static_cast<std::size_t>(table.extras_of(self.start()).first);
-       i < table.extras.size() && table.extras[i].row < self.stop(); ++i) {
-    present[static_cast<std::size_t>(table.extras[i].name)] = 1;
+  std::vector<char> present(table.extra_names().size());
+  for (const Extra& extra : table.extras_of(self.start(), self.stop())) {
+    present[static_cast<std::size_t>(extra.name)] = 1;
   }
   std::vector<std::string> names;
   for (std::size_t i = 0; i < present.size(); ++i) {
-    if (present[i] != 0) names.push_back(table.extra_names[i]);
+    if (present[i] != 0) names.push_back(table.extra_names()[i]);
   }
   return names;
 }
@@ -175,13 +174,14 @@ void bind_slice(py::module_& module) {
       .def_property_readonly("zone", [](const OwnedSlice& self) { return self.zone(); })
       .def_property_readonly("table_rows",
                              [](const OwnedSlice& self) { return self.table().rows(); })
-      .def_property_readonly("masked", [](const OwnedSlice& self) { return self.table().masked; })
+      .def_property_readonly("masked", [](const OwnedSlice& self) { return self.table().masked(); })
       .def_property_readonly("body",
                              [](const OwnedSlice& self) -> py::object {
-                               if (!self.table().holds_body) return py::none();
-                               return py::bytes(self.table().buffers.front().view());
+                               if (!self.table().holds_body()) return py::none();
+                               return py::bytes(self.table().buffers().front().view());
                              })
-      .def_property_readonly("message", [](const OwnedSlice& self) { return self.table().message; })
+      .def_property_readonly("message",
+                             [](const OwnedSlice& self) { return self.table().message(); })
       .def_property_readonly("issues", &issues)
       .def("take", &take, py::arg("rows"))
       .def("find", &find, py::arg("value"))

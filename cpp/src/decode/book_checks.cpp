@@ -15,16 +15,18 @@ namespace {
 constexpr std::array trade_key{trade_schema["trade_no"], trade_schema["exchange"],
                                trade_schema["segment"]};
 
-void note(Table& table, const TokenSearch* tokens, int field, Problem problem, std::int64_t row,
-          std::int64_t count) {
-  const std::string_view name = table.schema().fields[static_cast<std::size_t>(field)].name;
+void note(TableBuilder& book, const TokenSearch* tokens, int field, Problem problem,
+          std::int64_t row, std::int64_t count) {
+  const Table& table = book.table();
+  const std::string_view name = table.schema().field(field).name;
   std::string raw("\"");
   raw += table.text(field, row);
   raw += '"';
-  table.issues.push_back(Issue{std::string(name), problem, count, row, issue_text(raw, tokens)});
+  book.issues().push_back(Issue{std::string(name), problem, count, row, issue_text(raw, tokens)});
 }
 
-void check_clients(Table& table, const TokenSearch* tokens, int field) {
+void check_clients(TableBuilder& book, const TokenSearch* tokens, int field) {
+  const Table& table = book.table();
   std::int64_t first = -1;
   std::int64_t other = -1;
   std::int64_t count = 0;
@@ -34,21 +36,22 @@ void check_clients(Table& table, const TokenSearch* tokens, int field) {
     if (same_text(table, field, first, row)) continue;
     if (count++ == 0) other = row;
   }
-  if (count > 0) note(table, tokens, field, Problem::several_clients, other, count);
+  if (count > 0) note(book, tokens, field, Problem::several_clients, other, count);
 }
 
-void check_trades(Table& table, const TokenSearch* tokens) {
-  const Repeats repeats = repeats_of(table, trade_key);
+void check_trades(TableBuilder& book, const TokenSearch* tokens) {
+  const Repeats repeats = repeats_of(book.table(), trade_key);
   if (repeats.count == 0) return;
-  note(table, tokens, trade_key[0], Problem::repeated_trade, repeats.first, repeats.count);
+  note(book, tokens, trade_key[0], Problem::repeated_trade, repeats.first, repeats.count);
 }
 
 }  // namespace
 
-void check_book(Table& table, const TokenSearch* tokens) {
+void check_book(TableBuilder& book, const TokenSearch* tokens) {
+  const Table& table = book.table();
   if (table.rows() == 0) return;
-  check_clients(table, tokens, table.schema().find("client_id"));
-  if (&table.schema() == &trade_schema) check_trades(table, tokens);
+  check_clients(book, tokens, table.schema().find("client_id"));
+  if (&table.schema() == &trade_schema) check_trades(book, tokens);
 }
 
 }  // namespace tradingdata::detail

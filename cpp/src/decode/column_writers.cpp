@@ -31,9 +31,10 @@ struct SentNumber {
 
 }  // namespace
 
-Cells::Cells(const Document& body, Table& table, Notes& notes, const PanMask& mask, int depth)
+Cells::Cells(const Document& body, TableBuilder& table, Notes& notes, const PanMask& mask,
+             int depth)
     : body_(body), begin_(body.begin()), table_(table), notes_(notes), mask_(mask), depth_(depth) {
-  for (const Field& field : table.schema().fields) {
+  for (const Field& field : table.table().schema().fields) {
     const int position = static_cast<int>(sinks_.size());
     sinks_.push_back(Sink{.values = nullptr,
                           .field = position,
@@ -44,7 +45,7 @@ Cells::Cells(const Document& body, Table& table, Notes& notes, const PanMask& ma
 }
 
 void Cells::bind() {
-  for (Sink& sink : sinks_) sink.values = table_.column(sink.field).values;
+  for (Sink& sink : sinks_) sink.values = table_.cells<std::byte>(sink.field);
 }
 
 TextView Cells::view_of_body(const char* from, const char* to) const {

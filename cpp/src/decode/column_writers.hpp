@@ -14,14 +14,14 @@
 #include "decode/json_grammar.hpp"
 #include "decode/json_value.hpp"
 #include "decode/pan_mask.hpp"
-#include "table/table.hpp"
+#include "table/table_builder.hpp"
 
 namespace tradingdata::detail {
 
 class Cells {
  public:
   // `depth` values enclose a cell.
-  Cells(const Document& body, Table& table, Notes& notes, const PanMask& mask, int depth);
+  Cells(const Document& body, TableBuilder& table, Notes& notes, const PanMask& mask, int depth);
 
   // To be called when the table has grown: its columns have moved.
   void bind();
@@ -150,7 +150,7 @@ class Cells {
 
   const Document& body_;
   const char* const begin_;  // of the body
-  Table& table_;
+  TableBuilder& table_;
   Notes& notes_;
   const PanMask& mask_;
   int depth_;

@@ -8,6 +8,7 @@
 #include "decode/json_grammar.hpp"
 #include "decode/record_parser.hpp"
 #include "decode/redact.hpp"
+#include "table/table_builder.hpp"
 
 namespace tradingdata {
 
@@ -21,16 +22,6 @@ using Member = Envelope::Member;
 [[noreturn]] void refuse(const Document& body, const char* place, std::string_view problem,
                          std::string_view path) {
   throw detail::at_path(body.error(place, problem), path);
-}
-
-std::shared_ptr<Table> begin_table(const Schema& schema, Buffer body,
-                                   const DecodeOptions& options) {
-  auto table = std::make_shared<Table>(schema);
-  if (body.data() == nullptr) body.reserve(0);
-  table->buffers.push_back(std::move(body));
-  table->holds_body = true;
-  table->masked = !options.keep_personal_data;
-  return table;
 }
 
 // The place of the first value, once it is clear that this may be JSON at all.
@@ -61,7 +52,7 @@ const char* begin_walk(const Document& body) {
   refuse(body, at, problem, "$");
 }
 
-void read_book(const Document& body, Table& table, const DecodeOptions& options) {
+void read_book(const Document& body, TableBuilder& table, const DecodeOptions& options) {
   constexpr int depth = 1;  // the envelope encloses the array
   const char* const begin = begin_walk(body);
   if (*begin != '{') refuse_other(body, begin, "it is no envelope with data, message and status");
@@ -80,11 +71,11 @@ void read_book(const Document& body, Table& table, const DecodeOptions& options)
     refuse(body, envelope.data_begin, "data is no array", "$.data");
   }
   if (records.refusal()) throw *records.refusal();
-  table.message = std::move(envelope.message_text);
+  table.set_message(std::move(envelope.message_text));
   detail::check_book(table, options.tokens.get());
 }
 
-void read_list(const Document& body, Table& table, const DecodeOptions& options) {
+void read_list(const Document& body, TableBuilder& table, const DecodeOptions& options) {
   constexpr std::string_view no_list = "it is no array of stocks";
   const char* const begin = begin_walk(body);
   const char* at = begin;
@@ -102,42 +93,41 @@ void read_list(const Document& body, Table& table, const DecodeOptions& options)
 }
 
 // A service that sends the token back has a fault that its client's user should know of.
-void note_tokens(const Document& body, Table& table, const DecodeOptions& options,
+void note_tokens(const Document& body, TableBuilder& table, const DecodeOptions& options,
                  std::int64_t count) {
   if (options.strict) refuse(body, body.begin(), "it repeats the access token (strict)", "$");
-  table.issues.push_back(Issue{"$", Problem::token_sent, count, 0, ""});
+  table.issues().push_back(Issue{"$", Problem::token_sent, count, 0, ""});
 }
 
-using Read = void (*)(const Document&, Table&, const DecodeOptions&);
+using Read = void (*)(const Document&, TableBuilder&, const DecodeOptions&);
 
-std::shared_ptr<const Table> decode(const Schema& schema, Buffer bytes,
-                                    const DecodeOptions& options, Read read) {
+TablePtr decode(const Schema& schema, Buffer bytes, const DecodeOptions& options, Read read) {
   constexpr std::int64_t most_shown = 500;  // bytes of the body in an error
   if (bytes.size() > Document::greatest_size) {
     throw Error(ErrorKind::decode, "the answer is larger than 2 GiB, which no book can be");
   }
   const std::int64_t tokens = options.tokens ? options.tokens->overwrite(bytes) : 0;
-  const auto table = begin_table(schema, std::move(bytes), options);
-  const Document body(table->buffers.front());
+  TableBuilder table(schema);
+  table.hold_body(std::move(bytes));
+  table.set_masked(!options.keep_personal_data);
+  const Document body(table.table().buffers().front());
   try {
-    read(body, *table, options);
-    if (tokens > 0) note_tokens(body, *table, options, tokens);
+    read(body, table, options);
+    if (tokens > 0) note_tokens(body, table, options, tokens);
   } catch (Error& error) {
-    error.body = redacted_head(table->buffers.front().view(), most_shown, options.tokens.get());
+    error.body = redacted_head(body.view(), most_shown, options.tokens.get());
     throw;
   }
-  return table;
+  return std::move(table).build();
 }
 
 }  // namespace
 
-std::shared_ptr<const Table> decode_book(const Schema& schema, Buffer body,
-                                         const DecodeOptions& options) {
+TablePtr decode_book(const Schema& schema, Buffer body, const DecodeOptions& options) {
   return decode(schema, std::move(body), options, read_book);
 }
 
-std::shared_ptr<const Table> decode_list(const Schema& schema, Buffer body,
-                                         const DecodeOptions& options) {
+TablePtr decode_list(const Schema& schema, Buffer body, const DecodeOptions& options) {
   return decode(schema, std::move(body), options, read_list);
 }
 

@@ -20,12 +20,10 @@ struct DecodeOptions {
 
 // A trade or order book: the envelope {data, message, status}. The body becomes the table's.
 // Throws Error: `decode` (offset, path, `incomplete` where the body ended too early) or `service`.
-std::shared_ptr<const Table> decode_book(const Schema& schema, Buffer body,
-                                         const DecodeOptions& options);
+TablePtr decode_book(const Schema& schema, Buffer body, const DecodeOptions& options);
 
 // A search answer: a top-level array of records. Throws as decode_book does.
-std::shared_ptr<const Table> decode_list(const Schema& schema, Buffer body,
-                                         const DecodeOptions& options);
+TablePtr decode_list(const Schema& schema, Buffer body, const DecodeOptions& options);
 
 // A JSON text with its personal values masked, at any depth. Throws Error (decode).
 std::string masked_json(std::string_view json);

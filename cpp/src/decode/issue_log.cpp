@@ -16,16 +16,17 @@ std::string issue_text(std::string_view raw, const TokenSearch* tokens) {
   return redacted_line(raw, most_raw, tokens);
 }
 
-Notes::Notes(const Document& body, Table& table, const DecodeOptions& options,
+Notes::Notes(const Document& body, TableBuilder& table, const DecodeOptions& options,
              std::string_view where)
     : body_(body), table_(table), options_(options), where_(where) {}
 
 void Notes::note(int field, Problem problem, std::int64_t row, const char* place,
                  std::string_view raw) {
-  const Field& noted = table_.schema().fields[static_cast<std::size_t>(field)];
+  const Field& noted = table_.table().schema().field(field);
   const int index = field * problem_count + static_cast<int>(problem);
   if (of_field_.empty()) {  // most books have nothing to note
-    of_field_.resize(table_.schema().fields.size() * static_cast<std::size_t>(problem_count), -1);
+    of_field_.resize(
+        table_.table().schema().fields.size() * static_cast<std::size_t>(problem_count), -1);
   }
   count(of_field_, static_cast<std::size_t>(index), noted.name, problem, row,
         noted.personal ? std::string_view() : raw);
@@ -35,7 +36,7 @@ void Notes::note(int field, Problem problem, std::int64_t row, const char* place
 void Notes::note_repeated(std::int32_t extra, std::int64_t row, std::string_view lost) {
   const auto place = static_cast<std::size_t>(extra);
   if (place >= of_extra_.size()) of_extra_.resize(place + 1, -1);
-  const std::string& name = table_.extra_names[place];
+  const std::string& name = table_.table().extra_names()[place];
   count(of_extra_, place, name, Problem::repeated_key, row,
         is_personal_name(name) ? std::string_view() : lost);
   refuse_if_strict(name, Problem::repeated_key, row, lost.data());
@@ -43,7 +44,7 @@ void Notes::note_repeated(std::int32_t extra, std::int64_t row, std::string_view
 
 void Notes::count(std::vector<std::int32_t>& index, std::size_t place, std::string_view name,
                   Problem problem, std::int64_t row, std::string_view raw) {
-  auto& issues = table_.issues;
+  auto& issues = table_.issues();
   if (index[place] < 0) {
     index[place] = static_cast<std::int32_t>(issues.size());
     issues.push_back(

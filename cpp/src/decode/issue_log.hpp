@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "decode/decode.hpp"
 #include "decode/json_grammar.hpp"
-#include "table/table.hpp"
+#include "table/table_builder.hpp"
 
 namespace tradingdata::detail {
 
@@ -21,7 +21,8 @@ std::string issue_text(std::string_view raw, const TokenSearch* tokens);
 class Notes {
  public:
   // `where` is the JSON path of the array: records stand at where[0], where[1], ...
-  Notes(const Document& body, Table& table, const DecodeOptions& options, std::string_view where);
+  Notes(const Document& body, TableBuilder& table, const DecodeOptions& options,
+        std::string_view where);
 
   // A value of a field, which begins at `place`; `raw` is its JSON text.
   void note(int field, Problem problem, std::int64_t row, const char* place, std::string_view raw);
@@ -42,7 +43,7 @@ class Notes {
                         const char* place);
 
   const Document& body_;
-  Table& table_;
+  TableBuilder& table_;
   const DecodeOptions& options_;
   std::string where_;
   std::vector<std::int32_t> of_field_;  // the issue of each field and problem, or -1

@@ -29,6 +29,7 @@ class Document {
 
   const char* begin() const { return begin_; }
   const char* end() const { return end_; }
+  std::string_view view() const { return {begin_, static_cast<std::size_t>(end_ - begin_)}; }
   std::int64_t offset_of(const char* place) const { return place - begin_; }
 
   const char* pass_space(const char* at) const {

@@ -39,7 +39,7 @@ void Order::add(std::string_view text, const KeyMeaning& meaning) {
   if (known) fields.add(meaning.field);
 }
 
-KeyOrder::KeyOrder(const Schema& schema, Table& table)
+KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table)
     : index_(field_index(schema)),
       table_(table),
       remembered_(remembered(schema)),

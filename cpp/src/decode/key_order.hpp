@@ -12,7 +12,7 @@
 #include "base/simd.hpp"
 #include "decode/json_grammar.hpp"
 #include "table/field_index.hpp"
-#include "table/table.hpp"
+#include "table/table_builder.hpp"
 
 namespace tradingdata::detail {
 
@@ -51,7 +51,7 @@ struct Order {
 
 class KeyOrder {
  public:
-  KeyOrder(const Schema& schema, Table& table);
+  KeyOrder(const Schema& schema, TableBuilder& table);
   ~KeyOrder();
   KeyOrder(const KeyOrder&) = delete;
   KeyOrder& operator=(const KeyOrder&) = delete;
@@ -79,7 +79,7 @@ class KeyOrder {
   static constexpr std::int64_t most_keys = 256;
 
   const FieldIndex& index_;
-  Table& table_;
+  TableBuilder& table_;
   Order& remembered_;
   Order order_;
   std::int64_t keys_ = -1;  // of the widest record

@@ -26,8 +26,8 @@ Place find_records(const Document& body) {
 }  // namespace
 
 std::vector<std::string_view> sent_records(const Table& table) {
-  if (!table.holds_body) throw std::logic_error("the table is no whole answer");
-  const Document body(table.buffers.front());
+  if (!table.holds_body()) throw std::logic_error("the table is no whole answer");
+  const Document body(table.buffers().front());
   std::vector<std::string_view> records;
   records.reserve(static_cast<std::size_t>(table.rows()));
   auto [at, depth] = find_records(body);

@@ -26,16 +26,17 @@ std::int64_t least_size_of_record(const Schema& schema) {
 
 }  // namespace
 
-RecordWalk::RecordWalk(const Document& body, Table& table, const DecodeOptions& options,
+RecordWalk::RecordWalk(const Document& body, TableBuilder& table, const DecodeOptions& options,
                        std::string_view where, int depth)
     : body_(body),
       table_(table),
       depth_(depth + 2),
-      mask_(body, options.keep_personal_data ? nullptr : table.buffers.front().data()),
+      mask_(body, options.keep_personal_data ? nullptr : table.body()),
       notes_(body, table, options, where),
       cells_(body, table, notes_, mask_, depth_),
-      order_(table.schema(), table),
-      all_(FieldSet::all(table.schema())) {}
+      order_(table.table().schema(), table),
+      all_(FieldSet::all(table.table().schema())),
+      extras_(table.extras()) {}
 
 const char* RecordWalk::read_array(const char* at) {
   array_ = at;
@@ -60,7 +61,7 @@ const char* RecordWalk::read_element(const char* at) {
     notes_.refuse(at, "an element is no record", notes_.path_of(position_));
     return end;
   }
-  if (rows_ == table_.capacity()) [[unlikely]]
+  if (rows_ == table_.table().capacity()) [[unlikely]]
     make_room();
   return read_record(at, rows_++);
 }
@@ -128,15 +129,15 @@ const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64
   UnknownField& field = unknown_field(name);
   std::size_t& latest = field.latest;
   const char* const kept_end = mask_.hide_in_field(field.personal, at, end);
-  if (latest != none && table_.extras[latest].row == row) {
-    notes_.note_repeated(name, row, table_.extra_json(table_.extras[latest]));
+  if (latest != none && extras_[latest].row == row) {
+    notes_.note_repeated(name, row, table_.table().extra_json(extras_[latest]));
   } else {
-    latest = table_.extras.size();
-    table_.extras.emplace_back();
+    latest = extras_.size();
+    extras_.emplace_back();
   }
   // Member by member: a whole one would be put together elsewhere, and read back before it is
   // there.
-  Extra& extra = table_.extras[latest];
+  Extra& extra = extras_[latest];
   extra.row = row;
   extra.name = name;
   extra.buffer = 0;
@@ -148,14 +149,14 @@ const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64
 RecordWalk::UnknownField& RecordWalk::unknown_field(std::int32_t name) {
   const std::size_t position = size_of(name);
   while (unknown_fields_.size() <= position) {
-    const std::string& text = table_.extra_names[unknown_fields_.size()];
+    const std::string& text = table_.table().extra_names()[unknown_fields_.size()];
     unknown_fields_.push_back({.personal = is_personal_name(text), .latest = none});
   }
   return unknown_fields_[position];
 }
 
 void RecordWalk::note_missing(const char* record_end, std::int64_t row, const FieldSet& seen) {
-  for (int field = 0; field < table_.schema().width(); ++field) {
+  for (int field = 0; field < table_.table().schema().width(); ++field) {
     if (!seen.has(field)) cells_.missing(field, row, record_end - 1);
   }
 }
@@ -166,7 +167,7 @@ void RecordWalk::refuse_repeated() {
   std::set<std::string> names;
   visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
     const std::string name = name_of(pair);
-    if (table_.schema().find(name) < 0 || names.insert(name).second) return true;
+    if (table_.table().schema().find(name) < 0 || names.insert(name).second) return true;
     notes_.refuse(pair.key, "a field stands twice in one record", notes_.path_of(position_, name));
     return false;
   });
@@ -181,7 +182,8 @@ void RecordWalk::make_room() {
   const std::int64_t size = body_.end() - body_.begin();
   const std::int64_t left = body_.end() - element_;
   const std::int64_t row_size = table_.bytes_for(1024) / 1024;
-  std::int64_t more = std::min(left / least_size_of_record(table_.schema()) + 1, most_at_first);
+  std::int64_t more =
+      std::min(left / least_size_of_record(table_.table().schema()) + 1, most_at_first);
   if (rows_ > 0) {
     const std::int64_t record = std::max<std::int64_t>((element_ - array_) / rows_, 1);
     const std::int64_t alike = left / record + left / record / 16 + 16;
@@ -195,8 +197,8 @@ void RecordWalk::make_room() {
   table_.set_rows(rows_);
   table_.reserve(rows_ + more);
   if (rows_ > 0) {
-    const std::size_t each = (table_.extras.size() + size_of(rows_) - 1) / size_of(rows_);
-    table_.extras.reserve(std::min(each * size_of(rows_ + more), size_of(size)));
+    const std::size_t each = (extras_.size() + size_of(rows_) - 1) / size_of(rows_);
+    extras_.reserve(std::min(each * size_of(rows_ + more), size_of(size)));
   }
   cells_.bind();
 }

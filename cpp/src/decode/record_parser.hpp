@@ -14,13 +14,14 @@
 #include "decode/key_order.hpp"
 #include "decode/pan_mask.hpp"
 #include "table/field_index.hpp"
+#include "table/table_builder.hpp"
 
 namespace tradingdata::detail {
 
 class RecordWalk {
  public:
   // `where` is the array's JSON path, and `depth` the number of values that enclose it.
-  RecordWalk(const Document& body, Table& table, const DecodeOptions& options,
+  RecordWalk(const Document& body, TableBuilder& table, const DecodeOptions& options,
              std::string_view where, int depth);
 
   // Reads the array at `at` and returns the place behind it. Throws where it is malformed; what is
@@ -56,7 +57,7 @@ class RecordWalk {
   std::string path_of_fault() const;
 
   const Document& body_;
-  Table& table_;
+  TableBuilder& table_;
   int depth_;  // of values enclosed by a record
   PanMask mask_;
   Notes notes_;
@@ -67,6 +68,7 @@ class RecordWalk {
   const char* element_ = nullptr;  // where the one that is being read begins
   std::int64_t position_ = -1;     // its position
   std::int64_t rows_ = 0;
+  std::vector<Extra>& extras_;                // of the table
   std::vector<UnknownField> unknown_fields_;  // by name
 };
 

@@ -74,10 +74,7 @@ ExtraColumn collect(const Table& table, int name, const ArrowExport& wanted) {
                      zeroed((wanted.length + 63) / 64 * 8)};
   auto* const views = reinterpret_cast<TextView*>(column.views.get());
   auto* const words = reinterpret_cast<std::uint64_t*>(column.validity.get());
-  const std::int64_t stop = wanted.start + wanted.length;
-  auto at = static_cast<std::size_t>(table.extras_of(wanted.start).first);
-  for (; at < table.extras.size() && table.extras[at].row < stop; ++at) {
-    const Extra& extra = table.extras[at];
+  for (const Extra& extra : table.extras_of(wanted.start, wanted.start + wanted.length)) {
     if (extra.name != name) continue;
     const std::int64_t row = extra.row - wanted.start;
     const std::string_view json = table.extra_json(extra);
@@ -90,7 +87,7 @@ ExtraColumn collect(const Table& table, int name, const ArrowExport& wanted) {
 }
 
 Source source_of(const Table& table, int field, const ArrowExport& wanted) {
-  const Kind kind = table.schema().fields[static_cast<std::size_t>(field)].kind;
+  const Kind kind = table.schema().field(field).kind;
   const Column& column = table.column(field);
   const bool empty = column.values == nullptr;
   return {.table = table,
@@ -155,7 +152,7 @@ void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& colu
 }  // namespace
 
 std::vector<ArrowColumn> arrow_columns(const Table& table, bool extra) {
-  const int unknown = extra ? static_cast<int>(table.extra_names.size()) : 0;
+  const int unknown = extra ? static_cast<int>(table.extra_names().size()) : 0;
   std::vector<ArrowColumn> columns;
   for (int i = 0; i < table.schema().width() + unknown; ++i) columns.push_back({.column = i});
   return columns;

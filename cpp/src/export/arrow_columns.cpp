@@ -136,7 +136,7 @@ Buffers instants(const Source& source, const std::function<std::int64_t(std::int
 
 Buffers shared_views(const Source& source) {
   Buffers buffers = shared_values(source);
-  for (const Buffer& buffer : source.table.buffers) {
+  for (const Buffer& buffer : source.table.buffers()) {
     buffers.pointers.push_back(present(buffer.data()));
     buffers.variadic_sizes.push_back(buffer.size());
   }

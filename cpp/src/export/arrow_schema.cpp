@@ -98,11 +98,10 @@ Shape shape_of(const Table& table, const ArrowExport& wanted) {
   Shape shape{.record = std::string(schema.record), .columns = {}};
   for (const ArrowColumn& column : wanted.columns) {
     const bool known = column.column < schema.width();
-    const auto at = static_cast<std::size_t>(column.column - (known ? 0 : schema.width()));
-    const Kind kind = known ? schema.fields[at].kind : Kind::text;
+    const Kind kind = known ? schema.field(column.column).kind : Kind::text;
     const bool is_category = kind == Kind::text && column.text == TextForm::category && known;
     shape.columns.push_back({
-        .name = known ? std::string(schema.fields[at].name) : without_nul(table.extra_names[at]),
+        .name = without_nul(std::string(table.column_name(column.column))),
         .format = is_category ? "i" : format_of(kind, column.text, wanted.time_zone),
         .is_category = is_category,
     });

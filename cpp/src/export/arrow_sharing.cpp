@@ -11,7 +11,7 @@ constexpr std::int64_t most_held_for_a_byte_used = 4;
 
 std::int64_t bytes_held(const Table& table) {
   std::int64_t bytes = 0;
-  for (const Buffer& buffer : table.buffers) bytes += buffer.size();
+  for (const Buffer& buffer : table.buffers()) bytes += buffer.size();
   for (const Field& field : table.schema().fields) bytes += width_of(field.kind) * table.capacity();
   return bytes;
 }
@@ -24,7 +24,7 @@ struct Use {
 
 Use use_of(const Table& table, const ArrowColumn& column, const ArrowExport& wanted) {
   if (column.column >= table.schema().width()) return {};
-  const Kind kind = table.schema().fields[static_cast<std::size_t>(column.column)].kind;
+  const Kind kind = table.schema().field(column.column).kind;
   if (kind == Kind::timestamp && wanted.to_utc) return {};
   if (kind != Kind::text) return {.values = wanted.length * width_of(kind)};
   if (column.text != TextForm::view) return {};

@@ -35,7 +35,7 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
               const CsvOptions& options) {
   const Column& column = table.column(field);
   if (!column.valid(row)) return;
-  switch (table.schema().fields[static_cast<std::size_t>(field)].kind) {
+  switch (table.schema().field(field).kind) {
     case Kind::text: return detail::put_csv_text(out, table.text(field, row), options.spreadsheet);
     case Kind::integer: return put_integer(out, column.as<std::int64_t>()[row]);
     case Kind::number: return put_number(out, column.as<double>()[row]);
@@ -51,9 +51,7 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
 
 void put_extra(std::string& out, const Table& table, int name, std::int64_t row,
                const CsvOptions& options) {
-  const auto [begin, end] = table.extras_of(row);
-  for (std::int64_t i = begin; i < end; ++i) {
-    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
+  for (const Extra& extra : table.extras_of(row)) {
     if (extra.name != name) continue;
     return detail::put_csv_text(out, table.extra_json(extra), options.spreadsheet);
   }
@@ -74,11 +72,7 @@ std::string rows_as_csv(const Table& table, const CsvOptions& options) {
     out += line_end;
   };
   put_line([&](int column) {
-    const std::string_view name =
-        column < width
-            ? table.schema().fields[static_cast<std::size_t>(column)].name
-            : std::string_view(table.extra_names[static_cast<std::size_t>(column - width)]);
-    detail::put_csv_text(out, name, options.spreadsheet);
+    detail::put_csv_text(out, table.column_name(column), options.spreadsheet);
   });
   for (std::int64_t row = options.start; row < options.start + options.length; ++row) {
     const std::size_t begin = out.size();

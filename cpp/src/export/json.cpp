@@ -59,7 +59,7 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
     out += "null";
     return;
   }
-  switch (table.schema().fields[static_cast<std::size_t>(field)].kind) {
+  switch (table.schema().field(field).kind) {
     case Kind::text: return put_text(out, table.text(field, row));
     case Kind::integer: out += shortest(column.as<std::int64_t>()[row]); return;
     case Kind::number: out += as_number(column.as<double>()[row]); return;
@@ -93,14 +93,12 @@ void put_row(std::string& out, const Table& table, std::int64_t row, const JsonO
     out += ':';
   };
   for (const int field : options.fields) {
-    put_key(table.schema().fields[static_cast<std::size_t>(field)].name);
+    put_key(table.schema().field(field).name);
     put_cell(out, table, field, row, options);
   }
   if (options.extras) {
-    const auto [begin, end] = table.extras_of(row);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-      put_key(table.extra_names[static_cast<std::size_t>(extra.name)]);
+    for (const Extra& extra : table.extras_of(row)) {
+      put_key(table.extra_name(extra));
       put_extra(out, table.extra_json(extra), options.lines);
     }
   }

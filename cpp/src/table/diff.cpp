@@ -23,7 +23,7 @@ class Comparison {
   Comparison(const Table& orders, const Table& previous, std::span<const std::string> ignore)
       : a_(orders), b_(previous), ignore_(ignore) {
     for (int field = 0; field < order_schema.width(); ++field) {
-      const Field& known = order_schema.fields[static_cast<std::size_t>(field)];
+      const Field& known = order_schema.field(field);
       if (known.kind != Kind::timestamp && counts(known.name)) fields_.push_back(field);
     }
   }
@@ -33,7 +33,7 @@ class Comparison {
   void compare(std::span<const OrderPair> pairs, std::span<Names> names) const {
     const bool in_step = stand_in_step(pairs);
     for (const int field : fields_) {
-      const Field& known = order_schema.fields[static_cast<std::size_t>(field)];
+      const Field& known = order_schema.field(field);
       if (in_step && same_run(known, field, pairs)) continue;
       if (known.kind == Kind::text) {
         compare_text(known, field, pairs, names);
@@ -41,7 +41,7 @@ class Comparison {
         compare_values(known, field, pairs, names);
       }
     }
-    if (a_.extras.empty() && b_.extras.empty()) return;
+    if (a_.extras().empty() && b_.extras().empty()) return;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       if (pairs[i].previous >= 0) compare_extras(pairs[i], names[i]);
     }
@@ -94,7 +94,7 @@ class Comparison {
 
   void compare_text(const Field& known, int field, std::span<const OrderPair> pairs,
                     std::span<Names> names) const {
-    const bool by_mask = known.personal && a_.masked != b_.masked;
+    const bool by_mask = known.personal && a_.masked() != b_.masked();
     const Column& a = a_.column(field);
     const Column& b = b_.column(field);
     for (std::size_t i = 0; i < pairs.size(); ++i) {

@@ -28,7 +28,7 @@ class FieldIndex {
   int find(std::string_view name) const {
     const int field = slots_[slot_of(name)];
     if (field < 0) return -1;
-    return schema_->fields[static_cast<std::size_t>(field)].name == name ? field : -1;
+    return schema_->field(field).name == name ? field : -1;
   }
 
  private:
@@ -38,7 +38,7 @@ class FieldIndex {
   constexpr bool fill() {
     slots_.fill(-1);
     for (int i = 0; i < schema_->width(); ++i) {
-      std::int16_t& slot = slots_[slot_of(schema_->fields[static_cast<std::size_t>(i)].name)];
+      std::int16_t& slot = slots_[slot_of(schema_->field(i).name)];
       if (slot >= 0) return false;
       slot = static_cast<std::int16_t>(i);
     }

@@ -80,7 +80,7 @@ std::vector<std::int64_t> rows_where(const Table& table, std::int64_t start, std
   std::iota(rows.begin(), rows.end(), start);
   for (const Condition& condition : conditions) {
     const Column& column = table.column(condition.field);
-    const Kind kind = table.schema().fields[static_cast<std::size_t>(condition.field)].kind;
+    const Kind kind = table.schema().field(condition.field).kind;
     switch (kind) {
       case Kind::text: keep_texts(rows, table, condition); break;
       case Kind::number:

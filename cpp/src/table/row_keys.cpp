@@ -19,7 +19,7 @@ std::partial_ordering compare_values(const Table& a, std::int64_t row_a, const T
                                      std::int64_t row_b, int field) {
   const bool valid = a.valid(field, row_a);
   if (!valid || !b.valid(field, row_b)) return valid <=> b.valid(field, row_b);
-  if (a.schema().fields[static_cast<std::size_t>(field)].kind == Kind::text) {
+  if (a.schema().field(field).kind == Kind::text) {
     return a.text(field, row_a) <=> b.text(field, row_b);
   }
   return a.column(field).as<double>()[row_a] <=> b.column(field).as<double>()[row_b];

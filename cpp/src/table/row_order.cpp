@@ -52,7 +52,7 @@ std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, st
   for (auto next = keys.rbegin(); next != keys.rend(); ++next) {
     const SortKey& key = *next;
     const Column& column = table.column(key.field);
-    switch (table.schema().fields[static_cast<std::size_t>(key.field)].kind) {
+    switch (table.schema().field(key.field).kind) {
       case Kind::text:
         sort_by(rows, column, key.descending,
                 [&](std::int64_t row) { return table.text(key.field, row); });

@@ -4,9 +4,11 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "table/row_values.hpp"
+#include "table/table_builder.hpp"
 
 namespace tradingdata {
 
@@ -17,29 +19,29 @@ namespace {
 // looked up once.
 class Copier {
  public:
-  explicit Copier(Table& into) : into_(into) {}
+  explicit Copier(TableBuilder& into) : into_(into) {}
 
   // Appends the rows; `row_at(i)` gives the i-th of `count`.
   template <typename RowAt>
   void copy(const Table& from, std::int64_t count, const RowAt& row_at) {
     const Schema& schema = from.schema();
     for (int field = 0; field < schema.width(); ++field) {
-      switch (schema.fields[static_cast<std::size_t>(field)].kind) {
+      switch (schema.field(field).kind) {
         case Kind::text: copy_texts(from, field, count, row_at); break;
         case Kind::date: copy_values<std::int32_t>(from, field, count, row_at); break;
         default: copy_values<std::int64_t>(from, field, count, row_at);  // bits, of a number too
       }
     }
-    if (!from.extras.empty()) copy_extras(from, count, row_at);
-    into_.masked = into_.masked && from.masked;
-    into_.set_rows(into_.rows() + count);
+    if (!from.extras().empty()) copy_extras(from, count, row_at);
+    into_.set_masked(into_.table().masked() && from.masked());
+    into_.set_rows(into_.table().rows() + count);
   }
 
  private:
   template <typename RowAt, typename CopyOne>
   void copy_column(const Column& column, int field, std::int64_t count, const RowAt& row_at,
                    const CopyOne& copy_one) {
-    const std::int64_t first = into_.rows();
+    const std::int64_t first = into_.table().rows();
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = row_at(i);
       if (column.valid(row)) {
@@ -54,7 +56,7 @@ class Copier {
   void copy_values(const Table& from, int field, std::int64_t count, const RowAt& row_at) {
     const Column& column = from.column(field);
     const auto* const values = column.as<Stored>();
-    auto* const copies = into_.column(field).as<Stored>();
+    auto* const copies = into_.cells<Stored>(field);
     copy_column(column, field, count, row_at,
                 [&](std::int64_t row, std::int64_t place) { copies[place] = values[row]; });
   }
@@ -63,7 +65,7 @@ class Copier {
   void copy_texts(const Table& from, int field, std::int64_t count, const RowAt& row_at) {
     const Column& column = from.column(field);
     const auto* const views = column.as<TextView>();
-    auto* const copies = into_.column(field).as<TextView>();
+    auto* const copies = into_.cells<TextView>(field);
     copy_column(column, field, count, row_at, [&](std::int64_t row, std::int64_t place) {
       const TextView& view = views[row];
       copies[place] = view.is_inline() ? view : into_.keep_text(from.text(view));
@@ -72,12 +74,11 @@ class Copier {
 
   template <typename RowAt>
   void copy_extras(const Table& from, std::int64_t count, const RowAt& row_at) {
-    if (&from != source_) renamed_.assign(from.extra_names.size(), unknown);
+    if (&from != source_) renamed_.assign(from.extra_names().size(), unknown);
     source_ = &from;
     for (std::int64_t i = 0; i < count; ++i) {
-      const auto [begin, end] = from.extras_of(row_at(i));
-      for (std::int64_t at = begin; at < end; ++at) {
-        copy_extra(from, from.extras[static_cast<std::size_t>(at)], into_.rows() + i);
+      for (const Extra& extra : from.extras_of(row_at(i))) {
+        copy_extra(from, extra, into_.table().rows() + i);
       }
     }
   }
@@ -85,39 +86,41 @@ class Copier {
   void copy_extra(const Table& from, const Extra& extra, std::int64_t place) {
     const std::string_view json = from.extra_json(extra);
     const auto [buffer, offset] = into_.keep_bytes(json);
-    into_.extras.push_back(Extra{.row = place,
-                                 .name = name_in_result(from, extra.name),
-                                 .buffer = buffer,
-                                 .offset = offset,
-                                 .size = extra.size});
+    into_.extras().push_back(Extra{.row = place,
+                                   .name = name_in_result(from, extra),
+                                   .buffer = buffer,
+                                   .offset = offset,
+                                   .size = extra.size});
   }
 
-  std::int32_t name_in_result(const Table& from, std::int32_t name) {
-    std::int32_t& renamed = renamed_[static_cast<std::size_t>(name)];
-    if (renamed == unknown) {
-      renamed = into_.extra_name(from.extra_names[static_cast<std::size_t>(name)]);
-    }
+  std::int32_t name_in_result(const Table& from, const Extra& extra) {
+    std::int32_t& renamed = renamed_[static_cast<std::size_t>(extra.name)];
+    if (renamed == unknown) renamed = into_.extra_name(from.extra_name(extra));
     return renamed;
   }
 
   static constexpr std::int32_t unknown = -1;
 
-  Table& into_;
+  TableBuilder& into_;
   const Table* source_ = nullptr;
   std::vector<std::int32_t> renamed_;  // by the source's number of a name
 };
 
 }  // namespace
 
-std::shared_ptr<Table> gather(const Table& table, std::span<const std::int64_t> rows) {
-  auto result = std::make_shared<Table>(table.schema());
-  result->reserve(static_cast<std::int64_t>(rows.size()));
-  Copier(*result).copy(table, static_cast<std::int64_t>(rows.size()),
-                       [&](std::int64_t i) { return rows[static_cast<std::size_t>(i)]; });
+TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows) {
+  TableBuilder result(table.schema());
+  result.reserve(static_cast<std::int64_t>(rows.size()));
+  Copier(result).copy(table, static_cast<std::int64_t>(rows.size()),
+                      [&](std::int64_t i) { return rows[static_cast<std::size_t>(i)]; });
   return result;
 }
 
-std::shared_ptr<Table> concat(std::span<const Slice> slices) {
+TablePtr gather(const Table& table, std::span<const std::int64_t> rows) {
+  return copy_of(table, rows).build();
+}
+
+TablePtr concat(std::span<const Slice> slices) {
   if (slices.empty()) throw std::invalid_argument("there is nothing to join");
   const Schema& schema = slices.front().table->schema();
   std::int64_t rows = 0;
@@ -127,14 +130,14 @@ std::shared_ptr<Table> concat(std::span<const Slice> slices) {
     }
     rows += slice.stop - slice.start;
   }
-  auto result = std::make_shared<Table>(schema);
-  result->reserve(rows);
-  Copier copier(*result);
+  TableBuilder result(schema);
+  result.reserve(rows);
+  Copier copier(result);
   for (const Slice& slice : slices) {
     copier.copy(*slice.table, slice.stop - slice.start,
                 [&](std::int64_t i) { return slice.start + i; });
   }
-  return result;
+  return std::move(result).build();
 }
 
 bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {

@@ -10,6 +10,8 @@
 
 namespace tradingdata {
 
+class TableBuilder;
+
 // A run of rows of one table.
 struct Slice {
   const Table* table;
@@ -18,10 +20,13 @@ struct Slice {
 };
 
 // A new table of the given rows, in the given order, which owns its storage.
-std::shared_ptr<Table> gather(const Table& table, std::span<const std::int64_t> rows);
+TablePtr gather(const Table& table, std::span<const std::int64_t> rows);
+
+// The same, to be changed before it is built.
+TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows);
 
 // One table of all the slices' rows, in order. They must be of one schema, and there must be one.
-std::shared_ptr<Table> concat(std::span<const Slice> slices);
+TablePtr concat(std::span<const Slice> slices);
 
 // Whether two rows hold the same values in every field, unknown ones included (as sent).
 bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b);

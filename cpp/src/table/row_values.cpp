@@ -18,12 +18,9 @@ void append_text(std::string& bytes, std::string_view text) {
 
 std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const Table& table,
                                                                          std::int64_t row) {
-  const auto [first, last] = table.extras_of(row);
   std::vector<std::pair<std::string_view, std::string_view>> extras;
-  for (std::int64_t i = first; i < last; ++i) {
-    const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-    extras.emplace_back(table.extra_names[static_cast<std::size_t>(extra.name)],
-                        table.extra_json(extra));
+  for (const Extra& extra : table.extras_of(row)) {
+    extras.emplace_back(table.extra_name(extra), table.extra_json(extra));
   }
   std::sort(extras.begin(), extras.end());
   return extras;
@@ -33,7 +30,7 @@ void append_value(std::string& bytes, const Table& table, int field, std::int64_
   const bool valid = table.valid(field, row);
   bytes += valid ? '\1' : '\0';
   if (!valid) return;
-  const Kind kind = table.schema().fields[static_cast<std::size_t>(field)].kind;
+  const Kind kind = table.schema().field(field).kind;
   if (kind == Kind::text) return append_text(bytes, table.text(field, row));
   const std::byte* value = table.column(field).values + row * width_of(kind);
   constexpr double zero = 0;

@@ -17,7 +17,7 @@ inline bool same_value(const Table& a, std::int64_t row_a, const Table& b, std::
   const bool valid = a.valid(field, row_a);
   if (valid != b.valid(field, row_b)) return false;
   if (!valid) return true;
-  const Kind kind = a.schema().fields[static_cast<std::size_t>(field)].kind;
+  const Kind kind = a.schema().field(field).kind;
   switch (kind) {
     case Kind::text: return a.text(field, row_a) == b.text(field, row_b);
     case Kind::number:

@@ -34,6 +34,9 @@ struct Schema {
   std::span<const Field> fields;
 
   constexpr int width() const { return static_cast<int>(fields.size()); }
+  constexpr const Field& field(int position) const {
+    return fields[static_cast<std::size_t>(position)];
+  }
 
   // The field's position, or -1 where the record has no such field.
   constexpr int find(std::string_view name) const {

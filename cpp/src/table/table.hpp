@@ -1,12 +1,12 @@
-// A table of records in columns: what the decoder fills and every view reads.
+// A table of records in columns. A TableBuilder fills it and is consumed; the table never changes
+// afterwards, so any number of threads may read it without a lock.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <set>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -25,15 +25,12 @@ constexpr std::int64_t width_of(Kind kind) {
   }
 }
 
+// The values of one field, in the memory of a table.
 struct Column {
-  std::byte* values = nullptr;        // TextView, int64, double, int64 micros or int32 days
-  std::uint64_t* validity = nullptr;  // a set bit: there is a value
+  const std::byte* values = nullptr;        // TextView, int64, double, int64 micros or int32 days
+  const std::uint64_t* validity = nullptr;  // a set bit: there is a value
   std::int64_t nulls = 0;
 
-  template <typename T>
-  T* as() {
-    return reinterpret_cast<T*>(values);
-  }
   template <typename T>
   const T* as() const {
     return reinterpret_cast<const T*>(values);
@@ -54,7 +51,7 @@ struct Extra {
 
 class Table {
  public:
-  explicit Table(const Schema& schema);
+  explicit Table(const Schema& schema);  // without rows
   ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
@@ -70,50 +67,43 @@ class Table {
     return text(column(field).as<TextView>()[row]);
   }
 
-  // The decoded body is buffer 0 of a table that is one whole answer; text views point into it.
-  std::vector<Buffer> buffers;
-  bool holds_body = false;
-  bool masked = true;  // personal fields are masked, here and in the body
+  // The decoded body is buffer 0 of a table that is one complete response; text views point into
+  // it.
+  const std::vector<Buffer>& buffers() const { return buffers_; }
+  bool holds_body() const { return holds_body_; }
+  bool masked() const { return masked_; }  // personal fields are masked, here and in the body
 
-  std::vector<std::string> extra_names;
-  std::vector<Extra> extras;  // by row
-  std::vector<Issue> issues;  // as the decoder met them
-  std::string message;        // the envelope's
+  const std::vector<std::string>& extra_names() const { return extra_names_; }
+  const std::vector<Issue>& issues() const { return issues_; }  // in the order they were found
+  const std::string& message() const { return message_; }       // the envelope's
 
+  // The unknown fields of the rows [start, stop), row by row.
+  std::span<const Extra> extras() const { return extras_; }
+  std::span<const Extra> extras_of(std::int64_t start, std::int64_t stop) const;
+  std::span<const Extra> extras_of(std::int64_t row) const { return extras_of(row, row + 1); }
   std::string_view extra_json(const Extra& extra) const;
-  // The extras of one row, as a range of `extras`.
-  std::pair<std::int64_t, std::int64_t> extras_of(std::int64_t row) const;
+  const std::string& extra_name(const Extra& extra) const {
+    return extra_names_[static_cast<std::size_t>(extra.name)];
+  }
 
-  // -- for those who fill a table --
-  Column& column(int field) { return columns_[static_cast<std::size_t>(field)]; }
-  void reserve(std::int64_t rows);
-  std::int64_t bytes_for(std::int64_t rows) const;  // of memory, in columns
-  void set_rows(std::int64_t rows) { rows_ = rows; }
-  void set_null(int field, std::int64_t row);
-  // Text that outlives the call: inline, or copied to a buffer of the table's own.
-  TextView keep_text(std::string_view text);
-  // A place of `size` bytes in a buffer of the table's own: its buffer, and its offset there.
-  std::pair<std::int32_t, std::int32_t> keep_bytes(std::string_view bytes);
-  std::int32_t extra_name(std::string_view name);  // its position, new where it is
+  // The name of a field, or of an unknown field: those are counted on behind the schema's.
+  std::string_view column_name(int column) const;
 
  private:
-  struct ByName {
-    using is_transparent = void;
-    const std::vector<std::string>* names;
-    std::string_view name_of(std::int32_t position) const {
-      return (*names)[static_cast<std::size_t>(position)];
-    }
-    bool operator()(std::int32_t a, std::int32_t b) const { return name_of(a) < name_of(b); }
-    bool operator()(std::int32_t a, std::string_view b) const { return name_of(a) < b; }
-    bool operator()(std::string_view a, std::int32_t b) const { return a < name_of(b); }
-  };
+  friend class TableBuilder;
 
   const Schema* schema_;
   std::int64_t rows_ = 0;
   std::int64_t capacity_ = 0;
   std::vector<Column> columns_;
-  void* arena_ = nullptr;
-  std::set<std::int32_t, ByName> known_extras_;  // positions in extra_names
+  void* arena_ = nullptr;  // one block for all columns
+  std::vector<Buffer> buffers_;
+  bool holds_body_ = false;
+  bool masked_ = true;
+  std::vector<std::string> extra_names_;
+  std::vector<Extra> extras_;
+  std::vector<Issue> issues_;
+  std::string message_;
 };
 
 using TablePtr = std::shared_ptr<const Table>;

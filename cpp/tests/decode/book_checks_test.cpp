@@ -20,7 +20,7 @@ TEST_CASE("two clients in one book, and a trade that comes twice, are told") {
   }
   Decoded table = book(bodies::book(records), {.strict = true});
   CHECK(table->rows() == 10);
-  CHECK(table->issues.size() == 2);
+  CHECK(table->issues().size() == 2);
   const auto clients = issue(*table, "client_id", Problem::several_clients);
   CHECK(clients->count == 3);
   CHECK(clients->row == 7);
@@ -30,7 +30,7 @@ TEST_CASE("two clients in one book, and a trade that comes twice, are told") {
   CHECK(trades->row == 8);
   for (auto& record : records) bodies::value(record, "client_id") = "null";
   for (auto& record : records) bodies::value(record, "trade_no") = "null";
-  CHECK(book(bodies::book(records))->issues.empty());
+  CHECK(book(bodies::book(records))->issues().empty());
 }
 
 TEST_CASE("F98: repeated trades are found as a set of keys finds them") {

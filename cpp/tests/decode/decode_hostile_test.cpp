@@ -77,17 +77,17 @@ TEST_CASE("F88: 1,023 nested values are read, 1,024 are refused, a million do no
 TEST_CASE("a million unknown keys in one record") {
   const Quick quick;
   const Decoded table = book(bodies::envelope("[{" + numbered("\"k", "\":1", million) + "}]"));
-  CHECK(table->extras.size() == million);
-  CHECK(table->extra_names.size() == million);
-  CHECK(table->issues.size() == 40);
+  CHECK(table->extras().size() == million);
+  CHECK(table->extra_names().size() == million);
+  CHECK(table->issues().size() == 40);
 }
 
 TEST_CASE("a million unknown keys, each twice") {
   const Quick quick;
   const std::string keys = numbered("\"k", "\":1", million / 2);
   const Decoded table = book(bodies::envelope("[{" + keys + "," + keys + "}]"));
-  CHECK(table->extras.size() == million / 2);
-  CHECK(table->issues.size() == 40 + million / 2);
+  CHECK(table->extras().size() == million / 2);
+  CHECK(table->issues().size() == 40 + million / 2);
 }
 
 TEST_CASE("one unknown key a million times, and one known key a million times") {
@@ -97,7 +97,7 @@ TEST_CASE("one unknown key a million times, and one known key a million times") 
     return bodies::envelope("[{" + most + std::string(pair) + "}]");
   };
   const Decoded table = book(times("\"k\":1"));
-  CHECK(table->extras.size() == 1);
+  CHECK(table->extras().size() == 1);
   CHECK(issue(*table, "k", Problem::repeated_key)->count == million - 1);
   CHECK(book_failure(times("\"symbol\":1")).path == "$.data[0].symbol");
   CHECK(book_failure(times("\"symb\\u006fl\":1")).path == "$.data[0].symbol");
@@ -120,7 +120,7 @@ TEST_CASE("records of ever more keys, so that the order would be learned again a
   for (int i = 1; i <= 2000; ++i) data += (i > 1 ? ",{" : "{") + numbered("\"k", "\":1", i) + "}";
   const Decoded table = book(bodies::envelope("[" + data + "]"));
   CHECK(table->rows() == 2000);
-  CHECK(table->extras.size() == 2000 * 2001 / 2);
+  CHECK(table->extras().size() == 2000 * 2001 / 2);
 }
 
 TEST_CASE("a million odd elements, a million lost values") {
@@ -165,7 +165,7 @@ TEST_CASE("texts, keys and numbers of megabytes") {
       std::string(5 * million, '0') + ".0,\"quantity\":5." + std::string(5 * million, '0') + "}]"));
   CHECK(cell(*table, "symbol") == huge);
   CHECK(cell(*table, "settlor") == "\n" + huge);
-  CHECK(table->extra_names[0] == huge);
+  CHECK(table->extra_names()[0] == huge);
   CHECK(issue(*table, "traded_price", Problem::would_round));
   CHECK(cell(*table, "trade_value") == "0.77777777777777779");
   CHECK(issue(*table, "tick_size", Problem::out_of_range));

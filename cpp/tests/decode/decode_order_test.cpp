@@ -38,7 +38,7 @@ std::string escaped(std::string_view name) {
 
 std::string unchanged_contents(const Schema& schema, const std::vector<bodies::Record>& records) {
   const Decoded table = decode(schema, in_order(schema, records));
-  CHECK(table->issues.empty());
+  CHECK(table->issues().empty());
   return contents(*table);
 }
 
@@ -127,9 +127,9 @@ TEST_CASE("unknown keys, first, last and many, change nothing of the known") {
       record.emplace_back("many" + std::to_string(j), std::to_string(j));
   }
   const Decoded table = book(bodies::book(records));
-  CHECK(table->issues.empty());
-  CHECK(table->extra_names.size() == 303);
-  CHECK(table->extras.size() == 50 + 50 + 17 + 300);
+  CHECK(table->issues().empty());
+  CHECK(table->extra_names().size() == 303);
+  CHECK(table->extras().size() == 50 + 50 + 17 + 300);
   for (std::int64_t row = 0; row < 50; ++row) {
     for (const Field& field : trade_schema.fields)
       CHECK(cell(*table, field.name, row) == cell(*known, field.name, row));

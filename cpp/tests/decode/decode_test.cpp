@@ -286,15 +286,15 @@ TEST_CASE("success is success in any case, and the order of members does not mat
     const Decoded table = book("{\"status\":\"" + status +
                                "\",\"more\":{},\"message\":\"all \\u0067ood\",\"data\":[]}");
     CHECK(table->rows() == 0);
-    CHECK(table->message == "all good");
-    CHECK(table->holds_body);
+    CHECK(table->message() == "all good");
+    CHECK(table->holds_body());
   }
 }
 
 TEST_CASE("F58: success with data null is an empty book") {
   const Decoded table = book(R"({"data":null,"message":"Success","status":"success"})");
   CHECK(table->rows() == 0);
-  CHECK(table->issues.empty());
+  CHECK(table->issues().empty());
 }
 
 TEST_CASE("F89: a member of the envelope that stands twice is an error") {

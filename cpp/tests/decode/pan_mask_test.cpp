@@ -29,8 +29,8 @@ bool shows(std::string_view text, std::string_view hidden) {
 
 bool anywhere(const Table& table, std::string_view hidden) {
   bool found = false;
-  for (const Buffer& buffer : table.buffers) found = found || shows(buffer.view(), hidden);
-  for (const Issue& issue : table.issues)
+  for (const Buffer& buffer : table.buffers()) found = found || shows(buffer.view(), hidden);
+  for (const Issue& issue : table.issues())
     found = found || shows(issue.raw, hidden) || shows(issue.field, hidden);
   return found || shows(contents(table), hidden);
 }
@@ -41,13 +41,13 @@ TEST_CASE(
     "an account number is masked in the column and in the body, which stays as long as it was") {
   const std::string body = with_pan("\"ABCDE1234F\"");
   const Decoded table = book(body);
-  CHECK(table->masked);
+  CHECK(table->masked());
   CHECK(cell(*table, "pan_no", 2) == "ABXXXXXX4F");
   CHECK_FALSE(anywhere(*table, "CDE123"));
   std::string expected = body;
   for (std::size_t at; (at = expected.find("CDE123")) != std::string::npos;)
     expected.replace(at, 6, "XXXXXX");
-  CHECK(table->buffers[0].view() == expected);
+  CHECK(table->buffers()[0].view() == expected);
 }
 
 TEST_CASE("the kept body decodes to the same table, whatever stood there") {
@@ -82,10 +82,10 @@ TEST_CASE("the kept body decodes to the same table, whatever stood there") {
       CAPTURE(value);
       const std::string body = with_pan(value, key);
       const Decoded table = book(body);
-      CHECK(table->buffers[0].size() == static_cast<std::int64_t>(body.size()));
-      const Decoded again = book(table->buffers[0].view());
+      CHECK(table->buffers()[0].size() == static_cast<std::int64_t>(body.size()));
+      const Decoded again = book(table->buffers()[0].view());
       CHECK(contents(*again) == contents(*table));
-      CHECK(again->buffers[0].view() == table->buffers[0].view());
+      CHECK(again->buffers()[0].view() == table->buffers()[0].view());
       for (std::string_view part : {"CDE123", "CDE1", "cde1", "E1234", "E 1234F", "secret",
                                     "1234567890", "12345.", "777", "pan\"", "a text"}) {
         CHECK_FALSE(anywhere(*table, part));
@@ -109,9 +109,9 @@ TEST_CASE("values of other shapes are hidden whole") {
 
 TEST_CASE("personal data is kept only when asked for, and issues do not show it even then") {
   const Decoded table = book(with_pan(R"("ABCDE1234F")"), {.keep_personal_data = true});
-  CHECK_FALSE(table->masked);
+  CHECK_FALSE(table->masked());
   CHECK(cell(*table, "pan_no") == secret);
-  CHECK(shows(table->buffers[0].view(), secret));
+  CHECK(shows(table->buffers()[0].view(), secret));
   const Decoded odd = book(with_pan("1234567890"), {.keep_personal_data = true});
   CHECK(cell(*odd, "pan_no") == "1234567890");
   CHECK(issue(*odd, "pan_no", Problem::text_as_number)->raw == "");

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "table/dictionary.hpp"
+#include "table/table_builder.hpp"
 
 using namespace tradingdata;
 
@@ -31,35 +32,38 @@ std::string label_of(std::int64_t row) {
 }
 
 // Every seventh row is all null; every third has long text; rows 5 and 6 have an unknown field.
-std::shared_ptr<Table> make_table(std::int64_t rows, std::int64_t other_text = 0) {
-  auto table = std::make_shared<Table>(sample);
+TableBuilder fill_table(std::int64_t rows, std::int64_t other_text = 0) {
+  TableBuilder table(sample);
   if (other_text > 0) {
-    table->buffers.emplace_back(std::string(static_cast<std::size_t>(other_text), '.'));
-    table->holds_body = true;
+    table.hold_body(Buffer(std::string(static_cast<std::size_t>(other_text), '.')));
   }
-  table->reserve(rows);
+  table.reserve(rows);
   for (std::int64_t row = 0; row < rows; ++row) {
-    table->column(label).as<TextView>()[row] = table->keep_text(label_of(row));
-    table->column(count).as<std::int64_t>()[row] = row;
-    table->column(sample["price"]).as<double>()[row] = static_cast<double>(row) / 2;
-    table->column(at).as<std::int64_t>()[row] = row * 1000;
-    table->column(day).as<std::int32_t>()[row] = static_cast<std::int32_t>(row);
+    table.cells<TextView>(label)[row] = table.keep_text(label_of(row));
+    table.cells<std::int64_t>(count)[row] = row;
+    table.cells<double>(sample["price"])[row] = static_cast<double>(row) / 2;
+    table.cells<std::int64_t>(at)[row] = row * 1000;
+    table.cells<std::int32_t>(day)[row] = static_cast<std::int32_t>(row);
     for (int field = 0; row % 7 == 6 && field < sample.width(); ++field) {
-      table->set_null(field, row);
+      table.set_null(field, row);
     }
   }
   for (const std::int64_t row : {5, 6}) {
     if (row >= rows) continue;
     const std::string json = "{\"row\": " + std::to_string(row) + ", \"more\": true}";
-    const auto [buffer, offset] = table->keep_bytes(json);
-    table->extras.push_back({.row = row,
-                             .name = table->extra_name("unknown"),
-                             .buffer = buffer,
-                             .offset = offset,
-                             .size = static_cast<std::int32_t>(json.size())});
+    const auto [buffer, offset] = table.keep_bytes(json);
+    table.extras().push_back({.row = row,
+                              .name = table.extra_name("unknown"),
+                              .buffer = buffer,
+                              .offset = offset,
+                              .size = static_cast<std::int32_t>(json.size())});
   }
-  table->set_rows(rows);
+  table.set_rows(rows);
   return table;
+}
+
+TablePtr make_table(std::int64_t rows, std::int64_t other_text = 0) {
+  return fill_table(rows, other_text).build();
 }
 
 ArrowExport whole(const Table& table, bool extra = false) {
@@ -148,7 +152,7 @@ TEST_CASE("a whole table leaves without a copy") {
     CHECK(array.child(field).buffers[1] == table->column(field).values);
     CHECK(array.child(field).buffers[0] == table->column(field).validity);
   }
-  CHECK(array.child(label).buffers[2] == table->buffers[0].data());
+  CHECK(array.child(label).buffers[2] == table->buffers()[0].data());
 }
 
 TEST_CASE("every slice has its own rows and nulls") {
@@ -284,8 +288,9 @@ TEST_CASE("times leave as instants where there is a zone") {
 }
 
 TEST_CASE("the schema names the record and every column") {
-  const auto table = make_table(10);
-  table->extra_name(std::string("odd\0name", 8));
+  TableBuilder filled = fill_table(10);
+  filled.extra_name(std::string("odd\0name", 8));
+  const TablePtr table = std::move(filled).build();
   ArrowExport wanted = whole(*table, true);
   wanted.time_zone = "Asia/Kolkata";
   wanted.columns[0].text = TextForm::category;
@@ -337,7 +342,7 @@ TEST_CASE("a stream is its schema and one batch, taken or not") {
 }
 
 TEST_CASE("an empty table has every column, and no missing buffer") {
-  const auto table = std::make_shared<Table>(sample);
+  const TablePtr table = std::make_shared<Table>(sample);
   for (const TextForm form :
        {TextForm::view, TextForm::small, TextForm::large, TextForm::category}) {
     ArrowExport wanted = whole(*table);

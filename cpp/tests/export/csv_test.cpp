@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "table/table_builder.hpp"
+
 using namespace tradingdata;
 
 namespace {
@@ -17,20 +19,22 @@ constexpr std::array sample_fields{
 };
 constexpr Schema sample{"Sample", sample_fields};
 
-std::shared_ptr<Table> one_row() {
-  auto table = std::make_shared<Table>(sample);
-  table->reserve(1);
-  for (int field = 0; field < sample.width(); ++field) table->set_null(field, 0);
-  table->set_rows(1);
-  return table;
+TableBuilder row_to_fill() {
+  TableBuilder row(sample);
+  row.reserve(1);
+  for (int field = 0; field < sample.width(); ++field) row.set_null(field, 0);
+  row.set_rows(1);
+  return row;
+}
+
+TablePtr one_row() {
+  return row_to_fill().build();
 }
 
 template <typename T>
-void set(Table& table, std::string_view field, const T& value) {
-  Column& column = table.column(sample.find(field));
-  *column.as<T>() = value;
-  *column.validity = ~std::uint64_t{0};
-  column.nulls = 0;
+void set(TableBuilder& row, std::string_view field, const T& value) {
+  *row.cells<T>(sample.find(field)) = value;
+  row.unset_null(sample.find(field), 0);
 }
 
 // The only row's line, of one column.
@@ -42,15 +46,15 @@ std::string cell(const Table& table, std::string_view field, bool spreadsheet = 
 }
 
 std::string text_cell(std::string_view text, bool spreadsheet = false) {
-  const auto table = one_row();
-  set(*table, "label", table->keep_text(text));
-  return cell(*table, "label", spreadsheet);
+  TableBuilder row = row_to_fill();
+  set(row, "label", row.keep_text(text));
+  return cell(row.table(), "label", spreadsheet);
 }
 
 std::string number_cell(double value) {
-  const auto table = one_row();
-  set(*table, "price", value);
-  return cell(*table, "price");
+  TableBuilder row = row_to_fill();
+  set(row, "price", value);
+  return cell(row.table(), "price");
 }
 
 }  // namespace
@@ -86,21 +90,21 @@ TEST_CASE("numbers read back as they were") {
   CHECK(number_cell(1e-5) == "1e-05");
   CHECK(number_cell(9007199254740992) == "9007199254740992.0");
   CHECK(number_cell(1.5e300) == "1.5e+300");
-  const auto table = one_row();
-  set(*table, "count", std::int64_t{-9223372036854775807});
-  CHECK(cell(*table, "count") == "-9223372036854775807");
+  TableBuilder row = row_to_fill();
+  set(row, "count", std::int64_t{-9223372036854775807});
+  CHECK(cell(row.table(), "count") == "-9223372036854775807");
 }
 
 TEST_CASE("times stand as the service writes them, with their offset where there is a zone") {
-  const auto table = one_row();
-  set(*table, "at", std::int64_t{1736155800000000});
-  CHECK(cell(*table, "at") == "2025-01-06 09:30:00");
-  set(*table, "day", std::int32_t{20094});
-  CHECK(cell(*table, "day") == "2025-01-06");
+  TableBuilder row = row_to_fill();
+  set(row, "at", std::int64_t{1736155800000000});
+  CHECK(cell(row.table(), "at") == "2025-01-06 09:30:00");
+  set(row, "day", std::int32_t{20094});
+  CHECK(cell(row.table(), "day") == "2025-01-06");
   const auto with_offset = [&](std::int64_t seconds) {
-    return rows_as_csv(*table, {.length = 1,
-                                .columns = {sample.find("at")},
-                                .offset = [=](std::int64_t) { return seconds * 1000000; }});
+    return rows_as_csv(row.table(), {.length = 1,
+                                     .columns = {sample.find("at")},
+                                     .offset = [=](std::int64_t) { return seconds * 1000000; }});
   };
   CHECK(with_offset(19800) == "at\n2025-01-06 09:30:00+05:30\n");
   CHECK(with_offset(-12600) == "at\n2025-01-06 09:30:00-03:30\n");
@@ -190,10 +194,10 @@ TEST_CASE("a spreadsheet is told that it is UTF-8") {
 }
 
 TEST_CASE("unknown fields are their JSON") {
-  const auto table = one_row();
-  const auto [buffer, offset] = table->keep_bytes(R"({"a": 1})");
-  table->extras.push_back(
-      {.row = 0, .name = table->extra_name("more"), .buffer = buffer, .offset = offset, .size = 8});
-  CHECK(rows_as_csv(*table, {.length = 1, .columns = {1, sample.width()}}) ==
+  TableBuilder row = row_to_fill();
+  const auto [buffer, offset] = row.keep_bytes(R"({"a": 1})");
+  row.extras().push_back(
+      {.row = 0, .name = row.extra_name("more"), .buffer = buffer, .offset = offset, .size = 8});
+  CHECK(rows_as_csv(row.table(), {.length = 1, .columns = {1, sample.width()}}) ==
         "count,more\n,\"{\"\"a\"\": 1}\"\n");
 }

@@ -28,7 +28,7 @@ void check_round_trip(const std::string& json) {
   const TablePtr again = decoded(rows_as_json(*table, 0, table->rows()));
   REQUIRE(again->rows() == table->rows());
   for (std::int64_t row = 0; row < table->rows(); ++row) CHECK(same_row(*table, row, *again, row));
-  for (const Issue& issue : again->issues) CHECK_FALSE(describe(issue.problem).lost);
+  for (const Issue& issue : again->issues()) CHECK_FALSE(describe(issue.problem).lost);
 }
 
 }  // namespace

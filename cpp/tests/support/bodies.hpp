@@ -83,7 +83,7 @@ inline std::string value_of(const Field& field, int place, Random& random) {
 inline Record record(const Schema& schema, Random& random) {
   Record made;
   for (int place = 0; place < schema.width(); ++place) {
-    const Field& field = schema.fields[static_cast<std::size_t>(place)];
+    const Field& field = schema.field(place);
     made.emplace_back(field.name, value_of(field, place, random));
   }
   return made;

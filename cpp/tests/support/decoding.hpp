@@ -52,7 +52,7 @@ inline Error list_failure(std::string_view body) {
 }
 
 inline std::optional<Issue> issue(const Table& table, std::string_view field, Problem problem) {
-  for (const Issue& found : table.issues) {
+  for (const Issue& found : table.issues()) {
     if (found.field == field && found.problem == problem) return found;
   }
   return std::nullopt;
@@ -68,7 +68,7 @@ inline std::string cell(const Table& table, std::string_view field, std::int64_t
   REQUIRE(at >= 0);
   if (!table.valid(at, row)) return "null";
   const Column& column = table.column(at);
-  switch (table.schema().fields[static_cast<std::size_t>(at)].kind) {
+  switch (table.schema().field(at).kind) {
     case Kind::text: return std::string(table.text(at, row));
     case Kind::integer: return std::to_string(column.as<std::int64_t>()[row]);
     case Kind::number: {
@@ -88,10 +88,8 @@ inline std::string contents(const Table& table) {
       std::to_string(table.rows()) + " rows of " + std::string(table.schema().record);
   for (std::int64_t row = 0; row < table.rows(); ++row) {
     for (const Field& field : table.schema().fields) text += "|" + cell(table, field.name, row);
-    const auto [begin, end] = table.extras_of(row);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Extra& extra = table.extras[static_cast<std::size_t>(i)];
-      text += "|" + table.extra_names[static_cast<std::size_t>(extra.name)] + "=";
+    for (const Extra& extra : table.extras_of(row)) {
+      text += "|" + table.extra_name(extra) + "=";
       text += table.extra_json(extra);
     }
     text += "\n";

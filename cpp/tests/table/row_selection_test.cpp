@@ -40,7 +40,7 @@ TEST_CASE("gathered rows equal their sources and own their storage") {
   const std::array<std::int64_t, 4> rows{2, 0, 1, 1};
   const auto gathered = gather(*source, rows);
   REQUIRE(gathered->rows() == 4);
-  CHECK_FALSE(gathered->holds_body);
+  CHECK_FALSE(gathered->holds_body());
   for (std::int64_t i = 0; i < 4; ++i) {
     const std::int64_t row = rows[static_cast<std::size_t>(i)];
     CHECK(same_row(*gathered, i, *source, row));
@@ -65,7 +65,7 @@ TEST_CASE("slices of several tables are joined in order, their unknown names by 
   CHECK(same_row(*joined, 2, *other, 0));
   CHECK(same_row(*joined, 3, *other, 1));
   CHECK(same_row(*joined, 4, *one, 0));
-  CHECK(joined->extra_names == std::vector<std::string>{"second", "first", "third"});
+  CHECK(joined->extra_names() == std::vector<std::string>{"second", "first", "third"});
 }
 
 TEST_CASE("tables of different records are not joined, nor is nothing") {
@@ -116,8 +116,9 @@ TEST_CASE("a table is masked where all that it was made of is") {
   };
   const TablePtr kept = record(true);
   const TablePtr hidden = record(false);
-  CHECK(gather(*hidden, std::array<std::int64_t, 1>{0})->masked);
-  CHECK_FALSE(concat(std::array<Slice, 2>{Slice{kept.get(), 0, 1}, {hidden.get(), 0, 1}})->masked);
+  CHECK(gather(*hidden, std::array<std::int64_t, 1>{0})->masked());
+  CHECK_FALSE(
+      concat(std::array<Slice, 2>{Slice{kept.get(), 0, 1}, {hidden.get(), 0, 1}})->masked());
 }
 
 TEST_CASE("very many unknown names are joined in one pass over them") {
@@ -126,6 +127,6 @@ TEST_CASE("very many unknown names are joined in one pass over them") {
   for (int i = 0; i < names; ++i) json += (i == 0 ? "\"x" : ",\"x") + std::to_string(i) + "\":1";
   const TablePtr table = decoded(json + "}]");
   const auto copy = gather(*table, std::array<std::int64_t, 1>{0});
-  CHECK(copy->extra_names.size() == names);
+  CHECK(copy->extra_names().size() == names);
   CHECK(same_row(*copy, 0, *table, 0));
 }

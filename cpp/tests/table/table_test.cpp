@@ -1,10 +1,12 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "base/buffer.hpp"
 #include "table/records.hpp"
-#include "table/table.hpp"
+#include "table/table_builder.hpp"
 
 using namespace tradingdata;
 
@@ -53,22 +55,23 @@ TEST_CASE("a large buffer is whole, and aligned") {
 
 TEST_CASE("a table keeps what it holds while it grows") {
   for (const Schema* schema : record_schemas) {
-    Table table(*schema);
+    TableBuilder builder(*schema);
+    const Table& table = builder.table();
     for (std::int64_t row = 0; row < 3000; ++row) {
-      if (row == table.capacity()) table.reserve(row + row / 2 + 1);
+      if (row == table.capacity()) builder.reserve(row + row / 2 + 1);
       for (int field = 0; field < schema->width(); ++field) {
         if ((row + field) % 3 == 0) {
-          table.set_null(field, row);
-        } else if (schema->fields[static_cast<std::size_t>(field)].kind == Kind::text) {
+          builder.set_null(field, row);
+        } else if (schema->field(field).kind == Kind::text) {
           const std::string text(static_cast<std::size_t>((row + field) % 40), 'a');
-          table.column(field).as<TextView>()[row] = table.keep_text(text);
-        } else if (schema->fields[static_cast<std::size_t>(field)].kind == Kind::date) {
-          table.column(field).as<std::int32_t>()[row] = static_cast<std::int32_t>(row * field);
+          builder.cells<TextView>(field)[row] = builder.keep_text(text);
+        } else if (schema->field(field).kind == Kind::date) {
+          builder.cells<std::int32_t>(field)[row] = static_cast<std::int32_t>(row * field);
         } else {
-          table.column(field).as<std::int64_t>()[row] = row * field;
+          builder.cells<std::int64_t>(field)[row] = row * field;
         }
       }
-      table.set_rows(row + 1);
+      builder.set_rows(row + 1);
     }
     for (int field = 0; field < schema->width(); ++field) {
       CHECK(table.column(field).nulls == 1000);
@@ -77,11 +80,11 @@ TEST_CASE("a table keeps what it holds while it grows") {
         const bool null = (row + field) % 3 == 0;
         if (table.valid(field, row) == null) FAIL("row " << row << " of field " << field);
         if (null) continue;
-        if (schema->fields[static_cast<std::size_t>(field)].kind == Kind::text) {
+        if (schema->field(field).kind == Kind::text) {
           if (table.text(field, row) !=
               std::string(static_cast<std::size_t>((row + field) % 40), 'a'))
             FAIL(row);
-        } else if (schema->fields[static_cast<std::size_t>(field)].kind == Kind::date) {
+        } else if (schema->field(field).kind == Kind::date) {
           if (table.column(field).as<std::int32_t>()[row] != row * field) FAIL(row);
         } else if (table.column(field).as<std::int64_t>()[row] != row * field) {
           FAIL(row);
@@ -92,12 +95,13 @@ TEST_CASE("a table keeps what it holds while it grows") {
 }
 
 TEST_CASE("a null is counted once and holds zeros") {
-  Table table(stock_schema);
-  table.reserve(100);
+  TableBuilder builder(stock_schema);
+  const Table& table = builder.table();
+  builder.reserve(100);
   const int field = stock_schema["companyname"];
-  table.column(field).as<TextView>()[70] = TextView::make_inline("something");
-  table.set_null(field, 70);
-  table.set_null(field, 70);
+  builder.cells<TextView>(field)[70] = TextView::make_inline("something");
+  builder.set_null(field, 70);
+  builder.set_null(field, 70);
   CHECK(table.column(field).nulls == 1);
   CHECK_FALSE(table.valid(field, 70));
   CHECK(table.valid(field, 69));
@@ -105,31 +109,57 @@ TEST_CASE("a null is counted once and holds zeros") {
 }
 
 TEST_CASE("text is kept inline up to 12 bytes, and beside the table beyond") {
-  Table table(stock_schema);
+  TableBuilder builder(stock_schema);
+  const Table& table = builder.table();
   for (const std::string text : {"", "twelve bytes", "thirteen byte", "a longer text than that"}) {
-    const TextView view = table.keep_text(text);
+    const TextView view = builder.keep_text(text);
     CHECK(table.text(view) == text);
     CHECK(view.is_inline() == (text.size() <= 12));
   }
-  CHECK(table.buffers.size() == 1);
+  CHECK(table.buffers().size() == 1);
 }
 
-TEST_CASE(
-    "the name of an unknown field has one position, also where the names came by another way") {
-  Table table(stock_schema);
-  table.extra_names = {"b", "a"};
-  CHECK(table.extra_name("a") == 1);
-  CHECK(table.extra_name("c") == 2);
-  CHECK(table.extra_name("b") == 0);
-  CHECK(table.extra_name(std::string("c\0", 2)) == 3);
-  for (int i = 0; i < 100'000; ++i) CHECK(table.extra_name("name " + std::to_string(i)) == 4 + i);
-  CHECK(table.extra_name("name 77777") == 77'781);
+TEST_CASE("the name of an unknown field has one position") {
+  TableBuilder builder(stock_schema);
+  CHECK(builder.extra_name("b") == 0);
+  CHECK(builder.extra_name("a") == 1);
+  CHECK(builder.extra_name("c") == 2);
+  CHECK(builder.extra_name("b") == 0);
+  CHECK(builder.extra_name(std::string("c\0", 2)) == 3);
+  for (int i = 0; i < 100'000; ++i) CHECK(builder.extra_name("name " + std::to_string(i)) == 4 + i);
+  CHECK(builder.extra_name("name 77777") == 77'781);
 }
 
 TEST_CASE("F125: a text whose size 32 bits do not hold is refused") {
-  Table table(stock_schema);
+  TableBuilder builder(stock_schema);
+  const Table& table = builder.table();
   const std::string_view text("never read", std::size_t{1} << 31);
-  CHECK_THROWS_AS(table.keep_text(text), std::length_error);
-  CHECK_THROWS_AS(table.keep_bytes(text), std::length_error);
-  CHECK(table.buffers.empty());
+  CHECK_THROWS_AS(builder.keep_text(text), std::length_error);
+  CHECK_THROWS_AS(builder.keep_bytes(text), std::length_error);
+  CHECK(table.buffers().empty());
 }
+
+TEST_CASE("a null that is undone is counted no more") {
+  TableBuilder builder(stock_schema);
+  builder.reserve(2);
+  builder.set_null(0, 1);
+  builder.unset_null(0, 1);
+  builder.unset_null(0, 1);
+  CHECK(builder.table().column(0).nulls == 0);
+  CHECK(builder.table().valid(0, 1));
+}
+
+// What a table gives out, nobody can write to: the values of a column, its bitmap, and its bytes.
+template <typename T>
+concept Writable =
+    requires(T& table) { table.reserve(1); } || requires(T& table) { table.set_null(0, 0); } ||
+    requires(T& table) { *table.column(0).values = std::byte{}; } ||
+    requires(T& table) { *table.column(0).validity = 0; } ||
+    requires(T& table) { table.buffers().clear(); } ||
+    requires(T& table) { table.issues().clear(); } ||
+    requires(T& table) { *table.buffers().front().data() = 0; };
+static_assert(!Writable<Table>);
+static_assert(!std::is_copy_constructible_v<TableBuilder>);
+template <typename T>
+concept BuildsTwice = requires(T& builder) { builder.build(); };
+static_assert(!BuildsTwice<TableBuilder>);
