@@ -1,13 +1,13 @@
-"""The Python client of the Trading Data Service: trade book, order book and stock search.
+"""Python client for the Trading Data Service: trade book, order book and stock search.
 
-Begin with a client; every other name is what its calls give::
+Start with a client; most other names are types that its methods return::
 
     import tradingdata as td
 
     client = td.Client(base_url, access_token=token)
     trades = client.trade_book()                  # an immutable sequence of Trade
     trades.to_pandas()                            # or to_polars(), to_arrow(), to_dicts()
-    for stock in client.search("tata"): ...       # pages are fetched ahead
+    for stock in client.search("tata"): ...       # pages are prefetched
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ if TYPE_CHECKING:
     from .watch.callbacks import run_watch, run_watch_async
     from .watch.updates import OrderUpdate, TradeUpdate
 
-# Imported when first used: asyncio, SQLite and a simulated service are not needed by every script.
+# Imported on first use, because not every script needs asyncio, SQLite or the sandbox.
 _LAZY = {
     "AccountBooks": "accounts.fetch",
     "Archive": "archive",

@@ -1,4 +1,4 @@
-"""`python -m tradingdata demo`: the demonstration, which needs no extra."""
+"""`python -m tradingdata demo`: runs the demonstration, which needs no extra."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ USAGE = "usage: python -m tradingdata demo"
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command that the arguments name; returns the exit code."""
+    """Runs the command given by the arguments; returns the exit code."""
     if arguments != ["demo"]:
         print(USAGE, file=sys.stderr)
         return 2

@@ -101,7 +101,7 @@ def test_a_service_that_tells_no_time_is_no_failure(
     ran = run("check")
     assert report(ran)["clock"] == (
         "warn",
-        "the service tells no time: look at your clock yourself",
+        "the service sends no time: check this machine's clock yourself",
     )
     assert ran.code == Code.OK
 

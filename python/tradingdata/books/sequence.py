@@ -84,8 +84,7 @@ class RecordSequence(Generic[Record]):
         if name.startswith("_"):
             return f"{kind} has no attribute {name!r}"
         if name not in _core.names_of(self._record):
-            made: Any = type(self)
-            return _no_attribute(made, self._record, name)
+            return _no_attribute(type(self), self._record, name)
         return (
             f"a {kind} is a sequence of rows: read a column with .to_dict()[{name!r}] or "
             f".to_pandas()[{name!r}]"
@@ -144,7 +143,7 @@ class RecordSequence(Generic[Record]):
 
 
 @lru_cache(256)
-def _no_attribute(kind: Any, record: str, name: str) -> str:
+def _no_attribute(kind: type, record: str, name: str) -> str:
     """Returns the message for an unknown name, with the closest attribute or field.
 
     Cached, because libraries probe for the same few names again and again.

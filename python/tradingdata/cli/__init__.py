@@ -1,6 +1,6 @@
-"""The command line `tradingdata`: one command a file in `commands`, the extra `[cli]` for the rest.
+"""The command line `tradingdata`: one module in `commands` for each command.
 
-Importing this package imports neither typer nor rich: `main` does.
+Importing this package imports neither typer nor rich (the extra `[cli]`); `main` does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command that the arguments name (the process's own if None); the exit code."""
+    """Runs a command and returns its exit code; arguments default to those of the process."""
     try:
         import sys
 

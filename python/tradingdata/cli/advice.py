@@ -1,4 +1,4 @@
-"""What an error says to do, in the words of the command line rather than of Python."""
+"""Rewords the advice in error messages from Python arguments to command-line options."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _WORDS = (
 
 
 def for_a_terminal(message: str) -> str:
-    """The message with options and variables where it names arguments of Python."""
+    """Returns the message with options and variables in place of Python arguments."""
     for python, here in _WORDS:
         message = re.sub(python, here, message)
     return message

@@ -1,4 +1,4 @@
-"""What `tradingdata watch` sets off: a bell, and commands on a change or an error."""
+"""Alerts of `tradingdata watch`: a bell, and commands that run on a change or an error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST = 30.0  # seconds that a command may take
 
 @dataclass(frozen=True, kw_only=True)
 class AlertOptions:
-    """What to set off."""
+    """Selection of alerts."""
 
     bell: Annotated[bool, switch("--bell", "Ring the terminal's bell on a change.")] = False
     on_change: Annotated[
@@ -47,7 +47,7 @@ class AlertOptions:
 
 
 class Alerts:
-    """Sets off what was asked for; what the first response contains is no change."""
+    """Runs the selected alerts; the orders of the first response are not changes."""
 
     def __init__(self, options: AlertOptions, ring: Callable[[], object]) -> None:
         self._options = options
@@ -56,7 +56,7 @@ class Alerts:
         self._failing = False
 
     def after(self, update: OrderUpdate) -> str:
-        """Sets off what an update calls for; returns what went wrong with that, or empty text."""
+        """Runs the alerts of an update; returns the problem with them, or empty text."""
         if update.missed is not None:
             began, self._failing = not self._failing, True
             return self.failed(update.missed, update.at) if began else ""
@@ -71,19 +71,20 @@ class Alerts:
         )
 
     def failed(self, error: TradingDataError, at: datetime) -> str:
-        """Runs the command for an error; returns what went wrong with it, or empty text."""
+        """Runs the command for an error; returns the problem with it, or empty text."""
         return _run("--on-error", self._options.on_error, [missed_object(error, at)])
 
 
 def ring_stderr() -> None:
-    """Rings the bell where standard output is not the terminal."""
+    """Rings the bell through standard error, for use if standard output is not a terminal."""
     if sys.stderr.isatty():
         print("\a", end="", file=sys.stderr, flush=True)
 
 
 def _run(option: str, command: str | None, lines: Iterable[str]) -> str:
-    """Runs a command of the user to its end; its output would break the table, so only its last
-    line is kept for a failure.
+    """Runs a command of the user; returns the problem with it, or empty text.
+
+    Its output would disturb the table, so only the last line of a failing command is reported.
     """
     if command is None:
         return ""
@@ -91,7 +92,7 @@ def _run(option: str, command: str | None, lines: Iterable[str]) -> str:
         try:
             code = subprocess.run(
                 command,
-                shell=True,  # what the user wrote on this command line
+                shell=True,  # a shell command that the user passed
                 input="".join(line + "\n" for line in lines).encode(),
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -1,4 +1,4 @@
-"""What `positions` and `pnl` share: the trades that they count, and their results as sheets."""
+"""Shared by `positions` and `pnl`: the trades to use as input, and their results as sheets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Trades:
-    """Which trades count, and what their sides are called."""
+    """Options that select the input trades and the codes of their sides."""
 
     archive: Annotated[
         Path | None,
@@ -53,10 +53,10 @@ class Trades:
 
 
 def trades_of(connection: Connection, choice: Trades) -> TradeBook:
-    """Returns the trades of today, from the service, or those of an archive.
+    """Returns today's trades from the service, or those of an archive.
 
-    Without days, those of an archive must be complete from its first day to its last, since a
-    position or a profit across a day that was never fetched would be wrong.
+    Without days, an archive must be complete from its first day to its last, because a position or
+    a profit across a day that was never fetched would be wrong.
     """
     path = choice.archive
     if path is None:
@@ -81,7 +81,7 @@ def _last_day(archive: Archive, account: str | None) -> date | None:
 
 
 def calculated(work: Callable[[], Result]) -> Result:
-    """The result; trades that cannot be counted are an error of the data, not of the user."""
+    """Returns the result; unusable trades are an error of the data rather than of the user."""
     try:
         return work()
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The commands as one program."""
+"""Assembles the commands into one program with its help."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ COMMANDS = {
 
 
 def make_command() -> Any:
-    """The program as a command that can be run; rich shows its help on a wide terminal only."""
+    """Returns the program as a click command; rich formats its help on wide terminals only."""
     styled = sys.stdout.isatty() and get_terminal_size().columns >= _BOXES_FROM
     markup: Literal["rich"] | None = "rich" if styled else None
     codes = [f"{code:>3}  {text}" for code, text in MEANINGS.items()]
@@ -76,12 +76,12 @@ def _add(app: typer.Typer, commands: dict[str, Any], styled: bool) -> None:
 
 
 def _flowing(text: str) -> str:
-    """Paragraphs of one line each, for rich would keep the line ends of the source."""
+    """Joins the lines of each paragraph, because rich would keep the line ends of the source."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def _without_types(command: Any) -> None:
-    """Takes ``<bool>`` of flags and ``<str>`` of arguments, which typer adds, out of the help."""
+    """Removes ``<bool>`` of flags and ``<str>`` of arguments, which typer adds, from the help."""
     parameters = [*command.params, command.get_help_option(typer.Context(command, **_SETTINGS))]
     for parameter in parameters:
         if getattr(parameter, "is_flag", False):
@@ -113,7 +113,7 @@ def _examples(text: str, styled: bool) -> str:
 
 
 def _listed(title: str, lines: list[str], styled: bool) -> str:
-    """Lines that the help shows as they are: a backspace keeps click from filling them into one."""
+    """Formats lines for the help; the backspace keeps click from joining them."""
     kept = [f"  {line}" for line in lines if line]
     if styled:
         return "\n".join([f"[bold]{title}[/bold]", *kept])

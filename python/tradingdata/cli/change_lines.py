@@ -1,4 +1,4 @@
-"""Updates of a watch as lines: for people, and as JSON for programs."""
+"""Formats the updates of a watch as lines of text or JSON."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ _MOST_FIELDS = 4
 
 
 def clock(at: datetime) -> str:
-    """The time of day on this machine's clock."""
+    """Returns the time of day on this machine's clock."""
     return f"{at.astimezone():%H:%M:%S}"
 
 
 def change_line(change: OrderChange, *, numbered: bool = True) -> str:
-    """Returns what happened to an order: its number, name and side, and what changed to what."""
+    """Returns a line about a change: number, name and side of the order, old and new values."""
     order = change.order
     number = order.order_no if numbered else None
     words = [f"{change.kind:<7}", number, instrument_name(order), order.txn_type]
     line = "  ".join(printable(str(word)) for word in words if word)
     if change.kind == "new":
-        asked = f"{_value(order, 'quantity')} at {_value(order, 'price').removeprefix('at ')}"
-        return f"{line}  {asked}, {_value(order, 'status')}"
-    telling = KEY_COLUMNS["Order"]
-    fields = sorted(change.fields, key=lambda name: name not in telling)
-    told = [
+        terms = f"{_value(order, 'quantity')} at {_value(order, 'price').removeprefix('at ')}"
+        return f"{line}  {terms}, {_value(order, 'status')}"
+    key_columns = KEY_COLUMNS["Order"]
+    fields = sorted(change.fields, key=lambda name: name not in key_columns)
+    values = [
         f"{name} {_value(change.previous, name)} -> {_value(order, name)}"
         for name in fields[:_MOST_FIELDS]
     ]
     if len(change.fields) > _MOST_FIELDS:
-        told.append(f"+{len(change.fields) - _MOST_FIELDS} more")
-    return f"{line}  {', '.join(told)}".rstrip()
+        values.append(f"+{len(change.fields) - _MOST_FIELDS} more")
+    return f"{line}  {', '.join(values)}".rstrip()
 
 
 def missed_line(error: TradingDataError) -> str:
-    """Why a poll brought nothing."""
+    """Returns a line about a failed poll."""
     return f"missed   {for_a_terminal(printable(' '.join(str(error).split())))}"
 
 
 def change_objects(changes: Iterable[OrderChange], at: datetime) -> Iterator[str]:
-    """A JSON object for each change: when, what kind, which fields, and the whole order."""
+    """Yields a JSON object for each change, with time, kind, changed fields and the order."""
     from tradingdata.books.book import OrderBook
 
     for change in changes:
@@ -61,7 +61,7 @@ def change_objects(changes: Iterable[OrderChange], at: datetime) -> Iterator[str
 
 
 def missed_object(error: TradingDataError, at: datetime) -> str:
-    """A JSON object for a poll that brought nothing."""
+    """Returns a JSON object about a failed poll."""
     facts = {"at": at.isoformat(), "kind": "missed", "error": type(error).__name__}
     return json.dumps({**facts, "message": str(error)}, ensure_ascii=False)
 
@@ -69,7 +69,7 @@ def missed_object(error: TradingDataError, at: datetime) -> str:
 def _value(order: Any, name: str) -> str:
     try:
         value = order[name]
-    except KeyError:  # an unknown field that was not there
+    except KeyError:  # an unknown field that the earlier record lacks
         value = None
     if value is None:
         return "none"

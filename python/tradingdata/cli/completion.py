@@ -1,4 +1,4 @@
-"""What a shell completes: columns, filters and profiles, without a call to the service."""
+"""Shell completion of columns, filters and profiles, without any request to the service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RECORDS = {
 
 
 def columns_of(command: str | None) -> list[str]:
-    """The columns of what a command shows."""
+    """Returns the columns of a command's output."""
     if command in ("positions", "pnl"):
         from tradingdata.analysis import Position, Realised
         from tradingdata.analysis.result_table import kinds_of
@@ -26,7 +26,7 @@ def columns_of(command: str | None) -> list[str]:
 
 
 def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes the column behind the last comma, leaving out those before it."""
+    """Completes the column after the last comma, excluding those before it."""
     before, comma, last = incomplete.rpartition(",")
     taken = before.split(",")
     names = [name for name in columns_of(ctx.info_name) if name not in taken]
@@ -34,7 +34,7 @@ def complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def complete_sort(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes the same, where a minus may precede a column."""
+    """Completes columns that a minus may precede."""
     before, comma, last = incomplete.rpartition(",")
     sign = "-" if last.startswith("-") else ""
     found = complete_columns(ctx, before.replace("-", "") + comma + last.removeprefix("-"))
@@ -42,13 +42,13 @@ def complete_sort(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Column names with the sign that a value goes behind."""
+    """Completes the column of a condition, with the equals sign."""
     names = columns_of(ctx.info_name)
     return [f"{name}=" for name in names if name.startswith(incomplete)]
 
 
 def complete_profiles(incomplete: str) -> list[str]:
-    """Names of the profiles that can be read."""
+    """Completes the names of profiles."""
     from tradingdata.client.profiles import profile_names
     from tradingdata.errors import ConfigurationError
 

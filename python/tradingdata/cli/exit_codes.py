@@ -1,4 +1,4 @@
-"""Exit codes: one for each kind of error, so that a script can tell them apart."""
+"""Exit codes: one for each kind of error, so that scripts can distinguish them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tradingdata.errors import (
 
 
 class UsageError(Exception):
-    """Options or arguments that do not fit; the message says what does."""
+    """Invalid options or arguments; the message says what is valid."""
 
 
 class DataError(Exception):
@@ -26,7 +26,7 @@ class DataError(Exception):
 
 
 class Code(IntEnum):
-    """What the command line exits with."""
+    """The exit codes of the command line."""
 
     OK = 0
     BUG = 1
@@ -44,7 +44,7 @@ class Code(IntEnum):
 
 MEANINGS = {
     Code.OK: "success; a book may still be empty",
-    Code.BUG: "unforeseen error; --debug shows where",
+    Code.BUG: "unexpected error; --debug shows the traceback",
     Code.USAGE: "wrong command, option or argument",
     Code.CONFIGURATION: "missing address, token, profile or library",
     Code.AUTHENTICATION: "the service refused the token",
@@ -57,7 +57,7 @@ MEANINGS = {
     Code.BROKEN_PIPE: "the output pipe was closed, as head does",
 }
 
-# The first that fits counts.
+# The first matching class decides.
 _CODES: tuple[tuple[type[BaseException], Code], ...] = (
     (UsageError, Code.USAGE),
     (ArchiveError, Code.FILE),
@@ -77,5 +77,5 @@ _CODES: tuple[tuple[type[BaseException], Code], ...] = (
 
 
 def code_of(error: BaseException) -> Code:
-    """The exit code of an error."""
+    """Returns the exit code of an error."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), Code.BUG)

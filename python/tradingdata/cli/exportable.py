@@ -1,4 +1,4 @@
-"""What a command writes: a table in any format, and what a terminal shows around it."""
+"""Tables that commands write: their rows, and their heading and notes on a terminal."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """A table, and what is shown around it.
+    """A table with its heading and notes.
 
     Attributes:
         table: The rows.
         kinds: The kind of each column.
-        key_columns: The columns of a table for which none were chosen.
-        unknown: The fields that the service does not document.
+        key_columns: The columns to show if none are selected.
+        unknown: Fields that the service does not document.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Source:
         raise NotImplementedError
 
     def counted(self) -> str:
-        """Returns how many rows there are, such as ``1 order``."""
+        """Returns the number of rows with a noun, such as ``1 order``."""
         return f"{group(len(self))} {self._noun[len(self) != 1]}"
 
     def heading(self, day: str) -> str:
@@ -92,7 +92,7 @@ class BookSource(Source):
         return len(self._book)
 
     def heading(self, day: str) -> str:
-        """Returns how many records there are, of which account, and when they were received."""
+        """Returns the number of records, the account, and the time received."""
         return heading(self._book, day)
 
     def shown(self, names: Sequence[str], ends: int) -> Shown:
@@ -110,9 +110,9 @@ class BookSource(Source):
 
 
 class Sheet(Source):
-    """A table that is not a book: the result of a calculation or a query, or a log.
+    """A table other than a book: the result of a calculation or a query, or a log.
 
-    ``noun`` says in two words what one row is and what several are.
+    ``noun`` is the singular and the plural of what a row is.
     """
 
     def __init__(

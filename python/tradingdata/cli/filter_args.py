@@ -1,4 +1,4 @@
-"""Which rows and columns the options name: `--columns`, `--where`, `--since` and `--sort`."""
+"""Parses the options that select rows and columns: `--columns`, `--where`, `--since`, `--sort`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _EVENT_TIMES = {"Trade": "exch_trade_time", "Order": "order_date_time"}
 
 
 class RowChoice:
-    """The rows of a book that a command's options ask for; made before any request.
+    """Row selection of a command's options, validated before any request.
 
     Raises:
-        UsageError: An option names no field, or a value that its field cannot have.
+        UsageError: An option names an unknown field, or a value that its field cannot have.
     """
 
     def __init__(self, record: str, options: Filter) -> None:
@@ -67,14 +67,14 @@ def parsed_time(option: str, text: str) -> Any:
 
 
 def chosen_columns(what: str, known: Sequence[str], text: str | None) -> list[str] | None:
-    """Returns the columns that were asked for, or None where the format decides."""
+    """Returns the selected columns, or None if the format decides."""
     if text is None:
         return None
     return list(known) if text == _ALL else _listed(what, known, "--columns", text)
 
 
 def _listed(what: str, known: Sequence[str], option: str, text: str) -> list[str]:
-    """Returns the names that the option lists; those of `--sort` may begin with a minus."""
+    """Returns the names listed by an option; those of `--sort` may begin with a minus."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         rest = "; 'all' is all of them" if option == "--columns" else ""
@@ -114,7 +114,7 @@ def _unknown(what: str, known: Sequence[str], name: str) -> str:
 
 
 def _values(name: str, kind: str, text: str) -> tuple[Any, ...]:
-    """Returns the value; no text stands for no value, in text fields also for empty text."""
+    """Returns the value; an empty one matches missing values and, in text fields, empty text."""
     if not text.strip():
         return (None, "") if kind == "text" else (None,)
     return (_value(f"--where: {name}", kind, text),)

@@ -1,4 +1,4 @@
-"""Rows in each format: as text, or as a file of a format that only libraries write."""
+"""Writes rows in each format, as text or as a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUFFIXES = {
 
 
 def as_text(source: Source, form: Format, names: Names, *, extra: bool) -> str:
-    """Returns the rows in a format that is text."""
+    """Returns the rows in a text format."""
     if form is Format.TABLE:
         return plain_rows(source, [*source.kinds] if names is None else names)
     if form is Format.CSV:
@@ -35,7 +35,7 @@ def as_text(source: Source, form: Format, names: Names, *, extra: bool) -> str:
 def write_file(
     source: Source, path: Path, form: Format, names: Names, *, extra: bool, overwrite: bool
 ) -> None:
-    """Writes the rows to a file, completely or not at all.
+    """Writes the rows to a file atomically.
 
     Raises:
         FileExistsError: The file exists and ``overwrite`` is false.

@@ -71,7 +71,7 @@ class LiveTable(Live):
         self._status = Text()
 
     def show(self, update: OrderUpdate, problem: str = "") -> None:
-        """Shows an update; ``problem`` is one of an alert."""
+        """Shows an update; ``problem`` is the failure of an alert."""
         at = clock(update.at)
         self._status = Text()
         if update.missed is None:
@@ -93,7 +93,7 @@ class LiveTable(Live):
         self._draw()
 
     def show_retry(self, retry: Retry) -> None:
-        """Shows that an attempt failed, until the call ends; an outage is worth more."""
+        """Shows a failed attempt until the call ends, unless an outage is shown."""
         if not self._misses:
             self._status = _line(retry_text(retry), "yellow")
             self._draw()

@@ -1,4 +1,4 @@
-"""The client that a command's options make, and its books with what did not fit in them told."""
+"""Creates a command's client from its options; fetches books without Python's warnings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def connect(
     keep_personal_data: bool = False,
     on_retry: Callable[[Retry], object] | None = None,
 ) -> Client:
-    """A client of the profile or, without one, of the environment.
+    """Returns a client for the profile or, without one, for the environment.
 
     Raises ConfigurationError where that gives no address, or no token and one is needed.
     """
@@ -55,7 +55,7 @@ def connect(
 
 
 def client_options(connection: Connection) -> dict[str, Any]:
-    """The options of the client that a command's options ask for."""
+    """Returns the options of `Client` for the options of a command."""
     options = {} if connection.profile is None else _profile(connection.profile)
     if connection.timeout is not None:
         if not 0 < connection.timeout < float("inf"):
@@ -65,7 +65,7 @@ def client_options(connection: Connection) -> dict[str, Any]:
 
 
 def _profile(name: str) -> dict[str, Any]:
-    """The profile's options. What is no profile's name is not repeated: it may be a token."""
+    """Returns the profile's options. Errors omit an unknown name, which may be a token."""
     known = profile_names()
     if name not in known:
         raise ConfigurationError(
@@ -76,7 +76,7 @@ def _profile(name: str) -> dict[str, Any]:
 
 
 def token_source(connection: Connection, client: Client) -> str:
-    """Where the client has its token from. Raises ConfigurationError where it has none."""
+    """Returns the source of the client's token. Raises ConfigurationError if it has none."""
     if not client._tokens.known:
         raise ConfigurationError(
             f"no access token: set {ACCESS_TOKEN_VARIABLE} or use --profile NAME"
@@ -87,14 +87,14 @@ def token_source(connection: Connection, client: Client) -> str:
 
 
 def received(call: Callable[[], Result]) -> Result:
-    """What the call gives; values that were lost are told later, with the book's issues."""
+    """Returns the result of a call. Lost values are reported later, with the book's issues."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         return call()
 
 
 def retry_text(retry: Retry) -> str:
-    """Says which attempt failed, why, and when the next one is."""
+    """Returns which attempt failed, why, and when the next one follows."""
     return f"attempt {retry.attempt} failed ({retry.reason}), next in {retry.delay:.1f} s"
 
 

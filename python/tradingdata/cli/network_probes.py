@@ -1,4 +1,4 @@
-"""The way to the service, step by step: its host's name, a connection, trust, and its clock."""
+"""Network checks for `tradingdata check`: name lookup, connection, certificate and clock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROXY_VARIABLES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
 
 @dataclass(frozen=True)
 class Route:
-    """Where the first connection goes: the service's host, or a proxy before it."""
+    """Target of the first connection: the service's host, or a proxy."""
 
     host: str
     port: int
@@ -32,7 +32,7 @@ class Route:
 
     @property
     def target(self) -> tuple[str, int]:
-        """The host and port that are connected to."""
+        """The host and port to connect to."""
         if self.proxy is None:
             return self.host, self.port
         parts = urlsplit(self.proxy if "://" in self.proxy else f"http://{self.proxy}")
@@ -40,7 +40,7 @@ class Route:
 
 
 def route_of(base_url: str, options: dict[str, Any]) -> Route:
-    """The route that a client of these options takes."""
+    """Returns the route of a client with these options."""
     parts = urlsplit(base_url)
     host, secure = parts.hostname or "", parts.scheme == "https"
     trust_env = options.get("trust_env", True)
@@ -55,7 +55,7 @@ def route_of(base_url: str, options: dict[str, Any]) -> Route:
 
 
 def _proxy(host: str, given: str | None, trust_env: bool) -> str | None:
-    """As the core chooses it: loopback has none, what is given goes before the environment's."""
+    """Returns the proxy that the core would use: none for loopback, else given or environment's."""
     if host in ("localhost", "::1") or host.startswith("127."):
         return None
     if given is not None or not trust_env:
@@ -65,49 +65,49 @@ def _proxy(host: str, given: str | None, trust_env: bool) -> str | None:
 
 
 def addresses(route: Route) -> list[str]:
-    """The addresses of the host's name. Raises socket.gaierror."""
+    """Returns the addresses of the host. Raises socket.gaierror."""
     host, port = route.target
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def connected(route: Route, timeout: float) -> socket.socket:
-    """A connection. Raises OSError."""
+    """Returns a TCP connection. Raises OSError."""
     return socket.create_connection(route.target, timeout=timeout)
 
 
 def trusted(route: Route, connection: socket.socket) -> ssl.SSLSocket:
-    """The connection in TLS, its certificate verified. Raises ssl.SSLError."""
+    """Starts TLS on the connection and verifies the certificate. Raises ssl.SSLError."""
     context = ssl.create_default_context(cafile=route.ca_file or None)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context.wrap_socket(connection, server_hostname=route.host)
 
 
 def certificate_end(connection: ssl.SSLSocket) -> datetime:
-    """When the service's certificate ends."""
+    """Returns when the service's certificate expires."""
     certificate = connection.getpeercert() or {}
     return datetime.fromtimestamp(ssl.cert_time_to_seconds(str(certificate["notAfter"])), UTC)
 
 
 def clock_skew(route: Route, connection: socket.socket) -> float | None:
-    """Seconds that the service's clock is ahead of this machine's, or None if it does not tell.
+    """Returns by how many seconds the service's clock is ahead of this machine's, or None.
 
-    It asks for one stock, without a token, and reads the Date header, which has whole seconds.
-    Raises OSError and HTTPException.
+    Searches for one stock, without a token, and reads the Date header, which has a resolution of
+    one second. Raises OSError and HTTPException.
     """
     http = HTTPConnection(route.host, route.port)
     http.sock = connection
     started = time.time()
     http.request("GET", f"{route.path}/api/v1/stocks?query=INFY&limit=1")
-    answer = http.getresponse()
+    response = http.getresponse()
     between = (started + time.time()) / 2
-    answer.read()
-    date = answer.getheader("Date")
+    response.read()
+    date = response.getheader("Date")
     if date is None:
         return None
     try:
-        told = parsedate_to_datetime(date).timestamp()
+        sent = parsedate_to_datetime(date).timestamp()
     except ValueError:
         return None
-    # The header leaves out up to a second: the clock stood at half of one, give or take that half.
-    return told + 0.5 - between
+    # The header is rounded down to a second, so half a second is its expected error.
+    return sent + 0.5 - between

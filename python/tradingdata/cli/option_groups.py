@@ -1,4 +1,4 @@
-"""Options that several commands share, written once: a dataclass whose fields are options."""
+"""Groups of options shared by several commands: dataclasses whose fields are options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as typer takes it: a parameter that is a dataclass becomes all of its fields."""
+    """Returns the command with each dataclass parameter replaced by its fields, for typer."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {}
     parameters: list[Parameter] = []

@@ -1,4 +1,4 @@
-"""The options that commands share."""
+"""The options that several commands share, as groups; each option is defined once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .completion import complete_columns, complete_filters, complete_profiles, c
 
 
 class Format(StrEnum):
-    """How a book is written."""
+    """The output formats."""
 
     TABLE = "table"
     CSV = "csv"
@@ -46,7 +46,7 @@ Chosen = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Connection:
-    """Which account, and how long to wait for it."""
+    """Account and timeout."""
 
     profile: Annotated[
         str | None,
@@ -69,7 +69,7 @@ class Connection:
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """Which columns."""
+    """Selection of columns."""
 
     columns: Chosen = None
     extra: Annotated[
@@ -80,7 +80,7 @@ class Columns:
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """Which rows."""
+    """Selection of rows."""
 
     where: Annotated[
         list[str] | None,
@@ -97,7 +97,7 @@ class Filter:
 
 @dataclass(frozen=True, kw_only=True)
 class Selection(Filter):
-    """Which rows, in which order, and how many."""
+    """Selection, order and number of rows."""
 
     sort: Annotated[
         str | None,
@@ -114,7 +114,7 @@ class Selection(Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class TimedSelection(Selection):
-    """Which rows of a book that has times."""
+    """Selection of rows of a book with times."""
 
     since: Annotated[
         str | None,
@@ -128,7 +128,7 @@ class TimedSelection(Selection):
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """Where it goes and how it is written."""
+    """Destination and format of the output."""
 
     format: Annotated[
         Format | None,
@@ -161,7 +161,7 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Care:
-    """How values are taken."""
+    """Treatment of malformed and personal values."""
 
     strict: Annotated[
         bool,

@@ -1,4 +1,4 @@
-"""Where rows go: the terminal, a pipe or a file, in the format that was asked for."""
+"""Writes rows to the terminal, a pipe or a file, in the selected format."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _STDOUT = Path("-")
 
 
 class Destination:
-    """Where a command's rows are to go; made before any request, so that a mistake costs none.
+    """Destination of a command's rows, validated before any request.
 
-    ``columns`` are those that were asked for, None where none were; with ``extra``, the fields that
-    the service does not document go along.
+    ``columns`` are the selected ones, None if none were selected; ``extra`` includes the fields
+    that the service does not document.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class Destination:
 
     @property
     def as_table(self) -> bool:
-        """Whether it is to be a table with the columns that a command thinks best."""
+        """Whether the output is a table with default columns."""
         return self._path is None and self._format is Format.TABLE and self._columns is None
 
     def take(self, source: Source) -> None:
-        """Writes the rows, and tells what did not fit in the answer that they are from."""
+        """Writes the rows and reports the issues of their response."""
         console = screen()
         if self._path is not None:
             self._write(self._path, source)
@@ -88,13 +88,13 @@ class Destination:
         except OSError as error:
             if error.strerror is None:
                 raise
-            # It names the draft beside the file, which nobody asked for.
+            # The original error names the temporary file.
             raise OSError(error.errno, error.strerror, str(path)) from None
         remark(f"wrote {source.counted()} to {path}")
         print_issues(source, remark, lost_only=True)
 
     def _stream(self, source: Source) -> None:
-        """Writes what libraries write to files only to standard output."""
+        """Writes a format to standard output that libraries can only write to files."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"book.{self._format.value}")
             self._write_file(path, source, overwrite=False)
@@ -106,7 +106,7 @@ class Destination:
         write_file(source, path, self._format, names, extra=self._extra, overwrite=overwrite)
 
     def _names(self, source: Source) -> list[str] | None:
-        """The columns: those that were asked for, the key ones of a table, else all."""
+        """Returns the selected columns, the key columns of a table, or None for all."""
         if self._format is not Format.TABLE:
             return self._columns
         names = list(source.key_columns) if self._columns is None else self._columns
@@ -125,7 +125,7 @@ class Destination:
 
 
 class BookDestination:
-    """The same for a book, of which the options may ask for some rows only."""
+    """Destination of a book, of which options may select rows."""
 
     def __init__(
         self, record: str, output: Output, columns: Columns, only: Filter | None = None
@@ -135,13 +135,13 @@ class BookDestination:
         self._destination = Destination(output, columns=chosen, extra=columns.extra)
 
     def take(self, book: Book[Any]) -> None:
-        """Writes the rows that were asked for, and reports what did not fit in the response."""
+        """Writes the selected rows and reports the issues of the response."""
         part = self._rows.rows_of(book)
         self._destination.take(BookSource(part))
         remark_notes(part)
 
     def take_one(self, book: Book[Any]) -> None:
-        """Writes a book of one record: as a table field by field, else as any book."""
+        """Writes a book of one record: field by field if it is a table, else as any book."""
         if self._destination.as_table:
             write_out(record_text(book[0]).encode())
         else:
@@ -149,7 +149,7 @@ class BookDestination:
 
 
 def remark_notes(book: Book[Any]) -> None:
-    """Says on standard error why the filter matched nothing."""
+    """Explains on standard error why the filter matched nothing."""
     for note in book.notes:
         remark(f"no {NOUNS[book._record][0]} matches: {note}", "yellow")
 

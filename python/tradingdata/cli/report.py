@@ -1,4 +1,4 @@
-"""The report of `tradingdata check`: a line a step, written as soon as it is known."""
+"""The report of `tradingdata check`: one line for each step, written as soon as it is known."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _STYLES = {"ok": "green", "warn": "yellow", "FAIL": "bold red", "skip": "dim"}
 
 
 class Stop(Exception):
-    """A step failed that the others need."""
+    """A step failed that the following steps depend on."""
 
 
 class Report:
-    """The steps in order, and the exit code that they come to."""
+    """The steps in order, and the resulting exit code."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._left = list(names)
@@ -34,15 +34,15 @@ class Report:
 
     @contextmanager
     def step(self, name: str, advice: str = "", *, go_on: bool = False) -> Iterator[None]:
-        """A step; where it raises, its line says why and what to do.
+        """Runs a step; if it raises, its line says why and what to do.
 
-        Raises Stop then, unless the steps behind it can do without it (``go_on``).
+        Raises Stop then, unless the following steps do not depend on it (``go_on``).
         """
         self._name = name
         try:
             yield
         except (TradingDataError, OSError) as error:
-            if name not in self._left:  # its line is told: it is the line that could not be written
+            if name not in self._left:  # already reported: writing that line has failed
                 raise
             why = for_a_terminal(" ".join(str(error).split()))
             if not isinstance(error, TradingDataError):
@@ -54,24 +54,24 @@ class Report:
                 raise Stop from None
 
     def ok(self, text: str) -> None:
-        """The step is in order."""
+        """Reports that the step succeeded."""
         self._line("ok", self._name, text)
 
     def warn(self, text: str) -> None:
-        """The step is not in order, and calls may work all the same."""
+        """Reports a problem that need not make calls fail."""
         self._line("warn", self._name, text)
 
     def skip(self, name: str, why: str) -> None:
-        """The step does not apply."""
+        """Reports that the step does not apply."""
         self._line("skip", name, why)
 
     def skip_rest(self) -> None:
-        """The steps behind one that failed are not tried."""
+        """Reports all remaining steps as not tried."""
         for name in list(self._left):
             self.skip(name, "not tried")
 
     def end(self) -> Code:
-        """Says what it comes to; returns the exit code of the first step that failed."""
+        """Writes a summary; returns the exit code of the first step that failed."""
         failed, warned = self._counts["FAIL"], self._counts["warn"]
         if failed:
             self._write(f"{failed} failed", "bold red")

@@ -1,4 +1,4 @@
-"""One run of the command line: arguments in, an exit code out, and never a traceback."""
+"""Runs the command line: converts every error to a message and an exit code."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SECRET_OPTION = re.compile(
 )
 _LONG_WORD = re.compile(r"[\w.~+/-]{16,}")
 _NO_TOKENS_HERE = (
-    "a token is never taken from the command line, where other users and the shell's history see "
-    "it: set TRADINGDATA_ACCESS_TOKEN, or use a profile (--profile NAME)"
+    "a token on the command line is visible to other users and stored in the shell's history: "
+    "set TRADINGDATA_ACCESS_TOKEN, or use a profile (--profile NAME)"
 )
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs a command; returns the exit code that `codes` documents."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal need not have every character
+    """Runs a command; returns one of the codes of `exit_codes`."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # the terminal's encoding may lack characters
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if any(map(_SECRET_OPTION.fullmatch, arguments)):
@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
         return result if isinstance(result, int) else Code.OK
     except (KeyboardInterrupt, typer.Abort):
         return Code.INTERRUPTED
-    except SystemExit as end:  # completion, and where typer itself met a broken pipe
+    except SystemExit as end:  # completion, or a broken pipe that typer handled
         if isinstance(end.__context__, BrokenPipeError):
             return _pipe_closed()
         return end.code if isinstance(end.code, int) else Code.OK
@@ -52,24 +52,24 @@ def run(arguments: Sequence[str]) -> int:
             return _pipe_closed()
         if "--debug" in arguments:
             traceback.print_exc()
-        return _told(error, arguments)
+        return _report(error, arguments)
 
 
-def _told(error: Exception, arguments: Sequence[str]) -> int:
-    """Says what went wrong; typer's own errors are told by what they can do."""
+def _report(error: Exception, arguments: Sequence[str]) -> int:
+    """Writes the message of an error; returns its exit code."""
     if hasattr(error, "format_message"):
         message = _without_long_words(_reworded(error.format_message()), arguments)
         problem(f"{message[:1].lower()}{message[1:]}; see `{_help_command(error)}`")
         return Code.USAGE
     code = code_of(error)
     if code is Code.BUG:
-        problem(f"{type(error).__name__}: {error} (unforeseen: --debug shows where)")
+        problem(f"{type(error).__name__}: {error} (unexpected: --debug shows the traceback)")
     else:
         account = getattr(error, "account", None)
         label = "" if account is None else f"[{account}] "
         notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
         message = label + for_a_terminal(f"{_words(error)}{notes}")
-        # Names of files are long words too, and no tokens.
+        # File names are long words too, but not tokens.
         problem(message if code is Code.FILE else _without_long_words(message, arguments))
     return code
 
@@ -95,7 +95,7 @@ def _reworded(message: str) -> str:
 
 
 def _words(error: Exception) -> str:
-    """The message; the system's errors without their numbers."""
+    """Returns the message; that of a system error without its number."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     what = "the output cannot be written" if error.filename is None else error.filename
@@ -108,16 +108,16 @@ def _help_command(error: object) -> str:
 
 
 def _without_long_words(message: str, arguments: Sequence[str]) -> str:
-    """An error without what may be a token that stands in a wrong place, however it is spelt."""
+    """Removes long words of the arguments from a message: one may be a misplaced token."""
     for argument in arguments:
         for word in _LONG_WORD.findall(argument):
-            if not re.fullmatch("[a-z_-]+", word):  # a column's name, an option's
+            if not re.fullmatch("[a-z_-]+", word):  # names of columns and options may be shown
                 message = re.sub(re.escape(word), "…", message, flags=re.I)
     return message
 
 
 def _pipe_closed() -> int:
-    """Lets the interpreter's last flush go nowhere: nobody reads."""
+    """Redirects standard output to the null device, so that the final flush cannot fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""Rows as a table: on a terminal what fits it, anywhere else all rows as plain text."""
+"""Formats rows as a table: as much as fits on a terminal, all rows as plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green"}
 
 
 def plain_rows(source: Source, names: Sequence[str]) -> str:
-    """The table as text: every row and the total, and no cell cut."""
+    """Returns the complete table as text: every row and the total, without truncated cells."""
     shown = source.shown(names, len(source))
     rows = [row[1] for row in shown.rows if row is not None]
     rows += [shown.total] if shown.total else []
@@ -37,7 +37,7 @@ def plain_rows(source: Source, names: Sequence[str]) -> str:
 def print_rows(
     console: Console, source: Source, names: Sequence[str], *, asked: bool, rows: int | None
 ) -> None:
-    """Prints the table that fits the terminal, with what is left out of it."""
+    """Prints the part of the table that fits the terminal, and what it omits."""
     if not len(source):
         console.print(wrapped(source.heading(""), console.width), style="bold")
         return
@@ -50,7 +50,7 @@ def print_rows(
 
 
 def print_issues(source: Source, tell: Any, *, lost_only: bool) -> None:
-    """Tells what did not fit in the answer."""
+    """Reports the issues of the response."""
     lines = source.issues(lost_only=lost_only)
     for line in lines[:_MOST_ISSUES]:
         tell(f"issue: {line}", "yellow")
@@ -59,7 +59,7 @@ def print_issues(source: Source, tell: Any, *, lost_only: bool) -> None:
 
 
 def fitting_table(layout: Layout, shown: Shown, styles: Mapping[int, str] | None = None) -> Table:
-    """The rows of a layout as rich prints them; ``styles`` are those of rows."""
+    """Returns the rows of a layout as a rich table; ``styles`` are those of rows."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
     for name, right in zip(layout.names, layout.right, strict=True):
         table.add_column(
@@ -80,7 +80,7 @@ def fitting_table(layout: Layout, shown: Shown, styles: Mapping[int, str] | None
 
 
 def record_text(record: Any) -> str:
-    """A record as text, a line for each field that is set."""
+    """Returns a record as text, with one line for each field that is set."""
     lines = []
     kind = type(record).__name__
     for name in _core.names_of(kind):
@@ -94,7 +94,7 @@ def record_text(record: Any) -> str:
 
 
 def _ends(length: int, height: int, rows: int | None) -> int:
-    """How many rows are shown at either end."""
+    """Returns the number of rows to show at either end."""
     if rows == 0:
         return length
     most = max(2 * ENDS, height - _AROUND) if rows is None else rows
@@ -102,7 +102,7 @@ def _ends(length: int, height: int, rows: int | None) -> int:
 
 
 def without_common_day(source: Source, shown: Shown) -> str:
-    """Takes the day out of the times if they all have the same one; returns it, else ""."""
+    """Removes the day from the times if all share one; returns it, else ""."""
     day = source.common_day([shown.names[at] for at in shown.times])
     shown.without_day(day)
     return day

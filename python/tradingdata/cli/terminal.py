@@ -1,4 +1,4 @@
-"""Where text goes: data to standard output, remarks and errors to standard error."""
+"""Writes text: data to standard output, remarks and errors to standard error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def screen() -> Console | None:
-    """The terminal that standard output is, or None where it is a pipe or a file."""
+    """Returns a console if standard output is a terminal, else None."""
     if not sys.stdout.isatty():
         return None
     from rich.console import Console
@@ -21,22 +21,22 @@ def screen() -> Console | None:
 
 
 def remark(text: str, style: str = "dim") -> None:
-    """Writes a line to standard error, which a pipe or `-o` does not take along."""
+    """Writes a line to standard error, which is not part of the data."""
     _to_stderr(text, style)
 
 
 def problem(text: str) -> None:
-    """Writes an error: one line, red on a terminal, that says what to do."""
+    """Writes an error as one line, red on a terminal."""
     _to_stderr("error: " + " ".join(text.split()), "red")
 
 
 def watched() -> bool:
-    """Whether somebody may be reading standard error as it comes."""
+    """Returns whether standard error is a terminal."""
     return sys.stderr.isatty()
 
 
 def write_out(data: bytes) -> None:
-    """Writes to standard output, all of it: unbuffered Python may take less than it is given."""
+    """Writes all data to standard output, of which unbuffered Python may accept only a part."""
     sys.stdout.flush()
     left = memoryview(data)
     while left:

@@ -1,1 +1,1 @@
-"""The commands, one a file; `app` lists them."""
+"""The commands, one per module; `app` lists them."""

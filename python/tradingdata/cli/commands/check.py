@@ -1,4 +1,4 @@
-"""`tradingdata check`: is everything in order, and if not, what to do."""
+"""`tradingdata check`: checks settings, network and token, with advice for each problem."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _walk(connection: Connection, report: Report) -> None:
         _network(route, options.get("connect_timeout", 5.0), client, report)
         with report.step("search", go_on=True):
             took = _timed(lambda: client.search("INFY").first(1))
-            report.ok(f"answers in {_ms(took)}, without a token")
+            report.ok(f"response in {_ms(took)}, without a token")
         _account(connection, client, report)
 
 
@@ -96,7 +96,7 @@ def _tls(route: probes.Route, connection: socket, client: Client, report: Report
         try:
             secured = probes.trusted(route, connection)
         except (ssl.SSLError, OSError):
-            client.search("INFY").first(1)  # raises what says what to do
+            client.search("INFY").first(1)  # raises an error with advice
             raise
         took = time.perf_counter() - started
         end = probes.certificate_end(secured)
@@ -118,7 +118,7 @@ def _clock(route: probes.Route, connection: socket, report: Report) -> None:
             report.warn(f"unknown ({type(error).__name__}); the search below says why")
             return
         if skew is None:
-            report.warn("the service tells no time: look at your clock yourself")
+            report.warn("the service sends no time: check this machine's clock yourself")
         elif abs(skew) > _MOST_SKEW:
             side = "behind" if skew > 0 else "ahead of"
             report.warn(

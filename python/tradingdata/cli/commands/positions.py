@@ -1,4 +1,4 @@
-"""`tradingdata positions`: what the trades add up to, by security."""
+"""`tradingdata positions`: purchases, sales and their net by security."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def sandbox(
     except OSError as error:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
-        raise UsageError(f"--port {port}: {error.strerror}; --port 0 takes a free one") from None
+        raise UsageError(f"--port {port}: {error.strerror}; --port 0 chooses a free one") from None
 
 
 def _check_day(day: str | None) -> None:

@@ -51,7 +51,7 @@ def search(
     Reads all pages of the result. Needs no token.
     """
     if not query.strip():
-        raise UsageError("QUERY is empty: give a company name, an NSE symbol or a BSE code")
+        raise UsageError("QUERY is empty: pass a company name, an NSE symbol or a BSE code")
     destination = BookDestination("Stock", output, columns, only)
     with connect(connection, care, token=False) as client:
         found = client.search(query, max_items=most, page_size=page_size, start_page=start_page)

@@ -1,4 +1,4 @@
-"""`tradingdata versions`: what is installed."""
+"""`tradingdata versions`: the installed versions."""
 
 from __future__ import annotations
 

@@ -126,13 +126,13 @@ def _remark_problem(text: str) -> None:
 
 
 def _each(updates: Iterator[OrderUpdate]) -> Iterator[OrderUpdate]:
-    """The updates, without Python's warnings among them."""
+    """Yields the updates without issuing Python's warnings."""
     while (update := received(lambda: next(updates, None))) is not None:
         yield update
 
 
 def _end(text: str | None) -> datetime | None:
-    """The moment that --until names, on this computer's clock."""
+    """Returns the time of --until on this computer's clock."""
     if text is None:
         return None
     until: datetime | date | time = parsed_time("--until", text)

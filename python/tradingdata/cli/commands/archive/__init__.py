@@ -1,1 +1,1 @@
-"""`tradingdata archive`: one sub-command a file; `group` makes them a group."""
+"""`tradingdata archive`: one sub-command per module; `group` lists them."""

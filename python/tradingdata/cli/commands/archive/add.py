@@ -1,4 +1,4 @@
-"""`tradingdata archive add`: files saved books."""
+"""`tradingdata archive add`: stores saved books."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sub-commands share: their arguments, and how they open and read an archive."""
+"""Arguments shared by the sub-commands, and helpers to open and read an archive."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MissingOk = Annotated[bool, switch("--missing-ok", "Only warn about days that we
 
 @dataclass(frozen=True, kw_only=True)
 class Days:
-    """Which days to read."""
+    """Selection of days."""
 
     start: Annotated[
         str | None,
@@ -41,7 +41,7 @@ class Days:
     missing_ok: MissingOk = False
 
     def checked(self) -> tuple[str | None, str | None]:
-        """Returns the first and the last day, once they are known to be days."""
+        """Returns the first and the last day after validating them."""
         fitting(lambda: days_of(self.start, self.end))
         return self.start, self.end
 

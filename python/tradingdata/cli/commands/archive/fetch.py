@@ -1,4 +1,4 @@
-"""`tradingdata archive fetch`: files the day's books."""
+"""`tradingdata archive fetch`: stores the day's books."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _line(entry: ArchiveFetch) -> str:
 
 
 def _rescue(error: ArchiveError, file: Path) -> None:
-    """Saves a book that could not be filed: tomorrow the service no longer has it."""
+    """Saves a book that could not be stored, because the service will not have it tomorrow."""
     if error.book is None:
         return
     now = datetime.now(UTC)
