@@ -103,6 +103,7 @@ __all__ = [
     "execution_quality",
     "fetch_books",
     "order_books",
+    "plot",
     "positions",
     "realised_pnl",
     "reconcile",
@@ -126,7 +127,14 @@ if TYPE_CHECKING:
         order_books,
         trade_books,
     )
-    from .analysis import execution_quality, positions, realised_pnl, reconcile, unrealised_pnl
+    from .analysis import (
+        execution_quality,
+        plot,
+        positions,
+        realised_pnl,
+        reconcile,
+        unrealised_pnl,
+    )
     from .archive import Archive
     from .books.diff import OrderChange
     from .client.async_client import AsyncClient
@@ -149,6 +157,7 @@ _LAZY = {
     "execution_quality": "analysis",
     "fetch_books": "accounts.fetch",
     "order_books": "accounts.fetch",
+    "plot": "analysis.plot",
     "positions": "analysis",
     "realised_pnl": "analysis",
     "reconcile": "analysis",
@@ -165,7 +174,7 @@ def __getattr__(name: str) -> object:
         import importlib
 
         module = importlib.import_module(f".{_LAZY[name]}", __name__)
-        value = module if name == _LAZY[name] else getattr(module, name)
+        value = module if name == _LAZY[name].rpartition(".")[2] else getattr(module, name)
         globals()[name] = value
         return value
     hint = ""

@@ -109,7 +109,9 @@ def test_the_sandbox_has_latencies_and_no_fill_beyond_its_limit() -> None:
     with sandbox.start() as service, service.client() as client:
         found = td.execution_quality(client.order_book(), client.trade_book()).to_pandas()
     assert len(found) == 200
-    assert found["to_exchange"].between(0, 2).all()
+    assert found["to_exchange"].between(0, 12).all()
+    assert found["to_exchange"].nunique() > 4  # a distribution: most at once, few late
+    assert found["to_exchange"].median() == 0
     assert found["fill_ratio"].between(0, 1).all()
     assert (found["to_last_fill"].dropna() >= found["to_first_fill"].dropna()).all()
     assert (found["better_by"].dropna() >= 0).all()

@@ -10,9 +10,9 @@ from typing import Any
 # Heavy, or not needed before the first use.
 NOT_YET = {
     "asyncio", "concurrent.futures", "dataclasses", "difflib", "email", "hashlib", "http",
-    "importlib.metadata", "inspect", "json", "logging", "numpy", "pandas", "pathlib", "pickle",
-    "polars", "pyarrow", "socket", "sqlite3", "ssl", "subprocess", "tempfile",
-    "tomllib", "urllib", "zoneinfo",
+    "importlib.metadata", "inspect", "json", "logging", "matplotlib", "numpy",
+    "pandas", "pathlib", "pickle", "polars", "pyarrow", "socket", "sqlite3", "ssl",
+    "subprocess", "tempfile", "tomllib", "urllib", "zoneinfo",
 }  # fmt: skip
 
 SCRIPT = """

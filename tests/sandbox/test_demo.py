@@ -32,7 +32,9 @@ def test_the_demo_shows_the_trade_book_as_a_table(shown: str) -> None:
 
 def test_the_demo_tells_derivatives_from_shares(shown: str) -> None:
     """An option is named with its strike, and premium, notional and cash are not one sum."""
-    assert re.search(r"^  [\d:]{8}  AXISBANK 24 NOV 1260 PUT +B ", shown, re.MULTILINE)
+    assert re.search(
+        r"^  [\d:]{8}  [A-Z]+ \d\d [A-Z]{3} [\d.]+ (?:PUT|CALL) +[BS] ", shown, re.MULTILINE
+    )
     kinds = re.findall(r"^  (EQUITY|FUTSTK|OPTIDX|OPTSTK) +[\d,]+\.\d\d$", shown, re.MULTILINE)
     assert kinds == ["EQUITY", "FUTSTK", "OPTIDX", "OPTSTK"]
 

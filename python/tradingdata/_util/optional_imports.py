@@ -12,6 +12,7 @@ MINIMUM = {
     "polars": "1.3",
     "pyarrow": "16.0",
     "dask": "2025.1",
+    "matplotlib": "3.10",
     "tqdm": "4.67",
     "typer": "0.16",
     "xlsxwriter": "3.2",

@@ -135,7 +135,7 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
         >>> td.unrealised_pnl(pnl.open_lots, prices={"2885": 1412.5})
     """
     price_of = PriceLookup(prices)
-    rows = list(_valued(_open_quantities(lots), price_of))
+    rows = list(_valued(open_quantities(lots), price_of))
     made = UnrealisedPnl._of(rows)
     if missing := made.unpriced:
         named = ", ".join(f"{row.security_id} ({row.symbol})" for row in missing[:_NAMED])
@@ -148,7 +148,7 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
     return made
 
 
-class _Open(NamedTuple):
+class Open(NamedTuple):
     """An open quantity, positive if long, and the exact value it was traded for."""
 
     key: Keyed
@@ -157,40 +157,41 @@ class _Open(NamedTuple):
     multiplier: int
 
 
-def _open_quantities(lots: Any) -> Iterable[_Open]:
+def open_quantities(lots: Any) -> Iterable[Open]:
+    """Returns the open quantity of each key, from lots, realised profit and loss or positions."""
     if isinstance(lots, Positions):
         return _of_positions(lots)
     return _of_lots(lots.open_lots if isinstance(lots, RealisedPnl) else lots)
 
 
-def _of_positions(positions: Positions) -> Iterator[_Open]:
+def _of_positions(positions: Positions) -> Iterator[Open]:
     for row in positions:
         net = row.net_quantity
         side = row.buy_quantity, row.buy_value
         if net < 0:
             side = row.sell_quantity, row.sell_value
         if net:
-            yield _Open(row, net, Fraction(repr(side[1])) * net / side[0], row.multiplier)
+            yield Open(row, net, Fraction(repr(side[1])) * net / side[0], row.multiplier)
 
 
-def _of_lots(lots: Any) -> Iterator[_Open]:
-    found: dict[tuple[str, ...], _Open] = {}
+def _of_lots(lots: Any) -> Iterator[Open]:
+    found: dict[tuple[str, ...], Open] = {}
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
         multiplier = lot.multiplier or 1
         key = Keyed(**dict(zip(KEY, lot.key, strict=True)), **lot.names._asdict())
-        before = found.get(lot.key, _Open(key, 0, Fraction(0), multiplier))
+        before = found.get(lot.key, Open(key, 0, Fraction(0), multiplier))
         if before.multiplier != multiplier:
             raise ValueError(
                 f"lots of security_id {key.security_id!r} have the multipliers {before.multiplier} "
                 f"and {multiplier}: convert their quantities"
             )
         value = before.value + sign * Fraction(repr(lot.value))
-        found[lot.key] = _Open(key, before.quantity + sign * lot.quantity, value, multiplier)
+        found[lot.key] = Open(key, before.quantity + sign * lot.quantity, value, multiplier)
     yield from found.values()
 
 
-def _valued(found: Iterable[_Open], price_of: PriceLookup) -> Iterator[tuple[Any, ...]]:
+def _valued(found: Iterable[Open], price_of: PriceLookup) -> Iterator[tuple[Any, ...]]:
     for key, quantity, value, multiplier in found:
         shares = quantity * multiplier
         price = price_of(key) if shares else Fraction(0)  # equal lots of both sides need none

@@ -66,7 +66,7 @@ def _within(minute: int, earliest: int, random: Random) -> int:
 
 
 def _fills(ticket: Ticket, path: tuple[int, ...], start: int, random: Random) -> Iterator[Fill]:
-    second = start + int(random.random() * 3)
+    second = start + delay(random, 0.6, 16)
     at_once = ticket.validity == "IOC" or not ticket.price
     patience = 0 if ticket.validity == "IOC" else 3 if at_once else 900
     for quantity in _parts(ticket, random):
@@ -81,6 +81,14 @@ def _fills(ticket: Ticket, path: tuple[int, ...], start: int, random: Random) ->
             second = _within(minute, second, random)
         yield Fill(second, quantity, _price(ticket, path[minute], random))
         second += int(patience * random.random() * random.random())
+
+
+def delay(random: Random, typical: float, longest: int) -> int:
+    """Returns seconds with a long tail: mostly around ``typical``, rarely near ``longest``.
+
+    A division rather than a logarithm, because every machine rounds it alike.
+    """
+    return int(typical / (1 - (1 - typical / longest) * random.random()))
 
 
 def _parts(ticket: Ticket, random: Random) -> list[int]:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from .accounts import Account
 from .instruments import Instrument, derivatives, shares
 from .market import CLOSE, Market
-from .matching_engine import execute
+from .matching_engine import delay, execute
 from .orders import Order, Ticket, Trade
 
 T = TypeVar("T")
@@ -91,7 +91,8 @@ class _Desk:
             product = _pick(random, "MMI" if derivative else "CCCCIIIIM")
             side = "B" if product == "C" or random.random() < 0.7 else "S"
             quantity = self._quantity(instrument, entered)
-        received = entered + int(random.random() * 2)
+        # Two of three within the second, one of a hundred after ten seconds.
+        received = entered + delay(random, 0.35, 12)
         order_type, price, trigger = self._prices(instrument, side, received, closing is not None)
         ioc = order_type == "LMT" and random.random() < 0.05
         iceberg = instrument.is_share and quantity >= 100 and random.random() < 0.15 and not ioc

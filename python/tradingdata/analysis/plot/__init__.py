@@ -1,0 +1,17 @@
+"""Charts of books and results in Matplotlib (extra ``plot``), public as ``td.plot``.
+
+Each function takes a book or a result, draws on ``ax`` or on a new figure, and returns the axes.
+All charts have a transparent background and colours that are legible on a light and on a dark page,
+one colour for each side and each status, amounts in lakh (L, 100,000) and crore (Cr, 10,000,000),
+and a time axis from 09:15 to 15:30. Without data they return axes with labels and a note.
+"""
+
+from __future__ import annotations
+
+from .blotter import blotter
+from .exposure import exposure
+from .fills import fills
+from .pnl_curve import pnl_curve
+from .style import STYLE, status_colour
+
+__all__ = ["STYLE", "blotter", "exposure", "fills", "pnl_curve", "status_colour"]

@@ -1,0 +1,182 @@
+"""Activity over the day: trades by side, or orders by status."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from ..._util.validate import count
+from ...books.book import OrderBook, TradeBook
+from ..by_account import joined
+from ..validation import check_codes, read, require_sides, require_values
+from .amounts import format_amounts, limits_around
+from .session import OPEN, Sessions, mark_days, market_time
+from .style import BOUGHT, INK, SOLD, note_empty, status_colour, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+
+    from ..by_account import Orders, Trades
+
+
+def blotter(
+    book: Trades | Orders,
+    *,
+    minutes: int = 15,
+    values: bool = False,
+    buy: str = "B",
+    sell: str = "S",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draws how much was traded, or how many orders were entered, in each interval of the day.
+
+    Trades are bars by side: bought above zero, sold below. Orders are stacked bars by status, at
+    their time of entry. A book of several days has one bar for each weekday, so that a day without
+    records is an empty place.
+
+    Args:
+        book: A trade book, an order book, or such books of several accounts.
+        minutes: Length of an interval, counted from 09:15. The default divides the session evenly.
+        values: Adds up ``trade_value`` rather than counting trades. Leave derivatives out first:
+            the value of an option is its premium, that of a future is notional.
+        buy: ``txn_type`` of a purchase, which the service does not document.
+        sell: ``txn_type`` of a sale.
+        ax: Axes to draw on; a new figure unless given.
+
+    Returns:
+        The axes.
+
+    Raises:
+        ImportError: If Matplotlib is not installed.
+        TypeError: If ``book`` is something else.
+        ValueError: If ``values`` is set for orders, ``minutes`` is below 1, or a trade has another
+            ``txn_type`` or lacks a required value.
+
+    Example:
+        >>> td.plot.blotter(trades.filter(expiry_date=None), values=True)
+    """
+    count("minutes", minutes)
+    first = next(iter(_books(book)), None)
+    if isinstance(first, OrderBook):
+        if values:
+            raise ValueError("values=True needs trades: an order book has no traded values")
+        return _orders(joined("book", book, OrderBook)[0], minutes, ax)
+    return _trades(joined("book", book, TradeBook)[0], minutes, values, buy, sell, ax)
+
+
+def _books(book: Any) -> Iterable[Any]:
+    books = getattr(book, "books", book)
+    return books.values() if hasattr(books, "values") else [books]
+
+
+def _trades(
+    book: TradeBook, minutes: int, values: bool, buy: str, sell: str, ax: Axes | None
+) -> Axes:
+    check_codes(buy, sell)
+    times, sides, amounts = read(book, "exch_trade_time", "txn_type", "trade_value")
+    require_values(book, {"exch_trade_time": times, "txn_type": sides})
+    require_sides(book, sides, buy, sell)
+    if values:
+        require_values(book, {"trade_value": amounts})
+    rows = [
+        (market_time(moment), side, amount if values else 1)
+        for moment, side, amount in zip(times, sides, amounts, strict=True)
+    ]
+    bins = _Bins(rows, minutes)
+    with styled(ax, 3.5) as ax:
+        for side, sign, colour, label in ((buy, 1, BOUGHT, "bought"), (sell, -1, SOLD, "sold")):
+            heights = [sign * height for height in bins.heights(side)]
+            ax.bar(bins.places, heights, bins.width, color=colour, label=label)
+        ax.axhline(0, color=INK, linewidth=0.8)
+        ax.set(title="Trades by side", ylabel="rupees" if values else "trades")
+        if rows:
+            ax.legend(loc="best", ncols=2)
+            low, high = limits_around(
+                chain(bins.heights(buy), (-each for each in bins.heights(sell)))
+            )
+            ax.set_ylim(low * 1.15, high * 1.15)
+        else:
+            ax.set_ylim(-1, 1)
+            note_empty(ax, "no trades")
+        if values:
+            format_amounts(ax.yaxis, signed=False)
+        else:
+            _whole_numbers(ax)
+        bins.mark(ax)
+    return ax
+
+
+def _orders(book: OrderBook, minutes: int, ax: Axes | None) -> Axes:
+    times, statuses = read(book, "order_date_time", "status")
+    rows = [
+        (market_time(moment), status or "no status", 1)
+        for moment, status in zip(times, statuses, strict=True)
+        if moment is not None
+    ]
+    bins = _Bins(rows, minutes)
+    with styled(ax, 3.5) as ax:
+        base = [0.0] * len(bins.places)
+        for status in sorted({status for _, status, _ in rows}, reverse=True):
+            heights = bins.heights(status)
+            colour = status_colour(status)
+            ax.bar(bins.places, heights, bins.width, base, color=colour, label=status)
+            base = [low + height for low, height in zip(base, heights, strict=True)]
+        missing = len(times) - len(rows)
+        untimed = f" ({missing} without a time of entry left out)" if missing else ""
+        ax.set(title=f"Orders by status{untimed}", ylabel="orders entered")
+        if rows:
+            ax.legend(loc="best")
+        else:
+            ax.set_ylim(0, 1)
+            note_empty(ax, "no orders")
+        _whole_numbers(ax)
+        bins.mark(ax)
+    return ax
+
+
+def _whole_numbers(ax: Axes) -> None:
+    """Labels the axis with counts; what is drawn downwards is not negative."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{abs(value):,.0f}"))
+
+
+class _Bins:
+    """Sums by label in the intervals of a day, or in days if there are several."""
+
+    def __init__(self, rows: list[tuple[datetime, str, float]], minutes: int) -> None:
+        self._sessions = Sessions(moment for moment, _, _ in rows)
+        self._minutes = minutes
+        self._sums: dict[tuple[str, float], float] = defaultdict(float)
+        for moment, label, amount in rows:
+            self._sums[label, self._place(moment)] += amount
+        if self._sessions.several:
+            self.places = [at + 0.5 for at in range(len(self._sessions.days))]
+            self.width = 0.8
+        else:
+            self.places = sorted({place for _, place in self._sums})
+            self.width = minutes / (24 * 60) * 0.9
+
+    def _place(self, moment: datetime) -> float:
+        """Returns the middle of the moment's interval."""
+        if self._sessions.several:
+            return int(self._sessions.position(datetime.combine(moment.date(), OPEN))) + 0.5
+        opened = datetime.combine(moment.date(), OPEN)
+        length = timedelta(minutes=self._minutes)
+        return self._sessions.position(opened + length * ((moment - opened) // length + 0.5))
+
+    def heights(self, label: str) -> list[float]:
+        """Returns the sums of one label, one for each place."""
+        return [self._sums.get((label, place), 0.0) for place in self.places]
+
+    def mark(self, ax: Axes) -> None:
+        """Sets the time axis."""
+        self._sessions.mark(ax)
+        if self._sessions.several:
+            mark_days(ax, self._sessions.days, self.places)
+            ax.set_xlabel("day")

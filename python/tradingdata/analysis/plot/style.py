@@ -1,0 +1,75 @@
+"""Colours and settings that all charts share, legible on a light and on a dark page."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from ..._util.optional_imports import require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+
+INK = "#7f7f7f"
+# Lighter by one step. IPython paints a white or black box behind a transparent figure whose tick
+# labels are all dark or all light; the two greys are on different sides of its threshold.
+INK_Y = "#808080"
+
+BOUGHT, SOLD = "#2f81f7", "#e8690c"
+GAIN, LOSS = "#2f9e44", "#e5484d"
+_STATUS = {"success": GAIN, "pending": "#b58900", "error": LOSS}
+_OTHERS = ("#9c6ade", "#0c96a8", "#d6409f", "#8d7a5b")
+
+STYLE: dict[str, Any] = {
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    "axes.facecolor": "none",
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
+    "axes.prop_cycle": f"cycler('color', {[BOUGHT, SOLD, GAIN, *_OTHERS]!r})",
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK_Y,
+    "grid.color": INK,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+}
+"""Matplotlib settings of these charts, for your own: ``plt.style.use(td.plot.STYLE)``."""
+
+
+def status_colour(status: str) -> str:
+    """Returns the colour of an order status, the same in every chart."""
+    known = _STATUS.get(status.lower())
+    return known or _OTHERS[crc32(status.lower().encode()) % len(_OTHERS)]
+
+
+@contextmanager
+def styled(ax: Axes | None, height: float) -> Iterator[Axes]:
+    """Gives the axes to draw on, ``ax`` or those of a new figure, while the style applies."""
+    matplotlib = require("matplotlib", "plot", "td.plot")
+    pyplot = require("matplotlib.pyplot", "plot", "td.plot")
+    with matplotlib.rc_context(STYLE):
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(8, height), layout="constrained")
+        ax.set_facecolor("none")
+        ax.title.set_color(INK)
+        for axis, ink in ((ax.xaxis, INK), (ax.yaxis, INK_Y)):
+            axis.label.set_color(INK)
+            # Ticks are made when they are drawn, after the style has ended.
+            axis.set_tick_params(which="both", color=INK, labelcolor=ink)
+        for side, spine in ax.spines.items():
+            spine.set(color=INK, visible=side in ("left", "bottom"))
+        yield ax
+
+
+def note_empty(ax: Axes, text: str) -> None:
+    """Says in the axes, above a line through their middle, why they are empty."""
+    ax.text(0.5, 0.6, text, transform=ax.transAxes, ha="center", va="center", color=INK)

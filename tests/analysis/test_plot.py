@@ -1,0 +1,292 @@
+"""``td.plot``: every chart of every input, empty ones, the axes and the colours."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.dates import num2date
+
+import tradingdata as td
+from tradingdata.analysis.plot import style
+from tradingdata.analysis.plot.amounts import amount
+
+mpl.use("agg")
+DAY = date(2026, 11, 20)
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def books() -> tuple[td.OrderBook, td.TradeBook]:
+    with td.sandbox.start(seed=7) as service, service.client() as client:
+        return client.books()
+
+
+@pytest.fixture(scope="module")
+def week() -> tuple[td.OrderBook, td.TradeBook]:
+    """Three days, of which the middle one is missing."""
+    found = []
+    for day in ("2026-11-18", "2026-11-20"):
+        with td.sandbox.start(day=day, orders=60) as service, service.client() as client:
+            found.append(client.books())
+    return td.concat([orders for orders, _ in found]), td.concat([trades for _, trades in found])
+
+
+def drawn(ax: Axes) -> list[str]:
+    """All text of the axes, after a drawing: ticks are formatted then."""
+    ax.figure.canvas.draw()
+    texts = [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts]
+    texts += [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    return [text.get_text() for text in texts]
+
+
+def charts(orders: td.OrderBook, trades: td.TradeBook) -> dict[str, Callable[..., Axes]]:
+    pnl = td.realised_pnl(trades)
+    prices = {trade.security_id: trade.traded_price for trade in trades}
+    value = td.unrealised_pnl(pnl.open_lots, prices)
+    quality = td.execution_quality(orders, trades)
+    made = {
+        "pnl_curve of trades": (td.plot.pnl_curve, trades),
+        "pnl_curve of accounts": (td.plot.pnl_curve, {"desk1": trades}),
+        "pnl_curve of a result": (td.plot.pnl_curve, pnl),
+        "pnl_curve of matches": (td.plot.pnl_curve, pnl.matches),
+        "blotter of trades": (td.plot.blotter, trades),
+        "blotter of orders": (td.plot.blotter, orders),
+        "blotter of accounts": (td.plot.blotter, {"desk1": orders}),
+        "exposure of trades": (td.plot.exposure, trades),
+        "exposure of positions": (td.plot.exposure, td.positions(trades)),
+        "exposure of profit": (td.plot.exposure, pnl),
+        "exposure of lots": (td.plot.exposure, pnl.open_lots),
+        "exposure at prices": (td.plot.exposure, value),
+        "fills of trades": (td.plot.fills, trades),
+        "fills of quality": (td.plot.fills, quality),
+    }
+    return {
+        name: (lambda call=call, given=given, **options: call(given, **options))
+        for name, (call, given) in made.items()
+    }
+
+
+NAMES = list(charts(td.OrderBook(), td.TradeBook()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chart_is_labelled_and_has_no_exponent(name: str, books: Any, week: Any) -> None:
+    for orders, trades in (books, week):
+        ax = charts(orders, trades)[name]()
+        texts = drawn(ax)
+        assert ax.get_title()
+        assert ax.get_xlabel()
+        assert not any("e+" in text or "1e" in text for text in texts)
+        assert {ax.xaxis.get_offset_text().get_text(), ax.yaxis.get_offset_text().get_text()} == {
+            ""
+        }
+        assert ax.patches or ax.lines or ax.collections
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chart_without_data_says_so(name: str) -> None:
+    ax = charts(td.OrderBook(), td.TradeBook())[name]()
+    (note,) = ax.texts
+    assert note.get_text() in {"nothing realised", "no trades", "no orders", "nothing open"} | {
+        "no fills"
+    }
+    assert ax.get_title()
+    assert ax.get_xlabel()
+    assert "1e" not in "".join(drawn(ax))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chart_is_drawn_on_the_axes_given(name: str, books: Any) -> None:
+    figure, ax = plt.subplots()
+    before = dict(mpl.rcParams)
+    assert charts(*books)[name](ax=ax) is ax
+    assert plt.get_fignums() == [figure.number]
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chart_is_transparent_and_jupyter_adds_no_background(name: str, books: Any) -> None:
+    """IPython asks for a background if all tick labels are on one side of half lightness."""
+    ax = charts(*books)[name]()
+    drawn(ax)
+    assert ax.figure.get_facecolor()[3] == ax.get_facecolor()[3] == 0
+    labels = [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    weights = (0.299, 0.587, 0.114)
+    light = {
+        sum(w * c for w, c in zip(weights, to_rgb(x.get_color()), strict=True)) for x in labels
+    }
+    assert {value > 0.5 for value in light} == {True, False}
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2: from 1 to 21."""
+
+    def luminance(colour: str) -> float:
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)
+        ]
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#111111"])
+def test_every_colour_is_legible_on_light_and_dark(page: str) -> None:
+    statuses = ["Pending", "Success", "Error", "Cancelled", "Expired", "Modified", "Open"]
+    colours = [
+        style.BOUGHT,
+        style.SOLD,
+        style.GAIN,
+        style.LOSS,
+        *map(style.status_colour, statuses),
+    ]
+    assert [colour for colour in colours if contrast(colour, page) < 3] == []
+    assert min(contrast(ink, page) for ink in (style.INK, style.INK_Y)) > 3.9
+
+
+def test_a_side_and_a_status_have_one_colour_in_all_charts(books: Any) -> None:
+    orders, trades = books
+
+    def legend(ax: Axes) -> dict[str, str]:
+        found = {}
+        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
+            part = handle[0] if hasattr(handle, "patches") else handle
+            get = getattr(part, "get_facecolor", None) or part.get_color
+            colour = get()
+            found[name.split(" (")[0]] = to_hex(colour[0] if len(colour) == 1 else colour)
+        return found
+
+    quality = td.execution_quality(orders, trades)
+    for ax in (td.plot.blotter(trades), td.plot.fills(trades), td.plot.fills(quality)):
+        assert legend(ax) == {"bought": style.BOUGHT, "sold": style.SOLD}
+    morning, evening = orders[:100], orders[100:]
+    for book in (morning, evening, orders):
+        colours = legend(td.plot.blotter(book))
+        assert colours == {name: style.status_colour(name) for name in colours}
+        assert len(set(colours.values())) == len(colours) > 1
+
+
+def test_the_time_axis_is_the_session(books: Any) -> None:
+    orders, trades = books
+    for ax in (td.plot.pnl_curve(trades), td.plot.blotter(orders), td.plot.fills(trades)):
+        low, high = (num2date(at).replace(tzinfo=None) for at in ax.get_xlim())
+        assert low == datetime.combine(DAY, time(9, 15))
+        assert high == datetime.combine(DAY, time(15, 30))
+        labels = [label.get_text() for label in ax.get_xticklabels()]
+        assert labels == ["09:15", "10:15", "11:15", "12:15", "13:15", "14:15", "15:30"]
+        assert ax.get_xlabel() == "market time, 20 Nov 2026"
+
+
+def test_a_time_with_a_zone_is_drawn_at_the_exchanges_time(books: Any) -> None:
+    _, trades = books
+    ax = td.plot.fills(trades.localize("Asia/Kolkata"))
+    assert ax.get_xlim() == td.plot.fills(trades).get_xlim()
+    first = ax.collections[0].get_offsets()[0][0]
+    assert first == td.plot.fills(trades).collections[0].get_offsets()[0][0]
+
+
+def test_a_trade_after_the_close_widens_the_axis(books: Any) -> None:
+    _, trades = books
+    late = trades[0]._replace(exch_trade_time=datetime(2026, 11, 20, 15, 45), trade_no="late")
+    ax = td.plot.fills(td.TradeBook([*trades, late]))
+    assert num2date(ax.get_xlim()[1]).time() == time(15, 45)
+
+
+def test_days_are_side_by_side_and_a_gap_stays_visible(week: Any) -> None:
+    orders, trades = week
+    ax = td.plot.blotter(orders)
+    assert [label.get_text() for label in ax.get_xticklabels()] == [
+        "Wed 18 Nov",
+        "Thu 19 Nov",
+        "Fri 20 Nov",
+    ]
+    heights = [sum(bar[at].get_height() for bar in ax.containers) for at in range(3)]
+    assert heights == [60, 0, 60]
+    assert td.plot.pnl_curve(trades).get_xlim() == (0, 3)
+
+
+def test_the_curve_ends_at_the_realised_sum(books: Any) -> None:
+    pnl = td.realised_pnl(books[1])
+    ax = td.plot.pnl_curve(pnl)
+    ends = {line.get_label(): line.get_ydata()[-1] for line in ax.lines}
+    assert ends["all"] == pytest.approx(pnl.realised)
+    assert ends["long"] + ends["short"] == pytest.approx(pnl.realised)
+
+
+def test_the_bars_add_up_to_the_book(books: Any) -> None:
+    orders, trades = books
+    shares = trades.filter(expiry_date=None)
+    bars = [bar.get_height() for bar in td.plot.blotter(shares, values=True).patches]
+    assert sum(map(abs, bars)) == pytest.approx(sum(trade.trade_value for trade in shares))
+    assert sum(bar.get_height() for bar in td.plot.blotter(orders).patches) == len(orders)
+
+
+def test_exposure_is_drawn_largest_first_with_the_sums_of_all(books: Any) -> None:
+    pnl = td.realised_pnl(books[1])
+    prices = {trade.security_id: trade.traded_price for trade in books[1]}
+    value = td.unrealised_pnl(pnl.open_lots, prices)
+    ax = td.plot.exposure(value, largest=3)
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths == sorted((row.market_value for row in value), key=lambda each: -abs(each))[:3]
+    assert f"gross {amount(value.exposure.gross)}" in ax.get_title()
+    assert f"3 of {len(value)} shown" in ax.get_title()
+
+
+def test_the_share_filled_is_that_of_all_orders(books: Any) -> None:
+    quality = td.execution_quality(*books)
+    ax = td.plot.fills(quality, label="all")
+    (line,) = ax.lines
+    filled = sum(row.to_first_fill is not None for row in quality)
+    assert line.get_ydata()[-1] == pytest.approx(100 * filled / len(quality))
+
+
+def test_amounts_are_in_lakh_and_crore() -> None:
+    assert [amount(value) for value in (0, 950, 99_999, 150_000, -1_25_00_000, 2.5e9)] == [
+        *("0", "950", "99,999", "1.5 L", "-1.25 Cr", "250 Cr"),
+    ]
+    assert amount(50_000, largest=2e5) == "0.5 L"
+
+
+def test_wrong_arguments_are_refused(books: Any) -> None:
+    orders, trades = books
+    with pytest.raises(ValueError, match="values=True needs trades"):
+        td.plot.blotter(orders, values=True)
+    with pytest.raises(ValueError, match="y must be one of"):
+        td.plot.fills(trades, y="price")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="minutes"):
+        td.plot.blotter(trades, minutes=0)
+    for call in (td.plot.pnl_curve, td.plot.blotter, td.plot.exposure, td.plot.fills):
+        with pytest.raises(TypeError, match="takes a book"):
+            call([1, 2])  # type: ignore[arg-type, operator]
+
+
+def test_without_matplotlib_the_error_says_what_to_install() -> None:
+    script = """
+import sys
+sys.modules["matplotlib"] = None
+import tradingdata as td
+try:
+    td.plot.blotter(td.TradeBook())
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "td.plot needs matplotlib" in done.stdout
+    assert "pip install" in done.stdout
