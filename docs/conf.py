@@ -17,6 +17,7 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "code_map",
     "commands",
     "fields",
     "shown_signatures",
