@@ -23,6 +23,7 @@ from .books.required import required
 from .books.response import Response
 from .client.call_log import Retry
 from .client.client import Client
+from .client.env_file import load_env
 from .client.pager import AsyncSearchPager, SearchPager
 from .client.search_state import SearchStats
 from .client.stats import ClientStats
@@ -102,6 +103,7 @@ __all__ = [
     "dask",
     "execution_quality",
     "fetch_books",
+    "load_env",
     "order_books",
     "plot",
     "positions",

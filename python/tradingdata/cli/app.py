@@ -11,7 +11,8 @@ import typer
 from tradingdata._core import __version__
 
 from .commands import books, check, demo, pnl, positions, sandbox, search, stock, versions, watch
-from .commands.archive import group
+from .commands.archive import group as archive_group
+from .commands.profiles import group as profiles_group
 from .exit_codes import MEANINGS
 from .option_groups import spread
 from .options import Debug, switch
@@ -19,7 +20,7 @@ from .options import Debug, switch
 _HELP = """Trade book, order book and stock search of the Trading Data Service.
 
 Address and token come from TRADINGDATA_BASE_URL and TRADINGDATA_ACCESS_TOKEN, or from a profile
-(--profile NAME). A token is never an argument.
+(--profile NAME, TRADINGDATA_PROFILE). A token is never an argument.
 """
 _EXAMPLES = """
 tradingdata demo
@@ -57,13 +58,14 @@ def make_command() -> Any:
     )
     app.callback(help=_flowing(_HELP))(_main)
     _add(app, COMMANDS, styled)
-    archive = typer.Typer(
-        rich_markup_mode=markup,
-        help=group.SUMMARY,
-        epilog=_examples(group.EXAMPLES, styled),
-    )
-    _add(archive, group.COMMANDS, styled)
-    app.add_typer(archive, name="archive")
+    for name, group in (("profiles", profiles_group), ("archive", archive_group)):
+        commands = typer.Typer(
+            rich_markup_mode=markup,
+            help=group.SUMMARY,
+            epilog=_examples(group.EXAMPLES, styled),
+        )
+        _add(commands, group.COMMANDS, styled)
+        app.add_typer(commands, name=name)
     command = typer.main.get_command(app)
     _without_types(command)
     return command

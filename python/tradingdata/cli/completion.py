@@ -49,10 +49,10 @@ def complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def complete_profiles(incomplete: str) -> list[str]:
     """Completes the names of profiles."""
-    from tradingdata.client.profiles import profile_names
+    from tradingdata.client.profiles import read_profiles
     from tradingdata.errors import ConfigurationError
 
     try:
-        return [name for name in profile_names() if name.startswith(incomplete)]
+        return [name for name in read_profiles().names if name.startswith(incomplete)]
     except (ConfigurationError, OSError):
         return []

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradingdata.client.client import Client
 from tradingdata.client.options import BASE_URL_VARIABLE
-from tradingdata.client.profiles import load_profile, profile_names, profiles_path
 from tradingdata.client.tokens import ACCESS_TOKEN_VARIABLE
 from tradingdata.errors import ConfigurationError, DataWarning
 
@@ -56,23 +55,12 @@ def connect(
 
 def client_options(connection: Connection) -> dict[str, Any]:
     """Returns the options of `Client` for the options of a command."""
-    options = {} if connection.profile is None else _profile(connection.profile)
+    options = connection.chosen[1]
     if connection.timeout is not None:
         if not 0 < connection.timeout < float("inf"):
             raise UsageError("--timeout is a number of seconds above 0")
         options["timeout"] = connection.timeout
     return {**options, "on_retry": _tell_retry}
-
-
-def _profile(name: str) -> dict[str, Any]:
-    """Returns the profile's options. Errors omit an unknown name, which may be a token."""
-    known = profile_names()
-    if name not in known:
-        raise ConfigurationError(
-            f"{profiles_path()} has no profile of that name: "
-            f"use one of: {', '.join(known) or 'none'}"
-        )
-    return load_profile(name)
 
 
 def token_source(connection: Connection, client: Client) -> str:
@@ -81,8 +69,9 @@ def token_source(connection: Connection, client: Client) -> str:
         raise ConfigurationError(
             f"no access token: set {ACCESS_TOKEN_VARIABLE} or use --profile NAME"
         )
-    if connection.profile is not None and "access_token" in load_profile(connection.profile):
-        return f"the profile {connection.profile}"
+    name, options = connection.chosen
+    if "access_token" in options:
+        return f"the profile {name}"
     return ACCESS_TOKEN_VARIABLE
 
 

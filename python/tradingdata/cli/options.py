@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from .chosen_profile import chosen_profile
 from .completion import complete_columns, complete_filters, complete_profiles, complete_sort
 
 
@@ -54,7 +56,7 @@ class Connection:
             "--profile",
             "-p",
             metavar="NAME",
-            help="Take address and token from this profile.",
+            help="Take address and token from this profile (default: TRADINGDATA_PROFILE).",
             autocompletion=complete_profiles,
         ),
     ] = None
@@ -64,7 +66,22 @@ class Connection:
             metavar="SECONDS", help="Time limit of a call with its retries (default: 30)."
         ),
     ] = None
+    env_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--env-file",
+            metavar="FILE",
+            help="Set the TRADINGDATA_* variables of this file, such as .env, unless they are set.",
+            envvar="TRADINGDATA_ENV_FILE",
+            show_envvar=False,
+        ),
+    ] = None
     debug: Debug = False
+
+    @cached_property
+    def chosen(self) -> tuple[str | None, dict[str, Any]]:
+        """The name and the options of the profile, whose file is read once a command."""
+        return chosen_profile(self.profile, self.env_file)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,7 +86,7 @@ class ClientBase(Generic[Token, Tokens]):
         """Called once the options have been accepted."""
 
     @classmethod
-    def from_profile(cls, name: str, **options: Any) -> Self:
+    def from_profile(cls, name: str | None = None, **options: Any) -> Self:
         """Creates a client from a profile.
 
         Profiles are tables in ``~/.config/tradingdata/profiles.toml``, or in the file that the
@@ -95,14 +95,15 @@ class ClientBase(Generic[Token, Tokens]):
         access to the profile file. ``account`` defaults to the profile's name.
 
         Args:
-            name: Name of the profile.
+            name: Name of the profile; else the environment variable ``TRADINGDATA_PROFILE``.
             **options: Options that take precedence over the profile's.
 
         Returns:
             A new client.
 
         Raises:
-            ConfigurationError: The profile is missing, malformed or readable by other users.
+            ConfigurationError: No profile is named, or the profile is missing, malformed or
+                readable by other users.
         """
         from .profiles import load_profile, with_token_hidden
 

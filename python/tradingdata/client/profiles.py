@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import stat
 from typing import TYPE_CHECKING, Any
 
+from .._util.private_file import require_private
 from ..errors import ConfigurationError
 from .tokens import Held, token_file
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PROFILES_VARIABLE = "TRADINGDATA_PROFILES"
+PROFILE_VARIABLE = "TRADINGDATA_PROFILE"
 
 _OPTIONS: dict[str, type | tuple[type, ...]] = {
     "base_url": str,
@@ -41,32 +42,66 @@ def profiles_path() -> str:
     return os.path.join(home, "tradingdata", "profiles.toml")
 
 
-def load_profile(name: str) -> dict[str, Any]:
-    """Returns the options of a profile for ``Client``; ``account`` defaults to its name.
+class Profiles:
+    """The profiles of a file that was read once.
 
-    Raises ConfigurationError if the file or profile is missing, other users can read the file, or
-    an option is unknown or of the wrong type. Messages never contain a value.
+    Attributes:
+        path: The file.
+        tables: Its tables by name, with tokens hidden.
     """
-    path = profiles_path()
-    profiles = _read(path)
-    if name not in profiles:
-        known = ", ".join(sorted(profiles)) or "none"
-        raise ConfigurationError(f"{path} has no profile {name!r}: use one of: {known}")
-    profile = profiles[name]
-    if not isinstance(profile, dict):
-        raise ConfigurationError(
-            f"{path}: {name!r} is not a table: write [{name}] above its options"
-        )
-    check_options(f"{path}: profile {name!r}", profile)
-    options = {"account": name, **profile}
-    secret = options.pop("access_token_file", None)
-    if secret is not None:
-        if "access_token" in options:
+
+    def __init__(self, path: str, tables: dict[str, Any]) -> None:
+        self.path = path
+        self.tables = tables
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the profiles, in file order."""
+        return list(self.tables)
+
+    def options(self, name: str) -> dict[str, Any]:
+        """Returns the options of a profile for ``Client``; ``account`` defaults to its name.
+
+        Raises ConfigurationError if the profile is missing, or an option is unknown or of the wrong
+        type. Messages never contain a value.
+        """
+        path = self.path
+        if name not in self.tables:
+            known = ", ".join(sorted(self.tables)) or "none"
+            raise ConfigurationError(f"{path} has no profile {name!r}: use one of: {known}")
+        profile = self.tables[name]
+        if not isinstance(profile, dict):
             raise ConfigurationError(
-                f"{path}: profile {name!r} has both access_token and access_token_file: remove one"
+                f"{path}: {name!r} is not a table: write [{name}] above its options"
             )
-        options["access_token"] = token_file(os.path.join(os.path.dirname(path), secret))
-    return options
+        where = f"{path}: profile {name!r}"
+        check_options(where, profile)
+        options = {"account": name, **profile}
+        secret = options.pop("access_token_file", None)
+        if secret is not None:
+            if "access_token" in options:
+                raise ConfigurationError(
+                    f"{where} has both access_token and access_token_file: remove one"
+                )
+            options["access_token"] = token_file(self.token_path(name))
+        return options
+
+    def token_path(self, name: str) -> str:
+        """Returns the path of a profile's token file, which it must have."""
+        secret: str = self.tables[name]["access_token_file"]
+        return os.path.join(os.path.dirname(self.path), secret)
+
+
+def load_profile(name: str | None) -> dict[str, Any]:
+    """Returns the options of a profile; None is the one that ``TRADINGDATA_PROFILE`` names.
+
+    Raises ConfigurationError if no profile is named, the file or profile is missing, other users
+    can read the file, or an option is unknown or of the wrong type.
+    """
+    chosen = os.environ.get(PROFILE_VARIABLE) if name is None else name
+    if not chosen:
+        raise ConfigurationError(f"no profile is named: pass its name or set {PROFILE_VARIABLE}")
+    return read_profiles().options(chosen)
 
 
 def check_options(where: str, options: Mapping[str, Any]) -> None:
@@ -89,24 +124,19 @@ def with_token_hidden(options: Any) -> Any:
     return options
 
 
-def profile_names() -> list[str]:
-    """Returns the names of the profiles in file order. Raises ConfigurationError."""
-    return list(_read(profiles_path()))
+def read_profiles(path: str | None = None) -> Profiles:
+    """Returns the profiles of a file, ``profiles_path()`` unless given.
 
-
-def _read(path: str) -> dict[str, Any]:
+    Raises ConfigurationError if the file is missing or not valid, or other users can read it.
+    """
     import tomllib
 
+    path = profiles_path() if path is None else path
     try:
         with open(path, "rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise ConfigurationError(
-                    f"other users can read {path}, which may contain tokens: run `chmod 600 {path}`"
-                )
-            return {
-                name: with_token_hidden(profile) for name, profile in tomllib.load(file).items()
-            }
+            require_private(file, path)
+            tables = tomllib.load(file).items()
+            return Profiles(path, {name: with_token_hidden(table) for name, table in tables})
     except FileNotFoundError:
         raise ConfigurationError(
             f"there is no profile file at {path}: create it, or set {PROFILES_VARIABLE}"

@@ -150,6 +150,5 @@ def _ms(seconds: float) -> str:
 
 
 def _source(connection: Connection) -> str:
-    if connection.profile is not None:
-        return f"the profile {connection.profile}"
-    return "TRADINGDATA_BASE_URL"
+    name, options = connection.chosen
+    return f"the profile {name}" if "base_url" in options else "TRADINGDATA_BASE_URL"

@@ -1,0 +1,1 @@
+"""`tradingdata profiles`: one sub-command a file; `group` makes them a group."""
