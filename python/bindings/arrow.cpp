@@ -99,13 +99,8 @@ py::object arrow_stream(const OwnedSlice& self, const Names& columns, const Name
                         const py::object& requested_schema) {
   const ArrowExport wanted = export_of(self, columns, extra, categories, text, requested_schema);
   auto stream = std::make_unique<ArrowArrayStream>();
-  if (wanted.to_utc) {
-    export_stream(self.shared(), wanted, *stream);
-  } else {
-    // The table is immutable and held by `self`; without a zone nothing calls Python.
-    const ReleasedGil released;
-    export_stream(self.shared(), wanted, *stream);
-  }
+  // The table is immutable and held by `self`.
+  released_unless(wanted.to_utc != nullptr, [&] { export_stream(self.shared(), wanted, *stream); });
   return capsule_of(std::move(stream), stream_name);
 }
 

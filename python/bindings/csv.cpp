@@ -24,15 +24,8 @@ py::bytes to_csv(const OwnedSlice& self, const Names& columns, const Names& extr
                      .columns = columns_named(table, columns, extra),
                      .spreadsheet = spreadsheet};
   if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
-  std::string csv;
-  if (options.offset) {
-    csv = rows_as_csv(table, options);
-  } else {
-    // The table is immutable and held by `self`; without a zone nothing calls Python.
-    const ReleasedGil released;
-    csv = rows_as_csv(table, options);
-  }
-  return {csv};
+  // The table is immutable and held by `self`.
+  return released_unless(options.offset != nullptr, [&] { return rows_as_csv(table, options); });
 }
 
 // A cell of text, for tables whose columns are Python lists.

@@ -48,15 +48,8 @@ py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, 
                       .extras = extra,
                       .lines = lines};
   if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
-  std::string json;
-  if (options.offset) {
-    json = export_json(table, options);
-  } else {
-    // The table is immutable and held by `self`; without a zone nothing calls Python.
-    const ReleasedGil released;
-    json = export_json(table, options);
-  }
-  return {json};
+  // The table is immutable and held by `self`.
+  return released_unless(options.offset != nullptr, [&] { return export_json(table, options); });
 }
 
 }  // namespace

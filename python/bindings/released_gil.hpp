@@ -44,6 +44,14 @@ class ReleasedGil {
   PyThreadState* state_;
 };
 
+// The result of `work`, without the GIL unless it calls Python.
+template <typename Work>
+auto released_unless(bool calls_python, const Work& work) {
+  if (calls_python) return work();
+  const ReleasedGil released;
+  return work();
+}
+
 // Runs Python's signal handlers, from within a ReleasedGil; what they raise is thrown.
 inline void check_signals() {
   const py::gil_scoped_acquire acquired;
