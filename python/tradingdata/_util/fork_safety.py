@@ -13,10 +13,7 @@ import sys
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from typing import Any
 
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST_IMPORT = 5.0  # seconds for which a fork is delayed
@@ -42,12 +39,7 @@ class ForkLock:
     def __enter__(self) -> None:
         self._lock.acquire()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._lock.release()
 
 

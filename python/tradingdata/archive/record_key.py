@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..books.book import OrderBook, TradeBook
 
@@ -62,7 +62,7 @@ def rows_of(book: AnyBook, other_day: date) -> list[Row]:
     name = name_of(book)
     columns = ["client_id", "exchange", "segment", _NUMBER[name]]
     texts = [_texts(book, column) for column in columns]
-    legs = map(_leg, _column(book, "leg_no")) if name == "orders" else _texts(book, "order_no")
+    legs = map(_leg, book._rows.column("leg_no")) if name == "orders" else _texts(book, "order_no")
     times = _times(book, name)
     seen: Counter[tuple[str, ...]] = Counter()
     rows = []
@@ -77,17 +77,13 @@ def rows_of(book: AnyBook, other_day: date) -> list[Row]:
     return rows
 
 
-def _column(book: AnyBook, name: str) -> list[Any]:
-    return book._rows.column(name)
-
-
 def _texts(book: AnyBook, name: str) -> list[str]:
-    return [value or "" for value in _column(book, name)]
+    return [value or "" for value in book._rows.column(name)]
 
 
 def _times(book: AnyBook, name: str) -> list[str]:
     """Returns the time that determines each row's day, as text, without a time zone."""
-    first, second = (_column(book, column) for column in _TIMES[name])
+    first, second = (book._rows.column(column) for column in _TIMES[name])
     return [_clock(a or b) for a, b in zip(first, second, strict=True)]
 
 

@@ -10,7 +10,6 @@ import contextlib
 import weakref
 from typing import TYPE_CHECKING, overload
 
-from .._util.validate import seconds
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
 from ..errors import ClientClosedError, StockNotFoundError, TradingDataError
 from .async_tokens import AsyncTokenSource
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
     from datetime import datetime
     from datetime import time as clock_time
-    from types import TracebackType
     from typing import Any, Self
 
     from ..books.records import Stock
@@ -146,12 +144,10 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
     ) -> AsyncGenerator[OrderUpdate, None]:
         """Yields an ``OrderUpdate`` for each poll; see ``Client.watch_orders``."""
         from ..watch.polling import watch_async
-        from ..watch.schedule import time_left
         from ..watch.state import OrderState
 
-        poll = self._poll(OrderBook, timeout)
         state = OrderState(ignore, previous, where)
-        return watch_async(poll, state, seconds("interval", interval), time_left(until))
+        return self._watch(watch_async, OrderBook, state, interval, until, timeout)
 
     def watch_trades(
         self,
@@ -164,12 +160,10 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
     ) -> AsyncGenerator[TradeUpdate, None]:
         """Yields a ``TradeUpdate`` for each poll; see ``Client.watch_trades``."""
         from ..watch.polling import watch_async
-        from ..watch.schedule import time_left
         from ..watch.state import TradeState
 
-        poll = self._poll(TradeBook, timeout)
         state = TradeState(previous, where)
-        return watch_async(poll, state, seconds("interval", interval), time_left(until))
+        return self._watch(watch_async, TradeBook, state, interval, until, timeout)
 
     async def aclose(self) -> None:
         """Closes the connections; pending calls end with ``ClientClosedError``.
@@ -182,12 +176,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.aclose()
 
     # -- how a call is made --
@@ -212,12 +201,6 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
             error.account = self._account
             raise
         return self._received(kind, response)
-
-    def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Awaitable[Book]]:
-        """Returns the call that a watch repeats; validates ``timeout`` before the first one."""
-        from functools import partial
-
-        return partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
 
     async def _request(
         self, what: str, deadline: float, loop: asyncio.AbstractEventLoop

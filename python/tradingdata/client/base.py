@@ -5,6 +5,7 @@ Only code that waits for the service exists twice, in ``client`` and ``async_cli
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from .. import _core
@@ -19,7 +20,8 @@ from .tokens import Held, Source, held
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
+    from datetime import time as clock_time
     from typing import Self
 
     from .call_log import Retry
@@ -28,6 +30,7 @@ Token = TypeVar("Token")
 """The type of ``access_token``: text, or the kinds of function that the client can call."""
 Tokens = TypeVar("Tokens", bound=Source)
 Book = TypeVar("Book", TradeBook, OrderBook)
+Watch = TypeVar("Watch")
 
 
 class ClientBase(Generic[Token, Tokens]):
@@ -38,6 +41,7 @@ class ClientBase(Generic[Token, Tokens]):
 
     _token_source: ClassVar[type[Source]]
     _tokens: Tokens
+    _book: Callable[..., Any]
 
     def __init__(
         self,
@@ -157,6 +161,21 @@ class ClientBase(Generic[Token, Tokens]):
     def __reduce__(self) -> Any:
         name = type(self).__name__
         raise TypeError(f"a {name} cannot be copied or pickled: its token must not leave it")
+
+    def _watch(
+        self,
+        run: Callable[..., Watch],
+        kind: type[Any],
+        state: Any,
+        interval: float,
+        until: datetime | clock_time | None,
+        timeout: float | None,
+    ) -> Watch:
+        """Returns the generator of a watch; validates its arguments before the first request."""
+        from ..watch.schedule import time_left
+
+        poll = partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
+        return run(poll, state, seconds("interval", interval), time_left(until))
 
     def _budget(self, timeout: float | None) -> float:
         """Seconds that a call may take."""

@@ -10,7 +10,6 @@ import time
 from typing import TYPE_CHECKING, overload
 
 from .. import _core
-from .._util.validate import seconds
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
 from ..errors import StockNotFoundError, TradingDataError
 from .base import Book, ClientBase
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
     from datetime import datetime
     from datetime import time as clock_time
-    from types import TracebackType
     from typing import Any, Self
 
     from ..books.records import Stock
@@ -278,12 +276,10 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
             An ``OrderUpdate`` for each poll.
         """
         from ..watch.polling import watch
-        from ..watch.schedule import time_left
         from ..watch.state import OrderState
 
-        poll = self._poll(OrderBook, timeout)
         state = OrderState(ignore, previous, where)
-        return watch(poll, state, seconds("interval", interval), time_left(until))
+        return self._watch(watch, OrderBook, state, interval, until, timeout)
 
     def watch_trades(
         self,
@@ -312,12 +308,10 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
             A ``TradeUpdate`` for each poll.
         """
         from ..watch.polling import watch
-        from ..watch.schedule import time_left
         from ..watch.state import TradeState
 
-        poll = self._poll(TradeBook, timeout)
         state = TradeState(previous, where)
-        return watch(poll, state, seconds("interval", interval), time_left(until))
+        return self._watch(watch, TradeBook, state, interval, until, timeout)
 
     def close(self) -> None:
         """Closes the connections; calls waiting in other threads end with ``ClientClosedError``.
@@ -329,12 +323,7 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     # -- how a call is made --
@@ -371,9 +360,3 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
             raise
         log_end(what, self._account, time.monotonic() - started, status=response[1])
         return response
-
-    def _poll(self, kind: type[Book], timeout: float | None) -> Callable[[], Book]:
-        """Returns the call that a watch repeats; validates ``timeout`` before the first one."""
-        from functools import partial
-
-        return partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))

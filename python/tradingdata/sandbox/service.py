@@ -8,7 +8,6 @@ import os
 import threading
 from collections.abc import Sequence
 from datetime import date, datetime, time
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .accounts import make_accounts
@@ -214,12 +213,7 @@ class Service:
     def __enter__(self) -> Service:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def __repr__(self) -> str:

@@ -61,10 +61,6 @@ class Day:
         return over
 
 
-def _column(book: OrderBook | TradeBook, name: str) -> list[Any]:
-    return book._rows.column(name)
-
-
 def _latest(moments: Iterable[datetime | None]) -> datetime | None:
     return max((moment for moment in moments if moment is not None), default=None)
 
@@ -98,7 +94,7 @@ class OrderState:
         self._doubts: dict[tuple[Any, ...], tuple[_core.Slice, int]] = {}
         self._day = Day()
         if previous is not None:
-            self._day.is_over(0, len(previous), _latest(_column(previous, "order_date_time")))
+            self._day.is_over(0, len(previous), _latest(previous._rows.column("order_date_time")))
 
     def missed(self, error: TradingDataError) -> OrderUpdate:
         """Returns the update for a failed poll."""
@@ -110,7 +106,7 @@ class OrderState:
         diff = _core.OrderDiff(response._rows, known._rows, self._ignore)
         held = self._held(response, diff.older)
         changes = self._where.changes([*map(OrderChange._make, diff.changes(frozenset(held)))])
-        latest = _latest(_column(response, "order_date_time"))
+        latest = _latest(response._rows.column("order_date_time"))
         over = self._day.is_over(len(known), len(response), latest)
         self._orders = _with_rows(response, known, held) if held else response
         return OrderUpdate(self._orders, changes, None, _at(response), over)
@@ -165,7 +161,7 @@ class TradeState:
         self._day = Day()
         if previous is not None:
             self._unreported(previous)
-            self._day.is_over(0, len(previous), _latest(_column(previous, "exch_trade_time")))
+            self._day.is_over(0, len(previous), _latest(previous._rows.column("exch_trade_time")))
 
     def missed(self, error: TradingDataError) -> TradeUpdate:
         """Returns the update for a failed poll."""
@@ -180,14 +176,15 @@ class TradeState:
         parts = _in_parts(self._unreported(response))
         rows = [row for part in parts for row in response._rows.take(part)]
         fills = self._where.of(rows)
-        latest = _latest(_column(response, "exch_trade_time"))
+        latest = _latest(response._rows.column("exch_trade_time"))
         over = self._day.is_over(0 if before is None else len(before), len(response), latest)
         return TradeUpdate(response, fills, None, _at(response), over)
 
     def _unreported(self, trades: TradeBook) -> list[int]:
         """Returns the rows of fills not reported before, and marks them as reported."""
-        days = map(_day_of, _column(trades, "exch_trade_time"), _column(trades, "order_date_time"))
-        keys = zip(days, *(_column(trades, name) for name in FILL_KEY), strict=True)
+        column = trades._rows.column
+        days = map(_day_of, column("exch_trade_time"), column("order_date_time"))
+        keys = zip(days, *map(column, FILL_KEY), strict=True)
         unnumbered: Counter[tuple[Any, ...]] = Counter()
         rows = []
         for row, key in enumerate(keys):
