@@ -190,6 +190,7 @@ def test_ctrl_c_while_libraries_are_imported_is_quiet(library: str, tmp_path: Pa
         *("trades", "orders", "search", "stock", "positions", "pnl", "watch", "check", "demo"),
         *("sandbox", "versions", "archive", "archive fetch", "archive add", "archive trades"),
         *("archive log", "archive missing", "archive history", "archive export", "archive sql"),
+        *("profiles", "profiles list", "profiles add", "profiles check"),
     ],
 )
 @pytest.mark.parametrize("width", [60, 120])

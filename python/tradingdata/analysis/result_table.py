@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 from ..books.column_table import ColumnTable
-from ..display.preview import Shown
 from .exact_sums import exact_sum
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ class ResultTable(ColumnTable, Generic[Row]):
     _apart: ClassVar[tuple[str, ...]]  # columns that distinguish rows of the same name
     _key_columns: ClassVar[tuple[str, ...]]  # columns in a display, the most important first
     _summed: ClassVar[tuple[str, ...]] = ()
-    _noun: ClassVar[tuple[str, str]] = ("row", "rows")  # singular and plural
     _leading = 2  # number of key columns shown on any screen
     _size: ClassVar[str] = ""  # column by which rows are sorted, the largest amount first
     _zero: ClassVar[str] = ""  # rows with zero in this column come last; defaults to _size
@@ -128,11 +126,6 @@ class ResultTable(ColumnTable, Generic[Row]):
 
     # -- display --
 
-    def _heading(self) -> str:
-        from ..display.plain_table import group
-
-        return f"{group(len(self))} {self._noun[len(self) != 1]}"
-
     def _total(self) -> dict[str, float]:
         return {name: exact_sum(self._columns[name]) for name in self._summed if len(self) > 1}
 
@@ -155,24 +148,6 @@ class ResultTable(ColumnTable, Generic[Row]):
     @property
     def _essential(self) -> list[str]:
         return [self._display_columns()[0], *self._key_columns[: self._leading]]
-
-    def _shown(self) -> Shown:
-        def values(name: str, numbers: list[int]) -> list[Any]:
-            return [self._columns[name][number] for number in numbers]
-
-        names = self._display_columns()
-        kinds = {name: self._kinds[name] for name in names}
-        hidden = [name for name in self._columns if name not in names]
-        total = {name: value for name, value in self._total().items() if name in names}
-        return Shown(
-            kinds,
-            len(self),
-            values,
-            hidden,
-            total=total,
-            tail=not self._is_ranked,
-            essential=self._essential,
-        )
 
     def __repr__(self) -> str:
         from ..display.text import shown_lines, titled

@@ -7,6 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._util.suggestions import did_you_mean
+from ..display.plain_table import group
+from ..display.preview import ENDS, Shown
 from ..export.selection import Selection
 from ..export.table_export import TableExport
 from .filter import core_conditions, parse_conditions
@@ -52,6 +54,19 @@ class ColumnTable(TableExport):
     def _time_zone(self) -> tzinfo | None:
         return None
 
+    _noun = ("row", "rows")  # one and several
+
+    def __len__(self) -> int:
+        return max(map(len, self._lists.values()), default=0)
+
+    def _heading(self) -> str:
+        """Returns what a display says above the rows."""
+        return f"{group(len(self))} {self._noun[len(self) != 1]}"
+
+    def _display_columns(self) -> list[str]:
+        """Returns the columns that a display shows."""
+        return list(self._lists)
+
     def _total(self) -> dict[str, float]:
         """Returns the sums that a display shows below the rows."""
         return {}
@@ -65,6 +80,24 @@ class ColumnTable(TableExport):
     def _essential(self) -> Sequence[str]:
         """The columns that a narrow screen shows."""
         return ()
+
+    def _shown(self, names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
+        """Returns the table as text, with this many rows at either end.
+
+        Columns that were asked for are all essential.
+        """
+        lists, kinds, best = self._lists, self._kinds, self._display_columns()
+        chosen = best if names is None else names
+        return Shown(
+            {name: kinds[name] for name in chosen},
+            len(self),
+            lambda name, rows: [lists[name][row] for row in rows],
+            [name for name in lists if name not in chosen],
+            ends=ends,
+            total={name: value for name, value in self._total().items() if name in chosen},
+            tail=not self._is_ranked,
+            essential=self._essential if list(chosen) == best else chosen,
+        )
 
     def _selection(
         self,

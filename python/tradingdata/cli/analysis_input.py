@@ -14,7 +14,6 @@ from tradingdata.archive.days import days_of
 
 from .commands.archive.arguments import MissingOk, fitting, opened, read
 from .exit_codes import DataError, UsageError
-from .exportable import Sheet
 from .make_client import connect, received
 
 if TYPE_CHECKING:
@@ -86,13 +85,3 @@ def calculated(work: Callable[[], Result]) -> Result:
         return work()
     except ValueError as error:
         raise DataError(str(error)) from None
-
-
-def sheet_of(table: ResultTable[Any]) -> Sheet:
-    """Returns a result as a table to write, with the columns that it displays."""
-    return Sheet(
-        table,
-        title=table._heading().replace(" (see .unmatched)", ""),
-        noun=table._noun,
-        key_columns=table._display_columns(),
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -110,69 +111,50 @@ class BookSource(Source):
 
 
 class Sheet(Source):
-    """A table other than a book: the result of a calculation or a query, or a log.
+    """A table other than a book: the result of a calculation or a query, or a log."""
 
-    ``noun`` is the singular and the plural of what a row is.
-    """
-
-    def __init__(
-        self,
-        table: ColumnTable,
-        *,
-        title: str,
-        noun: tuple[str, str],
-        key_columns: Sequence[str] | None = None,
-        essential: Sequence[str] = (),
-    ) -> None:
-        self._columns = table._lists
-        self._total = table._total()
-        self._essential = essential or table._essential
-        self._tail = not table._is_ranked
-        self._title = title
-        names = list(self._columns) if key_columns is None else key_columns
-        super().__init__(table, table._kinds, noun=noun, key_columns=names)
+    def __init__(self, table: ColumnTable) -> None:
+        self._columns = table
+        names = table._display_columns()
+        super().__init__(table, table._kinds, noun=table._noun, key_columns=names)
 
     def __len__(self) -> int:
-        return max(map(len, self._columns.values()), default=0)
+        return len(self._columns)
 
     def heading(self, day: str) -> str:
-        """Returns the title, with the common day of the times."""
-        return f"{self._title} of {day}" if day else self._title
+        """Returns the table's own heading, with the common day of the times."""
+        title = re.sub(r" \(see \.\w+\)", "", self._columns._heading())  # attributes, in Python
+        return f"{title} of {day}" if day else title
 
     def shown(self, names: Sequence[str], ends: int) -> Shown:
         """Returns the table with this many rows at either end."""
-
-        def values(name: str, rows: list[int]) -> list[Any]:
-            return [self._columns[name][row] for row in rows]
-
-        kinds = {name: self.kinds[name] for name in names}
-        hidden = [name for name in self._columns if name not in names]
-        total = {name: value for name, value in self._total.items() if name in names}
-        return Shown(
-            kinds,
-            len(self),
-            values,
-            hidden,
-            ends=ends,
-            total=total,
-            tail=self._tail,
-            essential=self._essential if names == self.key_columns else names,
-        )
+        return self._columns._shown(names, ends=ends)
 
     def common_day(self, names: Sequence[str]) -> str:
         """Returns the day that all times in these columns share, or empty text."""
-        times = [value for name in names for value in self._columns[name] if value is not None]
-        days = {str(time.date()) for time in times}
+        lists = self._columns._lists
+        days = {str(value.date()) for name in names for value in lists[name] if value is not None}
         return days.pop() if len(days) == 1 else ""
 
 
 class ListTable(ColumnTable):
-    """A table made of lists by a command; ``title`` names the sheet of a workbook."""
+    """A table made of lists by a command.
+
+    ``noun`` says in two words what one row is and what several are, ``title`` what stands above
+    them unless their count does, and the ``essential`` columns fit any screen.
+    """
 
     def __init__(
-        self, columns: Mapping[str, list[Any]], kinds: Mapping[str, str], title: str
+        self,
+        columns: Mapping[str, list[Any]],
+        kinds: Mapping[str, str],
+        noun: tuple[str, str],
+        *,
+        title: str = "",
+        essential: Sequence[str] = (),
     ) -> None:
-        self._given = columns, kinds, title
+        self._given = columns, kinds, title, essential
+        self._noun = noun
 
     @property
     def _lists(self) -> Mapping[str, list[Any]]:
@@ -184,27 +166,22 @@ class ListTable(ColumnTable):
 
     @property
     def _title(self) -> str:
-        return self._given[2]
+        return self._noun[1]
+
+    def _heading(self) -> str:
+        return self._given[2] or super()._heading()
+
+    @property
+    def _essential(self) -> Sequence[str]:
+        return self._given[3]
 
     @cached_property
     def _time_zone(self) -> tzinfo | None:
         """The zone of the first time; a table has one."""
-        for name, kind in self._kinds.items():
-            for value in self._lists[name] if kind == "timestamp" else ():
-                if value is not None:
-                    zone: tzinfo | None = value.tzinfo
-                    return zone
-        return None
-
-
-def sheet(
-    columns: Mapping[str, list[Any]],
-    kinds: Mapping[str, str],
-    *,
-    title: str,
-    noun: tuple[str, str],
-    essential: Sequence[str] = (),
-) -> Sheet:
-    """Returns lists as a table to write; the ``essential`` columns fit any screen."""
-    table = ListTable(columns, kinds, noun[1])
-    return Sheet(table, title=title, noun=noun, essential=essential)
+        times = (
+            value
+            for name, kind in self._kinds.items()
+            if kind == "timestamp"
+            for value in self._lists[name]
+        )
+        return next((time.tzinfo for time in times if time is not None), None)

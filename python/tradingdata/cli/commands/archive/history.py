@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tradingdata.archive import OrderState
-from tradingdata.cli.exportable import sheet
+from tradingdata.cli.exportable import ListTable, Sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 
@@ -48,7 +48,7 @@ def history(
     columns = {name: [_value(state, name) for state in states] for name in _KINDS}
     title = f"{len(states)} {'state' if len(states) == 1 else 'states'} of the order {order_no}"
     noun = ("state", "states")
-    destination.take(sheet(columns, _KINDS, title=title, noun=noun, essential=_ESSENTIAL))
+    destination.take(Sheet(ListTable(columns, _KINDS, noun, title=title, essential=_ESSENTIAL)))
 
 
 def _value(state: OrderState, name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tradingdata.archive import ArchiveFetch
-from tradingdata.cli.exportable import sheet
+from tradingdata.cli.exportable import ListTable, Sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 
@@ -38,9 +38,8 @@ def log(file: File, output: Output, account: Account = None, debug: Debug = Fals
     destination = Destination(output)
     entries = opened(file).fetches(account=account)
     columns = {name: [_value(entry, name) for entry in entries] for name in _KINDS}
-    title = f"{len(entries)} {'fetch' if len(entries) == 1 else 'fetches'}"
     noun = ("fetch", "fetches")
-    destination.take(sheet(columns, _KINDS, title=title, noun=noun, essential=_ESSENTIAL))
+    destination.take(Sheet(ListTable(columns, _KINDS, noun, essential=_ESSENTIAL)))
 
 
 def _value(entry: ArchiveFetch, name: str) -> Any:

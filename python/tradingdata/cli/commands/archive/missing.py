@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tradingdata.cli.exportable import sheet
+from tradingdata.cli.exportable import ListTable, Sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 
@@ -58,5 +58,5 @@ def missing(
         "books": [", ".join(gap.books) for gap in found],
     }
     days = "1 day is" if len(found) == 1 else f"{len(found) or 'no'} days are"
-    title = f"{days} missing"
-    destination.take(sheet(columns, _KINDS, title=title, noun=("day", "days")))
+    table = ListTable(columns, _KINDS, ("day", "days"), title=f"{days} missing")
+    destination.take(Sheet(table))

@@ -11,7 +11,6 @@ from tradingdata.cli.exit_codes import UsageError
 from tradingdata.cli.exportable import Sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
-from tradingdata.display.plain_table import group
 
 from .arguments import File, MissingOk, opened, read
 
@@ -39,5 +38,4 @@ def sql(
         result = read(lambda lenient: archive.sql(query, missing_ok=lenient), missing_ok=missing_ok)
     except sqlite3.Error as error:
         raise UsageError(f"SQLite rejects the query: {error}") from None
-    title = f"{group(len(result))} {'row' if len(result) == 1 else 'rows'}"
-    destination.take(Sheet(result, title=title, noun=("row", "rows")))
+    destination.take(Sheet(result))

@@ -24,9 +24,10 @@ Names = Annotated[
 
 
 def check(names: Names = None, debug: Debug = False) -> None:
-    """Check that profiles can be used: their options, and the files of their tokens.
+    """Check the profiles without a call.
 
-    Sends nothing; `tradingdata check --profile NAME` tries a profile with the service.
+    Checks their options and the files of their tokens. To try a profile with the service, run
+    `tradingdata check --profile NAME`.
     """
     profiles = read_profiles()
     chosen = names or profiles.names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import add, check, list_profiles
 
-SUMMARY = "Keep addresses and tokens under names, in a file that only you can read."
+SUMMARY = "Keep addresses and tokens by name.\n\nOnly you can read the files."
 
 COMMANDS = {
     "list": (list_profiles.show, list_profiles.EXAMPLES),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tradingdata.cli.exportable import sheet
+from tradingdata.cli.exportable import ListTable, Sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 from tradingdata.client.profiles import read_profiles
@@ -25,7 +25,8 @@ def show(output: Output, debug: Debug = False) -> None:
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in _COLUMNS}
     title = f"{len(rows)} {'profile' if len(rows) == 1 else 'profiles'} in {profiles.path}"
     kinds = dict.fromkeys(_COLUMNS, "text")
-    destination.take(sheet(columns, kinds, title=title, noun=("profile", "profiles")))
+    table = ListTable(columns, kinds, ("profile", "profiles"), title=title)
+    destination.take(Sheet(table))
 
 
 def _row(name: str, table: dict[str, Any]) -> dict[str, Any]:
