@@ -1,3 +1,4 @@
+// Compares decoded tables with what simdjson reads from the same body.
 #include "oracle.hpp"
 
 #include <algorithm>

@@ -1,2 +1,3 @@
+// The main function of the tests.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What the binding's files offer to the module's table of contents.
+// The functions of the binding's files that the module's table of contents calls.
 #pragma once
 
 #include <pybind11/pybind11.h>

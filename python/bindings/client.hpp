@@ -1,4 +1,4 @@
-// What the synchronous client, the pagers and the asynchronous client share of the binding.
+// What the bindings of the synchronous client, the pagers and the asynchronous client share.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,8 +16,7 @@ py::tuple as_python(Fetched fetched);
 // (attempt, reason, delay).
 Waiting waiting_in_python(const py::object& on_retry);
 
-// The error of tradingdata.errors that an exception of the core is; none if it is none of the
-// core's.
+// The error of tradingdata.errors for an error of the core.
 py::object python_error(const Error& error);
 
 }  // namespace tradingdata::python

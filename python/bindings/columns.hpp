@@ -28,7 +28,7 @@ class Columns {
   // Whether the zone may refer back to this: only then do rows cost the garbage collector anything.
   bool is_in_cycles() const { return PyObject_IS_GC(zone_.ptr()) != 0; }
 
-  // A cell as a new reference; nullptr with a Python error set. All that it needs of a column lies
+  // A cell as a new reference; nullptr with a Python error set. What it needs of a column is stored
   // together: reading the 40 fields of 10,000 rows walks 40 columns at once, and waits for memory.
   PyObject* cell(int field, std::int64_t row) {
     Reader& reader = readers_[static_cast<std::size_t>(field)];
@@ -43,7 +43,7 @@ class Columns {
     Py_UNREACHABLE();
   }
 
-  // Whether the cell surely equals that of the row before; long text is not looked at.
+  // Whether the cell is known to equal that of the previous row; long text is not compared.
   bool repeats(int field, std::int64_t row) const {
     const Reader& reader = readers_[static_cast<std::size_t>(field)];
     if (row == 0 || reader.valid(row) != reader.valid(row - 1)) return false;

@@ -1,4 +1,4 @@
-// The one place where the core's errors become Python's; the classes stand in tradingdata.errors.
+// The one place where the core's errors become Python's; the classes are in tradingdata.errors.
 #include <exception>
 #include <string_view>
 

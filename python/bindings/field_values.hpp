@@ -1,5 +1,5 @@
-// Python values as what a column holds. Each function raises TypeError or ValueError that names the
-// field where the value is of another type, or cannot be held exactly.
+// Converts Python values to what a column holds. Each function raises TypeError or ValueError that
+// names the field where the value is of another type, or cannot be held exactly.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -18,7 +18,7 @@ namespace tradingdata::python {
 
 namespace {
 
-// As they were sent, where the table is a whole answer; else as its columns give them.
+// As they were sent, where the table is a complete response; otherwise from its columns.
 py::list record_texts(const OwnedSlice& self) {
   const Table& table = self.table();
   py::list texts;

@@ -1,4 +1,4 @@
-// Personal data in text that Python has: masked by the core's rules, of which Python has no copy.
+// Masks personal data in Python's text by the core's rules, of which Python has no copy.
 #include "table/personal.hpp"
 
 #include <pybind11/stl.h>

@@ -1,4 +1,4 @@
-// The GIL, released while C++ works: only where nothing of Python's is touched.
+// Releases the GIL while C++ works. Only for code that touches no Python object.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -44,8 +44,8 @@ int row_traverse(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
-// Says more than "no attribute" where a person may have meant a field; protocols that probe for
-// names with an underscore get their answer without it.
+// Explains a missing attribute that a person may have meant as a field; protocols that probe for
+// names with an underscore do not pay for that.
 void explain_missing(PyObject* self, PyObject* name) {
   if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return;
   if (!PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) == 0) return;

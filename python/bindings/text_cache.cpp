@@ -29,7 +29,7 @@ bool is_ascii(std::string_view text) {
   return ((all | word_at(last)) & high_bits) == 0;
 }
 
-// Short text is whole in its view. Of long text the size and head are; its tail is looked up.
+// A view contains short text completely. Of long text it has size and head; the tail is looked up.
 std::uint64_t hash_of(const Table& table, const TextView& view) {
   std::uint64_t second = word_at(reinterpret_cast<const char*>(&view) + 8);
   if (!view.is_inline()) {

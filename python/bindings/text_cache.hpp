@@ -1,4 +1,4 @@
-// Text of a column as Python objects: text that repeats is made once.
+// Text of a column as Python objects: repeated text is converted once.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,8 +14,8 @@ namespace tradingdata::python {
 // A new str; nullptr with a Python error set.
 PyObject* make_text(std::string_view text);
 
-// The few texts of a column that came by last, found by what their views hold. A column whose text
-// hardly repeats is noticed, and costs nothing from then on.
+// The texts of a column that were read last, found by their views. Gives up on a column whose text
+// hardly repeats, which then costs nothing.
 class TextCache {
  public:
   TextCache() = default;

@@ -14,7 +14,7 @@ namespace tradingdata::python {
 namespace py = pybind11;
 
 // Microseconds on the zone's wall clock to microseconds UTC, as datetime does it with fold=0.
-// Python is asked twice a day, and more often only on days when the offset changes.
+// Calls Python twice for each day, and more often only on days when the offset changes.
 class WallClock {
  public:
   explicit WallClock(py::object zone);

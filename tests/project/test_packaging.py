@@ -75,6 +75,7 @@ def test_every_part_of_the_extra_all_is_an_extra() -> None:
         "all",
         "test",
         "lint",
+        "tidy",
         "types",
         "dev",
         "docs",

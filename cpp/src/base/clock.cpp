@@ -13,8 +13,8 @@ std::int64_t wall_micros_now() {
       .count();
 }
 
-// Asked once a retry, so the system's own source is fast enough, and unlike a seeded generator it
-// does not give forked children the same jitter.
+// Called once per retry, so the system's own source is fast enough, and unlike a seeded generator
+// it does not give forked children the same jitter.
 double system_random() {
   std::random_device device;
   return std::uniform_real_distribution<double>(0.0, 1.0)(device);

@@ -1,4 +1,4 @@
-// Where time and chance come from: injected, so that delays can be tested to the microsecond.
+// Sources of time and randomness, replaceable in tests: delays are tested to the microsecond.
 #pragma once
 
 #include <chrono>

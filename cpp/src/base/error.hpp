@@ -10,7 +10,7 @@ namespace tradingdata {
 
 enum class ErrorKind : std::uint8_t {
   configuration,   // before any request
-  transport,       // no complete answer: the general case
+  transport,       // no complete response: the general case
   connect,         // ... no connection
   tls,             // ... no trusted connection
   deadline,        // ... not in time
@@ -22,9 +22,9 @@ enum class ErrorKind : std::uint8_t {
   not_found,       // ... 404
   rate_limit,      // ... 429
   server,          // ... 5xx
-  service,         // HTTP 200, and the service says no
+  service,         // HTTP 200, and the service reports a failure
   decode,          // HTTP 200, and the body is not what the service documents
-  pagination,      // the pages of a search cannot be trusted to be whole
+  pagination,      // the pages of a search may be incomplete
 };
 
 class Error : public std::runtime_error {
@@ -35,7 +35,7 @@ class Error : public std::runtime_error {
   ErrorKind kind;
   bool retryable = false;
   bool incomplete = false;             // the body ended inside the document
-  int status_code = 0;                 // 0: there was no answer
+  int status_code = 0;                 // 0: there was no response
   int attempts = 0;                    // 0: nothing was sent
   double elapsed = 0;                  // seconds over all attempts
   std::optional<double> retry_after;   // seconds
@@ -43,9 +43,9 @@ class Error : public std::runtime_error {
   std::optional<std::int64_t> page;    // of a search: the one that failed
   std::string path;                    // JSON path, e.g. $.data[3].quantity
   std::string service_message;         // the envelope's message, where there was one
-  std::string body;                    // the head of the answer, redacted and capped
+  std::string body;                    // the head of the response, redacted and capped
 
-  // The same error in other words.
+  // The same error with another message.
   Error reworded(const std::string& message) const {
     Error copy(*this);
     static_cast<std::runtime_error&>(copy) = std::runtime_error(message);

@@ -1,4 +1,4 @@
-// What did not fit while a table was filled: one entry for each field and problem.
+// Values that did not fit their column, with one entry for each field and problem.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ constexpr ProblemInfo describe(Problem problem) {
 }
 
 struct Issue {
-  std::string field;  // its wire name; "$" for the response as a whole
+  std::string field;  // its wire name; "$" for the complete response
   Problem problem;
   std::int64_t count = 0;
   std::int64_t row = 0;  // the first

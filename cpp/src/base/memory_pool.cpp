@@ -19,7 +19,7 @@ namespace {
 
 using Size = std::int64_t;
 
-// Stands before the block's first byte.
+// Stored before the block's first byte.
 struct Head {
   void* base;   // what malloc returned; for mapped memory the head itself
   Size mapped;  // bytes, this head included; 0: from malloc
@@ -44,7 +44,7 @@ Head* allocate_small(Size bytes) {
 
 #ifdef TRADINGDATA_MMAP
 
-// Smaller blocks than these the C library's heap hands out without giving their pages back.
+// The C library's heap serves smaller blocks without returning their pages to the system.
 constexpr Size mapped_from = 64 << 10;
 constexpr Size large_from = 1 << 20;
 constexpr Size kept_to = 16 << 20;  // of four large blocks
@@ -86,8 +86,8 @@ class FreeBlocks {
   std::atomic<std::size_t> next_{0};
 };
 
-// A small answer, read again and again while the last one is held, takes four; many such calls may
-// be under way at once.
+// A small response that is polled while the last one is held takes four; many such calls may be in
+// flight at once.
 constinit FreeBlocks<16> free_blocks;
 constinit FreeBlocks<4> large_free_blocks;
 
@@ -99,7 +99,7 @@ void keep(Head* head) {
   head->mapped < large_from ? free_blocks.keep(head) : large_free_blocks.keep(head);
 }
 
-// Null where the system gives none: a process may have only so many mappings.
+// Null where the system gives none: the number of a process's mappings is limited.
 Head* map(Size size) {
   void* const place = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

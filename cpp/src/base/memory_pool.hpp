@@ -1,8 +1,8 @@
 // Memory for bodies and columns: 64-byte aligned, not zeroed.
 //
-// Large blocks bypass the C library's heap, which a book that is kept would leave full of holes,
-// and of which each freed body would be given back to the system and zeroed again for the next one.
-// A few that were freed are kept for the next answer instead, 80 MiB at most.
+// Large blocks bypass the C library's heap, which a book that is kept would fragment, and which
+// returns each freed body to the system, where its pages are zeroed again for the next one.
+// A few freed blocks are kept for the next response instead, at most 80 MiB.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@ namespace tradingdata::detail {
 
 class Notifier {
  public:
-  Notifier();  // throws Error where no descriptor is to be had
+  Notifier();  // throws Error where no descriptor is available
   ~Notifier();
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;

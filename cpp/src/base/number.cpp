@@ -10,7 +10,7 @@ namespace {
 constexpr int most_digits = 19;                      // always fit 64 bits
 constexpr std::uint64_t exact_integer = 1ULL << 53;  // beyond it doubles are not dense
 constexpr int exact_power = 22;                      // 10^22 is the last exact power of ten
-// Beyond what any count of digits could bring back, and far from overflow.
+// Beyond what any number of digits could compensate, and far from overflow.
 constexpr std::int64_t exponent_cap = 1'000'000'000'000;
 
 constexpr double powers_of_ten[exact_power + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -89,7 +89,7 @@ NumberFit double_of(const NumberScan& scan, std::string_view literal, double& va
   }
   const auto [end, error] = std::from_chars(literal.data(), literal.data() + literal.size(), value);
   if (error == std::errc()) return NumberFit::exact;
-  // The standard gives one error for both ends of the range: tell them apart by the magnitude.
+  // The standard gives one error for both ends of the range: the magnitude distinguishes them.
   const bool tiny = scan.digits == 0 || scan.exponent < 0;
   if (!tiny) return NumberFit::out_of_range;
   value = scan.negative ? -0.0 : 0.0;

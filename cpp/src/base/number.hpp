@@ -10,7 +10,7 @@
 
 namespace tradingdata {
 
-// What the grammar tells of a number: value = (negative ? -1 : 1) * digits * 10^exponent, unless
+// A number as the grammar sees it: value = (negative ? -1 : 1) * digits * 10^exponent, unless
 // the literal has more digits than 64 bits hold: then `digits` are the first of them, and not
 // `exact`.
 struct NumberScan {
@@ -25,7 +25,7 @@ struct NumberScan {
 
 namespace detail {
 
-// Reads a run of digits; the sum may overflow, which scan_number mends afterwards.
+// Reads a run of digits; the sum may overflow, which scan_number corrects afterwards.
 inline const char* read_digits(const char* at, std::uint64_t& sum) {
   for (; is_digit(*at); ++at) sum = sum * 10 + static_cast<std::uint64_t>(*at - '0');
   return at;
@@ -38,7 +38,7 @@ void recount_long(const char* from, NumberScan& scan);
 
 // Scans a number from its first character. The text must end in a byte that is no part of one.
 inline NumberScan scan_number(const char* from) {
-  constexpr std::ptrdiff_t always_exact = 19;  // so many digits always fit 64 bits
+  constexpr std::ptrdiff_t always_exact = 19;  // this many digits always fit 64 bits
   NumberScan scan;
   scan.negative = *from == '-';
   const char* const first = from + (scan.negative ? 1 : 0);
@@ -70,7 +70,7 @@ std::optional<std::int64_t> integer_of(const NumberScan& scan);
 enum class NumberFit : std::uint8_t { exact, out_of_range, would_round };
 
 // The double nearest to the literal, correctly rounded; 1e-999 is 0. An integer beyond 2^53 "would
-// round": it is an identifier or a count, and its neighbour would be a wrong answer.
+// round": it is an identifier or a count, and its neighbour would be a wrong value.
 NumberFit double_of(const NumberScan& scan, std::string_view literal, double& value);
 
 }  // namespace tradingdata

@@ -27,7 +27,7 @@ void pause() {
 }
 
 #ifndef _WIN32
-// The mutex is free between two looks: a thread may need it before its blocker ends.
+// The mutex is free between two attempts: a thread may need it before its blocker ends.
 void before_fork() {
   ++forks_waiting;
   while (true) {

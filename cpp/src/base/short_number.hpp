@@ -1,5 +1,5 @@
 // Numbers as prices and quantities are written: a few digits, a point, a few more. Read without a
-// loop, since their lengths vary from cell to cell and a wrong guess costs more than the work.
+// loop, since their lengths vary from cell to cell and a mispredicted branch costs more.
 #pragma once
 
 #include <bit>
@@ -10,11 +10,11 @@
 
 namespace tradingdata::detail {
 
-// The value is digits / 10^decimals; what has a sign goes the long way.
+// The value is digits / 10^decimals. Numbers with a sign are read by scan_number.
 struct ShortNumber {
   static constexpr unsigned most_digits = 8;  // on either side of the point
 
-  const char* end;  // nullptr: not this form, which says nothing against the number
+  const char* end;  // nullptr: not in this form; the number may still be valid
   std::uint64_t digits;
   unsigned decimals;
 };
@@ -44,7 +44,7 @@ TRADINGDATA_INLINE ShortNumber scan_short_number(const char* text) {
   const bool leading_zero = *text == '0' && whole != 1;
   if (whole - 1 >= ShortNumber::most_digits || leading_zero) return none;  // also where it is 0
   ShortNumber number{text + whole, 0, 0};
-  // One digit is what most columns have that never change, so this is seldom a wrong guess.
+  // Columns that never change mostly have one digit, so this branch is predicted well.
   number.digits = whole == 1 ? static_cast<std::uint64_t>(*text - '0') : eight_digits(text, whole);
   if (*number.end == '.') {
     const std::uint32_t behind = others & (others - 1);

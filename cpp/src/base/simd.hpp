@@ -1,5 +1,5 @@
-// Sixteen and thirty-two bytes at a time, where the processor has them; plain C++ elsewhere. All of
-// these may read behind the text: a body has 64 bytes of padding for it.
+// Sixteen and thirty-two bytes at a time where the processor supports it, plain C++ elsewhere. All
+// of these may read past the end of the text: a body has 64 bytes of padding for it.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-// TRADINGDATA_PLAIN tests elsewhere on a machine that has them.
+// TRADINGDATA_PLAIN tests the plain form on a machine that has SSE2.
 #if (defined(__SSE2__) || defined(_M_X64)) && !defined(TRADINGDATA_PLAIN)
 #include <emmintrin.h>
 #define TRADINGDATA_SSE2 1
@@ -50,7 +50,7 @@ inline std::uint32_t special_in_16(const char* text) {
 #ifdef TRADINGDATA_SSE2
   const __m128i block = load_block(text);
   const __m128i backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
-  // With this bit turned the quote stands just above the controls, and " !" above the quote.
+  // With this bit flipped the quote follows the controls directly, and " !" follow the quote.
   const __m128i turned = _mm_xor_si128(block, _mm_set1_epi8(0x02));
   // Signed and saturating, so that non-ASCII stays negative; controls and the quote become so.
   const __m128i outside = _mm_subs_epi8(turned, _mm_set1_epi8(0x21));
@@ -91,12 +91,12 @@ inline bool same_bytes(const char* text, const char* expected, std::uint32_t mas
 #endif
 }
 
-// A view of at most 32 bytes of text, which lie at `offset` in buffer 0. Both forms are made
-// without a branch: lengths vary from cell to cell, and a wrong guess costs more than the work.
+// A view of at most 32 bytes of text, which are at `offset` in buffer 0. Both forms are made
+// without a branch: lengths vary from cell to cell, and a misprediction costs more than the work.
 inline void store_view(TextView* out, const char* text, std::size_t size, std::int64_t offset) {
 #ifdef TRADINGDATA_SSE2
   struct Shape {
-    alignas(16) unsigned char kept[16]{};  // which characters stand in the view itself
+    alignas(16) unsigned char kept[16]{};  // which characters are in the view itself
     std::uint64_t placed = 0;              // all bits where it has the offset too
   };
   static constexpr auto shapes = [] {

@@ -56,7 +56,7 @@ Digits read_digits(std::string_view text, int base, std::size_t most) {
   return digits;
 }
 
-// An escape of exactly `count` digits behind a lead of so many characters.
+// An escape of exactly `count` digits after `lead` characters.
 std::optional<Escape> fixed(std::string_view text, std::size_t lead, int base, std::size_t count) {
   const Digits digits = read_digits(text.substr(lead), base, count);
   if (digits.count != count) return std::nullopt;
@@ -107,7 +107,7 @@ std::optional<Escape> html_reference(std::string_view text) {
   return std::nullopt;
 }
 
-// A character that is there and is not seen, spelled as itself.
+// An invisible character, spelled as itself.
 std::optional<Escape> unseen(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text.front());
   if (byte < 0x80) return is_invisible(byte) ? std::optional(Escape{'\0', 1}) : std::nullopt;

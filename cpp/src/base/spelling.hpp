@@ -24,7 +24,7 @@ std::optional<Escape> escape_at(std::string_view text, std::size_t at);
 // that each of its characters came from.
 class Spelling {
  public:
-  // Nobody escapes text more often than this; what has more layers is not to be shown at all.
+  // Nobody escapes text more often than this; text with more layers is not shown at all.
   static constexpr int most_layers = 16;
 
   explicit Spelling(std::string_view original);

@@ -57,13 +57,13 @@ struct StringScan {
 // up to 16 bytes behind the string's end are read, and the padding's zeros stop the scan.
 StringScan scan_string(const char* from);
 
-// Writes what the escapes between `from` and `to` stand for; never longer than its source. A lone
+// Writes the text between `from` and `to` unescaped; never longer than its source. A lone
 // surrogate becomes U+FFFD and sets `damaged`.
 std::int64_t unescape(const char* from, const char* to, char* out, bool& damaged);
 std::string unescaped(const char* from, const char* to);
 
 // The character at `text`: its length, 0 where it is malformed; and how many of its bytes fit, so
-// that one which was only cut short can be told.
+// that a character that was only cut short can be recognised.
 struct Utf8Scan {
   int length;
   int fitting;

@@ -1,4 +1,4 @@
-// Times as the service writes them: wall clock without a zone, since it states none.
+// Times as the service writes them: wall clock times without a zone, since it documents none.
 #pragma once
 
 #include <chrono>
@@ -27,14 +27,14 @@ constexpr std::chrono::year_month_day calendar_date(std::int32_t days) {
   return std::chrono::sys_days(std::chrono::days(days));
 }
 
-// 0001-01-01, by which the service says that there is no date.
+// 0001-01-01, which the service sends where there is no date.
 inline constexpr std::int32_t zero_date =
     days_since_epoch({std::chrono::year(1), std::chrono::January, std::chrono::day(1)});
 
 enum class TimeFit : std::uint8_t {
   documented,  // YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD for a date
   other_form,  // with a T, a fraction or an offset; of a date: with midnight
-  zero,        // 0001-01-01, also with a time behind it: there is no such time
+  zero,        // 0001-01-01, also followed by a time: there is no value
   unreadable,
 };
 

@@ -48,7 +48,7 @@ inline bool is_zero_day(const char* quote) {
 
 class DayMemo {
  public:
-  // Whether a day stands behind the quote; it is then the one that days() tells.
+  // Whether a day follows the quote; days() then returns it.
   bool read(const char* quote) { return same_day(quote, text_) || learn(quote); }
   std::int32_t days() const { return days_; }
 

@@ -142,15 +142,15 @@ void TokenSearch::find(std::string_view text, const Report& report) const {
   }
 }
 
-// One pass over a body. What may be a token leads to the word around it, which is then looked at
-// in every layer of its spelling.
+// One pass over a body. For each possible token, the surrounding word is examined in every layer of
+// its spelling.
 class TokenSearch::Overwriter {
  public:
   Overwriter(const TokenSearch& tokens, Buffer& body)
       : tokens_(tokens), body_(body.data()), size_(static_cast<std::size_t>(body.size())) {}
 
   std::int64_t run() {
-    constexpr std::size_t in_cache = 32 * 1024;
+    constexpr std::size_t in_cache = std::size_t{32} * 1024;
     for (std::size_t begin = 0; begin < size_; begin += in_cache) {
       const std::size_t end = std::min(begin + in_cache, size_);
       pass_plain(end);
@@ -171,7 +171,7 @@ class TokenSearch::Overwriter {
     }
   }
 
-  // The body's padding lets the last block be read whole.
+  // The body's padding allows reading the last block completely.
   void pass_escapes(std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end; at += 16) {
       for (std::uint32_t bits = escapes_in_16(body_ + at); bits != 0; bits &= bits - 1) {
@@ -214,7 +214,7 @@ class TokenSearch::Overwriter {
   char* body_;
   std::size_t size_;
   std::size_t sample_ = 0;
-  std::size_t plain_done_ = 0;    // words before it were looked at for a piece in them
+  std::size_t plain_done_ = 0;    // words before it were examined for a piece
   std::size_t escapes_done_ = 0;  // and for an escape
   std::int64_t count_ = 0;
 };

@@ -1,6 +1,6 @@
-// Finds access tokens in what a service sent, however it spells them. Text that is shown loses
-// every piece of a token, since an echo may be cut anywhere. Data that is kept loses only what can
-// hardly be anything else: there a value must not be taken for a secret.
+// Finds access tokens in responses, however the service spells them. Text that is shown loses every
+// piece of a token, since an echo may be cut anywhere. Data that is kept loses only what can hardly
+// be anything else: there, a value must not be mistaken for a secret.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class TokenSearch {
   static constexpr std::string_view mark = "<token>";
   static constexpr char filler = 'X';
 
-  // So many characters of a token in a row are a piece of it.
+  // This many characters of a token in a row are a piece of it.
   static constexpr std::size_t piece_length = 6;
   // Shorter tokens are part of every other word and are not searched for.
   static constexpr std::size_t shortest = 4;
@@ -53,7 +53,7 @@ class TokenSearch {
     void wipe();
     bool empty() const { return sorted_.empty(); }
     bool has(Piece piece) const;
-    // Reports the runs of at least so many characters.
+    // Reports the runs of at least `least` characters.
     void find(std::string_view text, std::size_t least, const Report& report) const;
 
    private:
@@ -63,7 +63,7 @@ class TokenSearch {
     }
 
     std::vector<Piece> sorted_;
-    std::array<std::uint64_t, (1U << filter_bits) / 64> filter_{};  // by hash: asked first
+    std::array<std::uint64_t, (1U << filter_bits) / 64> filter_{};  // by hash: consulted first
   };
 
   class Overwriter;

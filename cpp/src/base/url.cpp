@@ -19,7 +19,7 @@ constexpr bool is_unreserved(char letter) {
   return is_alphanumeric(letter) || std::string_view("-._~").find(letter) != std::string_view::npos;
 }
 
-// Four decimal parts, the first of them 127: nothing that a resolver could read otherwise.
+// Four decimal parts, the first of them 127: nothing that a resolver could interpret differently.
 bool is_loopback_ipv4(std::string_view host) {
   if (!host.starts_with("127.")) return false;
   int parts = 0;

@@ -1,4 +1,4 @@
-// One call to the service: what is sent, how long it may take, and what came of it.
+// One call to the service: its request, its deadline and its outcome.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct RetryRecord {
   double delay = 0;  // seconds until the next
 };
 
-// Lists, since they are spliced from owner to owner: to pass on what happened needs no memory,
-// which may be what ran out.
+// Lists, since they are spliced from owner to owner: passing on an outcome needs no memory, which
+// may be what ran out.
 using Outcomes = std::list<Outcome>;
 using RetryRecords = std::list<RetryRecord>;
 

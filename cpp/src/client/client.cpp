@@ -20,7 +20,7 @@ void check(bool good, const char* rule) {
   if (!good) throw Error(ErrorKind::configuration, rule);
 }
 
-const ClientOptions& checked(const ClientOptions& options) {
+ClientOptions checked(ClientOptions options) {
   const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
   check(positive(options.timeout), "timeout must be a number of seconds above 0");
   check(positive(options.connect_timeout), "connect_timeout must be a number of seconds above 0");
@@ -54,7 +54,7 @@ EngineOptions engine_options(const ClientOptions& options) {
 
 }  // namespace
 
-Fetched fetched(Outcome outcome) {
+Fetched fetched(const Outcome& outcome) {
   if (outcome.error) std::rethrow_exception(outcome.error);
   return {std::static_pointer_cast<const Table>(outcome.result), outcome.status_code,
           outcome.attempts, outcome.elapsed, outcome.received_at};
@@ -65,7 +65,7 @@ Error closed_error() {
 }
 
 Client::Client(ClientOptions options)
-    : options_(checked(options)),
+    : options_(checked(std::move(options))),
       base_url_(options_.base_url),
       curl_options_(curl_options(options_, base_url_)),
       engine_options_(engine_options(options_)) {

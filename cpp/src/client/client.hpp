@@ -1,5 +1,5 @@
-// The client of one account: makes the service's three requests, and hands out engines to carry
-// them. Many threads may use one client; they share its token, quota, pace and statistics only.
+// The client of one account: makes the service's three requests, and lends engines to carry them.
+// Many threads may use one client; they share only its token, quota, rate limit and statistics.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ struct ClientOptions {
   bool keep_personal_data = false;
   std::string user_agent = "tradingdata";
 
-  // Seams: what tests put in place of the machine.
+  // Replaced by tests.
   Sources sources = system_sources();
   Environment environment = process_environment();
   std::function<std::unique_ptr<Transport>(const CurlOptions&)> transport = make_curl_transport;
@@ -49,12 +49,12 @@ struct Fetched {
 };
 
 // Throws what went wrong with the call.
-Fetched fetched(Outcome outcome);
+Fetched fetched(const Outcome& outcome);
 
 Error closed_error();  // of what is called on a closed client, or was in flight when it closed
 
-// What a waiting caller is told; both are called on its own thread, and what they throw ends the
-// wait and cancels the call.
+// Callbacks of a waiting caller. Both run on its own thread, and an exception ends the wait and
+// cancels the call.
 struct Waiting {
   static constexpr Duration slice = std::chrono::milliseconds(50);
 
@@ -72,7 +72,7 @@ class Client : public std::enable_shared_from_this<Client> {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Takes effect with the next call that is made. True where the token is another one than before.
+  // Takes effect with the next call that is made. True if the token is a different one.
   bool set_token(std::string_view token) { return tokens_->set(token); }
   void clear_token() { tokens_->clear(); }
   bool has_token() const { return tokens_->current() != nullptr; }
@@ -122,10 +122,12 @@ class Lease {
   ~Lease();
   Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&&) = delete;
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
 
   Engine& engine() { return *engine_; }
 
-  // Pumps for one slice at most, or until something happened; tells `waiting`. False where the
+  // Pumps for at most one slice, or until something happened; notifies `waiting`. False if the
   // slice passed without any outcome. Throws Error (closed) and what `waiting` throws.
   bool wait(const Waiting& waiting);
 
@@ -135,7 +137,7 @@ class Lease {
 };
 
 // Ends every wait in this process with an Error (closed), for good, and returns when no thread is
-// inside a transfer any more or `patience` passed: to be called before the process ends.
+// inside a transfer any more or `patience` passed. Called before the process ends.
 void end_all_calls(Duration patience);
 
 }  // namespace tradingdata

@@ -16,8 +16,8 @@ using detail::CallState;
 
 constexpr std::int64_t longest_failure = 1000;  // bytes of a transport's message
 
-// The transport ends a call at its deadline and knows what it was waiting for then; only where it
-// has not by this much later is it made to.
+// The transport ends a call at its deadline and knows what it was waiting for; the engine ends it
+// only if the transport has not done so by this much later.
 constexpr Duration grace = std::chrono::milliseconds(20);
 
 constinit std::atomic<CallId> last_call_id = 0;

@@ -1,6 +1,6 @@
-// Calls over one transport: attempts, back-off, pace and deadline. Nothing here sleeps or has a
-// thread; whoever waits for a response pumps. The states of a call are PendingCalls' matter, and
-// what each state leads to is decided here.
+// Calls over one transport: attempts, back-off, rate limit and deadline. Nothing here sleeps or has
+// a thread; whoever waits for a response pumps. PendingCalls keeps the states of calls; what each
+// state leads to is decided here.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The rows of one page as the pager tells them apart: by company code, and by their whole content.
+// The rows of one page as the pager compares them: by company code, and by their complete content.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace tradingdata {
 
 class PageContent {
  public:
-  // `name` tells companies apart where there is no code.
+  // `name` distinguishes companies that have no code.
   void add(std::optional<std::int64_t> code, std::string_view content, std::string_view name = {});
 
   std::int64_t size() const { return static_cast<std::int64_t>(rows_.size()); }
@@ -35,7 +35,7 @@ class PageContent {
     std::optional<std::int64_t> code;
     std::size_t begin;
     std::size_t size;
-    std::size_t name_size;  // the name stands behind the content
+    std::size_t name_size;  // the name follows the content
   };
 
   const Row& at(std::int64_t row) const { return rows_[static_cast<std::size_t>(row)]; }
@@ -45,7 +45,7 @@ class PageContent {
 };
 
 // Of a table of stocks: every value as decoded, and the unknown fields as sent, in the order of
-// their names. `code` is co_code; the name is made of the other fields that tell which company.
+// their names. `code` is co_code; the name is made of the other fields that identify a company.
 PageContent page_content(const Table& stocks);
 
 }  // namespace tradingdata

@@ -10,7 +10,7 @@ namespace tradingdata {
 
 namespace {
 
-const PagerOptions& checked(const PagerOptions& options) {
+PagerOptions checked(PagerOptions options) {
   const auto check = [](bool good, const char* rule) {
     if (!good) throw Error(ErrorKind::configuration, rule);
   };

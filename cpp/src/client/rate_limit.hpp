@@ -1,4 +1,4 @@
-// A pace that clients share: so many requests a second, and a burst that may go at once.
+// A rate limit that clients may share: requests per second, and a burst that may start at once.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace tradingdata {
 
-// Hands out start times and never waits itself. Safe on many threads, without a lock.
+// Assigns start times and never waits itself. Thread-safe without a lock.
 class RateLimit {
  public:
   // Throws Error (configuration) unless per_second > 0 and burst >= 1.

@@ -1,5 +1,5 @@
-// When a call is tried again, and how long that waits. All calls of this service only read, so
-// every one of them may be.
+// When a call is retried, and after which delay. All calls of this service only read, so every one
+// of them may be retried.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct RetryPolicy {
   Duration backoff(int i, double random) const;
 };
 
-// Whether an HTTP status is one that may pass: 408, 425, 429, 500, 502, 503, 504.
+// Whether an HTTP status may be temporary: 408, 425, 429, 500, 502, 503, 504.
 bool is_passing(int status);
 
 // The delay that a Retry-After header requests, in seconds and never below 0. A date counts from

@@ -41,7 +41,7 @@ std::vector<CallId> SearchRun::surplus() {
   return ids;
 }
 
-bool SearchRun::deliver(Outcome outcome) {
+bool SearchRun::deliver(const Outcome& outcome) {
   const auto found = in_flight_.find(outcome.id);
   if (found == in_flight_.end()) return false;
   const Sent sent = found->second;
@@ -50,7 +50,7 @@ bool SearchRun::deliver(Outcome outcome) {
     failed(sent, outcome.error);
     return true;
   }
-  Fetched page = fetched(std::move(outcome));
+  Fetched page = fetched(outcome);
   PageContent content = page_content(*page.table);
   fetched_.insert_or_assign(sent.request, std::move(page));
   pager_.receive(sent.request, std::move(content));
@@ -105,7 +105,7 @@ void Search::send() {
 }
 
 void Search::deliver() {
-  for (Outcome& outcome : lease_->engine().take_all()) run_.deliver(std::move(outcome));
+  for (const Outcome& outcome : lease_->engine().take_all()) run_.deliver(outcome);
   for (const CallId id : run_.surplus()) lease_->engine().cancel(id);
 }
 

@@ -29,10 +29,10 @@ class SearchRun {
   SearchRun(std::shared_ptr<const Client> client, std::string query, PagerOptions options,
             std::optional<double> timeout = {});
 
-  std::vector<Call> calls();         // to submit now
-  std::vector<CallId> surplus();     // to cancel now: the search ended without them
-  bool deliver(Outcome outcome);     // false for a call of another search
-  std::optional<SearchPage> take();  // throws the error of a page in that page's turn
+  std::vector<Call> calls();             // to submit now
+  std::vector<CallId> surplus();         // to cancel now: the search ended without them
+  bool deliver(const Outcome& outcome);  // false for a call of another search
+  std::optional<SearchPage> take();      // throws the error of a page in that page's turn
   bool done() const { return pager_.done(); }
   const Pager& pager() const { return pager_; }
 

@@ -1,4 +1,4 @@
-// What a client has done so far; counted on many threads.
+// Counts of what a client has done so far. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@ struct Stats {
   Count failures = 0;     // calls that ended with an error
   Count attempts = 0;     // requests sent
   Count retries = 0;      // attempts after the first of a call
-  Count connections = 0;  // answers over a new connection
-  Count reused = 0;       // answers over a kept one
+  Count connections = 0;  // responses over a new connection
+  Count reused = 0;       // responses over a kept one
   Count bytes_sent = 0;   // on the wire, headers included
   Count bytes_received = 0;
 };

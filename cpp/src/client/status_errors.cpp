@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/ascii.hpp"
 #include "base/url.hpp"
 #include "client/retry.hpp"
 #include "decode/decode.hpp"
@@ -81,8 +82,10 @@ Verdict verdict_of_status(const Request& request, const Response& response,
   const std::shared_ptr<const TokenSearch> secrets = request.secrets();
   const std::string said =
       redacted_line(service_message(response.body.view()), shown_message, secrets.get());
-  Error error(kind_of(status), "HTTP " + std::to_string(status) + std::string(phrase_of(status)) +
-                                   (said.empty() ? "" : ": " + said) + "; " +
+  const std::string phrase(phrase_of(status));
+  const bool repeats = same_ignoring_case(trimmed(phrase), trimmed(said));  // as many services do
+  Error error(kind_of(status), "HTTP " + std::to_string(status) + phrase +
+                                   (said.empty() || repeats ? "" : ": " + said) + "; " +
                                    advice_of(response, secrets.get()));
   error.status_code = status;
   error.retryable = is_passing(status);

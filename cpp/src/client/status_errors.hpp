@@ -1,4 +1,4 @@
-// What an answer that is no success means, in the words and kinds of Error.
+// Turns responses that are no success into errors.
 #pragma once
 
 #include <cstdint>

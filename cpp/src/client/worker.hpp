@@ -1,5 +1,5 @@
-// An engine pumped by a thread of its own, for callers that must never wait: what an event loop
-// needs. The thread never touches the caller's code, save for each call's judge.
+// An engine pumped by a thread of its own, for callers that must never wait, such as an event loop.
+// The thread never runs the caller's code, except for each call's judge.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct Events {
 // thread stayed with the parent. One worker serves one event loop.
 class Worker {
  public:
-  // Throws Error where no thread, socket or file descriptor is to be had.
+  // Throws Error where no thread, socket or file descriptor is available.
   explicit Worker(std::shared_ptr<Client> client);
   ~Worker();
   Worker(const Worker&) = delete;
@@ -26,7 +26,7 @@ class Worker {
   void submit(Call call);  // throws Error (closed)
   void cancel(CallId id);  // its outcome may still come, if it was already made
 
-  // Readable while there are events to take: to be watched by the event loop, never read.
+  // Readable while there are events to take. The event loop watches it and never reads from it.
   int notification_fd() const;
   Events take();
   // The same for loops that cannot watch a descriptor: blocks until there are events or

@@ -11,7 +11,7 @@ namespace tradingdata::detail {
 
 namespace {
 
-// What names a trade: its number is unique on its exchange and segment.
+// What identifies a trade: its number is unique on its exchange and segment.
 constexpr std::array trade_key{trade_schema["trade_no"], trade_schema["exchange"],
                                trade_schema["segment"]};
 

@@ -18,7 +18,8 @@ std::string_view between(const char* from, const char* to) {
 struct SentNumber {
   explicit SentNumber(const Literal& literal) : quoted(literal.type == Literal::Type::text) {
     if (!quoted && literal.type != Literal::Type::number) return;
-    digits = trimmed(literal.text);  // a copy: the scan needs an end that is no part of a number
+    digits =
+        trimmed(literal.text);  // a copy: the scan needs a terminator that is no part of a number
     scan = scan_number(digits.c_str());
     sound = scan.end == digits.c_str() + digits.size();
   }
@@ -142,7 +143,7 @@ void Cells::slow_integer(int field, std::int64_t row, const Literal& literal) {
   if (!number.sound) return no_value(field, row, literal, Problem::not_integer);
   const auto value = integer_of(number.scan);
   if (!value) {
-    const bool whole = number.scan.exponent >= 0;  // as far as the digits tell
+    const bool whole = number.scan.exponent >= 0;  // as far as the digits show
     return no_value(field, row, literal, whole ? Problem::out_of_range : Problem::not_integer);
   }
   store(field, row, *value);
@@ -177,8 +178,8 @@ void Cells::slow_timestamp(int field, std::int64_t row, const Literal& literal) 
   }
 }
 
-// A column holds clock times, which compare only where they are of one clock: the offset of most
-// times is dropped, and a time with another offset is lost.
+// A column holds clock times, which can be compared only if they are of one clock: the most
+// frequent offset is dropped, and a time with another offset is lost.
 void Cells::settle_offsets() {
   std::map<int, std::int64_t> counts;
   for (const OffsetTime& time : offset_times_) ++counts[time.offset];

@@ -1,5 +1,5 @@
-// Values into columns: one function a kind, fast where the value is as documented, and one slow
-// road for all that is not.
+// Writes values into columns: one fast function for each kind, for values in the documented form,
+// and one slow path for all others.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ class Cells {
   // `depth` values enclose a cell.
   Cells(const Document& body, TableBuilder& table, Notes& notes, const PanMask& mask, int depth);
 
-  // To be called when the table has grown: its columns have moved.
+  // Must be called when the table has grown, because its columns have moved.
   void bind();
 
-  // Reads the value at `at` into a cell and returns the place behind it. The value is validated
-  // whatever becomes of it.
+  // Reads the value at `at` into a cell and returns the place after it. The value is validated even
+  // if it is not stored.
   TRADINGDATA_INLINE const char* read(const char* at, int field, std::int64_t row) {
     Sink& sink = sinks_[static_cast<std::size_t>(field)];
     const char* end = nullptr;
@@ -45,7 +45,7 @@ class Cells {
 
   void missing(int field, std::int64_t row, const char* record_end);
 
-  // To be called behind the last cell.
+  // Must be called after the last cell.
   void settle_offsets();
 
  private:
@@ -72,7 +72,7 @@ class Cells {
     }
   };
 
-  // These return the place behind the value, or nullptr where it is not in the usual form.
+  // These return the place after the value, or nullptr where it is not in the documented form.
 
   TRADINGDATA_INLINE const char* read_text(const char* at, Sink& sink, std::int64_t row) {
     if (*at != '"') [[unlikely]]
@@ -145,7 +145,7 @@ class Cells {
   }
   TextView view_of_body(const char* from, const char* to) const;
   void note(int field, Problem problem, std::int64_t row, const Literal& literal);
-  // The value is none: `null` says so itself, "" may, anything else is noted as lost.
+  // Stores no value. `null` is no issue, "" is one that is not lost, anything else is lost.
   void no_value(int field, std::int64_t row, const Literal& literal, Problem problem);
 
   const Document& body_;

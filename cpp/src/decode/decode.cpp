@@ -46,7 +46,7 @@ const char* begin_walk(const Document& body) {
   return at;
 }
 
-// The document is no book and no list; but where it is no JSON either, that is said first.
+// The document is neither a book nor a list; if it is not JSON either, that is reported first.
 [[noreturn]] void refuse_other(const Document& body, const char* at, std::string_view problem) {
   body.pass_end(body.pass_value(at, 0));
   refuse(body, at, problem, "$");
@@ -92,7 +92,7 @@ void read_list(const Document& body, TableBuilder& table, const DecodeOptions& o
   if (records.refusal()) throw *records.refusal();
 }
 
-// A service that sends the token back has a fault that its client's user should know of.
+// Reports a service that sends the token back: its users should know.
 void note_tokens(const Document& body, TableBuilder& table, const DecodeOptions& options,
                  std::int64_t count) {
   if (options.strict) refuse(body, body.begin(), "it repeats the access token (strict)", "$");

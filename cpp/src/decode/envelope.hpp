@@ -1,4 +1,4 @@
-// The object that books come in: {data, message, status}, and what else the service may add.
+// The object around a book: {data, message, status}, and whatever the service may add.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace tradingdata::detail {
 
 struct Envelope {
-  // What stood under a key.
+  // The kind of a member's value.
   enum class Member : std::uint8_t { absent, null, text, array, other };
 
   Member data = Member::absent;
@@ -20,18 +20,18 @@ struct Envelope {
   const char* data_begin = nullptr;
   std::string status_text;
   std::string message_text;
-  std::optional<Error> repeated;  // a member stands twice
+  std::optional<Error> repeated;  // a member occurs twice
 
   bool says_success() const;
-  // Not success, or no status at all but a message: such an envelope is an error of the service.
+  // Not success, or a message without a status: such an envelope is an error of the service.
   bool says_no() const;
 };
 
-// Reads the object at `at`, which is moved behind it; its records go to `records`, and are only
-// validated where there is none.
+// Reads the object at `at`, which is moved past it. Its records go to `records`; without one, they
+// are only validated.
 Envelope read_envelope(const Document& body, const char*& at, RecordWalk* records);
 
-// The service's own error, in its words.
+// Throws the service's own error with its message.
 [[noreturn]] void throw_service_error(const Envelope& envelope, const TokenSearch* tokens);
 
 }  // namespace tradingdata::detail

@@ -1,5 +1,5 @@
-// What the walk has to say of the values: the issues of the table, and the first thing that makes
-// the whole book refused once it is known that the answer is otherwise sound.
+// What the decoder reports about values: the issues of the table, and the first reason to refuse
+// the book, which is raised only once the rest of the response is known to be valid JSON.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ std::string issue_text(std::string_view raw, const TokenSearch* tokens);
 
 class Notes {
  public:
-  // `where` is the JSON path of the array: records stand at where[0], where[1], ...
+  // `where` is the JSON path of the array: records are at where[0], where[1], ...
   Notes(const Document& body, TableBuilder& table, const DecodeOptions& options,
         std::string_view where);
 

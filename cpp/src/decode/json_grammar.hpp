@@ -1,4 +1,4 @@
-// JSON's grammar: where values begin and end. Every byte that is passed is validated too.
+// The grammar of JSON: where values begin and end. Every byte that is passed is also validated.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ inline bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-// A body under a walk. Each pass_... takes the place where a thing must stand, and returns the one
-// behind it or throws. The body's padding is zeros, which no part of the grammar accepts, so that a
-// walk stops at the end without asking for it at every byte.
+// A body that is being parsed. Each pass_... takes the place where something must be, and returns
+// the place after it or throws. The body's padding is zeros, which no part of the grammar accepts,
+// so that parsing stops at the end without a check at every byte.
 class Document {
  public:
   // Places in a body are held in 32 bits.
@@ -45,8 +45,8 @@ class Document {
     return pass_space(at + 1);
   }
 
-  // Passes the opening bracket that `at` stands on: `at` then stands at the first element; or,
-  // where there is none, behind the end, and the answer is no.
+  // Passes the opening bracket at `at`, which then points to the first element; returns false, with
+  // `at` past the end, where there is none.
   bool pass_opening(const char*& at, char close) const {
     at = pass_space(at + 1);
     if (*at != close) return true;
@@ -54,8 +54,8 @@ class Document {
     return false;
   }
 
-  // Passes what follows an element of an array or object that ends in `close`: a comma, and then
-  // `at` stands at the next element; or the end, and the answer is no.
+  // Passes what follows an element of an array or object that ends in `close`: a comma, with `at`
+  // then at the next element; or the end, and returns false.
   bool pass_separator(const char*& at, char close) const {
     at = pass_space(at);
     if (*at == ',') [[likely]] {
@@ -68,7 +68,7 @@ class Document {
     return false;
   }
 
-  // The string at a quote, which is sound: its content ends at `end`.
+  // The string at a quote, which is valid: its content ends at `end`.
   StringScan scan_text(const char* quote) const;
   const char* pass_number(const char* at) const;
 
@@ -101,7 +101,7 @@ class Document {
   const char* end_;
 };
 
-// The same error, said of the value at a JSON path.
+// The same error for the value at a JSON path.
 Error at_path(const Error& error, std::string_view path);
 
 }  // namespace tradingdata::detail

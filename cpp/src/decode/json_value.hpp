@@ -1,4 +1,4 @@
-// A JSON value of any type, as the slow road of the cells reads it.
+// A JSON value of any type, as the slow path of the column writers reads it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Literal {
   enum class Type : std::uint8_t { null, text, number, other };
 
   Type type;
-  const char* from;         // the whole value, quotes included
-  const char* to;           // behind it
+  const char* from;         // the complete value, including quotes
+  const char* to;           // past its end
   std::string_view text{};  // the content of a text, unescaped; the digits of a number
   bool escaped = false;
   bool damaged = false;  // half a surrogate pair is in it

@@ -15,7 +15,7 @@ std::uint32_t low_bits(std::int64_t count) {
   return count >= 32 ? ~0u : (1u << std::max<std::int64_t>(count, 0)) - 1;
 }
 
-// The thread's own.
+// What this thread learned from the last body of such records.
 Order& remembered(const Schema& schema) {
   thread_local std::array<Order, record_schemas.size()> orders;
   const auto* const found = std::find(record_schemas.begin(), record_schemas.end(), &schema);
@@ -48,7 +48,7 @@ KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table)
 }
 
 KeyOrder::~KeyOrder() {
-  // The numbers of unknown names are this table's only.
+  // Numbers of unknown names are valid only for this table.
   if (order_.of_extra.empty()) remembered_ = std::move(order_);
 }
 
@@ -66,7 +66,7 @@ const Step* KeyOrder::behind(const KeyMeaning& meaning, const Step* step) const 
   const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
   const int found = place < positions.size() ? positions[place] : -1;
   if (found >= 0) return begin() + found + 1;
-  // The first step has the record's brace in it, which must not pass for a comma further on.
+  // The first step contains the record's brace, which must not match a comma further on.
   return step == begin() && step != end() ? step + 1 : step;
 }
 

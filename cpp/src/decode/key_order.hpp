@@ -1,7 +1,7 @@
-// The order in which the records of a body have their keys, learned from one of them. What stands
-// between two values (space, comma, key and colon) is then expected as a whole, and compared before
-// anything is looked up. A thread's next body of such records begins with what the last one taught:
-// services do not change their mind, and a small body is half read before it has taught anything.
+// The order of the keys in the records of a body, learned from one of them. The text between two
+// values (space, comma, key and colon) is then predicted as one unit, and compared before anything
+// is looked up. A thread's next body of such records starts with the order learned last: services
+// keep their order, and a small body would be half read before anything was learned from it.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace tradingdata::detail {
 
-// What a key stands for: a field of the schema, or one that only the wire knows.
+// The meaning of a key: a field of the schema, or one that only the wire knows.
 struct KeyMeaning {
   int field = -1;
   std::int32_t extra = -1;  // of Table::extra_names, where there is no such field
 };
 
-// A key and all that stands before its value.
+// A key and all text before its value.
 struct Step {
   static constexpr int longest = 64;
 
@@ -33,7 +33,7 @@ struct Step {
   KeyMeaning meaning;
   FieldSet before;  // the fields of the steps before this one
 
-  bool stands_at(const char* at) const {
+  bool matches(const char* at) const {
     return same_bytes(at, text, first_half) &&
            (second_half == 0 || same_bytes(at + 32, text + 32, second_half));
   }
@@ -65,14 +65,14 @@ class KeyOrder {
 
   // The meaning of the key that `scan` found, quoted text from `from` on.
   KeyMeaning look_up(const char* from, const StringScan& scan);
-  // The step to expect behind a key that is none of the expected ones; `step` was expected.
+  // The step to expect after a key that was not predicted; `step` was expected.
   const Step* behind(const KeyMeaning& meaning, const Step* step) const;
 
-  // Whether a record of so many keys tells more than those before it in this body.
+  // Whether a record of `keys` keys is wider than those before it in this body.
   bool is_wider(std::int64_t keys) const { return keys > keys_ && keys_ < most_keys; }
   void widen(std::int64_t keys) { keys_ = keys; }
-  // Learns from a record, which is known to be sound. What was learned before stays where this
-  // throws: the thread's next body starts with it.
+  // Learns from a record, which is known to be valid. If this throws, what was learned before is
+  // kept: the thread's next body starts with it.
   void learn(const Document& body, const char* record, int depth);
 
  private:

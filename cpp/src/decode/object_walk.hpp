@@ -1,5 +1,5 @@
-// The keys and values of one object, for all that has time: what the quick walk over records does
-// not keep is found again by going over a record once more.
+// The keys and values of one object, for code that is not time-critical: what the fast parser does
+// not store is found again by parsing a record once more.
 #pragma once
 
 #include "decode/json_grammar.hpp"

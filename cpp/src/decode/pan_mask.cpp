@@ -9,7 +9,7 @@ namespace tradingdata::detail {
 
 namespace {
 
-// Writes over a value; blanks fill what is left of its place, so that the JSON stays sound.
+// Overwrites a value; blanks fill the rest of its place, so that the JSON stays valid.
 void overwrite(char* place, std::size_t size, std::string_view with) {
   const std::size_t count = std::min(size, with.size());
   std::fill(std::copy_n(with.begin(), count, place), place + size, ' ');
@@ -37,7 +37,7 @@ std::optional<std::string> PanMask::hide(const Literal& value) const {
 }
 
 const char* PanMask::hide_value(const char* from) const {
-  constexpr int depth = 0;  // it was found sound before
+  constexpr int depth = 0;  // it was validated before
   std::string scratch;
   const Literal value = read_literal(body_, from, depth, scratch);
   hide(value);
@@ -46,8 +46,8 @@ const char* PanMask::hide_value(const char* from) const {
   return end;
 }
 
-// In a sound value, text before a colon is a key, and all other text is a value. One pass, however
-// deep it is nested.
+// In valid JSON, text before a colon is a key, and all other text is a value: one pass suffices,
+// however deeply it is nested.
 void PanMask::hide_members(const char* from, const char* to) const {
   for (;;) {
     from = static_cast<const char*>(std::memchr(from, '"', static_cast<std::size_t>(to - from)));

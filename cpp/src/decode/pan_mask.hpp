@@ -1,5 +1,5 @@
-// Masks personal values in the body that is being decoded, each by as many bytes as it had: places
-// in the body stay valid, and the body stays JSON that decodes to the same table.
+// Masks personal values in the body that is being decoded without changing their length, so that
+// places in the body stay valid, and the body remains JSON that decodes to the same table.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ class PanMask {
   // digit.
   std::optional<std::string> hide(const Literal& value) const;
 
-  // Masks what is personal in the value of another field: all of it, or members at any depth.
+  // Masks a personal value, or the personal members of another field's value at any depth.
   // Returns where the value ends now; blanks fill the rest.
   const char* hide_in_field(bool personal, const char* from, const char* to) const {
     if (!active()) return to;

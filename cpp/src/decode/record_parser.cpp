@@ -102,7 +102,7 @@ RecordWalk::Reached RecordWalk::read_expected(Reached from, std::int64_t row) {
   const char* at = from.at;
   const Step* step = from.step;
   const Step* const end = order_.end();
-  for (; step != end && step->stands_at(at); ++step) {
+  for (; step != end && step->matches(at); ++step) {
     at += step->length;
     at = step->meaning.field >= 0 ? cells_.read(at, step->meaning.field, row)
                                   : read_extra(at, step->meaning.extra, row);
@@ -135,8 +135,8 @@ const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64
     latest = extras_.size();
     extras_.emplace_back();
   }
-  // Member by member: a whole one would be put together elsewhere, and read back before it is
-  // there.
+  // Member by member: a complete object would be assembled elsewhere first, and reading it back
+  // would stall.
   Extra& extra = extras_[latest];
   extra.row = row;
   extra.name = name;
@@ -161,7 +161,7 @@ void RecordWalk::note_missing(const char* record_end, std::int64_t row, const Fi
   }
 }
 
-// A field stands twice in the record that is being read: finds which.
+// Finds the field that occurs twice in the record that is being read.
 void RecordWalk::refuse_repeated() {
   if (notes_.refusal()) return;
   std::set<std::string> names;
@@ -173,8 +173,8 @@ void RecordWalk::refuse_repeated() {
   });
 }
 
-// Room for as many records as the rest of the body holds, if they are like those before; but never
-// at once for much more than such a body can hold, since the first ones may be of another kind.
+// Reserves rows for the rest of the body, assuming records like those before; but never for much
+// more than such a body can hold, since the first ones may not be typical.
 void RecordWalk::make_room() {
   constexpr std::int64_t most_at_first = 256;
   constexpr std::int64_t most_bodies = 16;

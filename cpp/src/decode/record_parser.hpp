@@ -1,4 +1,4 @@
-// The walk over an array of records: keys are predicted, values go straight into their columns.
+// Parses an array of records: keys are predicted, and values go straight into their columns.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ class RecordWalk {
   RecordWalk(const Document& body, TableBuilder& table, const DecodeOptions& options,
              std::string_view where, int depth);
 
-  // Reads the array at `at` and returns the place behind it. Throws where it is malformed; what is
-  // sound JSON but no record of the service is in refusal(), since an error of the service's own
-  // may stand behind it.
+  // Reads the array at `at` and returns the place after it. Throws where it is malformed. Valid
+  // JSON that is not a record of the service is reported by refusal(), since an error of the
+  // service itself may follow and takes precedence.
   const char* read_array(const char* at);
   const std::optional<Error>& refusal() const { return notes_.refusal(); }
 
-  // Of the body, for what else is in it.
+  // For the other members of the body.
   const PanMask& mask() const { return mask_; }
 
  private:

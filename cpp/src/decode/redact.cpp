@@ -13,7 +13,7 @@ namespace tradingdata {
 
 namespace {
 
-// What is beyond is neither searched nor shown. As much as the longest token.
+// Text beyond this is neither searched nor shown. As much as the longest token.
 constexpr std::size_t most_examined = 64 * 1024;
 
 bool is_value_character(char c) {
@@ -36,7 +36,7 @@ class Redaction {
   explicit Redaction(std::string_view original)
       : original_(original), fates_(original.size(), Fate::shown), spelling_(original) {}
 
-  // False where the text has more layers of escapes than are looked through.
+  // False where the text has more layers of escapes than are examined.
   bool examine(const TokenSearch* tokens) {
     hide_marks();
     int layers = 0;
@@ -150,7 +150,8 @@ class Redaction {
     return i;
   }
 
-  // Behind the quote that ends what the one at `begin` began: one that was escaped deeper does not.
+  // Past the quote that closes the one at `begin`; a quote that was escaped deeper does not close
+  // it.
   std::size_t quoted_end(std::size_t begin) const {
     const std::string_view text = spelling_.text();
     for (std::size_t i = begin + 1; i < text.size(); ++i) {

@@ -1,5 +1,5 @@
-// The one path that text takes from a service into an error, a log line or an issue: escapes are
-// resolved, tokens taken out, personal values masked, and only then is it cut.
+// The one path from a service's text to an error, a log line or an issue: escapes are resolved,
+// tokens removed, personal values masked, and only then is the text cut.
 #pragma once
 
 #include <cstdint>

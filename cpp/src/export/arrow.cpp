@@ -15,7 +15,7 @@ using detail::Block;
 using detail::Buffers;
 using detail::Source;
 
-// What an ArrowArray points into. A consumer may have moved children out: those are its own then.
+// What an ArrowArray points into. A consumer may have moved children out, and then owns them.
 struct ArrayOwner {
   TablePtr table;  // where the buffers lie in it
   Buffers buffers;

@@ -1,4 +1,4 @@
-// A table to other libraries, over the Arrow C data interface: columns leave as they stand.
+// Exports a table to other libraries over the Arrow C data interface, sharing columns where it can.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "table/table.hpp"
 
-// The interface's structures, as Arrow's specification lays them down for everybody to repeat.
+// The interface's structures, which Arrow's specification asks every library to copy.
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
@@ -66,17 +66,17 @@ struct ArrowArrayStream {
 
 namespace tradingdata {
 
-// How a text column leaves. Only `view` can leave without a copy.
+// The form of an exported text column. Only `view` needs no copy.
 enum class TextForm : std::uint8_t {
-  view,      // "vu": 16-byte views; long text stays where it stands
+  view,      // "vu": 16-byte views; long text stays where it is
   small,     // "u": 32-bit offsets
   large,     // "U": 64-bit offsets
-  category,  // int32 codes of the sorted distinct texts; unknown fields leave as views even so
+  category,  // int32 codes of the sorted distinct texts; unknown fields become views even so
 };
 
 struct ArrowColumn {
-  // A field's position in the schema; behind the fields stand the unknown ones, as nullable text
-  // that holds their JSON: the schema's width plus the position in Table::extra_names.
+  // A field's position in the schema; unknown fields follow, as nullable text with their JSON:
+  // the schema's width plus the position in Table::extra_names.
   int column;
   TextForm text = TextForm::view;
 };
@@ -85,12 +85,12 @@ struct ArrowExport {
   std::int64_t start = 0;  // rows [start, start + length)
   std::int64_t length = 0;
   std::vector<ArrowColumn> columns{};
-  // Times leave as wall clock ("tsu:"), or with a zone as the instants that `to_utc` makes of them.
+  // Times become wall clock times ("tsu:"), or with a zone the instants that `to_utc` returns.
   std::string time_zone{};
   std::function<std::int64_t(std::int64_t wall_micros)> to_utc{};
 };
 
-// Every field, and behind them the unknown ones where they are wanted.
+// Every field, followed by the unknown ones if `extra`.
 std::vector<ArrowColumn> arrow_columns(const Table& table, bool extra);
 
 // The schema of the batch: a struct with a child a column, and metadata that names the record.
@@ -100,7 +100,7 @@ void export_schema(const Table& table, const ArrowExport& wanted, ArrowSchema& o
 // what it needs where a small part would keep much more alive.
 void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out);
 
-// A stream of that one batch. All work is done here, so that its callbacks cannot fail on it.
+// A stream of that one batch. All work is done here, so that its callbacks cannot fail.
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out);
 
 }  // namespace tradingdata

@@ -16,7 +16,7 @@ using Block = std::unique_ptr<std::byte, FreeBlock>;
 
 Block make_block(std::int64_t bytes);
 
-// A run of rows of a column, whatever it lies in: a field's, or made for an unknown field.
+// A run of rows of a column: a field's, or one made for an unknown field.
 struct Source {
   const Table& table;
   const std::byte* values;        // of the first row
@@ -36,13 +36,13 @@ struct Source {
   std::string_view text(std::int64_t row) const { return table.text(as<TextView>()[row]); }
 };
 
-// An array's buffers, and what they lie in.
+// An array's buffers, and the memory they are in.
 struct Buffers {
   std::vector<const void*> pointers;
   std::vector<std::int64_t> variadic_sizes;
   std::vector<Block> blocks;
   std::int64_t nulls = 0;
-  bool in_table = false;                // some lie in the table, which must live on
+  bool in_table = false;                // some are in the table, which must be kept alive
   std::unique_ptr<Buffers> dictionary;  // of a category
   std::int64_t dictionary_length = 0;
 };

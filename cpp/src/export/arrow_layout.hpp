@@ -1,4 +1,4 @@
-// What leaves: a name and an Arrow format a column.
+// The shape of an export: a name and an Arrow format for each column.
 #pragma once
 
 #include <string>

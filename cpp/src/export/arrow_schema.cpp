@@ -10,7 +10,7 @@ namespace detail {
 
 namespace {
 
-// What an ArrowSchema points into. A consumer may have moved children out: those are its own then.
+// What an ArrowSchema points into. A consumer may have moved children out, and then owns them.
 struct SchemaOwner {
   std::string format;
   std::string name;
@@ -67,7 +67,7 @@ void append_counted(std::string& out, std::string_view text) {
   out += text;
 }
 
-// Key and value as the interface wants them: counts in the machine's byte order.
+// Key and value in the interface's form: counts in the machine's byte order.
 std::string record_metadata(std::string_view record) {
   const std::int32_t pairs = 1;
   std::string metadata(reinterpret_cast<const char*>(&pairs), sizeof pairs);

@@ -6,7 +6,7 @@ namespace tradingdata::detail {
 
 namespace {
 
-// A whole book uses about a third of what it holds: the rest is keys and other text of its body.
+// A complete book uses about a third of its memory: the rest is keys and other text of its body.
 constexpr std::int64_t most_held_for_a_byte_used = 4;
 
 std::int64_t bytes_held(const Table& table) {
@@ -16,7 +16,7 @@ std::int64_t bytes_held(const Table& table) {
   return bytes;
 }
 
-// The part of a field's column that would be shared; its long text lies in the table's buffers.
+// The part of a field's column that would be shared; its long text is in the table's buffers.
 struct Use {
   std::int64_t values = 0;
   std::int64_t long_text = 0;

@@ -1,4 +1,4 @@
-// Whether an export lets its table live on, or copies what it needs.
+// Whether an export keeps its table alive, or copies what it needs.
 #pragma once
 
 #include "export/arrow.hpp"

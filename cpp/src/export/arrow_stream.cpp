@@ -1,4 +1,4 @@
-// The stream half of the Arrow interface: one batch, made before the stream leaves.
+// The stream half of the Arrow interface: one batch, made before the stream is returned.
 #include <cerrno>
 #include <memory>
 #include <new>

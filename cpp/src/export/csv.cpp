@@ -83,7 +83,7 @@ std::string rows_as_csv(const Table& table, const CsvOptions& options) {
         put_extra(out, table, column - width, row, options);
       }
     });
-    // Readers pass over blank lines, and the row would be gone.
+    // Readers skip blank lines, and the row would be lost.
     if (out.size() == begin + line_end.size()) out.insert(begin, "\"\"");
   }
   return out;

@@ -13,7 +13,7 @@ namespace tradingdata {
 struct CsvOptions {
   std::int64_t start = 0;  // rows [start, start + length)
   std::int64_t length = 0;
-  // Positions of fields; behind the fields stand the unknown ones, as their JSON text.
+  // Positions of fields; unknown fields follow those of the schema, as their JSON text.
   std::vector<int> columns{};
   // For a program that guesses types and runs formulas: text that it would run as a formula, or
   // would read as a number and change, gets an apostrophe before it; a byte order mark says UTF-8.
@@ -22,7 +22,7 @@ struct CsvOptions {
   std::function<std::int64_t(std::int64_t wall_micros)> offset{};
 };
 
-// A line of names, then a line a row. Nothing stands for no value, "" for empty text (and for no
+// A line of names, then a line for each row. An empty cell is no value, "" is empty text (or no
 // value where it is the only column); numbers are the shortest that read back the same, times and
 // dates as the service writes them.
 std::string rows_as_csv(const Table& table, const CsvOptions& options);

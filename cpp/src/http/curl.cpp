@@ -28,8 +28,8 @@ constinit std::atomic<bool> curl_is_initialised = false;
 
 const curl_version_info_data& initialised_curl() {
   if (!curl_is_initialised) {
-    // Under the mutex, so that no fork leaves the child with half of it. Never cleaned up: others
-    // in this process may use libcurl too.
+    // Under the mutex, so that no fork leaves the child with a half-initialised library. Never
+    // cleaned up, because other code in this process may use libcurl too.
     const std::scoped_lock lock(detail::process_mutex());
     const CURLcode code = curl_is_initialised ? CURLE_OK : curl_global_init(CURL_GLOBAL_DEFAULT);
     if (code != CURLE_OK) {
@@ -243,8 +243,8 @@ class CurlTransport final : public Transport {
     return next;
   }
 
-  // The next call opens another multi handle. `wake` must lose sight of this one first: it may be
-  // about to use it on another thread, and the reaper frees it.
+  // The next call opens another multi handle. `wake` must not see this one any more: another thread
+  // may be about to use it, and the reaper frees it.
   void abandon(Active::iterator position) noexcept {
     CURLM* multi = nullptr;
     {
@@ -257,7 +257,7 @@ class CurlTransport final : public Transport {
     lost_because_ = "a stalled name lookup took the other connections with it";
   }
 
-  // What a thread frees that may wait for a name lookup as long as that takes.
+  // What a separate thread frees, because freeing may wait until a name lookup ends.
   struct Remains {
     CURLM* multi;
     Handles handles;
@@ -272,7 +272,7 @@ class CurlTransport final : public Transport {
       for (std::unique_ptr<EasyHandle>& handle : free_) owner->handles.push_back(std::move(handle));
       free_.clear();
       Remains* const remains =
-          owner.release();  // leaks where there is no thread: better than to wait
+          owner.release();  // leaks if no thread can be started: better than waiting
       std::thread([remains] { bury(std::unique_ptr<Remains>(remains)); }).detach();
     } catch (const std::exception&) {
       disown();

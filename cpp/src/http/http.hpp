@@ -1,4 +1,4 @@
-// Requests, answers, and the transport that carries them without ever blocking its caller.
+// Requests, responses, and the transport that carries them without blocking its caller.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct Request {
   Method method = Method::get;
   std::string url;
   std::vector<std::string> headers;     // "Name: value", sent in this order
-  std::shared_ptr<const Secret> token;  // sent behind them as Authorization, where there is one
+  std::shared_ptr<const Secret> token;  // sent after them as Authorization, if any
   std::string body;                     // of a POST
-  std::shared_ptr<const Tokens> known;  // what is never shown of an answer, beside `token`
+  std::shared_ptr<const Tokens> known;  // never shown of a response, beside `token`
 
   bool has_header(std::string_view name) const;
   // Finds what must not be shown of a response; may be null.
@@ -37,11 +37,11 @@ struct Request {
 
 struct Response {
   int status = 0;
-  Buffer body;  // decoded; of an answer other than 200, its head
+  Buffer body;  // decoded; for a status other than 200, its head
   std::optional<std::string> retry_after;
   std::optional<std::string> date;
   std::optional<std::string> location;
-  bool close_delimited = false;  // only the connection's end told where the body ends
+  bool close_delimited = false;  // only the connection's end showed where the body ends
   bool reused = false;           // came over a kept connection
   std::int64_t bytes_sent = 0;   // on the wire, headers included
   std::int64_t bytes_received = 0;
@@ -54,7 +54,7 @@ struct Response {
 
 enum class Retry : std::uint8_t { never, once, always };
 
-// Why there was no complete answer.
+// Why there was no complete response.
 struct Failure {
   ErrorKind kind = ErrorKind::transport;
   Retry retry = Retry::never;
@@ -95,7 +95,7 @@ class Transport {
 struct CurlOptions {
   std::string host;         // for messages
   bool allow_http = false;  // for loopback
-  std::string proxy;        // "" is none; the environment is never looked at here
+  std::string proxy;        // "" is none; the environment is never read here
   std::string no_proxy;
   std::string ca_file;  // "" is libcurl's own default
   std::string user_agent = "tradingdata";

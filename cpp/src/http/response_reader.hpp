@@ -1,5 +1,5 @@
-// One answer on its way in: the rules for headers, framing, encoding and size that libcurl does
-// not hold by itself. Knows nothing of curl.
+// Receives one response and applies the rules for headers, framing, encoding and size that libcurl
+// does not enforce. Independent of curl.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ class Receiver {
  public:
   void start(std::int64_t max_body);
 
-  // Each takes what libcurl's callback got; false stops the transfer: because of `failure`, or
-  // because an error answer has said enough. Neither throws.
+  // Each takes what libcurl's callback received; false stops the transfer, because of `failure` or
+  // because enough of an error response has arrived. Neither throws.
   bool header(std::string_view line) noexcept;
   bool body(std::string_view chunk) noexcept;
 
-  // Where the transfer ended well by libcurl's reckoning: what is wrong with it all the same.
+  // What is wrong with a transfer that libcurl considers successful, if anything.
   std::optional<Failure> finish();
 
   const std::optional<Failure>& failure() const { return failure_; }
-  // The status already says no: whatever else befell the answer does not matter.
+  // The status already reports a failure: anything else wrong with the response does not matter.
   bool refused() const { return response_.status >= 200 && response_.status != 200; }
   std::int64_t received() const { return received_; }
   Response& response() { return response_; }
@@ -45,7 +45,7 @@ class Receiver {
   std::int64_t cap() const;
 
   Response response_;
-  std::unique_ptr<Inflater> inflater_;  // made with the first gzip answer, then kept
+  std::unique_ptr<Inflater> inflater_;  // made with the first gzip response, then kept
   std::optional<Failure> failure_;
   std::optional<std::int64_t> content_length_;
   std::int64_t max_body_ = 0;

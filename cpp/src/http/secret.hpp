@@ -1,4 +1,4 @@
-// The access token: held in one place, wiped when it goes, never shown.
+// The access token: held in one place, overwritten when it is destroyed, never shown.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace tradingdata {
 
 class Secret {
  public:
-  // Throws Error (configuration), which does not hold the value, for anything that cannot stand in
-  // a header: empty, longer than 64 KiB, or a byte other than printable ASCII.
+  // Throws Error (configuration), which does not hold the value, for anything that cannot be sent
+  // in a header: empty, longer than 64 KiB, or a byte other than printable ASCII.
   explicit Secret(std::string_view token);
   ~Secret();
   Secret(const Secret&) = delete;

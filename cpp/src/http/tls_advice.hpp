@@ -1,4 +1,4 @@
-// Why a certificate was not trusted, and what its owner or the user can do about it.
+// Explains why a certificate was not trusted and what to do about it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 #include "http/transfer_failure.hpp"
 
+#include <string_view>
+
 #include "http/tls_advice.hpp"
 
 namespace tradingdata::detail {
@@ -15,6 +17,25 @@ std::string while_in(const FaultContext& context) {
     case Phase::body: break;
   }
   return "while reading the answer (" + std::to_string(context.received) + " bytes so far)";
+}
+
+// The cause at the end of libcurl's message, whose beginning names the host again; "" where the
+// cause only repeats that there was no connection or no such host.
+std::string cause_of(const FaultContext& context) {
+  const std::size_t colon = context.detail.rfind(": ");
+  const std::string cause =
+      colon == std::string::npos ? context.detail : context.detail.substr(colon + 2);
+  const bool repeats = cause == context.host || cause.find("connect to") != std::string::npos;
+  return cause.empty() || repeats ? "" : ": " + cause;
+}
+
+// The host, and the port where libcurl's message names it.
+std::string address_of(const FaultContext& context) {
+  constexpr std::string_view mark = " port ";
+  const std::size_t at = context.detail.find(mark);
+  if (at == std::string::npos) return context.host;
+  const std::size_t end = context.detail.find_first_not_of("0123456789", at + mark.size());
+  return context.host + context.detail.substr(at, end - at);
 }
 
 Failure proxy_failure(const FaultContext& context) {
@@ -37,10 +58,12 @@ Failure failure_of(WireFault fault, const FaultContext& context) {
   switch (fault) {
     case WireFault::no_connection:
       return {ErrorKind::connect, Retry::always,
-              "cannot connect to " + host + because + "; check base_url, network and firewall"};
+              "cannot connect to " + address_of(context) + cause_of(context) +
+                  "; check base_url, network and firewall"};
     case WireFault::no_host:
       return {ErrorKind::connect, Retry::once,
-              "cannot find the host " + host + because + "; check base_url and the network's DNS"};
+              "cannot find the host " + host + cause_of(context) +
+                  "; check base_url and the network's DNS"};
     case WireFault::no_proxy:
       return {
           ErrorKind::connect, Retry::once,

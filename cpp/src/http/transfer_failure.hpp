@@ -1,4 +1,4 @@
-// What can befall a transfer, apart from any HTTP library, and what the user is told about it.
+// The ways in which a transfer can fail, independent of the HTTP library, and their messages.
 #pragma once
 
 #include <cstdint>

@@ -28,10 +28,10 @@ class Comparison {
     }
   }
 
-  // What differs in each pair, appended to `names` at the pair's place. Field by field: a few
-  // pairs at a time, so that the long text of their rows stays in the cache from field to field.
+  // Appends the names of the differing fields of each pair to `names`. Field by field, a few pairs
+  // at a time, so that the long text of their rows stays in the cache from field to field.
   void compare(std::span<const OrderPair> pairs, std::span<Names> names) const {
-    const bool in_step = stand_in_step(pairs);
+    const bool in_step = are_consecutive(pairs);
     for (const int field : fields_) {
       const Field& known = order_schema.field(field);
       if (in_step && same_run(known, field, pairs)) continue;
@@ -54,8 +54,8 @@ class Comparison {
     return std::find(ignore_.begin(), ignore_.end(), name) == ignore_.end();
   }
 
-  // Whether the orders are as many previous ones, in their order: most of a book, mostly.
-  static bool stand_in_step(std::span<const OrderPair> pairs) {
+  // Whether the orders are consecutive previous ones: usually true for most of a book.
+  static bool are_consecutive(std::span<const OrderPair> pairs) {
     const std::int64_t first = pairs.front().previous;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       if (pairs[i].previous != first + static_cast<std::int64_t>(i)) return false;
@@ -63,7 +63,7 @@ class Comparison {
     return first >= 0;
   }
 
-  // Whether surely nothing differs, by one look at all the bytes.
+  // Whether nothing differs for certain, by one comparison of all bytes.
   bool same_run(const Field& known, int field, std::span<const OrderPair> pairs) const {
     const Column& a = a_.column(field);
     const Column& b = b_.column(field);
@@ -76,7 +76,7 @@ class Comparison {
             are_short(reinterpret_cast<const TextView*>(values), pairs));
   }
 
-  // Equal views hold equal text where the text is in them: two tables' places mean two texts.
+  // Equal views mean equal text only where they contain it: places refer to different tables.
   static bool are_short(const TextView* views, std::span<const OrderPair> pairs) {
     return std::all_of(views, views + pairs.size(),
                        [](const TextView& view) { return view.is_inline(); });
@@ -102,8 +102,8 @@ class Comparison {
       if (pair.previous < 0) continue;
       constexpr std::size_t ahead = 16;
       if (i + ahead < pairs.size() && pairs[i + ahead].previous >= 0) {
-        ask_for(a_, a.as<TextView>()[pairs[i + ahead].row]);
-        ask_for(b_, b.as<TextView>()[pairs[i + ahead].previous]);
+        prefetch_text(a_, a.as<TextView>()[pairs[i + ahead].row]);
+        prefetch_text(b_, b.as<TextView>()[pairs[i + ahead].previous]);
       }
       const bool same =
           a.valid(pair.row) == b.valid(pair.previous) &&
@@ -112,8 +112,9 @@ class Comparison {
     }
   }
 
-  // Long text lies in the body, a record's length away from that of the next row.
-  static void ask_for([[maybe_unused]] const Table& table, [[maybe_unused]] const TextView& view) {
+  // Long text is in the body, a record's length away from that of the next row.
+  static void prefetch_text([[maybe_unused]] const Table& table,
+                            [[maybe_unused]] const TextView& view) {
 #if defined(__GNUC__)
     if (!view.is_inline()) __builtin_prefetch(table.text(view).data());
 #endif
@@ -121,7 +122,7 @@ class Comparison {
 
   bool same_text(const TextView& a, const TextView& b, bool by_mask) const {
     if (by_mask) return masked(a_.text(a)) == masked(b_.text(b));
-    // The size and the first bytes tell most texts apart, and all short ones.
+    // The size and the first bytes distinguish most texts, and all short ones.
     if (a.is_inline()) return std::memcmp(&a, &b, sizeof a) == 0;
     return a.size == b.size && a_.text(a) == b_.text(b);
   }

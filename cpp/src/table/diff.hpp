@@ -1,5 +1,6 @@
-// What happened between two books of orders: which are new, which changed and in what, which are
-// gone. Orders are matched by exchange, segment, number and leg, equal keys by their occurrence.
+// Differences between two books of orders: which are new, which changed and in which fields, which
+// are gone. Orders are matched by exchange, segment, number and leg, equal keys by their
+// occurrence.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,12 @@ struct OrderChange {
   ChangeKind kind;
   std::int64_t row;       // in the table of the orders; -1 of one that is gone
   std::int64_t previous;  // in the table of the previous ones; -1 of a new one
-  // Names of what changed, in the record's order, unknown fields behind; they lie in the tables.
+  // Names of the changed fields in the record's order, then unknown ones; they point into the
+  // tables.
   std::vector<std::string_view> fields = {};
 };
 
-// An order that was updated before its previous state was: an old answer, mostly.
+// An order that was updated before its previous state was: mostly an outdated response.
 struct OlderOrder {
   std::int64_t row;
   std::int64_t previous;
@@ -40,7 +42,7 @@ struct OlderOrder {
 };
 
 struct OrderDiff {
-  std::vector<OrderChange> changes;  // as the orders stand, then what is gone
+  std::vector<OrderChange> changes;  // in the order of the book, then those that are gone
   std::vector<OlderOrder> older;
 };
 

@@ -17,8 +17,8 @@ bool same_text(const Table& table, int field, std::int64_t a, std::int64_t b) {
   return !views[a].is_inline() && table.text(views[a]) == table.text(views[b]);
 }
 
-// Hashing only picks the rows to sort: a few in a thousand, or all of them where a service sends
-// texts of equal hashes.
+// Hashing only selects the rows to sort: a few in a thousand, or all of them where a service sends
+// texts with equal hashes.
 Repeats repeats_of(const Table& table, std::span<const int> key) {
   const std::size_t bits = std::bit_ceil(static_cast<std::size_t>(table.rows()) + 1) * 32;
   std::vector<bool> once(bits);

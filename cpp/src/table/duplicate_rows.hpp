@@ -1,4 +1,4 @@
-// Rows that say again what an earlier row said.
+// Rows that repeat an earlier row.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@ namespace tradingdata::detail {
 
 namespace {
 
-// Constants, and not made at their first use: a process that forks while another thread makes one
-// leaves the child with a guard that is never released.
+// Constants rather than lazily initialised: a process that forks while another thread initialises
+// one leaves the child with a guard that is never released.
 constexpr std::array<FieldIndex, record_schemas.size()> indexes{
     FieldIndex(trade_schema), FieldIndex(order_schema), FieldIndex(stock_schema)};
 

@@ -1,4 +1,4 @@
-// Which order of one book is which of another.
+// Matches the orders of one book with those of another.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ bool is_mark(char c) {
   return marks.find(c) != std::string_view::npos;
 }
 
-// The length of what a text has in common with a name, if that is all of the name; else 0.
+// The length of a name at the beginning of a text, or 0 where the text begins differently.
 std::size_t matched(std::string_view text, std::string_view name) {
   std::size_t at = 0;
   for (const char wanted : name) {

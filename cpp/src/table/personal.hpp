@@ -13,8 +13,8 @@ namespace tradingdata {
 std::size_t personal_name_at(std::string_view text);
 bool is_personal_name(std::string_view name);
 
-// A permanent account number has ten letters and digits. Which of them is which does not matter
-// here, so that what was masked before is masked alike.
+// A permanent account number has ten letters and digits. Their order does not matter here,
+// so that text that is already masked is masked alike.
 inline constexpr int account_number_length = 10;
 bool is_account_number(const char* text);
 void hide_account_number(char* text);  // all but two characters at either end

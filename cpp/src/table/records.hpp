@@ -1,5 +1,6 @@
 // The only list of the records' fields: names as on the wire, in the service's order, with the
-// service document's meaning. All else (columns, attributes, Arrow, stubs, docs) loops over these.
+// service document's meaning. Everything else (columns, attributes, Arrow, stubs, docs) loops over
+// these.
 #pragma once
 
 #include <array>

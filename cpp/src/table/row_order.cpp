@@ -9,7 +9,7 @@ namespace tradingdata {
 
 namespace {
 
-// The values lie beside their rows, since a comparison that looks each up in its column is slow.
+// The values are stored beside their rows, since looking each up in its column would be slow.
 template <typename Read>
 void sort_by(std::vector<std::int64_t>& rows, const Column& column, bool descending,
              const Read& read) {
@@ -48,7 +48,7 @@ std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, st
                                       std::span<const SortKey> keys) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(stop - start));
   std::iota(rows.begin(), rows.end(), start);
-  // The sort is stable, so the last key goes first.
+  // The sort is stable, so the last key is applied first.
   for (auto next = keys.rbegin(); next != keys.rend(); ++next) {
     const SortKey& key = *next;
     const Column& column = table.column(key.field);

@@ -15,7 +15,7 @@ namespace tradingdata {
 namespace {
 
 // Copies rows into a table that has room for them, column by column: row by row, each of 40 columns
-// would be fetched anew. A book may have very many unknown names, so each name of a source is
+// would be fetched again. A book may have very many unknown names, so each name of a source is
 // looked up once.
 class Copier {
  public:

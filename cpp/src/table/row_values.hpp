@@ -1,4 +1,4 @@
-// Single values of rows, compared by what they hold, whichever table they lie in.
+// Single values of rows, compared by content, whichever table they belong to.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ inline bool same_value(const Table& a, std::int64_t row_a, const Table& b, std::
   }
 }
 
-// The unknown fields of a row with their JSON text, by name: their order as sent does not count.
+// The unknown fields of a row with their JSON text, by name: the order in which they were sent is
+// ignored.
 std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const Table& table,
                                                                          std::int64_t row);
 

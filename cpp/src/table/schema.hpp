@@ -1,4 +1,4 @@
-// What a record is: an ordered list of named, typed fields.
+// The description of a record: an ordered list of named, typed fields.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tradingdata {
 
-// How a field stands on the wire, and so how it is held, shown and named in Arrow.
+// The type of a field on the wire, which decides how it is stored, shown and exported.
 enum class Kind : std::uint8_t { text, integer, number, timestamp, date };
 
 constexpr std::string_view name_of(Kind kind) {

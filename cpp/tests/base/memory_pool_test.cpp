@@ -60,7 +60,7 @@ TEST_CASE("a large block that was freed serves the next one of about its size") 
   free_block(third);
 }
 
-TEST_CASE("so does a block of a small answer, and large ones do not drive it out") {
+TEST_CASE("a block of a small response is reused too, and large ones do not displace it") {
   for (int i = 0; i < 32; ++i) free_block(allocate_block(70'000));
   void* const first = allocate_block(92'000);
   free_block(first);

@@ -1,3 +1,4 @@
+// JSON numbers: grammar, exact values and rounding, on both scanners.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -183,7 +184,7 @@ TEST_CASE("halfway cases and long literals are rounded as strtod rounds them") {
   }
 }
 
-TEST_CASE("the short way reads what the long way reads, or leaves it to that") {
+TEST_CASE("the short path reads what the long path reads, or leaves it to that") {
   std::mt19937_64 random(3);
   int read = 0;
   for (int i = 0; i < 300'000; ++i) {

@@ -1,3 +1,4 @@
+// Escapes of every kind, resolved layer by layer.
 #include "base/spelling.hpp"
 
 #include <doctest/doctest.h>
@@ -70,7 +71,7 @@ TEST_CASE("what is no escape stays as it is") {
   }
 }
 
-TEST_CASE("F119 characters that nobody sees do not part a word") {
+TEST_CASE("F119 invisible characters do not split a word") {
   using namespace std::string_literals;
   CHECK(resolved("a\0b\0c"s) == "abc");
   CHECK(resolved("a\\u0000b%00c&#0;d") == "abcd");

@@ -1,3 +1,4 @@
+// JSON strings: scanning, UTF-8 validation and unescaping.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -122,7 +123,7 @@ TEST_CASE("JSON's escapes are accepted and no others") {
   CHECK_FALSE(scan("ab\"").escaped);
 }
 
-TEST_CASE("text that was only cut short is told from text that is malformed") {
+TEST_CASE("text that was cut short is distinguished from malformed text") {
   const std::string whole =
       "a\\n\\u20B9 \xC2\xB5 \xE0\xA4\x9F \xED\x9F\xBF \xF0\x9F\x93\x88 \xF4\x8F\xBF\xBF";
   for (std::size_t size = 0; size <= whole.size(); ++size) {
@@ -138,7 +139,7 @@ TEST_CASE("text that was only cut short is told from text that is malformed") {
   CHECK_FALSE(scan(std::string_view("a\0b", 3)).cut);
 }
 
-TEST_CASE("escapes stand for their characters") {
+TEST_CASE("escapes become their characters") {
   bool damaged = false;
   CHECK(plain(R"(\"\\\/\b\f\n\r\t)", damaged) == "\"\\/\b\f\n\r\t");
   CHECK(plain(R"(a\u0041\u00b5\u20B9z)", damaged) == "aA\xC2\xB5\xE2\x82\xB9z");
@@ -156,7 +157,7 @@ TEST_CASE("escapes stand for their characters") {
   }
 }
 
-TEST_CASE("F83: half a surrogate pair becomes U+FFFD, wherever it stands") {
+TEST_CASE("F83: half a surrogate pair becomes U+FFFD at any place") {
   const std::string mark = "\xEF\xBF\xBD";
   bool damaged = false;
   const auto check = [&](std::string_view text, const std::string& expected) {

@@ -1,3 +1,4 @@
+// Timestamps and dates: every accepted form, and the calendar of 9,999 years.
 #include <doctest/doctest.h>
 
 #include <initializer_list>

@@ -1,3 +1,4 @@
+// Access tokens are found in every spelling, and data is not mistaken for one.
 #include "base/token_search.hpp"
 
 #include <doctest/doctest.h>
@@ -107,7 +108,7 @@ TEST_CASE("F119 a token of which only some characters are escaped is overwritten
   }
 }
 
-TEST_CASE("F119 a token is overwritten whole where an escape parts a long piece from a short one") {
+TEST_CASE("F119 a token is overwritten completely where an escape splits off a short piece") {
   const std::string token = "hY7-kQ2.zR9_hY3-kQ6.zR5_aB1-cD4.eF7_+gH2-jK5";
   const std::string spelled = "hY7-kQ2.zR9_hY3-kQ6.zR5_aB1-cD4.eF7_&#43;gH2-jK5";
   Buffer body(spelled);

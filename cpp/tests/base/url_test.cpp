@@ -1,3 +1,4 @@
+// Which addresses a client accepts, and how URLs are written.
 #include "base/url.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// The client on a scripted transport: requests, tokens, pooling, closing and searches.
 #include "client/client.hpp"
 
 #include <doctest/doctest.h>
@@ -164,7 +165,7 @@ TEST_CASE("F105 what the slice hook throws ends the wait and cancels the call") 
   CHECK(desk.script.cancelled == 1);
 }
 
-TEST_CASE("F106 back-off is sliced too, and its retry is told first") {
+TEST_CASE("F106 back-off is sliced too, and its retry is reported first") {
   Desk desk;
   desk.script.reply = [](const Request&, int) { return answer(503, ""); };
   const auto client = desk.client();
@@ -207,7 +208,7 @@ TEST_CASE("an error envelope within 200 is a service error with the facts of the
   }
 }
 
-TEST_CASE("a search hands on pages in order and sends the next while the caller works") {
+TEST_CASE("a search yields pages in order and requests the next while the caller works") {
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     const std::int64_t page = parameter(request.url, "page");
@@ -279,7 +280,7 @@ TEST_CASE("a page size of 100 that page 1 refuses becomes the service's own 10")
   CHECK(search.pager().page_size() == 10);
 }
 
-TEST_CASE("a page asked ahead whose time passed while the caller was away is asked for again") {
+TEST_CASE("a prefetched page that timed out while the caller was away is requested again") {
   Desk desk;
   desk.options.timeout = 5;
   desk.script.reply = [](const Request& request, int) {
@@ -293,7 +294,7 @@ TEST_CASE("a page asked ahead whose time passed while the caller was away is ask
   CHECK(search.pager().end() == PagerEnd::empty_page);
 }
 
-TEST_CASE("a page that failed while the caller was away is asked for again, once") {
+TEST_CASE("a page that failed while the caller was away is requested again, once") {
   Desk desk;
   desk.options.timeout = 5;
   desk.script.reply = [](const Request& request, int) {
@@ -326,7 +327,7 @@ TEST_CASE("prefetched pages leave the page in turn half of its time under the ra
   CHECK(pages == 12);
 }
 
-TEST_CASE("a page that has come is handed on although the next cannot be asked for") {
+TEST_CASE("a page that arrived is returned although the next cannot be requested") {
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     if (parameter(request.url, "page") == 2) throw std::bad_alloc();

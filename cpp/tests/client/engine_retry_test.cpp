@@ -1,4 +1,6 @@
+// Which failures are retried, after which delay, and what the final error says.
 #include "client/engine.hpp"
+#include "client/status_errors.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +11,7 @@
 
 using namespace scripted;
 
-TEST_CASE("an answer is judged once and handed over with its facts") {
+TEST_CASE("a response is judged once and returned with its facts") {
   Bench bench;
   bench.script.reply = [](const Request&, int) { return answer(200, "good"); };
   const Outcome outcome = bench.run(bench.call());
@@ -107,7 +109,8 @@ TEST_CASE("F28 an empty body is tried once more and is a decode error then") {
   }
 }
 
-TEST_CASE("F16 F27 an early end is the transport's fault only where the connection told the end") {
+TEST_CASE(
+    "F16 F27 an early end is the transport's fault only where the connection marked the end") {
   for (const bool close_delimited : {true, false}) {
     Bench bench;
     bench.script.reply = [&](const Request&, int) {
@@ -141,7 +144,7 @@ TEST_CASE("F48 Retry-After within the deadline is waited for, to the millisecond
   CHECK(bench.gaps() == std::vector<double>{10 + 7000});
 }
 
-TEST_CASE("F49 Retry-After as a date counts from the answer's own Date") {
+TEST_CASE("F49 Retry-After as a date counts from the response's own Date") {
   Bench bench;
   bench.script.reply = [](const Request&, int number) {
     return number == 0
@@ -152,7 +155,7 @@ TEST_CASE("F49 Retry-After as a date counts from the answer's own Date") {
   CHECK(bench.gaps() == std::vector<double>{10 + 5000});
 }
 
-TEST_CASE("F48 a Retry-After beyond 60 s or the deadline fails at once and is told") {
+TEST_CASE("F48 a Retry-After beyond 60 s or the deadline fails at once and is reported") {
   for (const auto& [value, timeout] : {std::pair("61", 300), std::pair("20", 15)}) {
     Bench bench;
     bench.script.reply = [value = value](const Request&, int) { return refusal(429, value); };
@@ -185,7 +188,7 @@ TEST_CASE("one deadline covers attempts and back-off") {
   CHECK(error.elapsed == doctest::Approx(5));
 }
 
-TEST_CASE("the deadline in a later attempt tells what happened before") {
+TEST_CASE("the deadline in a later attempt reports what happened before") {
   Bench bench;
   bench.script.reply = [](const Request&, int number) {
     return number == 0 ? answer(503, "") : answer(200, "late", seconds(60));
@@ -214,4 +217,16 @@ TEST_CASE("a transport that misses the deadline is stopped 20 ms behind it") {
   const auto outcome = bench.engine->take(id);
   REQUIRE(outcome);
   CHECK(outcome->error);
+}
+
+TEST_CASE("F45 a message that only repeats the status is shown once") {
+  const auto message = [](const char* sent) {
+    Response response;
+    response.status = 401;
+    response.body = Buffer(std::string(R"({"message":")") + sent + R"("})");
+    const std::string text = detail::verdict_of_status(Request(), response, 0).error.what();
+    return text.substr(0, text.find(';'));
+  };
+  CHECK(message("unauthorized") == "HTTP 401 Unauthorized");
+  CHECK(message("Token expired") == "HTTP 401 Unauthorized: Token expired");
 }

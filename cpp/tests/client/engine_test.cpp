@@ -1,3 +1,4 @@
+// Calls over a scripted transport and a fake clock: order, deadlines and cancellation.
 #include "client/engine.hpp"
 
 #include <doctest/doctest.h>
@@ -46,7 +47,7 @@ TEST_CASE("a retry that helped gives back what it took") {
   CHECK(bench.options.quota->left() == RetryQuota::capacity);
 }
 
-TEST_CASE("retries are told before the wait, with reason and delay") {
+TEST_CASE("retries are reported before the wait, with reason and delay") {
   Bench bench;
   bench.script.reply = [](const Request&, int number) {
     return number == 0 ? answer(500, "") : answer(200, "good");
@@ -85,7 +86,7 @@ TEST_CASE("a rate limit that leaves no room before the deadline fails at once") 
   CHECK(error.elapsed == doctest::Approx(0));
 }
 
-TEST_CASE("only so many calls are in flight at once, and the rest follow in order") {
+TEST_CASE("a bounded number of calls is in flight, and the rest follow in order") {
   Bench bench;
   bench.options.max_in_flight = 2;
   bench.script.reply = [](const Request&, int) { return answer(200, "good"); };

@@ -1,3 +1,4 @@
+// The pager against services that fail or contradict themselves.
 #include "client/pager.hpp"
 
 #include <doctest/doctest.h>

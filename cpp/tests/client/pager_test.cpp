@@ -1,3 +1,4 @@
+// The rules that join pages, one by one.
 #include "client/pager.hpp"
 
 #include <doctest/doctest.h>
@@ -87,7 +88,7 @@ TEST_CASE("a listing of two pages costs four requests, however many may be fetch
   CHECK(walk.requests.size() <= 4);
 }
 
-TEST_CASE("start_page goes on from there") {
+TEST_CASE("start_page resumes from that page") {
   Walk walk({10, 3, {}, 2});
   walk.run(honest(45));
   CHECK(walk.rows == contents(numbered(20, 25)));
@@ -111,7 +112,7 @@ TEST_CASE("page 1 refused with 400 or 422 is requested once more with 10 rows") 
   }
 }
 
-TEST_CASE("no other refusal is answered with another page size") {
+TEST_CASE("no other refusal leads to another page size") {
   PagerOptions chosen;
   chosen.may_shrink = false;  // the user's own page size
   PagerOptions later;
@@ -127,7 +128,7 @@ TEST_CASE("no other refusal is answered with another page size") {
   }
 }
 
-TEST_CASE("prefetch 0 asks for one page at a time") {
+TEST_CASE("prefetch 0 requests one page at a time") {
   Pager pager({10, 1, {}, 0});
   CHECK_FALSE(pager.prefetches());
   pager.next_request();
@@ -138,7 +139,7 @@ TEST_CASE("prefetch 0 asks for one page at a time") {
   CHECK_FALSE(pager.next_request());
 }
 
-TEST_CASE("a page that max_items cuts is the page to go on from; a whole one is behind us") {
+TEST_CASE("a page cut by max_items is the page to resume from; a complete one is not") {
   for (const std::int64_t most : {10, 20, 25}) {
     CAPTURE(most);
     Walk walk({10, 1, most, 3});

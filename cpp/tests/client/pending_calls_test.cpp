@@ -1,3 +1,4 @@
+// The states of calls and the order in which they become due.
 #include "client/pending_calls.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Back-off, Retry-After, the retry quota and the rate limit.
 #include "client/retry.hpp"
 
 #include <doctest/doctest.h>
@@ -69,7 +70,7 @@ TEST_CASE("F48 F49 F50 Retry-After in all its forms") {
   }
 }
 
-TEST_CASE("the quota is whole under many threads") {
+TEST_CASE("the quota is exact under many threads") {
   RetryQuota quota;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -1,3 +1,4 @@
+// The worker thread: submission, notification, closing and forks.
 #include "client/worker.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +40,7 @@ bool readable(int fd, int patience) {
 
 }  // namespace
 
-TEST_CASE("many calls in flight arrive, and the descriptor tells") {
+TEST_CASE("many calls in flight arrive, and the descriptor signals them") {
   Server server(loopback::always(loopback::answer(loopback::empty_book)));
   const auto client = client_of(server);
   Worker worker(client);
@@ -80,7 +81,7 @@ TEST_CASE("F116 a cancelled call closes its connection and gives no outcome") {
   CHECK(worker.wait(milliseconds(20)).outcomes.empty());
 }
 
-TEST_CASE("F108 F117 a worker with calls in flight goes without waiting for them") {
+TEST_CASE("F108 F117 a worker with calls in flight ends without waiting for them") {
   Server server(stall);
   const auto client = client_of(server);
   const auto before = std::chrono::steady_clock::now();
@@ -109,7 +110,7 @@ TEST_CASE("closing the client ends what its worker has in flight") {
   }
 }
 
-TEST_CASE("retries are told while the call goes on") {
+TEST_CASE("retries are reported while the call continues") {
   Server server([](Connection& connection) {
     connection.receive();
     if (connection.number() > 0) connection.send(loopback::answer(loopback::empty_book));
@@ -125,7 +126,7 @@ TEST_CASE("retries are told while the call goes on") {
   CHECK(fetched(std::move(events.outcomes.front())).attempts == 2);
 }
 
-TEST_CASE("F102 the child's copy of a worker refuses calls and goes quietly") {
+TEST_CASE("F102 the child's copy of a worker refuses calls and is destroyed silently") {
   Server server(loopback::always(loopback::answer(loopback::empty_book)));
   const auto client = client_of(server);
   auto worker = std::make_unique<Worker>(client);

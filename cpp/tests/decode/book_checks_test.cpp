@@ -9,7 +9,7 @@
 using namespace tradingdata;
 using namespace tradingdata::decoding;
 
-TEST_CASE("two clients in one book, and a trade that comes twice, are told") {
+TEST_CASE("two clients in one book, and a repeated trade, are issues") {
   std::vector<bodies::Record> records = bodies::records(trade_schema, 10);
   for (std::size_t i = 0; i < records.size(); ++i) {
     bodies::value(records[i], "client_id") = i < 7 ? "\"CL0001\"" : "\"CL0002, with a long name\"";

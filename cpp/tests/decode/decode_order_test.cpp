@@ -63,7 +63,7 @@ TEST_CASE("the layout may change from record to record") {
   CHECK(contents(*book(bodies::envelope(data + "]"))) == unchanged_contents(trade_schema, records));
 }
 
-TEST_CASE("space may stand wherever JSON lets it") {
+TEST_CASE("space is accepted wherever JSON allows it") {
   const std::string body =
       " { \"data\" : [ { \"symbol\" : \"A\" , \"quantity\" : 5 } , { \"symbol\" : \"B\" , "
       "\"quantity\" :\t6 }\n] , \"status\" :\r\"success\" } ";

@@ -180,7 +180,7 @@ TEST_CASE("what is malformed before it is cut is not incomplete") {
   }
 }
 
-TEST_CASE("F92: nothing but space may stand behind the document, and space may") {
+TEST_CASE("F92: only space may follow the document") {
   const std::string sound = bodies::body(trade_schema, 1);
   for (std::string tail : {"x", "{}", "]", "}", ",", "\"", "0", "//", "null"}) {
     CHECK(book_failure(sound + tail).kind == ErrorKind::decode);
@@ -228,7 +228,7 @@ TEST_CASE("F53, F65: a web page is an error that says so") {
   }
 }
 
-TEST_CASE("F28: an answer without content is no empty book") {
+TEST_CASE("F28: a response without content is not an empty book") {
   for (std::string body : {"", " ", "\r\n", "\xEF\xBB\xBF"}) {
     CHECK(book_failure(body).kind == ErrorKind::decode);
     CHECK(book_failure(body).incomplete);
@@ -297,7 +297,7 @@ TEST_CASE("F58: success with data null is an empty book") {
   CHECK(table->issues().empty());
 }
 
-TEST_CASE("F89: a member of the envelope that stands twice is an error") {
+TEST_CASE("F89: a member that occurs twice in the envelope is an error") {
   for (std::string name : {"data", "status", "message"}) {
     const Error error =
         book_failure(R"({"data":[],"status":"success","message":"", ")" + name + R"(":"error"})");
@@ -333,7 +333,7 @@ TEST_CASE("an error names the field and the byte") {
         200);
 }
 
-TEST_CASE("a search answer is a list, null for no hits, or the service's error") {
+TEST_CASE("a search response is a list, null for no hits, or the service's error") {
   CHECK(decode(stock_schema, bodies::body(stock_schema, 3))->rows() == 3);
   CHECK(list("[]")->rows() == 0);
   CHECK(list(" null ")->rows() == 0);
@@ -359,7 +359,7 @@ TEST_CASE("the service's message is found in an error's body, and never throws")
   }
 }
 
-TEST_CASE("an error carries the head of the answer, redacted and capped") {
+TEST_CASE("an error has the head of the response, redacted and capped") {
   const std::string whole = bodies::body(trade_schema, 20);
   const Error error = book_failure(whole.substr(0, whole.size() - 5));
   CHECK(error.body.substr(0, 9) == "{\"data\":[");

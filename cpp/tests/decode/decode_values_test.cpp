@@ -306,7 +306,7 @@ TEST_CASE("unknown fields are kept as they were sent, each with its row") {
   CHECK(table->extras_of(2).data() == &table->extras()[1]);
 }
 
-TEST_CASE("of an unknown field that stands twice the last is kept, and that is told") {
+TEST_CASE("the last value of a repeated unknown field is kept, and the repetition is an issue") {
   std::vector<bodies::Record> records = bodies::records(trade_schema, 3);
   for (std::string value : {"1", "2", "3"}) records[1].emplace_back("margin", value);
   bodies::value(records[2], "margin") = "4";

@@ -50,7 +50,7 @@ TEST_CASE(
   CHECK(table->buffers()[0].view() == expected);
 }
 
-TEST_CASE("the kept body decodes to the same table, whatever stood there") {
+TEST_CASE("the kept body decodes to the same table, whatever it contained") {
   for (std::string_view value : {R"("ABCDE1234F")",
                                  R"("\u0041BCDE1234F")",
                                  R"("ABCDE\u0031234F")",
@@ -94,7 +94,7 @@ TEST_CASE("the kept body decodes to the same table, whatever stood there") {
   }
 }
 
-TEST_CASE("values of other shapes are hidden whole") {
+TEST_CASE("values of other shapes are hidden completely") {
   CHECK(cell(*book(with_pan(R"("ABCDE1234")")), "pan_no") == "XXXXXXXXX");
   CHECK(cell(*book(with_pan(R"("\u0041BCDE1234F")")), "pan_no") == "ABXXXXXX4F");
   CHECK(cell(*book(with_pan(R"("")")), "pan_no") == "");

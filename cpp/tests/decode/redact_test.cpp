@@ -1,3 +1,4 @@
+// Text that is shown: tokens removed, personal values masked, then cut.
 #include <doctest/doctest.h>
 
 #include <string>

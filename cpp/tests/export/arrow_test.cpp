@@ -1,3 +1,4 @@
+// The Arrow export: values, sharing, lifetimes and schemas.
 #include "export/arrow.hpp"
 
 #include <doctest/doctest.h>
@@ -144,7 +145,7 @@ void check_rows(ArrowArray& batch, std::int64_t start, std::int64_t length) {
 
 }  // namespace
 
-TEST_CASE("a whole table leaves without a copy") {
+TEST_CASE("a complete table is exported without a copy") {
   const auto table = make_table(1000);
   Array array(table, whole(*table));
   check_rows(*array.operator->(), 0, 1000);
@@ -219,7 +220,7 @@ TEST_CASE("unknown fields leave as nullable text, behind the fields") {
   CHECK(view_text(unknown, 6) == R"({"row": 6, "more": true})");
 }
 
-TEST_CASE("text leaves with offsets where that is wanted") {
+TEST_CASE("text is exported with offsets on request") {
   const auto table = make_table(50);
   const ArrowExport wanted{
       .start = 3, .length = 40, .columns = {{label, TextForm::small}, {label, TextForm::large}}};

@@ -1,3 +1,4 @@
+// CSV cells: quoting, numbers, times and protection from spreadsheets.
 #include "export/csv.hpp"
 
 #include <doctest/doctest.h>
@@ -95,7 +96,7 @@ TEST_CASE("numbers read back as they were") {
   CHECK(cell(row.table(), "count") == "-9223372036854775807");
 }
 
-TEST_CASE("times stand as the service writes them, with their offset where there is a zone") {
+TEST_CASE("times are written as by the service, with their offset where there is a zone") {
   TableBuilder row = row_to_fill();
   set(row, "at", std::int64_t{1736155800000000});
   CHECK(cell(row.table(), "at") == "2025-01-06 09:30:00");
@@ -188,7 +189,7 @@ TEST_CASE("F99: a spreadsheet takes no text for a date, a time, a truth value or
   }
 }
 
-TEST_CASE("a spreadsheet is told that it is UTF-8") {
+TEST_CASE("a file for spreadsheets has a byte order mark") {
   CHECK(rows_as_csv(*one_row(), {.length = 1, .columns = {0, 1}, .spreadsheet = true}) ==
         "\xEF\xBB\xBFlabel,count\r\n,\r\n");
 }

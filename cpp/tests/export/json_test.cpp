@@ -1,3 +1,4 @@
+// JSON that the decoder reads back, and records as they were sent.
 #include "export/json.hpp"
 #include "decode/raw_records.hpp"
 
@@ -65,7 +66,7 @@ TEST_CASE("a range of rows is an array of them") {
   CHECK(decoded(rows_as_json(*table, 1, 3))->rows() == 2);
 }
 
-TEST_CASE("a whole answer gives its records as they were sent") {
+TEST_CASE("a complete response gives its records as they were sent") {
   const TablePtr list = decoded(R"( [ {"traded_price" : "NA", "x": [1, {}]} , {} ])");
   CHECK(sent_records(*list) ==
         std::vector<std::string_view>{R"({"traded_price" : "NA", "x": [1, {}]})", "{}"});
@@ -88,7 +89,7 @@ TEST_CASE("a sent record holds a personal value as the body does: masked") {
   CHECK(sent_records(*decoded(json))[0] == R"({"pan_no":"ABCDE1234F"})");
 }
 
-TEST_CASE("a part of an answer has no records as sent") {
+TEST_CASE("a part of a response has no records as sent") {
   CHECK_THROWS_AS(sent_records(*gather(*decoded("[{}]"), std::vector<std::int64_t>{0})),
                   std::logic_error);
 }

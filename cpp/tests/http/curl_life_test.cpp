@@ -44,7 +44,7 @@ TEST_CASE("wake ends a pump from another thread") {
   CHECK(took < 1);
 }
 
-TEST_CASE("F102 a forked child talks over its own connection and the parent's stays whole") {
+TEST_CASE("F102 a forked child uses its own connection and leaves the parent's intact") {
   Server server(loopback::always(loopback::answer(loopback::empty_book)));
   const auto client = client_of(server.url());
   client->run(client->book(trade_schema));

@@ -44,7 +44,7 @@ TEST_CASE("the requests go out byte by byte as the service documents them") {
   CHECK(requests[2] == "POST /api/v1/order/book" + book);
 }
 
-TEST_CASE("F1 F7 F8 no connection, no answer, no HTTP") {
+TEST_CASE("F1 F7 F8 no connection, no response, no HTTP") {
   int port = 0;
   {
     Server server([](Connection&) {});
@@ -98,7 +98,8 @@ TEST_CASE("F20 F21 F27 a cut body is never data, and is tried again") {
   }
 }
 
-TEST_CASE("F21 a chunked answer without its last chunk is an error though its JSON is whole") {
+TEST_CASE(
+    "F21 a chunked response without its last chunk is an error even if its JSON is complete") {
   const std::string body(loopback::empty_book);
   const Error error =
       error_after("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n" + body + "\r\n");
@@ -121,7 +122,7 @@ TEST_CASE("F19 a reset inside the body is tried again") {
   CHECK(client->run(client->book(trade_schema)).attempts == 2);
 }
 
-TEST_CASE("F22 F24 F25 F33 F37 F38 answers against the rules are refused") {
+TEST_CASE("F22 F24 F25 F33 F37 F38 responses that break the rules are refused") {
   const std::string ok = "HTTP/1.1 200 OK\r\n";
   for (const std::string& bytes :
        {ok + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n",
@@ -134,7 +135,7 @@ TEST_CASE("F22 F24 F25 F33 F37 F38 answers against the rules are refused") {
   }
 }
 
-TEST_CASE("F23 F26 F29 F55 odd but sound answers are taken") {
+TEST_CASE("F23 F26 F29 F55 unusual but valid responses are accepted") {
   const std::string body(loopback::empty_book);
   const std::string ok = "HTTP/1.1 200 OK\r\n";
   std::string flood;
@@ -213,7 +214,7 @@ TEST_CASE("F69 F70 a kept connection that the server closed is replaced") {
   CHECK(server.connections() == 5);
 }
 
-TEST_CASE("F66 a proxy in the way of loopback is never asked") {
+TEST_CASE("F66 a proxy is never used for loopback") {
   Server proxy(loopback::always(loopback::answer(loopback::empty_book)));
   Server server(loopback::always(loopback::answer(loopback::empty_book)));
   const auto client = client_of(server.url(), 1, [&](ClientOptions& o) { o.proxy = proxy.url(); });

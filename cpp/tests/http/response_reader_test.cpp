@@ -1,3 +1,4 @@
+// Framing, encoding and size of responses, and the messages of failures.
 #include "http/response_reader.hpp"
 
 #include <doctest/doctest.h>
@@ -74,7 +75,7 @@ TEST_CASE("F8: blanks before the status code do not hide it, and a status line w
   }
 }
 
-TEST_CASE("a plain answer arrives whole, with the headers that matter") {
+TEST_CASE("a plain response arrives completely, with the headers that matter") {
   Answer answer({"HTTP/1.1 200 OK", "Content-Length: 4", "retry-AFTER:  5 ", "Date: then"}, "good");
   CHECK_FALSE(answer.failure);
   CHECK(answer.text() == "good");
@@ -102,7 +103,7 @@ TEST_CASE("F24 two Content-Lengths must agree") {
   CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: -4"}, "good").failure);
 }
 
-TEST_CASE("F29 interim answers leave no trace") {
+TEST_CASE("F29 interim responses leave no trace") {
   Answer answer(
       {"HTTP/1.1 100 Continue", "Content-Length: 99", "", "HTTP/1.1 200 OK", "Content-Length: 4"},
       "good");
@@ -195,7 +196,7 @@ TEST_CASE("F37 F38 F43 other and stacked encodings are errors") {
   CHECK(Answer({"HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked"}).failure);
 }
 
-TEST_CASE("an error's status stands whatever its body is, and its body stays small") {
+TEST_CASE("an error keeps its status whatever its body is, and its body stays small") {
   Answer odd({"HTTP/1.1 503 Busy", "Content-Encoding: br"}, "xx");
   CHECK_FALSE(odd.failure);
   CHECK(odd.receiver.refused());
@@ -223,4 +224,26 @@ TEST_CASE("F9 F10 F11 F12 a refused certificate is explained") {
   CHECK(message(18, "").find("ca_file=") != std::string::npos);
   CHECK(message(0, "unable to get local issuer certificate").find("ca_file=") != std::string::npos);
   CHECK(message(99, "odd").find("was refused (odd)") != std::string::npos);
+}
+
+TEST_CASE("F1 F2 a failed connection names its host and its cause once") {
+  const auto message = [](detail::WireFault fault, const char* detail) {
+    detail::FaultContext context;
+    context.host = "api.example.com";
+    context.detail = detail;
+    const std::string text = failure_of(fault, context).message;
+    return text.substr(0, text.find(';'));
+  };
+  const auto connect = detail::WireFault::no_connection;
+  CHECK(message(connect,
+                "Failed to connect to api.example.com port 443 after 3 ms: Couldn't connect to "
+                "server") == "cannot connect to api.example.com port 443");
+  CHECK(message(connect, "Failed to connect to api.example.com port 443: Connection refused") ==
+        "cannot connect to api.example.com port 443: Connection refused");
+  CHECK(message(connect, "") == "cannot connect to api.example.com");
+  const auto lookup = detail::WireFault::no_host;
+  CHECK(message(lookup, "Could not resolve host: api.example.com") ==
+        "cannot find the host api.example.com");
+  CHECK(message(lookup, "Resolving timed out after 300 ms") ==
+        "cannot find the host api.example.com: Resolving timed out after 300 ms");
 }

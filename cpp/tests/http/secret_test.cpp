@@ -1,3 +1,4 @@
+// Which tokens can be sent, and that they are never shown.
 #include "http/secret.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +28,7 @@ TEST_CASE("F100 a token that cannot be a header is refused without being shown")
   CHECK_THROWS_AS(Secret(std::string(65 * 1024, 'x')), Error);
 }
 
-TEST_CASE("a token stands in its header as it is") {
+TEST_CASE("a token is sent unchanged in its header") {
   const Secret secret("eyJ0eXAi.x/y+z~==");
   CHECK(secret.reveal() == "eyJ0eXAi.x/y+z~==");
   CHECK(std::string(secret.header()) == "Authorization: Bearer eyJ0eXAi.x/y+z~==");

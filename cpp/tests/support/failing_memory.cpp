@@ -1,3 +1,4 @@
+// Replaces operator new, so that a test can make the n-th allocation fail.
 #include "support/failing_memory.hpp"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// Which orders are new, changed or gone between two books.
 #include "table/diff.hpp"
 
 #include <doctest/doctest.h>

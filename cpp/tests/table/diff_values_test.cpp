@@ -1,3 +1,4 @@
+// Which differences between two states of an order count.
 #include "table/diff.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +19,7 @@ TEST_CASE("time stamps never count, the ignored fields do not, and can be chosen
   CHECK(between(before, after, {"row_no", "ref_ltp", "price", "expiry_date"}).changes.empty());
 }
 
-TEST_CASE("unknown fields count as they were sent, wherever they stand") {
+TEST_CASE("unknown fields are compared as sent, in any order") {
   const TablePtr before = orders({order("1", R"(, "more": 1, "mood": [1, 2])"), order("2", "")});
   const TablePtr moved =
       orders({R"("mood": [1, 2], )" + order("1", R"(, "more": 1)"), order("2", "")});
@@ -41,7 +42,7 @@ TEST_CASE("long, escaped and missing text is compared by what it says") {
         Lines{"changed 0<-0 remarks remarks1", "changed 1<-1 remarks remarks1"});
 }
 
-TEST_CASE("an account number that one side masks is no change; another number is") {
+TEST_CASE("an account number that one side masks is no change; a different number is") {
   const std::string mine = order("1", R"(, "pan_no": "ABCDE1234F")");
   CHECK(between(orders({mine}, true), orders({mine})).changes.empty());
   CHECK(between(orders({mine}), orders({mine}, true)).changes.empty());
@@ -49,7 +50,7 @@ TEST_CASE("an account number that one side masks is no change; another number is
   CHECK(told(between(orders({mine}, true), orders({other}))) == Lines{"changed 0<-0 pan_no"});
 }
 
-TEST_CASE("an order that was updated before it was known is told as older") {
+TEST_CASE("an order that was updated earlier than its previous state is reported as older") {
   const auto at = [](const std::string& number, const char* time) {
     return order(number, std::string(R"(, "last_updated_time": )") + time);
   };

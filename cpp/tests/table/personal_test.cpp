@@ -1,3 +1,4 @@
+// Names of personal fields, and how their values are masked.
 #include "table/personal.hpp"
 
 #include <doctest/doctest.h>
@@ -6,7 +7,7 @@
 
 using namespace tradingdata;
 
-TEST_CASE("personal text is masked by its shape, and what was masked stays as it is") {
+TEST_CASE("personal text is masked by its shape, and masked text stays unchanged") {
   CHECK(masked("ABCDE1234F") == "ABXXXXXX4F");
   CHECK(masked("ABXXXXXX4F") == "ABXXXXXX4F");
   CHECK(masked("") == "");

@@ -1,3 +1,4 @@
+// Conditions on values, and the rows that meet them.
 #include "table/row_filter.hpp"
 
 #include <doctest/doctest.h>

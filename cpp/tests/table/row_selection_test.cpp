@@ -1,3 +1,4 @@
+// Gathering, joining and comparing rows.
 #include "table/row_selection.hpp"
 
 #include <doctest/doctest.h>
@@ -109,7 +110,7 @@ TEST_CASE("F125: rows of very many unknown fields in another order are compared 
   CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 3);
 }
 
-TEST_CASE("a table is masked where all that it was made of is") {
+TEST_CASE("a table is masked if all its sources are") {
   const auto record = [](bool keep) {
     return decode_list(trade_schema, Buffer(R"([{"pan_no": "ABCDE1234F"}])"),
                        {.keep_personal_data = keep});

@@ -1,3 +1,4 @@
+// Buffers, and tables while a builder fills them.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -43,7 +44,7 @@ TEST_CASE("a buffer ends in readable zeros whatever is done to it") {
   CHECK(is_padded(empty));
 }
 
-TEST_CASE("a large buffer is whole, and aligned") {
+TEST_CASE("a large buffer is complete and aligned") {
   Buffer buffer;
   buffer.reserve(64 << 20);
   buffer.append(std::string(100, 'y'));
