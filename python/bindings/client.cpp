@@ -105,13 +105,18 @@ std::shared_ptr<Client> make_client(const std::string& base_url, double timeout,
 void bind_client(py::module_& module) {
   py::class_<RateLimit, std::shared_ptr<RateLimit>>(
       module, "RateLimit", py::is_final(),
-      "A pace that clients may share: so many requests a second, and a burst that may go at "
-      "once.\n\n"
-      "Calls wait for their turn inside their deadline. Raises ConfigurationError unless\n"
-      "``per_second`` is above 0 and ``burst`` is 1 or more.")
+      "Limits the request rate of one or more clients that share it.\n\n"
+      "Calls wait for their turn within their deadline.\n\n"
+      "Args:\n"
+      "    per_second: Average number of requests per second.\n"
+      "    burst: Number of requests that may be sent at once after a pause.\n\n"
+      "Raises:\n"
+      "    ConfigurationError: ``per_second`` is not above 0, or ``burst`` is below 1.")
       .def(py::init(&make_rate_limit), py::arg("per_second"), py::kw_only(), py::arg("burst") = 1)
-      .def_property_readonly("per_second", &RateLimit::per_second)
-      .def_property_readonly("burst", &RateLimit::burst)
+      .def_property_readonly("per_second", &RateLimit::per_second,
+                             "Average number of requests per second.")
+      .def_property_readonly("burst", &RateLimit::burst,
+                             "Number of requests that may be sent at once after a pause.")
       .def("__repr__", [](const RateLimit& self) {
         return py::str("RateLimit({:g}, burst={})").format(self.per_second(), self.burst());
       });

@@ -5,7 +5,7 @@ namespace py = pybind11;
 
 PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   using namespace tradingdata::python;
-  module.doc() = "The C++ core of tradingdata; use the package `tradingdata`.";
+  module.doc() = "The C++ core of tradingdata. Private: use the package `tradingdata` instead.";
   module.attr("__version__") = TRADINGDATA_VERSION;
   module.attr("pybind11_version") = TRADINGDATA_PYBIND11_VERSION;
   bind_errors(module);

@@ -151,9 +151,9 @@ std::string doc_of(const Schema& schema) {
   doc += "(*";
   for (const Field& field : schema.fields) doc += ", " + std::string(field.name) + "=None";
   doc += ")\n--\n\n";
-  doc += "A record of the Trading Data Service, immutable; its fields are the keywords.\n\n";
+  doc += "An immutable record of the Trading Data Service, constructed from keywords.\n\nArgs:\n";
   for (const Field& field : schema.fields) {
-    doc += std::string(field.name) + ": " + std::string(field.doc) + "\n";
+    doc += "    " + std::string(field.name) + ": " + std::string(field.doc) + ".\n";
   }
   return doc;
 }

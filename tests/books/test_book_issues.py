@@ -111,7 +111,7 @@ class TestFromJson:
 
     @pytest.mark.parametrize("odd", [None, 5, {"data": []}, ["x"], trades(1)])
     def test_anything_else_is_refused(self, odd: Any) -> None:
-        with pytest.raises(TypeError, match="from_json takes an answer as bytes or str"):
+        with pytest.raises(TypeError, match="from_json takes a response body as bytes or str"):
             td.TradeBook.from_json(odd)
 
     def test_a_book_of_another_record_is_all_missing_fields(self) -> None:

@@ -163,7 +163,7 @@ class TestConcat:
 
     @pytest.mark.parametrize("odd", [td.OrderBook(), None, LIST])
     def test_books_of_another_kind_are_refused(self, odd: Any) -> None:
-        with pytest.raises(TypeError, match="books of one kind"):
+        with pytest.raises(TypeError, match="books of one type"):
             td.concat([BOOK, odd])
         with pytest.raises(TypeError):
             td.concat([odd, BOOK])

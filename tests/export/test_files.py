@@ -161,7 +161,7 @@ def test_a_workbook_shows_the_wall_clock_of_a_localized_book(tmp_path: Path) -> 
 def test_a_workbook_refuses_what_a_sheet_cannot_hold(tmp_path: Path) -> None:
     records = trades(2, symbol=("x", "x" * 32_768).__getitem__)
     book = td.TradeBook.from_json(body_of("trade", records))
-    with pytest.raises(ValueError, match="32,767 characters, and column 0 of row 1 has 32,768"):
+    with pytest.raises(ValueError, match="32,767 characters, but column 0 of row 1 has 32,768"):
         book.to_excel(tmp_path / "book.xlsx", ["symbol"])
     with pytest.raises(ValueError, match=r"ends in \.xlsx"):
         book.to_excel(tmp_path / "book.xls")

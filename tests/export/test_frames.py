@@ -190,7 +190,7 @@ def test_what_cannot_be_is_refused(frame: str) -> None:
         make(categories="symbol")
     with pytest.raises(ValueError, match="'symbol' twice"):
         make(["symbol", "exchange", "symbol"])
-    with pytest.raises(TypeError, match="quantity holds no text"):
+    with pytest.raises(TypeError, match="quantity is not a text column"):
         make(categories=["quantity"])
 
 

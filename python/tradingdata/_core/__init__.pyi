@@ -1,4 +1,4 @@
-"""The C++ core; the package's modules are what to use."""
+"""The C++ core. Private: use the package's modules instead."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import tzinfo
@@ -23,7 +23,7 @@ _OnRetry = Callable[[int, str, float], None]
 
 @final
 class Slice:
-    """Rows of a table, which it keeps alive; immutable. Rows are counted from its first one."""
+    """An immutable slice of a table, which it keeps alive; its first row has number 0."""
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
     @property
@@ -87,17 +87,25 @@ class Slice:
 
 @final
 class RateLimit:
-    """A pace that clients may share: ``per_second`` requests, and ``burst`` that may go at once.
+    """Limits the request rate of one or more clients that share it.
 
-    Calls wait for their turn inside their deadline. Raises ConfigurationError unless ``per_second``
-    is above 0 and ``burst`` is 1 or more.
+    Calls wait for their turn within their deadline.
+
+    Args:
+        per_second: Average number of requests per second.
+        burst: Number of requests that may be sent at once after a pause.
+
+    Raises:
+        ConfigurationError: ``per_second`` is not above 0, or ``burst`` is below 1.
     """
 
     def __init__(self, per_second: float, *, burst: int = 1) -> None: ...
     @property
-    def per_second(self) -> float: ...
+    def per_second(self) -> float:
+        """Average number of requests per second."""
     @property
-    def burst(self) -> int: ...
+    def burst(self) -> int:
+        """Number of requests that may be sent at once after a pause."""
 
 @final
 class OrderDiff:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .._core import Slice
 
-# They tick with the market and from answer to answer, while the order stays as it is.
+# These change with the market and from response to response, while the order itself does not.
 UNCOUNTED = ("row_no", "ref_ltp")
 
 
@@ -35,30 +35,30 @@ def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
             return data.encode()
         except UnicodeEncodeError:
             raise ValueError(
-                "from_json got half of a surrogate pair, which UTF-8 cannot encode: pass the bytes"
+                "the text has half of a surrogate pair, which UTF-8 cannot encode: pass the bytes"
             ) from None
     try:
         view = memoryview(data)
     except TypeError:
         kind = type(data).__name__
-        raise TypeError(f"from_json takes an answer as bytes or str, not {kind}") from None
+        raise TypeError(f"from_json takes a response body as bytes or str, not {kind}") from None
     return view if view.c_contiguous else bytes(view)
 
 
 class Book(RowSelection[Record], BookStorage[Record], TableExport, BookDisplay):
-    """An immutable sequence of records of one type, in the order of the answer.
+    """An immutable sequence of records of one type, in the order of the response.
 
-    Made by a client, by ``from_json`` and ``load``, or by hand: ``TradeBook([Trade(...)])``. Slices
-    and filters are books too. A row keeps its book's storage alive; so does a slice. Books are
-    equal where their rows are, in order; what came with them (``response``, ``issues``) does not
-    count.
+    Returned by a client, by ``from_json`` and ``load``, or constructed from records:
+    ``TradeBook([Trade(...)])``. Slices and filters return books too. A row or a slice keeps the
+    storage of its book alive. Books are equal if their rows are, in order; ``response`` and
+    ``issues`` are not compared.
     """
 
     __slots__ = ()
 
     @classmethod
     def _received(cls, rows: Slice, response: Response, *, stacklevel: int) -> Self:
-        """A book of a whole answer; warns of what was lost in it."""
+        """Returns a book of a complete response; warns about lost values."""
         if rows.issues:
             warn_of_lost(decode_issues(rows), cls._record, stacklevel=stacklevel + 1)
         return cls._of(rows, response=response)
@@ -71,37 +71,50 @@ class Book(RowSelection[Record], BookStorage[Record], TableExport, BookDisplay):
         strict: bool = False,
         keep_personal_data: bool = False,
     ) -> Self:
-        """Decodes a saved answer of the service, with the decoder that the client uses.
+        """Decodes the body of a saved response, with the same decoder as the client.
 
-        ``strict`` makes any lost or missing value an error; ``keep_personal_data`` keeps account
-        numbers (PAN), which are masked otherwise. Warns with DataWarning of what was lost. Raises
-        DecodeError and ServiceError as a call does, and TypeError for anything but text and bytes.
+        Lost values issue a ``DataWarning``.
+
+        Args:
+            data: The body, as bytes or text.
+            strict: Whether lost or missing values raise ``DecodeError`` instead of a warning.
+            keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
+
+        Returns:
+            The book.
+
+        Raises:
+            DecodeError: The body is malformed or not what the service documents.
+            ServiceError: The body is an error envelope.
+            TypeError: ``data`` is neither text nor bytes.
         """
         rows = cls._decode(_bytes_of(data), strict, keep_personal_data)
         return cls._received(rows, Response(rows), stacklevel=2)
 
     def localize(self, tz: str | tzinfo | None) -> Self:
-        """Returns the same book with its times in a zone, in rows, Arrow and frames alike.
+        """Returns the same book with a time zone attached to its times.
 
-        The service states no zone, so times are naive until then. The clock times stay as they
-        are: nothing is converted.
+        The service documents no zone, so times are naive by default. Clock times are not converted.
+        The zone applies to rows, Arrow and frames alike.
 
         Args:
-            tz: A name such as ``"Asia/Kolkata"``, the exchanges' zone; a tzinfo (one of pytz is
-                replaced by the zone of its name); or ``None``, which makes the times naive again.
+            tz: A name such as ``"Asia/Kolkata"``, the exchanges' zone; a tzinfo (a pytz zone is
+                replaced by the zoneinfo zone of the same name); or ``None``, which makes the times
+                naive again.
+
+        Returns:
+            The localized book.
 
         Raises:
             TypeError: ``tz`` is of another type.
-            ValueError: There is no zone of that name, or the times are in another zone already.
+            ValueError: There is no such zone, or the times already have another zone.
         """
         zone = zone_from(tz)
         known = self._rows.zone
         if zone == known:
             return self
         if zone is not None and known is not None:
-            raise ValueError(
-                f"the times stand in {known} already: localize(None) first, or convert in a frame"
-            )
+            raise ValueError(f"the times are already in {known}: call localize(None) first")
         rows = self._rows.with_zone(zone)
         return self._of(rows, response=self._response, issues=self._issues)
 
@@ -121,49 +134,66 @@ class Book(RowSelection[Record], BookStorage[Record], TableExport, BookDisplay):
 
     @property
     def extra_fields(self) -> tuple[str, ...]:
-        """Names of the fields in these rows that the service's document does not know."""
+        """Names of the fields in these rows that the service does not document."""
         return tuple(self._rows.extra_names())
 
 
 class TradeBook(Book[Trade]):
-    """The executed trades of an account, as the service's trade book gives them."""
+    """The executed trades of an account, a sequence of ``Trade`` in the service's order."""
 
     __slots__ = ()
     _record = "Trade"
 
     def check(self) -> tuple[Issue, ...]:
-        """What in these trades does not agree with itself; nothing is changed, nothing warned of.
+        """Checks these trades for internal inconsistencies.
 
-        Told are a ``trade_value`` that is not ``quantity`` times ``traded_price`` (nor of so many
-        lots), and, of a whole answer, a ``row_no`` that comes twice or is left out.
+        Reports each ``trade_value`` that differs from ``quantity * traded_price`` (and from that
+        times ``lot_size``). In a complete response, also reports repeated and missing values of
+        ``row_no``. Does not modify the book or issue warnings.
+
+        Returns:
+            One issue for each kind of inconsistency; empty if there are none.
         """
         return disagreements(self._rows, is_whole=self._response is not None)
 
 
 class OrderBook(Book[Order]):
-    """The orders of the current day, as the service's order book gives them."""
+    """The orders of the current day, a sequence of ``Order`` in the service's order."""
 
     __slots__ = ()
     _record = "Order"
 
     def check(self) -> tuple[Issue, ...]:
-        """What in these orders does not agree with itself; nothing is changed, nothing warned of.
+        """Checks these orders for internal inconsistencies.
 
-        Told are a ``rem_qty_tot_qty`` that is not ``remaining_quantity/quantity``, a ``traded_qty``
-        above what is no longer remaining, and a ``row_no`` as of trades.
+        Reports each ``rem_qty_tot_qty`` that differs from ``remaining_quantity/quantity``, and each
+        ``traded_qty`` above ``quantity - remaining_quantity``. In a complete response, also reports
+        repeated and missing values of ``row_no``. Does not modify the book or issue warnings.
+
+        Returns:
+            One issue for each kind of inconsistency; empty if there are none.
         """
         return disagreements(self._rows, is_whole=self._response is not None)
 
     def diff(
         self, previous: OrderBook, *, ignore: Iterable[str] = UNCOUNTED
     ) -> tuple[OrderChange, ...]:
-        """What happened since ``previous``: which orders are new, changed (and in what), or gone.
+        """Compares this book with an earlier one: which orders are new, changed or gone.
 
         Orders are matched by exchange, segment, ``order_no`` and ``leg_no``, equal keys by their
-        occurrence. Values count, unknown fields as they were sent among them; time stamps never do,
-        nor do the fields that ``ignore`` names. The changes come in the order of this book, what is
-        gone behind; their records own their storage. Raises TypeError for anything but an order
-        book.
+        occurrence. All values are compared, including those of unknown fields, except timestamps
+        and the fields of ``ignore``.
+
+        Args:
+            previous: The earlier book.
+            ignore: Fields that do not count as a change; timestamps never do.
+
+        Returns:
+            The changes in the order of this book, followed by orders that are gone. Their records
+            own their storage.
+
+        Raises:
+            TypeError: ``previous`` is not an order book.
         """
         if not isinstance(previous, OrderBook):
             raise TypeError(f"diff takes an OrderBook, not {type(previous).__name__}")
@@ -172,7 +202,7 @@ class OrderBook(Book[Order]):
 
 
 class StockList(Book[Stock]):
-    """Stocks that a search found."""
+    """The stocks found by a search, a sequence of ``Stock``."""
 
     __slots__ = ()
     _record = "Stock"
@@ -188,9 +218,17 @@ AnyBook = TypeVar("AnyBook", TradeBook, OrderBook, StockList)
 
 
 def concat(books: Iterable[AnyBook]) -> AnyBook:
-    """One book of all the books' rows, in order. They must hold the same record, in the same zone.
+    """Concatenates books of the same type and time zone.
 
-    Raises ValueError for no books and for different zones, TypeError for different records.
+    Args:
+        books: The books.
+
+    Returns:
+        One book with all rows, in order.
+
+    Raises:
+        ValueError: There are no books, or their time zones differ.
+        TypeError: The books have different records.
     """
     parts = list(books)
     if not parts:
@@ -198,7 +236,9 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
     kind = type(parts[0])
     for part in parts:
         if type(part) is not kind or not issubclass(kind, Book):
-            raise TypeError(f"books of one kind can be joined, not {kind.__name__} with {part!r}")
+            raise TypeError(
+                f"only books of one type can be joined, not {kind.__name__} with {part!r}"
+            )
     joined = _core.join([book._rows for book in parts])
     issues = tuple(issue for book in parts for issue in book.issues)
     return kind._of(joined, issues=issues)

@@ -1,4 +1,4 @@
-"""Tables of Python values with named, typed columns: results of calculations and of queries."""
+"""Base of tables that hold Python values in typed columns: results of calculations and queries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 class ColumnTable(TableExport):
-    """A table whose columns are lists; a subclass says what they are and how to take rows."""
+    """A table whose columns are lists; subclasses define the columns and how to select rows."""
 
     __slots__ = ()
 
@@ -121,12 +121,16 @@ class ColumnTable(TableExport):
         """Returns the rows that meet all conditions, in order.
 
         Conditions are written as for books: ``exchange="NSE"``, a set for any of its members,
-        ``None`` for no value, ``realised__lt=0`` and likewise ``__gt``, ``__ge``, ``__le``,
+        ``None`` for a missing value, ``realised__lt=0`` and likewise ``__gt``, ``__ge``, ``__le``,
         ``__ne`` and ``__between``.
 
         Args:
-            predicate: Called with each row that meets the conditions; it stays if that is true.
-            conditions: What the columns must be.
+            predicate: Called with each row that meets the conditions; rows for which it returns a
+                false value are left out.
+            **conditions: Required values of columns.
+
+        Returns:
+            A table of the same type.
 
         Raises:
             TypeError: There is no such column or comparison, or a value is of a type that the
@@ -168,7 +172,7 @@ def _rows_where(
     condition: CoreCondition,
     rows: list[int],
 ) -> list[int]:
-    """Returns those of the rows that meet a condition, as the core chooses rows of a book."""
+    """Returns the rows that meet a condition, by the same rules as the core for a book."""
     name, comparison, part, null_wanted, wanted = condition
     values = lists[name]
     types = _TYPES.get(kinds[name])

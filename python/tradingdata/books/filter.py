@@ -1,9 +1,9 @@
-"""Conditions on rows: what ``Book.filter`` takes, checked here and evaluated by the core.
+"""Conditions of ``filter``: parsed and validated here, evaluated by the core.
 
 A condition is a keyword, ``field=value`` or ``field__comparison=value``, rather than an expression
 object: one notation serves equality, sets and comparisons, needs no further public name, and
-translates directly to ``--where`` of the command line. What keywords cannot express, a function of
-the row can.
+translates directly to ``--where`` of the command line. A function of the row expresses everything
+else.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ALIASES: dict[str, str | None] = {
 
 
 class Condition(NamedTuple):
-    """What one field must be: ``comparison`` is ``"eq"`` or one of COMPARISONS."""
+    """A condition on one field; ``comparison`` is ``"eq"`` or one of COMPARISONS."""
 
     field: str
     comparison: str
@@ -40,7 +40,7 @@ class Condition(NamedTuple):
 
     @property
     def keyword(self) -> str:
-        """The keyword of ``filter`` that says the same."""
+        """The equivalent keyword of ``filter``."""
         return self.field if self.comparison == "eq" else f"{self.field}__{self.comparison}"
 
 

@@ -1,4 +1,4 @@
-"""Whether the values of a book agree with each other, which the decoder cannot tell."""
+"""Consistency checks between the values of a book, which the decoder does not make."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
     from .._core import Slice
 
-    Row = tuple[int, Any]  # its number, and what stands in it
+    Row = tuple[int, Any]  # the number of the row, and the value
 
 _HALF_A_PAISA = 0.005  # prices and values are rounded to two decimals
 _A_PAISA = 0.01
 
 
 def disagreements(rows: Slice, *, is_whole: bool) -> tuple[Issue, ...]:
-    """Returns what ``check()`` finds in the rows of a book, which may be a whole response."""
+    """Returns the issues that ``check()`` finds in rows, which may be a complete response."""
     found = list(_of_trades(rows) if rows.record == "Trade" else _of_orders(rows))
-    if is_whole:  # a part has gaps, and a union has numbers twice
+    if is_whole:  # row numbers of a part have gaps, and those of a concatenation repeat
         found += _of_row_numbers(rows)
     return tuple(issue for issue in found if issue is not None)
 
@@ -38,7 +38,7 @@ def _of_trades(trades: Slice) -> Iterable[Issue | None]:
 
 
 def matching_multipliers(quantity: int, price: float, value: float, lot: int | None) -> set[int]:
-    """Returns for which multipliers the value equals ``quantity * price * multiplier``.
+    """Returns the multipliers for which the value equals ``quantity * price * multiplier``.
 
     The service says "shares or contracts", so a contract may count for a lot of shares. The
     multiplier is therefore 1 or the lot size; with a price near zero both match.

@@ -1,4 +1,4 @@
-"""What did not fit in an answer: the ``issues`` of a book, and the warning that points to them."""
+"""The issues of a book: values that do not fit their documented type, and their warning."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class Issue(NamedTuple):
-    """A field's values that did not fit, one entry for each field and problem.
+    """Values of a field that do not fit its documented type, by field and problem.
 
     Attributes:
-        field: the field's wire name.
-        problem: what was wrong, in words.
-        count: how many values.
-        row: the first of them, counted from 0 in the answer.
-        raw: the first one's JSON text, cut to 64 bytes; ``""`` for personal and missing values.
-        lost: whether the values are ``None`` now; otherwise the conversion lost nothing.
+        field: Wire name of the field.
+        problem: Description of the problem.
+        count: Number of values affected.
+        row: Row of the first one, counted from 0 in the response.
+        raw: JSON text of the first one, cut to 64 bytes; ``""`` for personal and missing values.
+        lost: Whether the values became ``None``; otherwise the conversion was lossless.
     """
 
     field: str
@@ -34,7 +34,7 @@ class Issue(NamedTuple):
 
 
 def decode_issues(rows: Slice) -> tuple[Issue, ...]:
-    """What the decoder met, in single values and in the book as a whole."""
+    """Returns the issues that the decoder found in single values and in the book."""
     return tuple(Issue(*issue) for issue in rows.issues)
 
 

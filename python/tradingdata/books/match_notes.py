@@ -1,4 +1,4 @@
-"""Why a filter matched no row: for each condition, the values that its field does have."""
+"""Explains why a filter matched no row: lists the values of the field of each condition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .filter import Condition
 
 _MOST_VALUES = 8
-_SOME_VALUES = 3  # named where there are more
+_SOME_VALUES = 3  # number of examples if there are more
 _MOST_COMPARED = 2000  # difflib takes about 20 microseconds per value
 
 

@@ -1,11 +1,10 @@
-"""The record types ``Trade``, ``Order`` and ``Stock``: what the core leaves to Python.
+"""The Python part of ``Trade``, ``Order`` and ``Stock``: copying, pickling, dataclass protocol.
 
-Their fields, slots and ``repr`` are made in the core from its one table of fields; copying,
-pickling and the dataclass protocol are written here, once for all three.
+The core creates their fields, slots and ``repr`` from its table of fields.
 
-Two records are equal where their values are, unknown fields as they were sent among them, and
-where their times stand in the same zone: equal instants told in two zones are two records. Records
-take no weak references, as no number or text does.
+Two records are equal if all their values are, including unknown fields as they were sent, and if
+their times have the same zone: the same instant in two zones gives two different records. Like
+numbers and text, records do not support weak references.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ _ANNOTATIONS = {
 
 
 class _DataclassFields:
-    """``__dataclass_fields__``, made at the first access: importing dataclasses takes long.
+    """``__dataclass_fields__``, created on first access because importing dataclasses is slow.
 
-    ``dataclasses.replace`` makes a record from its fields, so unknown fields would be lost. A
-    record that has some therefore shows one init-only field more, which carries the record itself
-    to the constructor.
+    ``dataclasses.replace`` constructs a record from its fields, which would lose unknown fields. A
+    record with unknown fields therefore has one additional init-only field, which passes the record
+    itself to the constructor.
     """
 
     def __init__(self) -> None:
@@ -81,19 +80,19 @@ class _DataclassFields:
 
 
 def no_attribute(row: Record, name: str) -> AttributeError:
-    """The error for a name that is no attribute; the core raises it."""
+    """Returns the error for an unknown attribute; the core raises it."""
     record = type(row).__name__
     if name in _core.row_extras(row):
-        message = f"{record} has no attribute {name!r}, but this one was sent it: read [{name!r}]"
+        message = f"{record} has no attribute {name!r}: read this unknown field as [{name!r}]"
     else:
         message = no_field(record, name)
     return AttributeError(message, name=name, obj=row)
 
 
 def read_extra(text: str) -> Any:
-    """The value of an unknown field; its JSON text where Python cannot hold the value.
+    """Returns the value of an unknown field, or its JSON text if Python cannot parse it.
 
-    Such are integers of more than 4,300 digits and nesting beyond the recursion limit.
+    Python refuses integers of more than 4,300 digits and nesting beyond the recursion limit.
     """
     from json import loads
 
@@ -109,7 +108,7 @@ def _reduce(self: Record) -> tuple[Callable[..., Record], tuple[Any, ...]]:
 
 
 def restore(record: str, data: bytes, zone: tzinfo | None, masked: bool) -> Record:
-    """Makes a record again from what a pickle holds of it."""
+    """Restores a record from its pickle."""
     rows = _core.decode_list(record, data, keep_personal_data=not masked)
     made: Record = rows.with_zone(zone)[0]
     return made
@@ -126,13 +125,13 @@ def _deepcopy(self: Record, memo: dict[int, Any]) -> Record:
 
 
 def _asdict(self: Record, *, extra: bool = False) -> dict[str, Any]:
-    """The record as a dict by wire name; ``extra=True`` adds the unknown fields."""
+    """Returns the record as a dict by wire name; ``extra=True`` adds the unknown fields."""
     names = _core.names_of(type(self).__name__)
     return _core.slice_of(self).to_dicts(names, flag("extra", extra))[0]
 
 
 def _replace(self: Record, **changes: Any) -> Record:
-    """Returns a copy with other values in some fields; it keeps the unknown ones."""
+    """Returns a copy with some fields replaced; unknown fields are kept."""
     made: Record = _core.changed(self, changes)
     return made
 

@@ -1,4 +1,4 @@
-"""Values that must not be missing, for code that a type checker reads."""
+"""Narrows optional values of fields for type checkers."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ Value = TypeVar("Value")
 
 
 def required(value: Value | None) -> Value:
-    """Returns a value that must not be missing.
+    """Returns a value, or raises if it is missing.
 
-    Every field of a record may be ``None``, because the service may leave it out. Type checkers
-    therefore refuse arithmetic with fields, until a program says what a missing value means: an
-    error, which is this function; or something else, which is an ``if``.
+    Every field of a record may be ``None``, because the service may omit it. Type checkers
+    therefore refuse arithmetic with fields until a program handles missing values: with this
+    function, which treats them as errors, or with an ``if``.
 
     Args:
         value: The value of a field.
 
     Returns:
-        The value, which is not ``None`` for a type checker either.
+        The value, whose type excludes ``None``.
 
     Raises:
         ValueError: The value is ``None``.

@@ -1,4 +1,4 @@
-"""The facts of the answer that a book was made from."""
+"""Metadata and content of the response from which a book was decoded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Body(NamedTuple):
-    """What a response needs of its rows."""
+    """The body of a restored response, which has no rows."""
 
     body: bytes
     masked: bool
@@ -27,17 +27,17 @@ def _restore(content: bytes, masked: bool, facts: dict[str, Any]) -> Response:
 
 
 class Response:
-    """One whole answer of the service, as it was kept; it cannot be changed.
+    """One complete response of the service; immutable.
 
     Attributes:
-        content: the body, byte for byte; with ``masked``, account numbers in it are masked.
-        status_code: the HTTP status; ``None`` for a body that did not come over HTTP.
-        account: the client's label for the account, or ``None``.
-        attempts: requests that were sent for it; 0 for a body that did not come over HTTP.
-        elapsed: seconds from the call to the end of the answer.
-        received_at: when it had arrived, in UTC (aware), or ``None`` where that is not known.
-        sha256: of ``content``, in hex.
-        masked: whether personal values in ``content`` are masked.
+        content: The body, byte for byte, except that account numbers are masked if ``masked``.
+        status_code: The HTTP status; ``None`` for a body that was not received over HTTP.
+        account: The client's label for the account, or ``None``.
+        attempts: Number of requests sent; 0 for a body that was not received over HTTP.
+        elapsed: Seconds from the call to the end of the response.
+        received_at: When it was received, in UTC (aware), or ``None`` if unknown.
+        sha256: SHA-256 digest of ``content``, in hex.
+        masked: Whether personal values in ``content`` are masked.
     """
 
     __slots__ = ("__weakref__", "_facts", "account")
@@ -66,7 +66,7 @@ class Response:
 
     @property
     def content(self) -> bytes:
-        """The body, byte for byte; with ``masked``, account numbers in it are masked."""
+        """The body, byte for byte, except that account numbers are masked if ``masked``."""
         return self._facts[0].body or b""
 
     @property
@@ -77,22 +77,22 @@ class Response:
 
     @property
     def status_code(self) -> int | None:
-        """The HTTP status; ``None`` for a body that did not come over HTTP."""
+        """The HTTP status; ``None`` for a body that was not received over HTTP."""
         return self._facts[1]
 
     @property
     def attempts(self) -> int:
-        """Requests that were sent for it; 0 for a body that did not come over HTTP."""
+        """Number of requests sent; 0 for a body that was not received over HTTP."""
         return self._facts[2]
 
     @property
     def elapsed(self) -> float:
-        """Seconds from the call to the end of the answer."""
+        """Seconds from the call to the end of the response."""
         return self._facts[3]
 
     @property
     def received_at(self) -> datetime | None:
-        """When it had arrived, in UTC (aware), or ``None`` where that is not known."""
+        """When it was received, in UTC (aware), or ``None`` if unknown."""
         when = self._facts[4]
         if not isinstance(when, int):
             return when
@@ -102,13 +102,13 @@ class Response:
 
     @property
     def sha256(self) -> str:
-        """The digest of ``content``, in hex."""
+        """SHA-256 digest of ``content``, in hex."""
         import hashlib
 
         return hashlib.sha256(self.content).hexdigest()
 
     def facts(self) -> dict[str, Any]:
-        """All but the content, by name."""
+        """Returns everything except the content, by name."""
         return {
             "status_code": self.status_code,
             "account": self.account,
@@ -135,13 +135,13 @@ class Response:
         return f"<Response {status}{account} {size:,} bytes, {self.attempts} attempts>"
 
 
-# A response refuses assignment, so its slots are filled through their descriptors.
+# A response refuses assignment, so its slots are set through their descriptors.
 _set_facts = Response.__dict__["_facts"].__set__
 _set_account = Response.__dict__["account"].__set__
 
 
 def response_of(answer: _Fetched, account: str | None) -> Response:
-    """The facts as the core gives them; nothing is made of them before it is read."""
+    """Returns the response for a result of the core; values are converted when they are read."""
     response = object.__new__(Response)
     _set_facts(response, answer)
     _set_account(response, account)

@@ -1,4 +1,4 @@
-"""Rows of a book chosen by their values, and sorted."""
+"""Filtering and sorting of books; the core does both over columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RowSelection(RecordSequence[Record]):
-    """What a book offers to choose rows; each result is a book."""
+    """The methods of a book that filter and sort; each returns a book."""
 
     __slots__ = ()
 
@@ -28,17 +28,21 @@ class RowSelection(RecordSequence[Record]):
     ) -> Self:
         """Returns the rows that meet all conditions, in order.
 
-        A condition is a keyword: ``symbol="INFY"`` is equality, a set stands for any of its members
-        and ``None`` for no value. ``field__gt=`` compares, likewise ``__ge``, ``__lt``, ``__le``
+        A condition is a keyword: ``symbol="INFY"`` tests equality, a set matches any of its members
+        and ``None`` a missing value. ``field__gt=`` compares, likewise ``__ge``, ``__lt``, ``__le``
         and ``__ne``; ``field__between=(low, high)`` includes both ends. A missing value is neither
-        greater nor less than anything. A timestamp is compared with a datetime, with a date (that
-        day) or with a time (of any day). For anything else there is a function of the row.
+        greater nor less than any other. A timestamp can be compared with a datetime, a date (that
+        day) or a time (on any day). A function of the row expresses everything else.
 
-        Where nothing matches, ``notes`` of the empty result says which values there are.
+        If nothing matches, ``notes`` of the empty result lists the values that exist.
 
         Args:
-            predicate: Called with each row that meets the conditions; it stays if that is true.
-            conditions: What the fields must be.
+            predicate: Called with each row that meets the conditions; rows for which it returns a
+                false value are left out.
+            **conditions: Required values of fields.
+
+        Returns:
+            A book of the matching rows.
 
         Raises:
             TypeError: The record has no such field, there is no such comparison, or a value is of
@@ -67,10 +71,9 @@ class RowSelection(RecordSequence[Record]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why a filter matched nothing: by field, the values that there are.
+        """Why a filter matched nothing: for each field, the values that exist.
 
-        Empty for a book with rows. A book with notes keeps the storage of the book that was
-        filtered.
+        Empty for a book with rows. A book with notes keeps the filtered book alive.
         """
         if self._filtered is None:
             return ()
@@ -79,14 +82,18 @@ class RowSelection(RecordSequence[Record]):
         return match_notes(*self._filtered)
 
     def sort(self, *fields: str, reverse: bool = False) -> Self:
-        """Returns the rows sorted by one field or by several, the first one first.
+        """Returns the rows sorted by one or more fields.
 
         The sort is stable, and rows without a value are last in either direction. Text is compared
-        by code points, times by their clock time.
+        by code points, and times by their clock time.
 
         Args:
-            fields: Wire names. A minus sign before a name reverses the order of this field.
-            reverse: Whether to reverse the order of all fields: the largest values come first.
+            *fields: Wire names, the primary key first. A minus sign before a name sorts by this
+                field in descending order.
+            reverse: Whether to reverse the order of all fields.
+
+        Returns:
+            A sorted book.
 
         Raises:
             KeyError: The record has no such field.

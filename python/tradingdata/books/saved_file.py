@@ -1,4 +1,4 @@
-"""The file of a saved book: one line that describes the body, then the body byte for byte."""
+"""File format of saved books: one line of JSON metadata, then the body byte for byte."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(
     *,
     overwrite: bool,
 ) -> None:
-    """Writes a book to a file, completely or not at all."""
+    """Writes a book to a file atomically."""
     header = {"format": _FORMAT, "version": _VERSION, **facts, "zone": zone_as_text(zone)}
     header["sha256"] = hashlib.sha256(body).hexdigest()
     header["header_sha256"] = _digest(header)
@@ -40,7 +40,7 @@ def write(
 def read(
     path: str | os.PathLike[str], book: str, record: str
 ) -> tuple[dict[str, Any], bytes, tzinfo | None]:
-    """Returns what ``write`` was given.
+    """Returns the arguments of ``write``.
 
     Raises:
         ValueError: The file does not hold a ``book`` of this record, or is damaged.
@@ -50,10 +50,12 @@ def read(
         body = file.read()
     if header is None:
         raise ValueError(
-            f"{path} was not written by save(); for a bare answer use {book}.from_json"
+            f"{path} was not written by save(): to decode a response body, use {book}.from_json"
         )
     if header.get("version") != _VERSION:
-        raise ValueError(f"{path} was written by a later version of tradingdata; update it to read")
+        raise ValueError(
+            f"{path} was written by a later version of tradingdata: update the package to read it"
+        )
     given = header.pop("header_sha256", None)
     if given != _digest(header) or hashlib.sha256(body).hexdigest() != header["sha256"]:
         raise ValueError(f"{path} is damaged: its content does not match its checksum")
@@ -67,7 +69,7 @@ def read(
 
 
 def _header(line: bytes) -> dict[str, Any] | None:
-    """The first line of a file, where it is one that save() writes."""
+    """Parses the first line of a file; returns None if save() did not write it."""
     try:
         header = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What makes a book a sequence: a slice of a table in the core, and what came with it."""
+"""Base of books: a sequence over a slice of a core table, with its response and issues."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ class RecordSequence(Generic[Record]):
     _rows: _core.Slice
     _response: Response | None
     _issues: tuple[Issue, ...] | None
-    _filtered: tuple[_core.Slice, list[Condition]] | None  # of an empty result: from what, and how
+    _filtered: tuple[_core.Slice, list[Condition]] | None  # the input of a filter without result
 
     def __new__(cls, records: Iterable[Record] = ()) -> Self:
-        """Makes a book of records of its type.
+        """Constructs a book from records of its type.
+
+        Args:
+            records: The records.
 
         Raises:
-            TypeError: ``records`` is no iterable of such records.
+            TypeError: ``records`` is not an iterable of such records.
         """
         if not hasattr(type(records), "__iter__"):
             raise TypeError(f"{cls.__name__} takes {cls._record} records, not {records!r}")
@@ -73,13 +76,13 @@ class RecordSequence(Generic[Record]):
         row: Record = self._rows[index]
         return row
 
-    if not TYPE_CHECKING:  # type checkers would take every attribute to exist
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(self._no_column(name), name=name, obj=self)
 
     def _no_column(self, name: str) -> str:
-        """Returns the message for a book that is read as if it were a data frame."""
+        """Returns the message for a book that is used like a data frame."""
         kind = type(self).__name__
         if name.startswith("_"):
             return f"{kind} has no attribute {name!r}"
@@ -100,9 +103,15 @@ class RecordSequence(Generic[Record]):
         return bool(self._rows.find(record))
 
     def index(self, record: Record, start: int = 0, stop: int | None = None, /) -> int:
-        """The position of the first row from ``start`` on, before ``stop``, that equals ``record``.
+        """Returns the position of the first row that equals a record.
 
-        Raises ValueError where none does.
+        Args:
+            record: The record to find.
+            start: First position to search.
+            stop: Position before which the search ends; the end of the book if None.
+
+        Raises:
+            ValueError: No such row equals the record.
         """
         first, last, _ = slice(start, stop).indices(len(self))
         found = self._rows[first:last].find(record)
@@ -111,7 +120,11 @@ class RecordSequence(Generic[Record]):
         return first + found[0]
 
     def count(self, record: Record) -> int:
-        """How many rows equal ``record``."""
+        """Returns the number of rows that equal a record.
+
+        Args:
+            record: The record to count.
+        """
         return len(self._rows.find(record))
 
     def __eq__(self, other: object) -> bool:
@@ -131,14 +144,14 @@ class RecordSequence(Generic[Record]):
 
     @property
     def issues(self) -> tuple[Issue, ...]:
-        """What did not fit, or is odd, in the answer; a part has those of its whole answer."""
+        """Values of the response that did not fit; a slice has the issues of its response."""
         if self._issues is None:
             self._issues = decode_issues(self._rows)
         return self._issues
 
     @property
     def response(self) -> Response | None:
-        """The answer that this book is, whole; ``None`` for a part, a union, one made by hand."""
+        """The response, if this book is a complete one; ``None`` for slices, concatenations etc."""
         return self._response
 
 

@@ -1,4 +1,4 @@
-"""Saving, loading and pickling a book: its facts, and the body or the rows it is made from."""
+"""Saving, loading and pickling of books: metadata, and the response body or the rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class BookStorage(RecordSequence[Record]):
-    """The methods of a book that write it and read it back."""
+    """The methods of a book that save, load and pickle it."""
 
     __slots__ = ()
 
@@ -27,10 +27,17 @@ class BookStorage(RecordSequence[Record]):
         return _core.decode_book(cls._record, data, strict, keep_personal_data)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Writes the answer as it was kept, with its facts; of a part, its rows.
+        """Saves the response with its metadata, or the rows of a partial book.
 
-        The file is one line of JSON that describes it, then the body byte for byte; only the user
-        may read it. Raises FileExistsError unless ``overwrite``.
+        The file contains one line of JSON metadata, followed by the body byte for byte. Only its
+        owner may read it.
+
+        Args:
+            path: The file.
+            overwrite: Whether to replace an existing file.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
         """
         from . import saved_file
 
@@ -38,10 +45,19 @@ class BookStorage(RecordSequence[Record]):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, keep_personal_data: bool = False) -> Self:
-        """Reads what ``save`` wrote, and proves that it is whole.
+        """Loads a book saved by ``save`` and verifies its checksum.
 
-        Personal values that the file holds are masked unless ``keep_personal_data``. Raises
-        ValueError where the file is of another kind, of a later version, or damaged.
+        Args:
+            path: The file.
+            keep_personal_data: Whether to keep account numbers (PAN) in the file instead of masking
+                them.
+
+        Returns:
+            The book.
+
+        Raises:
+            ValueError: The file was not written by ``save`` for this type of book, was written by a
+                later version, or is damaged.
         """
         from . import saved_file
 
@@ -52,9 +68,9 @@ class BookStorage(RecordSequence[Record]):
         return self._unpacked, (*self._packed(), not self._rows.masked)
 
     def _packed(self) -> tuple[dict[str, Any], bytes, tzinfo | None]:
-        """Returns the facts of the book, its body or else its rows, and its zone."""
+        """Returns the metadata of the book, its body or else its rows, and its time zone."""
         facts: dict[str, Any] = {"record": self._record, "masked": self._rows.masked}
-        # Masking rewrites personal values, so decoding the kept body misses some of the issues.
+        # Masking rewrites personal values, so decoding the masked body misses some of the issues.
         facts["issues"] = [list(issue) for issue in self.issues]
         if self._response is None:
             return {**facts, "content": "rows"}, self._rows.to_json(), self._rows.zone
@@ -65,7 +81,7 @@ class BookStorage(RecordSequence[Record]):
     def _unpacked(
         cls, facts: dict[str, Any], body: bytes, zone: tzinfo | None, keep_personal_data: bool
     ) -> Self:
-        """Returns the book that ``_packed`` took apart."""
+        """Restores a book from the result of ``_packed``."""
         response = None
         if facts["content"] == "answer":
             rows = cls._decode(body, False, keep_personal_data)
@@ -73,5 +89,5 @@ class BookStorage(RecordSequence[Record]):
         else:
             rows = _core.decode_list(cls._record, body, False, keep_personal_data)
         issues = tuple(Issue(*issue) for issue in facts["issues"]) if "issues" in facts else None
-        # What was saved is naive, whatever its zone.
+        # Saved times are naive; the zone is stored separately.
         return cls._of(rows.with_zone(zone), response=response, issues=issues)

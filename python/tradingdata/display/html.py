@@ -17,10 +17,10 @@ from .preview import (
     tone_of,
 )
 
-# Rules are by class, since a style at each cell would be most of the output. Greys are half of the
-# page's colour, and the colours of statuses are mixed with it, for contrast on light and dark; a
-# notebook's own stripes and hover stay. Naming the class twice outweighs Jupyter's rule that aligns
-# every cell to the right.
+# Rules use classes, because a style in each cell would be most of the output. Greys are half of the
+# page's text colour, and the colours of statuses are mixed with it, for contrast on light and dark
+# pages. A notebook's own stripes and hover effects remain. Naming the class twice takes precedence
+# over Jupyter's rule that aligns every cell to the right.
 _STYLE = """<style>
 .td-book{overflow-x:auto;margin:.3em 0}
 .td-book table{border-collapse:collapse;border:0;margin:.3em 0;font-variant-numeric:tabular-nums}
@@ -33,11 +33,11 @@ white-space:nowrap;max-width:24em;overflow:hidden;text-overflow:ellipsis}
 .td-book.td-book table td.p{color:color-mix(in srgb,currentColor 30%,darkorange)}
 .td-book.td-book table td.s{color:color-mix(in srgb,currentColor 30%,forestgreen)}
 </style>"""
-_LONG = 30  # characters from which a cell shows its text as a hint too
+_LONG = 30  # cells with more characters also have their text as a tooltip
 
 
 def _cell(tag: str, text: str, kind: str = "", *, title: str = "") -> str:
-    """One cell; `kind` has "n" for a number, "q" for grey, "e", "p" or "s" for a status."""
+    """Returns a cell; `kind` has "n" for a number, "q" for grey, "e", "p" or "s" for a status."""
     classes = f' class="{" ".join(kind)}"' if kind else ""
     hint = f' title="{escape(title)}"' if title else ""
     return f"<{tag}{classes}{hint}>{escape(text)}</{tag}>"
@@ -49,7 +49,7 @@ def _value(text: str, right: bool = False, tone: str = "") -> str:
 
 
 def box(title: str, table: str, below: str = "") -> str:
-    """A display as a notebook takes it: a title, a table and what stands below it."""
+    """Returns the HTML of a display: a title, a table and details below it."""
     return f'{_STYLE}<div class="td-book"><div>{title}</div>{table}{below}</div>'
 
 
@@ -64,7 +64,7 @@ def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
 
 
 def book_html(book: Any) -> str:
-    """A book for a notebook: its head and tail, key columns first, and what did not fit."""
+    """Returns the HTML of a book: its first and last rows, key columns first, and its issues."""
     title, shown = book_preview(book)
     title = f"<b>{type(book).__name__}</b>: {escape(title)}"
     if shown is None:
@@ -74,7 +74,7 @@ def book_html(book: Any) -> str:
 
 
 def shown_html(shown: Shown) -> str:
-    """A table for a notebook, its rows numbered; hidden columns are named in a hint."""
+    """Returns the HTML of a table with numbered rows; a tooltip names hidden columns."""
     names = "".join(
         _cell("th", name, "n" if right else "")
         for name, right in zip(shown.names, shown.right, strict=True)
@@ -101,7 +101,7 @@ def _issues(book: Any) -> str:
 
 
 def record_html(record: Any) -> str:
-    """A record for a notebook: the fields that are set, each with its meaning as a hint."""
+    """Returns the HTML of a record: the fields that are set, with their meanings as tooltips."""
     record_name = type(record).__name__
     rows = []
     for name, _, doc, _ in _core.fields_of(record_name):

@@ -1,4 +1,4 @@
-"""Fits a table to a width: which columns it shows, and how wide each is."""
+"""Fits a table to a width: selects the columns to show and their widths."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 GAP = 2  # spaces between columns
 _NO_BREAK = "\u00a0"
-_TEXT = 28  # characters of a text until the other columns have their room
-_LEAST = 14  # characters that a text keeps where important columns need the room
+_TEXT = 28  # width of a text column until the other columns have been placed
+_LEAST = 14  # minimum width of a text column if important columns need the space
 
 
 class Layout:
@@ -25,8 +25,7 @@ class Layout:
         names: The columns that fit, in the order of the table.
         missing: The columns that do not fit.
         right: Whether a column is aligned to the right, for each name.
-        rows: The number of a row, or None for the line that counts the rows left out; and its
-            cells.
+        rows: The number of each row, or None for the line that counts omitted rows, and its cells.
         total: The cells of a last row with sums, or None.
         at: The position in the table of each column that fits.
     """
@@ -57,13 +56,13 @@ class Layout:
 
 
 def _prose(rows: Sequence[tuple[object, Sequence[str]]]) -> list[bool]:
-    """Whether each column holds words; part of a code would be another code."""
+    """Returns whether each column contains words; a truncated code could be another code."""
     cells = [cells for number, cells in rows if number is not None]
     return [any(" " in cell for cell in column) for column in zip(*cells, strict=True)]
 
 
 def wrapped(heading: str, width: int) -> str:
-    """Breaks a heading where it does not fit, between its parts."""
+    """Wraps a heading between its parts."""
     parts = heading.replace(" ", _NO_BREAK).replace(f",{_NO_BREAK}", ", ")
     lines = wrap(parts, width, subsequent_indent="  ", break_long_words=False)
     return "\n".join(lines).replace(_NO_BREAK, " ")
@@ -72,16 +71,16 @@ def wrapped(heading: str, width: int) -> str:
 def fitted(
     natural: Sequence[int], least: Sequence[int], order: Sequence[int], essential: int, room: int
 ) -> dict[int, int]:
-    """Returns the width of each column that fits into the room; at least one does.
+    """Returns the width of each column that fits; there is at least one.
 
-    The most important columns are taken first. Long texts are cut so that the essential columns
-    fit, and get the room that is left at the end.
+    The most important columns are placed first. Long texts are truncated so that the essential
+    columns fit, and get the remaining space at the end.
 
     Args:
-        natural: The width of each column if nothing is cut.
-        least: The width down to which it may be cut.
+        natural: The width of each column without truncation.
+        least: The minimum width of each column.
         order: The columns, the most important first.
-        essential: How many of these are worth cutting texts for.
+        essential: The number of leading columns for which texts are truncated.
         room: The width of the table.
     """
     widths = [max(low, min(full, _TEXT)) for full, low in zip(natural, least, strict=True)]

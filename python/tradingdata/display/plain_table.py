@@ -1,4 +1,4 @@
-"""Plain text tables for terminals, with numbers grouped the Indian way."""
+"""Plain text tables for terminals, with Indian digit grouping."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _AS_EMOJI = "\ufe0f"  # asks for the colourful form of the character before it
 
 
 def group(value: float | None, decimals: int = 0) -> str:
-    """Write a number with Indian grouping: 1234567.5 with two decimals is "12,34,567.50".
+    """Formats a number with Indian digit grouping: 1234567.5 becomes "12,34,567.50".
 
     `None` is an empty text.
     """
@@ -25,7 +25,7 @@ def group(value: float | None, decimals: int = 0) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Returns how many columns of a terminal the text takes: an ideogram or an emoji takes two."""
+    """Returns the width of text in terminal columns: ideographs and emoji take two."""
     if text.isascii():
         return len(text)
     width = last = 0
@@ -43,7 +43,7 @@ def cell_width(text: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """Returns the text, its end replaced by an ellipsis if it takes more columns than that."""
+    """Returns the text, truncated with an ellipsis if it is wider."""
     if cell_width(text) <= most:
         return text
     text = text[: most - 1]
@@ -53,7 +53,7 @@ def cut(text: str, most: int) -> str:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:
-    """Lay out rows of text under headings, columns two spaces apart.
+    """Formats rows of text under headings, with columns two spaces apart.
 
     `right` has one letter a column: "r" aligns it to the right, anything else to the left; it may
     be shorter than the columns. The lines are indented by two spaces and carry none at their end.

@@ -1,4 +1,4 @@
-"""What a display shows of a book or a result: which rows and columns, and how a value looks."""
+"""Selects the rows and columns that displays show, and formats their values."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         def __iter__(self) -> Iterator[Any]: ...
 
 
-# The columns that a display shows, the most important first; all others are counted. The name comes
-# before the symbol, which all expiries and strikes of an underlying share.
+# The columns of a display, the most important first; all others are only counted. The name precedes
+# the symbol, which all expiries and strikes of an underlying share.
 KEY_COLUMNS = {
     "Trade": (
         "display_name txn_type quantity traded_price exch_trade_time trade_value exchange symbol"
@@ -45,32 +45,33 @@ KEY_COLUMNS = {
     ).split(),
     "Stock": "nsesymbol bsecode companyname isin mcaptype mcap sectorname".split(),
 }
-# What is shown on a narrow screen, if need be with a shorter name.
+# The columns of a narrow screen, with truncated names if necessary.
 ESSENTIAL = {
     "Trade": "display_name txn_type quantity traded_price".split(),
     "Order": "display_name txn_type quantity status price".split(),
     "Stock": "nsesymbol companyname mcap".split(),
 }
-STATUSES = ("error", "pending", "success")  # those that the service names, each with its colour
+STATUSES = ("error", "pending", "success")  # the documented ones, each with its own colour
 NOUNS = {
     "Trade": ("trade", "trades"),
     "Order": ("order", "orders"),
     "Stock": ("stock", "stocks"),
 }
-ENDS = 5  # rows shown at the head and at the tail
+ENDS = 5  # rows shown at either end
 _PRICE = ("Order", "price")
-_MOST_DECIMALS = 4  # what exchanges quote in
+_MOST_DECIMALS = 4  # the precision of exchange quotes
 
 
 class Shown:
-    """The part of a table that a display shows, its values as text.
+    """The part of a table that a display shows, with its values as text.
 
-    ``kinds`` has the kind of each column shown, by name, and ``values`` gives a column's values at
-    some rows. ``names`` are the columns shown, ``hidden`` all others; ``right`` says by column
-    whether it holds numbers. ``rows`` has a row's number and its texts; ``None`` stands where
-    ``skipped`` rows are left out, between ``ends`` of them at either end, or behind twice as many
-    with ``tail=False``. ``total`` has the texts of a last row with sums, if there is one. The
-    ``essential`` columns, the first if none are named, are the last to go on a narrow screen.
+    ``kinds`` maps each displayed column to its kind, and ``values`` returns a column's values for
+    given rows. ``names`` are the displayed columns, ``hidden`` all others; ``right`` says for each
+    column whether it contains numbers. ``rows`` has the number and the texts of each row; ``None``
+    takes the place of ``skipped`` omitted rows, between ``ends`` rows at either end, or after twice
+    as many with ``tail=False``. ``total`` has the texts of a last row with sums, if there is one.
+    The ``essential`` columns, by default the first one, are the last to be omitted on a narrow
+    screen.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Shown:
         tail: bool = True,
         essential: Sequence[str] = (),
     ) -> None:
-        self.names = [printable(name) for name in kinds]  # unknown fields have names of their own
+        self.names = [printable(name) for name in kinds]  # unknown fields may have any name
         self.hidden = [printable(name) for name in hidden]
         names = list(kinds)
         first = [names.index(name) for name in essential if name in kinds] or [0]
@@ -96,11 +97,11 @@ class Shown:
         numbers = list(range(length))
         self.skipped = max(0, length - 2 * ends)
         if self.skipped == 1:
-            self.skipped = 0  # the line that says so takes as much room
+            self.skipped = 0  # the line that counts omitted rows would take the same space
         if self.skipped:
             numbers = numbers[:ends] + numbers[length - ends :] if tail else numbers[: 2 * ends]
         sums = total or {}
-        # With its column, so that a sum has the decimals of what it adds up.
+        # Formatted with its column, so that a sum has the same number of decimals.
         columns = [
             _texts(kind, [*values(name, numbers), sums.get(name)]) for name, kind in kinds.items()
         ]
@@ -113,11 +114,11 @@ class Shown:
             self.rows.insert(ends if tail else 2 * ends, None)
 
     def tone(self, column: int, text: str) -> str:
-        """Returns which of STATUSES a cell of a column ``status`` says, or empty text."""
+        """Returns which of STATUSES a cell of the column ``status`` contains, or empty text."""
         return tone_of(text) if self.names[column] == "status" else ""
 
     def cut(self, column: int, text: str, most: int) -> str:
-        """Returns a cell, cut to a width; a name in the middle, since options differ at the end."""
+        """Truncates a cell; names in the middle, because names of options differ at the end."""
         if self.names[column] != "display_name" or cell_width(text) <= most:
             return cut(text, most)
         end = text[len(text) - most * 3 // 4 :]
@@ -126,26 +127,26 @@ class Shown:
         return cut(text, most - cell_width(end)) + end
 
     def without_day(self, day: str) -> None:
-        """Takes the day that all times share out of their cells: the heading has it."""
+        """Removes the day that all times share from the cells, since the heading shows it."""
         for _, texts in filter(None, self.rows):
             for at in self.times:
                 texts[at] = texts[at].removeprefix(day).lstrip()
 
 
 def _labelled(sums: list[str]) -> list[str]:
-    """Names a row of sums where it has none: in the first column without one, else before it."""
+    """Labels a row of sums in the first column without a sum, else before the first sum."""
     at = sums.index("") if "" in sums else 0
     return [*sums[:at], f"total {sums[at]}".rstrip(), *sums[at + 1 :]]
 
 
 def tone_of(status: str | None) -> str:
-    """Returns which of STATUSES this is, in whatever case, or empty text."""
+    """Returns which of STATUSES this is, ignoring case, or empty text."""
     folded = (status or "").casefold()
     return folded if folded in STATUSES else ""
 
 
 def shown_book(book: _Book, names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
-    """The part of a book that a display shows: its key columns, unless others are named."""
+    """Returns the part of a book to display; by default, its key columns."""
     kinds = _kinds(book._record)
     chosen = KEY_COLUMNS[book._record] if names is None else names
 
@@ -170,7 +171,7 @@ def shown_book(book: _Book, names: Sequence[str] | None = None, *, ends: int = E
 
 
 def book_preview(book: _Book) -> tuple[str, Shown | None]:
-    """Returns what stands above a book's table, and the table; None for an empty book."""
+    """Returns the heading of a book and its table, which is None for an empty book."""
     if not len(book):
         return heading(book), None
     day = common_day(book, KEY_COLUMNS[book._record])
@@ -180,7 +181,7 @@ def book_preview(book: _Book) -> tuple[str, Shown | None]:
 
 
 def value_of(record: Any, name: str) -> Any:
-    """A field of a row; an unknown field need not stand in every one."""
+    """Returns a field of a row, None for an unknown field that the row lacks."""
     try:
         return record[name]
     except KeyError:
@@ -188,9 +189,9 @@ def value_of(record: Any, name: str) -> Any:
 
 
 def instrument_name(record: Any) -> str | None:
-    """Returns what a trade or an order is of: its display name, else symbol, expiry and strike.
+    """Returns the instrument of a trade or an order: display name, else symbol, expiry and strike.
 
-    The symbol alone does not tell a future or an option from its underlying.
+    The symbol alone does not distinguish a future or an option from its underlying.
     """
     if record.display_name and not record.display_name.isspace():
         name: str = record.display_name
@@ -204,7 +205,7 @@ def instrument_name(record: Any) -> str | None:
 
 
 def common_day(book: _Book, names: Sequence[str]) -> str:
-    """Returns the day of all times in these fields, or empty text where they have several."""
+    """Returns the day that all times in these fields share, or empty text."""
     kinds = {name: kind for name, kind, _, _ in _core.fields_of(book._record)}
     times = [name for name in names if kinds.get(name) == "timestamp"]
     first = next((row[name] for row in book for name in times if row[name] is not None), None)
@@ -217,7 +218,7 @@ def common_day(book: _Book, names: Sequence[str]) -> str:
 
 
 def heading(book: _Book, day: str = "") -> str:
-    """How many rows the book has, of which day and account, and when they were received."""
+    """Returns the number of rows of a book, its day and account, and when it was received."""
     one, many = NOUNS[book._record]
     of_day = f" of {day}" if day else ""
     parts = [f"{group(len(book))} {one if len(book) == 1 else many}{of_day}"]
@@ -232,7 +233,7 @@ def heading(book: _Book, day: str = "") -> str:
 
 
 def instant(when: datetime, zone: tzinfo | None = None) -> str:
-    """Returns an aware time to the second: in the zone of the table it is shown with, or in UTC."""
+    """Returns an aware time to the second, in the given zone or in UTC."""
     from datetime import UTC
 
     if zone is None:
@@ -241,7 +242,7 @@ def instant(when: datetime, zone: tzinfo | None = None) -> str:
 
 
 def issue_lines(book: _Book) -> list[str]:
-    """A line for each of the book's issues."""
+    """Returns a line for each of the book's issues."""
     return [
         f"{issue.field}: {issue.problem}, {group(issue.count)} "
         f"{'value' if issue.count == 1 else 'values'}{' lost' if issue.lost else ''}"
@@ -251,12 +252,12 @@ def issue_lines(book: _Book) -> list[str]:
 
 
 def plain(kind: str, value: Any) -> str:
-    """One value as a display shows it."""
+    """Formats one value as a display does."""
     return _texts(kind, [value])[0]
 
 
 def field_text(record: str, name: str, value: Any) -> str:
-    """Returns the value of a field, also of an unknown one, without the personal data in it."""
+    """Returns the text of a field, also of an unknown one, with personal data masked."""
     kind = _kinds(record).get(name)
     if value is not None and (kind is None or _core.is_personal(name)):
         return _masked(name, value)
@@ -264,7 +265,7 @@ def field_text(record: str, name: str, value: Any) -> str:
 
 
 def _price(value: float | None) -> float | str | None:
-    """An order without a price of its own has 0, which is no price to show."""
+    """Replaces the price of an order without one, which the service sends as 0."""
     return "at market" if value == 0 else value
 
 
@@ -278,7 +279,7 @@ def _kinds(record: str) -> dict[str, str]:
 
 
 def _texts(kind: str, values: list[Any]) -> list[str]:
-    """A column's values; its numbers share their decimals: none if all are whole, else 2 to 4.
+    """Formats the values of a column; numbers share their decimals: none for integers, else 2 to 4.
 
     Text in place of a number is kept.
     """
@@ -297,7 +298,7 @@ def _decimals(value: float) -> int:
 
 
 def printable(text: str) -> str:
-    """Text without control characters and the like, which would change the display around it."""
+    """Escapes control characters and the like, which would disturb the display."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

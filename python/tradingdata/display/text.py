@@ -1,4 +1,4 @@
-"""How books and records look: in a terminal, and as HTML in a notebook."""
+"""Text displays of books and records; their HTML is in ``html``, which notebooks import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_ISSUES = 5
 
 
 class BookDisplay:
-    """The displays of a book. Both show its head and tail, and never a whole account number."""
+    """The displays of a book: its first and last rows, never a complete account number."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ class BookDisplay:
 
 
 def book_text(book: Any) -> str:
-    """A book for a terminal: what it is, its head and tail, and what did not fit."""
+    """Returns the text of a book: a title, its first and last rows, and its issues."""
     from .plain_table import group
     from .preview import book_preview, issue_lines
 
@@ -47,7 +47,7 @@ def book_text(book: Any) -> str:
 
 
 def titled(table: object, heading: str) -> str:
-    """What a table is, as wide as the terminal is."""
+    """Returns the title of a table, wrapped to the width of the terminal."""
     from .layout import wrapped
 
     return wrapped(f"{type(table).__name__}: {heading}", _screen())
@@ -60,7 +60,7 @@ def _screen() -> int:
 
 
 def shown_lines(shown: Shown) -> list[str]:
-    """A table for a terminal, as wide as that is, and how many columns it leaves out."""
+    """Returns a table that fits the terminal, and the number of columns it omits."""
     from .layout import Layout
     from .plain_table import table
 
@@ -81,7 +81,8 @@ def _record_html(self: Trade | Order | Stock) -> str:
     return record_html(self)
 
 
-# A record's repr is made in the core; its methods stay out of the way of field names.
+# The core implements a record's repr. Methods of records start with an underscore, because the
+# service may add a field of any name.
 for _type in (Trade, Order, Stock):
     _extend: Any = _type
     _extend._repr_html_ = _record_html

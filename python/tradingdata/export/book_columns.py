@@ -1,4 +1,4 @@
-"""Chosen columns of a book, whose values stay in the core."""
+"""Selected columns of a book, whose values remain in the core."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def checked_columns(record: str, columns: Collection[str] | None) -> list[str]:
-    """Returns the names of the chosen fields, all of them for None.
+    """Returns the names of the selected fields, all of them for None.
 
     Raises:
         TypeError: ``columns`` is text rather than a list of names.
@@ -34,7 +34,7 @@ def checked_columns(record: str, columns: Collection[str] | None) -> list[str]:
 
 
 class BookColumns(Columns):
-    """A slice of a table of the core, in the chosen columns.
+    """A slice of a core table, restricted to the selected columns.
 
     Attributes:
         rows: The slice.

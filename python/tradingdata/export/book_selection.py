@@ -1,4 +1,4 @@
-"""The forms of a book's chosen columns, which the core makes of whole columns."""
+"""Exports of a book's selected columns, which the core converts column by column."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class BookSelection(BookColumns, Selection):
-    """A slice of a book's rows in the chosen columns."""
+    """A slice of a book's rows in the selected columns."""
 
     __slots__ = ()
 

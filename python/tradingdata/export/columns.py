@@ -1,4 +1,4 @@
-"""Chosen columns of a table, as lists of values."""
+"""Selected columns of a table, as lists of values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Columns:
 
     Attributes:
         title: What the table is called in messages and workbooks.
-        kinds: The kind of each chosen column, in order.
+        kinds: The kind of each selected column, in order.
         categories: Text columns that become categories in frames.
         zone: Time zone of the timestamps; ``None`` if they are naive.
     """
@@ -75,7 +75,7 @@ class Columns:
                 raise KeyError(self._missing(title, name, known))
         for name in coded:
             if known[name] != "text":
-                raise TypeError(f"{name} holds no text, so it has no categories")
+                raise TypeError(f"{name} is not a text column, so it cannot have categories")
         self.title = title
         self.kinds = {name: known[name] for name in names}
         self.categories = coded
@@ -104,7 +104,7 @@ class Columns:
         return made
 
     def cells(self) -> dict[str, list[Any]]:
-        """Returns the values of each column for files, which hold plain values."""
+        """Returns the values of each column for files, which contain plain values."""
         return self.lists()
 
     def dicts(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Data frames from lists of Python values, in the types that the frames of a book have."""
+"""Data frames from lists of Python values, with the same dtypes as the frames of books."""
 
 from __future__ import annotations
 

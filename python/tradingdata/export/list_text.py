@@ -1,4 +1,4 @@
-"""CSV and JSON from lists of Python values, as the core writes those of a book."""
+"""CSV and JSON from lists of Python values, in the same formats that the core writes for books."""
 
 from __future__ import annotations
 

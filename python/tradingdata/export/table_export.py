@@ -1,4 +1,7 @@
-"""The exports that every table offers: plain Python, data frames, Arrow and files."""
+"""The export methods of every table: plain Python, data frames, Arrow and files.
+
+The classes behind `_selection` do the work; this module documents the methods and imports lazily.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class TableExport:
-    """Exports of a table with named, typed columns; a subclass says how its columns are chosen.
+    """Exports of a table with named, typed columns; subclasses select the columns.
 
-    Every method takes ``columns``, the names of the columns in the order wanted, and ``extra``,
-    whether the fields follow that the service does not document (only books have any).
+    Every method takes ``columns``, the names of the columns in the desired order, and ``extra``,
+    whether to include fields that the service does not document (only books have them).
     """
 
     __slots__ = ()
@@ -46,10 +49,10 @@ class TableExport:
         """Returns a dict for each row.
 
         Args:
-            columns: The columns, in the order wanted; all unless given.
+            columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields that a row has.
-            json: Whether times and dates are text, as in ``to_json``, so that ``json.dumps`` takes
-                the result.
+            json: Whether times and dates are text, as in ``to_json``, so that ``json.dumps``
+                accepts the result.
 
         Raises:
             KeyError: The table has no such column.
@@ -71,7 +74,7 @@ class TableExport:
         """Returns a list for each column.
 
         Args:
-            columns: The columns, in the order wanted; all unless given.
+            columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields; a row without one has ``None``.
 
         Raises:
@@ -97,7 +100,7 @@ class TableExport:
         localized book or ``tz``), dates ``datetime64[us]`` at midnight.
 
         Args:
-            columns: The columns, in the order wanted; all unless given.
+            columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields as their JSON text.
             categories: Text columns that become ``category``, with sorted categories.
             tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
@@ -132,7 +135,7 @@ class TableExport:
         """Returns a polars DataFrame; large books share their memory with it.
 
         Args:
-            columns: The columns, in the order wanted; all unless given.
+            columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields as their JSON text.
             categories: Text columns that become ``Categorical``.
             tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
@@ -157,7 +160,7 @@ class TableExport:
         """Returns a pyarrow Table: text as ``string``, times ``timestamp[us]``, dates ``date32``.
 
         Args:
-            columns: The columns, in the order wanted; all unless given.
+            columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields as their JSON text.
             categories: Text columns that become dictionaries.
             tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
@@ -220,8 +223,8 @@ class TableExport:
         an offset in a localized book.
 
         Args:
-            path: The file; text is returned unless given.
-            columns: The columns, in the order wanted; all unless given.
+            path: The file; None returns the text.
+            columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields as their JSON text.
             spreadsheet: Whether the file is for Excel or another spreadsheet, which evaluates text
                 and converts it. An apostrophe, which Excel displays, is then put before text that
@@ -229,7 +232,7 @@ class TableExport:
                 numbers of 15 and more digits or with leading zeros, ``1E5``, dates such as ``5/10``
                 and ``MAR1``, ``TRUE``. The file begins with a byte order mark, and its lines end in
                 CR LF.
-            overwrite: Whether to replace a file that exists.
+            overwrite: Whether to replace an existing file.
 
         Raises:
             FileExistsError: The file exists and ``overwrite`` is false.
@@ -273,11 +276,11 @@ class TableExport:
         localized book. To keep a response itself, use ``save``.
 
         Args:
-            path: The file; text is returned unless given.
-            columns: The columns, in the order wanted; all unless given.
+            path: The file; None returns the text.
+            columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields that a row has, as sent.
             lines: Whether to write newline-delimited JSON: one object per line, without an array.
-            overwrite: Whether to replace a file that exists.
+            overwrite: Whether to replace an existing file.
 
         Raises:
             FileExistsError: The file exists and ``overwrite`` is false.
@@ -299,10 +302,10 @@ class TableExport:
 
         Args:
             path: The file.
-            columns: The columns, in the order wanted; all unless given.
+            columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields as their JSON text.
             categories: Text columns that become dictionaries.
-            overwrite: Whether to replace a file that exists.
+            overwrite: Whether to replace an existing file.
 
         Raises:
             FileExistsError: The file exists and ``overwrite`` is false.
@@ -324,15 +327,15 @@ class TableExport:
     ) -> None:
         """Writes an Excel workbook (.xlsx) with one sheet, through XlsxWriter.
 
-        Text stays text, so order numbers keep all their digits and nothing runs as a formula;
-        integers of 16 and more digits become text for the same reason. Times show the wall clock of
-        the table, because a workbook has no time zones.
+        Text remains text, so order numbers keep all their digits and nothing is evaluated as a
+        formula. Integers of 16 and more digits become text for the same reason. Times show the
+        clock time of the table, because a workbook has no time zones.
 
         Args:
             path: The file, whose name ends in .xlsx.
-            columns: The columns, in the order wanted; all unless given.
+            columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields as their JSON text.
-            overwrite: Whether to replace a file that exists.
+            overwrite: Whether to replace an existing file.
 
         Raises:
             FileExistsError: The file exists and ``overwrite`` is false.

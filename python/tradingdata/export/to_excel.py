@@ -1,4 +1,4 @@
-"""Excel workbooks of one sheet, in which text is never a formula or a number."""
+"""Excel workbooks with one sheet, in which text never becomes a formula or a number."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from .selection import Selection
 
-_MOST_ROWS = 1_048_576 - 1  # of a sheet, below the line of names
+_MOST_ROWS = 1_048_576 - 1  # of a sheet, below the header
 _MOST_TEXT = 32_767  # characters in a cell
 _EXACT = 10**15  # a cell holds 15 digits
-_FIRST_YEAR = 1900  # before it, a workbook has no dates
+_FIRST_YEAR = 1900  # workbooks cannot represent earlier dates
 _FORMATS = {
     "timestamp": "yyyy-mm-dd hh:mm:ss",
     "date": "yyyy-mm-dd",
@@ -32,8 +32,8 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
         raise ValueError(f"a workbook's name ends in .xlsx, not {os.path.basename(target)!r}")
     if len(selection) > _MOST_ROWS:
         raise ValueError(
-            f"a sheet holds {_MOST_ROWS:,} rows, and the table has {len(selection):,}: write a "
-            "Parquet or CSV file"
+            f"a sheet has at most {_MOST_ROWS:,} rows, but the table has {len(selection):,}: write "
+            "a Parquet or CSV file"
         )
     xlsxwriter = require("xlsxwriter", "excel", "writing Excel files")
     with (
@@ -66,7 +66,7 @@ def _write_sheet(
 
 
 def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> str:
-    """Writes a cell and returns roughly what it shows."""
+    """Writes a cell; returns its text, for the width of the column."""
     text = str(value)
     if kind in _FORMATS and value.year >= _FIRST_YEAR:
         sheet.write_datetime(row, at, value, shape)
@@ -74,8 +74,8 @@ def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> 
         sheet.write_number(row, at, value)
     elif len(text) > _MOST_TEXT:
         raise ValueError(
-            f"a cell holds {_MOST_TEXT:,} characters, and column {at} of row {row - 1} "
-            f"has {len(text):,}"
+            f"a cell has at most {_MOST_TEXT:,} characters, but column {at} of row {row - 1} "
+            f"has {len(text):,}: write a Parquet or CSV file"
         )
     else:
         sheet.write_string(row, at, text)

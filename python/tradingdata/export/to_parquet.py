@@ -1,4 +1,4 @@
-"""Parquet files."""
+"""Parquet files, written through pyarrow or polars."""
 
 from __future__ import annotations
 
