@@ -83,7 +83,7 @@ def no_attribute(row: Record, name: str) -> AttributeError:
     """Returns the error for an unknown attribute; the core raises it."""
     record = type(row).__name__
     if name in _core.row_extras(row):
-        message = f"{record} has no attribute {name!r}: read this unknown field as [{name!r}]"
+        message = f"{record} has no attribute {name!r}, but an unknown field: read [{name!r}]"
     else:
         message = no_field(record, name)
     return AttributeError(message, name=name, obj=row)

@@ -1,4 +1,6 @@
-"""A simulated Trading Data Service on this machine, for trying scripts without an account::
+"""A simulated Trading Data Service on this machine, for trying scripts without an account.
+
+Example::
 
     from tradingdata import sandbox
 

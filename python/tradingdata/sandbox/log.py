@@ -48,7 +48,11 @@ class RequestLog(Sequence[Request]):
         self._counts: Counter[str] = Counter()
 
     def add(self, request: Request) -> None:
-        """Adds a request; called before its response is sent."""
+        """Adds a request; called before its response is sent.
+
+        Args:
+            request: The request and its outcome.
+        """
         with self._lock:
             self._kept.append(request)
             self._counts[request.endpoint or "other"] += 1
