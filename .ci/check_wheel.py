@@ -20,7 +20,7 @@ from pathlib import Path
 MOST_BYTES = 4 * 10**6
 DOOR = "PyInit__core"
 OURS = re.compile(
-    r"""tradingdata/(.*/)?[\w.-]+\.(py|pyi|typed)
+    r"""tradingdata(_pytest)?/(.*/)?[\w.-]+\.(py|pyi|typed)
       | tradingdata/_core\.[\w.-]+\.(so|pyd)
       | tradingdata\.libs/[\w.+-]+\.so[\d.]*                 # what auditwheel took in
       | tradingdata/\.dylibs/[\w.+-]+\.dylib                 # and delocate

@@ -155,7 +155,7 @@ fingerprint() {
     pwd -P
     "$python" -VV
     find README.md LICENSE pyproject.toml CMakeLists.txt cpp/CMakeLists.txt cpp/cmake \
-      cpp/src python/bindings python/tradingdata \
+      cpp/src python/bindings python/tradingdata python/tradingdata_pytest \
       -type f ! -name '*.pyc' -print0 | sort -z | xargs -0 sha256sum
   } | sha256sum | cut -d' ' -f1
 }

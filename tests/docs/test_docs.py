@@ -95,6 +95,7 @@ def test_the_tests_on_the_page_pass(page: Path, tmp_path: Path) -> None:
     """As a reader runs them: under pytest, with the page's own fixtures."""
     (tmp_path / "test_page.py").write_text("".join(blocks(page)), "utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"]
+    command += ["-p", "tradingdata_pytest"]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they take seconds
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
