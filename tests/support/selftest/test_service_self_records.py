@@ -54,14 +54,6 @@ def test_the_same_seed_gives_the_same_records(kind: str) -> None:
     assert make(10, seed=1) == make(50, seed=1)[:10]
 
 
-def test_identifiers_are_unique_and_the_client_is_one() -> None:
-    book = trades(500)
-    assert len({record["trade_no"] for record in book}) == 500
-    assert len({record["client_id"] for record in book}) == 1
-    for key in ("co_code", "bsecode", "nsesymbol"):
-        assert len({record[key] for record in stocks(500)}) == 500
-
-
 @pytest.mark.parametrize("kind", ["trade", "order"])
 def test_a_book_has_one_well_formed_account_number(kind: str) -> None:
     personal = next(field.name for field in fields(kind) if "personal data" in field.meaning)

@@ -15,7 +15,6 @@ from service import (
     GET,
     HTML_PAGE,
     Behaviour,
-    Connection,
     Http2,
     Service,
     bad_chunk_size,
@@ -297,14 +296,6 @@ def test_delays_and_drips_take_their_time(service: Service) -> None:
     start = time.monotonic()
     exchange(service.port)
     assert time.monotonic() - start >= 0.1
-
-
-def test_a_behaviour_of_a_test_is_any_function_of_the_connection(service: Service) -> None:
-    def echo(connection: Connection) -> None:
-        connection.send(message(body=connection.request.raw))
-
-    service.script(echo)
-    assert exchange(service.port) == message(body=GET)
 
 
 def asked(service: Service, query: str) -> object:
