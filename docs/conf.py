@@ -17,16 +17,21 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
     "code_map",
     "commands",
+    "executed",
     "fields",
     "shown_signatures",
 ]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-# The tests run the code blocks, and a separate stage runs the notebooks.
+# The extension `executed` runs blocks and notebooks, without a kernel for each page.
 nb_execution_mode = "off"
+nb_custom_formats = {".md": "executed.read_page", ".ipynb": "executed.read_notebook"}
+copybutton_selector = "div.highlight:not(.output div) > pre"  # code, not what it prints
 
 autodoc_member_order = "bysource"
 autodoc_type_aliases = {"Record": "Record", "AnyBook": "AnyBook"}

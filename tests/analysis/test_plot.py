@@ -10,10 +10,9 @@ from typing import Any
 
 import matplotlib as mpl
 import pytest
+from matplotlib import dates as mpl_dates
 from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
-from matplotlib.dates import num2date
 
 import tradingdata as td
 from tradingdata.analysis.plot import style
@@ -21,6 +20,9 @@ from tradingdata.analysis.plot.amounts import amount
 
 mpl.use("agg")
 DAY = date(2026, 11, 20)
+# As Any: Matplotlib types artists as their base class, without the heights of bars.
+plot: Any = td.plot
+dates: Any = mpl_dates
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +47,7 @@ def week() -> tuple[td.OrderBook, td.TradeBook]:
     return td.concat([orders for orders, _ in found]), td.concat([trades for _, trades in found])
 
 
-def drawn(ax: Axes) -> list[str]:
+def drawn(ax: Any) -> list[str]:
     """All text of the axes, after a drawing: ticks are formatted then."""
     ax.figure.canvas.draw()
     texts = [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts]
@@ -53,26 +55,26 @@ def drawn(ax: Axes) -> list[str]:
     return [text.get_text() for text in texts]
 
 
-def charts(orders: td.OrderBook, trades: td.TradeBook) -> dict[str, Callable[..., Axes]]:
+def charts(orders: td.OrderBook, trades: td.TradeBook) -> dict[str, Callable[..., Any]]:
     pnl = td.realised_pnl(trades)
-    prices = {trade.security_id: trade.traded_price for trade in trades}
+    prices: Any = {trade.security_id: trade.traded_price for trade in trades}
     value = td.unrealised_pnl(pnl.open_lots, prices)
     quality = td.execution_quality(orders, trades)
     made = {
-        "pnl_curve of trades": (td.plot.pnl_curve, trades),
-        "pnl_curve of accounts": (td.plot.pnl_curve, {"desk1": trades}),
-        "pnl_curve of a result": (td.plot.pnl_curve, pnl),
-        "pnl_curve of matches": (td.plot.pnl_curve, pnl.matches),
-        "blotter of trades": (td.plot.blotter, trades),
-        "blotter of orders": (td.plot.blotter, orders),
-        "blotter of accounts": (td.plot.blotter, {"desk1": orders}),
-        "exposure of trades": (td.plot.exposure, trades),
-        "exposure of positions": (td.plot.exposure, td.positions(trades)),
-        "exposure of profit": (td.plot.exposure, pnl),
-        "exposure of lots": (td.plot.exposure, pnl.open_lots),
-        "exposure at prices": (td.plot.exposure, value),
-        "fills of trades": (td.plot.fills, trades),
-        "fills of quality": (td.plot.fills, quality),
+        "pnl_curve of trades": (plot.pnl_curve, trades),
+        "pnl_curve of accounts": (plot.pnl_curve, {"desk1": trades}),
+        "pnl_curve of a result": (plot.pnl_curve, pnl),
+        "pnl_curve of matches": (plot.pnl_curve, pnl.matches),
+        "blotter of trades": (plot.blotter, trades),
+        "blotter of orders": (plot.blotter, orders),
+        "blotter of accounts": (plot.blotter, {"desk1": orders}),
+        "exposure of trades": (plot.exposure, trades),
+        "exposure of positions": (plot.exposure, td.positions(trades)),
+        "exposure of profit": (plot.exposure, pnl),
+        "exposure of lots": (plot.exposure, pnl.open_lots),
+        "exposure at prices": (plot.exposure, value),
+        "fills of trades": (plot.fills, trades),
+        "fills of quality": (plot.fills, quality),
     }
     return {
         name: (lambda call=call, given=given, **options: call(given, **options))
@@ -162,7 +164,7 @@ def test_every_colour_is_legible_on_light_and_dark(page: str) -> None:
 def test_a_side_and_a_status_have_one_colour_in_all_charts(books: Any) -> None:
     orders, trades = books
 
-    def legend(ax: Axes) -> dict[str, str]:
+    def legend(ax: Any) -> dict[str, str]:
         found = {}
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             part = handle[0] if hasattr(handle, "patches") else handle
@@ -172,19 +174,19 @@ def test_a_side_and_a_status_have_one_colour_in_all_charts(books: Any) -> None:
         return found
 
     quality = td.execution_quality(orders, trades)
-    for ax in (td.plot.blotter(trades), td.plot.fills(trades), td.plot.fills(quality)):
+    for ax in (plot.blotter(trades), plot.fills(trades), plot.fills(quality)):
         assert legend(ax) == {"bought": style.BOUGHT, "sold": style.SOLD}
     morning, evening = orders[:100], orders[100:]
     for book in (morning, evening, orders):
-        colours = legend(td.plot.blotter(book))
+        colours = legend(plot.blotter(book))
         assert colours == {name: style.status_colour(name) for name in colours}
         assert len(set(colours.values())) == len(colours) > 1
 
 
 def test_the_time_axis_is_the_session(books: Any) -> None:
     orders, trades = books
-    for ax in (td.plot.pnl_curve(trades), td.plot.blotter(orders), td.plot.fills(trades)):
-        low, high = (num2date(at).replace(tzinfo=None) for at in ax.get_xlim())
+    for ax in (plot.pnl_curve(trades), plot.blotter(orders), plot.fills(trades)):
+        low, high = (dates.num2date(at).replace(tzinfo=None) for at in ax.get_xlim())
         assert low == datetime.combine(DAY, time(9, 15))
         assert high == datetime.combine(DAY, time(15, 30))
         labels = [label.get_text() for label in ax.get_xticklabels()]
@@ -194,22 +196,22 @@ def test_the_time_axis_is_the_session(books: Any) -> None:
 
 def test_a_time_with_a_zone_is_drawn_at_the_exchanges_time(books: Any) -> None:
     _, trades = books
-    ax = td.plot.fills(trades.localize("Asia/Kolkata"))
-    assert ax.get_xlim() == td.plot.fills(trades).get_xlim()
+    ax = plot.fills(trades.localize("Asia/Kolkata"))
+    assert ax.get_xlim() == plot.fills(trades).get_xlim()
     first = ax.collections[0].get_offsets()[0][0]
-    assert first == td.plot.fills(trades).collections[0].get_offsets()[0][0]
+    assert first == plot.fills(trades).collections[0].get_offsets()[0][0]
 
 
 def test_a_trade_after_the_close_widens_the_axis(books: Any) -> None:
     _, trades = books
     late = trades[0]._replace(exch_trade_time=datetime(2026, 11, 20, 15, 45), trade_no="late")
-    ax = td.plot.fills(td.TradeBook([*trades, late]))
-    assert num2date(ax.get_xlim()[1]).time() == time(15, 45)
+    ax = plot.fills(td.TradeBook([*trades, late]))
+    assert dates.num2date(ax.get_xlim()[1]).time() == time(15, 45)
 
 
 def test_days_are_side_by_side_and_a_gap_stays_visible(week: Any) -> None:
     orders, trades = week
-    ax = td.plot.blotter(orders)
+    ax = plot.blotter(orders)
     assert [label.get_text() for label in ax.get_xticklabels()] == [
         "Wed 18 Nov",
         "Thu 19 Nov",
@@ -217,12 +219,12 @@ def test_days_are_side_by_side_and_a_gap_stays_visible(week: Any) -> None:
     ]
     heights = [sum(bar[at].get_height() for bar in ax.containers) for at in range(3)]
     assert heights == [60, 0, 60]
-    assert td.plot.pnl_curve(trades).get_xlim() == (0, 3)
+    assert plot.pnl_curve(trades).get_xlim() == (0, 3)
 
 
 def test_the_curve_ends_at_the_realised_sum(books: Any) -> None:
     pnl = td.realised_pnl(books[1])
-    ax = td.plot.pnl_curve(pnl)
+    ax = plot.pnl_curve(pnl)
     ends = {line.get_label(): line.get_ydata()[-1] for line in ax.lines}
     assert ends["all"] == pytest.approx(pnl.realised)
     assert ends["long"] + ends["short"] == pytest.approx(pnl.realised)
@@ -231,25 +233,27 @@ def test_the_curve_ends_at_the_realised_sum(books: Any) -> None:
 def test_the_bars_add_up_to_the_book(books: Any) -> None:
     orders, trades = books
     shares = trades.filter(expiry_date=None)
-    bars = [bar.get_height() for bar in td.plot.blotter(shares, values=True).patches]
+    bars = [bar.get_height() for bar in plot.blotter(shares, values=True).patches]
     assert sum(map(abs, bars)) == pytest.approx(sum(trade.trade_value for trade in shares))
-    assert sum(bar.get_height() for bar in td.plot.blotter(orders).patches) == len(orders)
+    assert sum(bar.get_height() for bar in plot.blotter(orders).patches) == len(orders)
 
 
 def test_exposure_is_drawn_largest_first_with_the_sums_of_all(books: Any) -> None:
     pnl = td.realised_pnl(books[1])
     prices = {trade.security_id: trade.traded_price for trade in books[1]}
     value = td.unrealised_pnl(pnl.open_lots, prices)
-    ax = td.plot.exposure(value, largest=3)
+    ax = plot.exposure(value, largest=3)
     widths = [bar.get_width() for bar in ax.patches]
-    assert widths == sorted((row.market_value for row in value), key=lambda each: -abs(each))[:3]
+    assert (
+        widths == sorted((row.market_value for row in value), key=lambda each: -abs(each or 0))[:3]
+    )
     assert f"gross {amount(value.exposure.gross)}" in ax.get_title()
     assert f"3 of {len(value)} shown" in ax.get_title()
 
 
 def test_the_share_filled_is_that_of_all_orders(books: Any) -> None:
     quality = td.execution_quality(*books)
-    ax = td.plot.fills(quality, label="all")
+    ax = plot.fills(quality, label="all")
     (line,) = ax.lines
     filled = sum(row.to_first_fill is not None for row in quality)
     assert line.get_ydata()[-1] == pytest.approx(100 * filled / len(quality))
@@ -265,14 +269,14 @@ def test_amounts_are_in_lakh_and_crore() -> None:
 def test_wrong_arguments_are_refused(books: Any) -> None:
     orders, trades = books
     with pytest.raises(ValueError, match="values=True needs trades"):
-        td.plot.blotter(orders, values=True)
+        plot.blotter(orders, values=True)
     with pytest.raises(ValueError, match="y must be one of"):
-        td.plot.fills(trades, y="price")  # type: ignore[arg-type]
+        plot.fills(trades, y="price")
     with pytest.raises(ValueError, match="minutes"):
-        td.plot.blotter(trades, minutes=0)
-    for call in (td.plot.pnl_curve, td.plot.blotter, td.plot.exposure, td.plot.fills):
+        plot.blotter(trades, minutes=0)
+    for call in (plot.pnl_curve, plot.blotter, plot.exposure, plot.fills):
         with pytest.raises(TypeError, match="takes a book"):
-            call([1, 2])  # type: ignore[arg-type, operator]
+            call([1, 2])
 
 
 def test_without_matplotlib_the_error_says_what_to_install() -> None:
@@ -281,7 +285,7 @@ import sys
 sys.modules["matplotlib"] = None
 import tradingdata as td
 try:
-    td.plot.blotter(td.TradeBook())
+    plot.blotter(td.TradeBook())
 except ImportError as error:
     print(error)
 """

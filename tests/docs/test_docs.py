@@ -47,9 +47,19 @@ def _sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
         yield
 
 
-@pytest.mark.usefixtures("_sandbox")
+@pytest.fixture
+def _no_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What the code of a page may assume: an empty folder. It may set variables of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("TRADINGDATA_BASE_URL", "TRADINGDATA_ACCESS_TOKEN"):
+        monkeypatch.setenv(name, "")  # restored after the page
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.usefixtures("_no_account")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=relative)
 def test_the_code_on_the_page_runs(page: Path) -> None:
+    """Without an account, as a reader types it."""
     names: dict[str, object] = {"__name__": page.stem}
     try:
         for block in blocks(page):
@@ -121,3 +131,9 @@ def test_the_links_of_the_readme_lead_somewhere() -> None:
 
 def test_the_pages_have_code() -> None:
     assert sum(len(blocks(page)) for page in PAGES) > 10
+
+
+@pytest.mark.parametrize("word", ["plot", "MTM", "unrealised", "websocket", "timezone"])
+def test_a_word_that_readers_search_for_is_on_a_page(word: str) -> None:
+    found = [page for page in PAGES if re.search(rf"\b{word}\b", page.read_text("utf-8"), re.I)]
+    assert [relative(page) for page in found if page.parent != ROOT]

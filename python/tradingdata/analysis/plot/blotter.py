@@ -16,7 +16,7 @@ from .session import OPEN, Sessions, mark_days, market_time
 from .style import BOUGHT, INK, SOLD, note_empty, status_colour, styled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -149,7 +149,7 @@ def _whole_numbers(ax: Axes) -> None:
 class _Bins:
     """Sums by label in the intervals of a day, or in days if there are several."""
 
-    def __init__(self, rows: list[tuple[datetime, str, float]], minutes: int) -> None:
+    def __init__(self, rows: Sequence[tuple[datetime, str, float]], minutes: int) -> None:
         self._sessions = Sessions(moment for moment, _, _ in rows)
         self._minutes = minutes
         self._sums: dict[tuple[str, float], float] = defaultdict(float)

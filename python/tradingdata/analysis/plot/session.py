@@ -59,9 +59,9 @@ class Sessions:
             opened = datetime.combine(moment.date(), self._open)
             length = datetime.combine(moment.date(), self._close) - opened
             return self._places[moment.date()] + (moment - opened) / length
-        from matplotlib.dates import date2num
+        from matplotlib import dates
 
-        return float(date2num(moment))
+        return float(dates.date2num(moment))  # type: ignore[no-untyped-call]
 
     @property
     def first(self) -> float:
