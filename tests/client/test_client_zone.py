@@ -13,6 +13,7 @@ import pytest
 
 import tradingdata as td
 from tradingdata import sandbox
+from tradingdata.cli.change_lines import clock
 
 INDIA = ZoneInfo("Asia/Kolkata")
 
@@ -115,3 +116,15 @@ def test_an_archive_takes_books_in_any_zone(service: sandbox.Service, tmp_path: 
     kept: Any = archive.trades(naive[0].exch_trade_time.date())
     assert sorted(t.trade_no for t in kept) == sorted(t.trade_no for t in naive)
     assert {t.exch_trade_time for t in kept} == {t.exch_trade_time for t in naive}
+
+
+@pytest.mark.parametrize("tz", ["Asia/Tokyo", None])
+def test_the_lines_of_a_watch_show_the_zone_of_the_rows(
+    service: sandbox.Service, tz: str | None
+) -> None:
+    client = td.Client(**options(service, tz=tz))
+    update: Any = next(client.watch_orders(interval=0.1))
+    zone = None if tz is None else ZoneInfo(tz)
+    assert clock(update) == f"{update.at.astimezone(zone):%H:%M:%S}"
+    unknown = update._replace(orders=None)
+    assert clock(unknown) == f"{update.at.astimezone():%H:%M:%S}"

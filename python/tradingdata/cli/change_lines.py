@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
     from tradingdata.books.diff import OrderChange
     from tradingdata.errors import TradingDataError
+    from tradingdata.watch.updates import OrderUpdate
 
 _MOST_FIELDS = 4
 
 
-def clock(at: datetime) -> str:
-    """Returns the time of day on this machine's clock."""
-    return f"{at.astimezone():%H:%M:%S}"
+def clock(update: OrderUpdate) -> str:
+    """Returns the time of day of an update: in the zone of its rows, or on this machine's clock."""
+    book = update[0]
+    return f"{update.at.astimezone(None if book is None else book._rows.zone):%H:%M:%S}"
 
 
 def change_line(change: OrderChange, *, numbered: bool = True) -> str:

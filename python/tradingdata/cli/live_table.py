@@ -72,7 +72,7 @@ class LiveTable(Live):
 
     def show(self, update: OrderUpdate, problem: str = "") -> None:
         """Shows an update; ``problem`` is the failure of an alert."""
-        at = clock(update.at)
+        at = clock(update)
         self._status = Text()
         if update.missed is None:
             # The first response's orders are all new.

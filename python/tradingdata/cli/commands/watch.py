@@ -111,11 +111,11 @@ def _write_lines(
         lines = (
             list(change_objects(update.changes, update.at))
             if json
-            else [f"{clock(update.at)}  {change_line(change)}" for change in update.changes]
+            else [f"{clock(update)}  {change_line(change)}" for change in update.changes]
         )
         if update.missed is not None:
             missed = missed_object(update.missed, update.at) if json else ""
-            lines.append(missed or f"{clock(update.at)}  {missed_line(update.missed)}")
+            lines.append(missed or f"{clock(update)}  {missed_line(update.missed)}")
         write_out("".join(line + "\n" for line in lines).encode())
         _remark_problem(alarm.after(update))
 
