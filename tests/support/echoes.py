@@ -139,7 +139,7 @@ def pieces_in(text: str, token: str) -> set[str]:
     found = set()
     for reading in _readings(text):
         low = reading.lower()
-        found |= {piece for piece in wanted if piece in low}
+        found |= wanted & {low[at : at + PIECE] for at in range(len(low) - PIECE + 1)}
     return found
 
 
