@@ -52,7 +52,8 @@ AREAS = {
         ("cpp/src/decode/*.cpp", "cpp/src/base/number.cpp"), ("*/tests/decode/*", "*/tests/base/*")
     ),
     "pager": Area(
-        ("cpp/src/client/pager.cpp", "cpp/src/client/search.cpp"), ("*/tests/client/pager*",)
+        ("cpp/src/client/pager.cpp", "cpp/src/client/search.cpp"),
+        ("*/tests/client/pager*", "*/tests/client/search*"),
     ),
     "retry": Area(
         ("cpp/src/client/retry*.cpp", "cpp/src/client/rate_limit.cpp"),

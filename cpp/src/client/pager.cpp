@@ -323,11 +323,9 @@ void Pager::stop(std::exception_ptr error) {
 
 void Pager::stop_stuck() {
   const std::int64_t page = due_.page;
-  const bool is_second = page == options_.start_page + 1;
-  const std::int64_t repeated = is_second ? options_.start_page : page - 1;
   Error error(ErrorKind::pagination,
               "page " + std::to_string(page) + " of the search repeats the rows of page " +
-                  std::to_string(repeated) +
+                  std::to_string(page - 1) +
                   ", so the service seems to ignore `page` and later hits cannot be reached: "
                   "narrow the query, or try a larger `page_size`");
   error.page = page;

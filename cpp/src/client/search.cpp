@@ -41,20 +41,16 @@ std::vector<CallId> SearchRun::surplus() {
   return ids;
 }
 
-bool SearchRun::deliver(const Outcome& outcome) {
+void SearchRun::deliver(const Outcome& outcome) {
   const auto found = in_flight_.find(outcome.id);
-  if (found == in_flight_.end()) return false;
+  if (found == in_flight_.end()) return;
   const Sent sent = found->second;
   in_flight_.erase(found);
-  if (outcome.error) {
-    failed(sent, outcome.error);
-    return true;
-  }
+  if (outcome.error) return failed(sent, outcome.error);
   Fetched page = fetched(outcome);
   PageContent content = page_content(*page.table);
   fetched_.insert_or_assign(sent.request, std::move(page));
   pager_.receive(sent.request, std::move(content));
-  return true;
 }
 
 // A prefetched page can fail for reasons of our own: the requests before it left no room for it

@@ -31,7 +31,7 @@ class SearchRun {
 
   std::vector<Call> calls();             // to submit now
   std::vector<CallId> surplus();         // to cancel now: the search ended without them
-  bool deliver(const Outcome& outcome);  // false for a call of another search
+  void deliver(const Outcome& outcome);  // ignores that of another search's call
   std::optional<SearchPage> take();      // throws the error of a page in that page's turn
   bool done() const { return pager_.done(); }
   const Pager& pager() const { return pager_; }
