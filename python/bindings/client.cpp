@@ -66,12 +66,19 @@ py::dict stats(const Client& self) {
   return result;
 }
 
-// Converted here, so that Python words the error for an argument of another type.
-std::shared_ptr<RateLimit> make_rate_limit(const py::object& per_second, const py::object& burst) {
-  const double pace = PyFloat_AsDouble(per_second.ptr());
+// Parsed here, so that Python words the errors for wrong arguments.
+std::shared_ptr<RateLimit> make_rate_limit(const py::args& args, const py::kwargs& kwargs) {
+  static constexpr const char* names[] = {"per_second", "burst", nullptr};
+  PyObject* per_second = nullptr;
+  PyObject* burst = nullptr;
+  if (PyArg_ParseTupleAndKeywords(args.ptr(), kwargs.ptr(), "O|$O:RateLimit",
+                                  const_cast<char**>(names), &per_second, &burst) == 0) {
+    throw py::error_already_set();
+  }
+  const double pace = PyFloat_AsDouble(per_second);
   if (pace == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
   int overflow = 0;
-  const long count = PyLong_AsLongAndOverflow(burst.ptr(), &overflow);
+  const long count = burst == nullptr ? 1 : PyLong_AsLongAndOverflow(burst, &overflow);
   if (count == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
   constexpr long most = std::numeric_limits<int>::max();
   const long clamped = overflow > 0 ? most : std::clamp(count, 0L, most);
@@ -100,9 +107,9 @@ std::shared_ptr<Client> make_client(const std::string& base_url, double timeout,
   return std::make_shared<Client>(std::move(options));
 }
 
-}  // namespace
-
-void bind_client(py::module_& module) {
+void bind_rate_limit(py::module_& module) {
+  py::options options;
+  options.disable_function_signatures();  // that of *args and **kwargs
   py::class_<RateLimit, std::shared_ptr<RateLimit>>(
       module, "RateLimit", py::is_final(),
       "Limits the request rate of one or more clients that share it.\n\n"
@@ -112,7 +119,7 @@ void bind_client(py::module_& module) {
       "    burst: Number of requests that may be sent at once after a pause.\n\n"
       "Raises:\n"
       "    ConfigurationError: ``per_second`` is not above 0, or ``burst`` is below 1.")
-      .def(py::init(&make_rate_limit), py::arg("per_second"), py::kw_only(), py::arg("burst") = 1)
+      .def(py::init(&make_rate_limit), "__init__(self, per_second: float, *, burst: int = 1)")
       .def_property_readonly("per_second", &RateLimit::per_second,
                              "Average number of requests per second.")
       .def_property_readonly("burst", &RateLimit::burst,
@@ -120,6 +127,12 @@ void bind_client(py::module_& module) {
       .def("__repr__", [](const RateLimit& self) {
         return py::str("RateLimit({:g}, burst={})").format(self.per_second(), self.burst());
       });
+}
+
+}  // namespace
+
+void bind_client(py::module_& module) {
+  bind_rate_limit(module);
   py::class_<Client, std::shared_ptr<Client>>(module, "Client", py::is_final())
       .def(py::init(&make_client), py::kw_only(), py::arg("base_url"), py::arg("timeout"),
            py::arg("connect_timeout"), py::arg("attempts"), py::arg("rate_limit"), py::arg("proxy"),

@@ -7,7 +7,6 @@ import copy
 import gc
 import pickle
 import threading
-import time
 import warnings
 from collections import deque
 from datetime import UTC, datetime, timedelta
@@ -351,7 +350,7 @@ def test_f103_one_client_on_many_threads(service: Service) -> None:
 
 
 def test_threads_wait_at_the_same_time(service: Service) -> None:
-    """The GIL is free during a call: eight calls of 0.3 s take 0.3 s, and Python runs on."""
+    """The GIL is free during a call: eight calls wait at once, and Python runs on."""
     gate = threading.Event()
     service.script(then=hold(gate, good_book()))
     with td.Client(service.base_url, access_token=TOKEN) as client:
@@ -359,8 +358,6 @@ def test_threads_wait_at_the_same_time(service: Service) -> None:
         for thread in threads:
             thread.start()
         service.wait_for_requests(8)
-        started = time.monotonic()
         gate.set()
         for thread in threads:
             thread.join()
-        assert time.monotonic() - started < 1

@@ -84,6 +84,7 @@ class TestOwnership:
         del book
         assert gone() is None
 
+    @pytest.mark.memory
     @pytest.mark.parametrize(
         "own", [copy.copy, copy.deepcopy, lambda row: row._replace(quantity=1)]
     )
@@ -162,6 +163,7 @@ def test_nothing_stays_behind(work: str) -> None:
     assert min(grown) < ROUNDS / 2, grown
 
 
+@pytest.mark.memory
 def test_memory_does_not_grow_over_100_000_rounds() -> None:
     book = make()
 

@@ -134,7 +134,7 @@ class TestZones:
         trade = td.Trade(exch_trade_time=right, order_date_time=self.WHEN)
         assert trade == td.Trade(exch_trade_time=self.WHEN, order_date_time=self.WHEN)
         assert trade.exch_trade_time == right
-        with pytest.raises(ValueError, match="attach the zone with its localize"):
+        with pytest.raises(ValueError, match="attach a pytz zone with its localize"):
             td.Trade(exch_trade_time=dt.datetime(2026, 1, 6, 9, 15, tzinfo=kolkata))
 
     def test_the_second_of_two_equal_clock_times_is_refused(self) -> None:
@@ -146,7 +146,7 @@ class TestZones:
         second = pytz.timezone("America/New_York").localize(
             dt.datetime(2025, 11, 2, 1, 30), is_dst=False
         )
-        with pytest.raises(ValueError, match="another offset"):
+        with pytest.raises(ValueError, match=r"the UTC offset of .* differs"):
             td.Trade(exch_trade_time=second)
         harmless = self.WHEN.replace(fold=1)
         assert td.Trade(exch_trade_time=harmless).exch_trade_time == harmless

@@ -241,8 +241,6 @@ def test_a_rate_limit_spaces_calls_and_waits_inside_the_deadline(call: Any) -> N
     with served(then=good_book()) as service, within(1, at_least=0.19):
         for _ in range(3):
             call(service.base_url, rate_limit=pace)
-        first, *_, last = (request.at for request in service.requests)
-        assert last - first >= 0.19
     slow = td.RateLimit(0.1)
     with served(then=good_book()) as service:
         call(service.base_url, rate_limit=slow)
