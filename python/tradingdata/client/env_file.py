@@ -50,10 +50,9 @@ def load_env(path: str | os.PathLike[str] = ".env") -> list[str]:
             found = dict(_variables(lines, name))
             if ACCESS_TOKEN_VARIABLE in found:
                 require_private(file, name)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{name} cannot be read ({error.strerror}): check the path"
-        ) from error
+    except (OSError, ValueError) as error:  # ValueError: text that is no path
+        reason = getattr(error, "strerror", "not a path")
+        raise ConfigurationError(f"{name!a} cannot be read ({reason}): check the path") from error
     new = [variable for variable in found if variable not in os.environ]
     os.environ.update({variable: found[variable] for variable in new})
     return new
