@@ -50,7 +50,7 @@ def load_env(path: str | os.PathLike[str] = ".env") -> list[str]:
             found = dict(_variables(lines, name))
             if ACCESS_TOKEN_VARIABLE in found:
                 require_private(file, name)
-    except (OSError, ValueError) as error:  # ValueError: text that is no path
+    except (OSError, UnicodeEncodeError) as error:
         reason = getattr(error, "strerror", "not a path")
         raise ConfigurationError(f"{name!a} cannot be read ({reason}): check the path") from error
     new = [variable for variable in found if variable not in os.environ]
