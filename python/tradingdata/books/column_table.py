@@ -84,7 +84,7 @@ class ColumnTable(TableExport):
     def _shown(self, names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
         """Returns the table as text, with this many rows at either end.
 
-        Columns that were asked for are all essential.
+        All selected columns are essential.
         """
         lists, kinds, best = self._lists, self._kinds, self._display_columns()
         chosen = best if names is None else names
