@@ -43,7 +43,7 @@ def responses_with(token: str) -> dict[str, bytes]:
     """Complete responses, as bytes, that hold the token somewhere."""
     good = b'{"status":"success","message":"Success","data":[]}'
     name = "".join(letter for letter in token if letter.isalnum())
-    found = {}
+    found: dict[str, bytes] = {}
     for status in STATUSES:
         text = f"Bearer {token} is no good"
         body = BODIES["JSON"](text)
