@@ -142,85 +142,89 @@ void TokenSearch::find(std::string_view text, const Report& report) const {
   }
 }
 
-// One pass over a body. For each possible token, the surrounding word is examined in every layer of
-// its spelling.
-class TokenSearch::Overwriter {
- public:
-  Overwriter(const TokenSearch& tokens, Buffer& body)
-      : tokens_(tokens), body_(body.data()), size_(static_cast<std::size_t>(body.size())) {}
-
-  std::int64_t run() {
-    constexpr std::size_t in_cache = std::size_t{32} * 1024;
-    for (std::size_t begin = 0; begin < size_; begin += in_cache) {
-      const std::size_t end = std::min(begin + in_cache, size_);
-      pass_plain(end);
-      pass_escapes(begin, end);
-    }
-    return count_;
+std::int64_t TokenSearch::Overwriter::advance(Buffer& body, bool complete) {
+  constexpr std::size_t in_cache = 32 * 1024;
+  body_ = body.data();
+  size_ = static_cast<std::size_t>(body.size());
+  if (tokens_.kept_.empty()) return body.size();
+  const std::size_t first = begin_;
+  while (begin_ < size_) {
+    const std::size_t end = complete ? std::min(begin_ + in_cache, size_) : begin_ + in_cache;
+    if (!complete && !word_ends_behind(end)) break;
+    pass_plain(end);
+    pass_escapes(begin_, end);
+    begin_ = end;
   }
+  if (complete) return body.size();
+  if (begin_ > first) {  // a token that goes on behind `begin_` may have begun before it
+    done_ = begin_;
+    while (done_ > 0 && is_in_word(body_[done_ - 1])) --done_;
+  }
+  return static_cast<std::int64_t>(done_);
+}
 
- private:
-  // Any run that is long enough has a piece at one of these places.
-  void pass_plain(std::size_t end) {
-    const std::size_t stride = tokens_.least_kept_ - piece_length + 1;
-    const std::size_t last = size_ < piece_length ? 0 : std::min(end, size_ - piece_length + 1);
-    for (; sample_ < last; sample_ += stride) {
-      if (sample_ >= plain_done_ && tokens_.kept_.has(piece_at(body_ + sample_))) {
-        plain_done_ = hide_word(sample_);
+// Whether the word at a place has arrived, with as many bytes behind it as an escape may take.
+bool TokenSearch::Overwriter::word_ends_behind(std::size_t place) {
+  constexpr std::size_t longest_escape = 64;
+  word_end_ = std::max(word_end_, place);
+  while (word_end_ < size_ && is_in_word(body_[word_end_])) ++word_end_;
+  return word_end_ + longest_escape <= size_;
+}
+
+// Any run that is long enough has a piece at one of these places.
+void TokenSearch::Overwriter::pass_plain(std::size_t end) {
+  const std::size_t stride = tokens_.least_kept_ - piece_length + 1;
+  const std::size_t last = size_ < piece_length ? 0 : std::min(end, size_ - piece_length + 1);
+  for (; sample_ < last; sample_ += stride) {
+    if (sample_ >= plain_done_ && tokens_.kept_.has(piece_at(body_ + sample_))) {
+      plain_done_ = hide_word(sample_);
+    }
+  }
+}
+
+// The body's padding lets the last block be read whole.
+void TokenSearch::Overwriter::pass_escapes(std::size_t begin, std::size_t end) {
+  for (std::size_t at = begin; at < end; at += 16) {
+    for (std::uint32_t bits = escapes_in_16(body_ + at); bits != 0; bits &= bits - 1) {
+      const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(bits));
+      if (place >= end || place < escapes_done_) continue;
+      const std::optional<Escape> escape = escape_at({body_, size_}, place);
+      if (escape && tokens_.in_kept_[static_cast<unsigned char>(escape->character)]) {
+        escapes_done_ = hide_word(place);
       }
     }
   }
+}
 
-  // The body's padding allows reading the last block completely.
-  void pass_escapes(std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end; at += 16) {
-      for (std::uint32_t bits = escapes_in_16(body_ + at); bits != 0; bits &= bits - 1) {
-        const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(bits));
-        if (place >= end || place < escapes_done_) continue;
-        const std::optional<Escape> escape = escape_at({body_, size_}, place);
-        if (escape && tokens_.in_kept_[static_cast<unsigned char>(escape->character)]) {
-          escapes_done_ = hide_word(place);
-        }
-      }
-    }
-  }
+// Returns the end of the word around a place.
+std::size_t TokenSearch::Overwriter::hide_word(std::size_t place) {
+  constexpr std::size_t window = 1 << 20;  // bounds the memory that one word takes
+  std::size_t from = place;
+  std::size_t to = place;
+  while (from > 0 && place - from < window && is_in_word(body_[from - 1])) --from;
+  while (to < size_ && to - place < window && is_in_word(body_[to])) ++to;
+  if (to - from >= tokens_.least_kept_) hide(from, to);
+  return to;
+}
 
-  // Returns the end of the word around a place.
-  std::size_t hide_word(std::size_t place) {
-    constexpr std::size_t window = 1 << 20;  // bounds the memory that one word takes
-    std::size_t from = place;
-    std::size_t to = place;
-    while (from > 0 && place - from < window && is_in_word(body_[from - 1])) --from;
-    while (to < size_ && to - place < window && is_in_word(body_[to])) ++to;
-    if (to - from >= tokens_.least_kept_) hide(from, to);
-    return to;
-  }
-
-  void hide(std::size_t from, std::size_t to) {
-    Spelling spelling({body_ + from, to - from});
-    int layers = 0;
-    do {
-      tokens_.kept_.find(spelling.text(), tokens_.least_kept_, [&](std::size_t a, std::size_t b) {
-        char* const begin = body_ + from + spelling.origin(a);
-        char* const end = body_ + from + spelling.origin(b);
-        // A layer before may have found a part of it, at the same place.
-        if (!std::string_view(begin, end).starts_with(mark)) ++count_;
-        std::fill(std::copy(mark.begin(), mark.end(), begin), end, filler);
-      });
-    } while (++layers < Spelling::most_layers && spelling.resolve());
-  }
-
-  const TokenSearch& tokens_;
-  char* body_;
-  std::size_t size_;
-  std::size_t sample_ = 0;
-  std::size_t plain_done_ = 0;    // words before it were examined for a piece
-  std::size_t escapes_done_ = 0;  // and for an escape
-  std::int64_t count_ = 0;
-};
+void TokenSearch::Overwriter::hide(std::size_t from, std::size_t to) {
+  Spelling spelling({body_ + from, to - from});
+  int layers = 0;
+  do {
+    tokens_.kept_.find(spelling.text(), tokens_.least_kept_, [&](std::size_t a, std::size_t b) {
+      char* const begin = body_ + from + spelling.origin(a);
+      char* const end = body_ + from + spelling.origin(b);
+      // A layer before may have found a part of it, at the same place.
+      if (!std::string_view(begin, end).starts_with(mark)) ++count_;
+      std::fill(std::copy(mark.begin(), mark.end(), begin), end, filler);
+    });
+  } while (++layers < Spelling::most_layers && spelling.resolve());
+}
 
 std::int64_t TokenSearch::overwrite(Buffer& body) const {
-  return kept_.empty() ? 0 : Overwriter(*this, body).run();
+  Overwriter overwriter(*this);
+  overwriter.advance(body, true);
+  return overwriter.count();
 }
 
 }  // namespace tradingdata

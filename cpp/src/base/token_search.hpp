@@ -42,6 +42,9 @@ class TokenSearch {
   // token.
   std::int64_t overwrite(Buffer& body) const;
 
+  // The same for a body that is still arriving.
+  class Overwriter;
+
  private:
   using Piece = std::uint64_t;  // the characters as a number, letters in lower case
 
@@ -66,8 +69,6 @@ class TokenSearch {
     std::array<std::uint64_t, (1U << filter_bits) / 64> filter_{};  // by hash: consulted first
   };
 
-  class Overwriter;
-
   static Piece piece_at(const char* text);
 
   Pieces shown_;
@@ -75,6 +76,38 @@ class TokenSearch {
   std::size_t least_kept_;           // the shortest run that data loses
   std::array<bool, 256> in_kept_{};  // the characters of those tokens, and what escapes begin with
   std::vector<std::string> as_units_;  // tokens shorter than a piece, in lower case
+};
+
+// One pass over a body. What may be a token leads to the word around it, which is then looked at
+// in every layer of its spelling. `tokens` must outlive it.
+class TokenSearch::Overwriter {
+ public:
+  explicit Overwriter(const TokenSearch& tokens) : tokens_(tokens) {}
+
+  // Goes on where the last call ended: the body has grown since, and may have moved. Returns how
+  // many of its bytes are done. Where and in which order words are looked at does not depend on how
+  // the body arrived, so neither does the result.
+  std::int64_t advance(Buffer& body, bool complete);
+
+  std::int64_t count() const { return count_; }  // tokens found
+
+ private:
+  bool word_ends_behind(std::size_t place);
+  void pass_plain(std::size_t end);
+  void pass_escapes(std::size_t begin, std::size_t end);
+  std::size_t hide_word(std::size_t place);
+  void hide(std::size_t from, std::size_t to);
+
+  const TokenSearch& tokens_;
+  char* body_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t begin_ = 0;     // what is before it was passed
+  std::size_t done_ = 0;      // the beginning of the word there
+  std::size_t word_end_ = 0;  // no word ends between `begin_` and here
+  std::size_t sample_ = 0;
+  std::size_t plain_done_ = 0;    // words before it were looked at for a piece in them
+  std::size_t escapes_done_ = 0;  // and for an escape
+  std::int64_t count_ = 0;
 };
 
 }  // namespace tradingdata

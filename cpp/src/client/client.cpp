@@ -52,6 +52,34 @@ EngineOptions engine_options(const ClientOptions& options) {
   return result;
 }
 
+// Decodes a response on its way in.
+class DecodingReader final : public BodyReader {
+ public:
+  DecodingReader(const Schema& schema, Decoder::Form form, const DecodeOptions& options)
+      : decoder_(schema, form, options) {}
+
+  void grew(Buffer& body) noexcept override { decoder_.advance(body); }
+  Judged finish(Buffer body) { return decoder_.finish(std::move(body)); }
+
+ private:
+  Decoder decoder_;
+};
+
+// Makes the call's result a table, decoded while the response arrives.
+void decode_response(Call& call, const Schema& schema, Decoder::Form form,
+                     const ClientOptions& options) {
+  const auto decoder = [&schema, form, strict = options.strict,
+                        keep = options.keep_personal_data](const Secrets& secrets) {
+    return std::make_shared<DecodingReader>(schema, form, DecodeOptions{strict, keep, secrets});
+  };
+  call.request.reader = decoder;
+  call.judge = [decoder](Response& response, const Secrets& secrets) -> Judged {
+    const auto reader = response.reader ? std::static_pointer_cast<DecodingReader>(response.reader)
+                                        : decoder(secrets);
+    return reader->finish(std::move(response.body));
+  };
+}
+
 }  // namespace
 
 Fetched fetched(const Outcome& outcome) {
@@ -104,11 +132,7 @@ Call Client::book(const Schema& schema, std::optional<double> timeout) const {
         "the trade book and the order book need an access token: pass access_token=, set "
         "TRADINGDATA_ACCESS_TOKEN, or assign client.access_token");
   call.request.body = R"({"source":"N"})";
-  call.judge = [&schema, strict = options_.strict, keep = options_.keep_personal_data](
-                   Response& response, const Secrets& secrets) -> Judged {
-    const DecodeOptions decoding{strict, keep, secrets};
-    return decode_book(schema, std::move(response.body), decoding);
-  };
+  decode_response(call, schema, Decoder::Form::book, options_);
   return call;
 }
 
@@ -122,10 +146,7 @@ Call Client::search(std::string_view query, std::int64_t page, std::int64_t limi
                            "&page=" + std::to_string(page) + "&limit=" + std::to_string(limit),
                        timeout);
   call.request.headers = {"accept: application/json", std::string(json_type)};
-  call.judge = [strict = options_.strict, keep = options_.keep_personal_data](
-                   Response& response, const Secrets& secrets) -> Judged {
-    return decode_list(stock_schema, std::move(response.body), {strict, keep, secrets});
-  };
+  decode_response(call, stock_schema, Decoder::Form::list, options_);
   return call;
 }
 

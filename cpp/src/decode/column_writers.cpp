@@ -32,9 +32,8 @@ struct SentNumber {
 
 }  // namespace
 
-Cells::Cells(const Document& body, TableBuilder& table, Notes& notes, const PanMask& mask,
-             int depth)
-    : body_(body), begin_(body.begin()), table_(table), notes_(notes), mask_(mask), depth_(depth) {
+Cells::Cells(const Document& body, TableBuilder& table, Notes& notes, PanMask& mask, int depth)
+    : body_(body), table_(table), notes_(notes), mask_(mask), depth_(depth) {
   for (const Field& field : table.table().schema().fields) {
     const int position = static_cast<int>(sinks_.size());
     sinks_.push_back(Sink{.values = nullptr,
@@ -46,6 +45,7 @@ Cells::Cells(const Document& body, TableBuilder& table, Notes& notes, const PanM
 }
 
 void Cells::bind() {
+  begin_ = body_.begin();
   for (Sink& sink : sinks_) sink.values = table_.cells<std::byte>(sink.field);
 }
 
@@ -87,7 +87,7 @@ const char* Cells::read_personal(const char* at, Sink& sink, std::int64_t row) {
   TextView& cell = reinterpret_cast<TextView*>(sink.values)[row];
   store_view(&cell, from, account_number_length, 0);
   hide_account_number(cell.inlined);
-  hide_account_number(mask_.writable(from));
+  hide_account_number(mask_.overwritable(from, account_number_length));
   return from + account_number_length + 1;
 }
 
@@ -172,7 +172,8 @@ void Cells::slow_timestamp(int field, std::int64_t row, const Literal& literal) 
   store(field, row, time.micros);
   if (time.cut) note(field, Problem::time_cut, row, literal);
   if (time.offset) {
-    offset_times_.push_back({*time.offset, field, row, literal.from, literal.to});
+    offset_times_.push_back(
+        {*time.offset, field, row, body_.offset_of(literal.from), body_.offset_of(literal.to)});
   } else if (fit == TimeFit::other_form && !time.cut) {
     note(field, Problem::time_in_other_form, row, literal);
   }
@@ -190,9 +191,16 @@ void Cells::settle_offsets() {
   for (const OffsetTime& time : offset_times_) {
     const bool differs = time.offset != usual->offset;
     if (differs) table_.set_null(time.field, time.row);
+    const char* const from = body_.begin() + time.from;
     notes_.note(time.field, differs ? Problem::offset_differs : Problem::offset_dropped, time.row,
-                time.from, between(time.from, time.to));
+                from, between(from, body_.begin() + time.to));
   }
+}
+
+void Cells::roll_back(std::int64_t row) {
+  while (!offset_times_.empty() && offset_times_.back().row >= row) offset_times_.pop_back();
+  for (int field = 0; field < table_.table().schema().width(); ++field)
+    table_.unset_null(field, row);
 }
 
 void Cells::slow_date(int field, std::int64_t row, const Literal& literal) {

@@ -21,9 +21,9 @@ namespace tradingdata::detail {
 class Cells {
  public:
   // `depth` values enclose a cell.
-  Cells(const Document& body, TableBuilder& table, Notes& notes, const PanMask& mask, int depth);
+  Cells(const Document& body, TableBuilder& table, Notes& notes, PanMask& mask, int depth);
 
-  // Must be called when the table has grown, because its columns have moved.
+  // Must be called before the first cell, and when the columns or the body have moved.
   void bind();
 
   // Reads the value at `at` into a cell and returns the place after it. The value is validated even
@@ -48,14 +48,17 @@ class Cells {
   // Must be called after the last cell.
   void settle_offsets();
 
+  // Forgets what was read of the rows from `row` on.
+  void roll_back(std::int64_t row);
+
  private:
   // A timestamp that was sent with an offset from UTC.
   struct OffsetTime {
     int offset;  // in minutes
     int field;
     std::int64_t row;
-    const char* from;  // its JSON text
-    const char* to;
+    std::int64_t from;  // the offsets of its JSON text
+    std::int64_t to;
   };
 
   // Where the values of a field go.
@@ -149,10 +152,10 @@ class Cells {
   void no_value(int field, std::int64_t row, const Literal& literal, Problem problem);
 
   const Document& body_;
-  const char* const begin_;  // of the body
+  const char* begin_ = nullptr;  // of the body
   TableBuilder& table_;
   Notes& notes_;
-  const PanMask& mask_;
+  PanMask& mask_;
   int depth_;
   std::vector<Sink> sinks_;
   std::vector<OffsetTime> offset_times_;

@@ -1,6 +1,10 @@
 #include "decode/decode.hpp"
 
+#include <algorithm>
+#include <array>
 #include <exception>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "decode/book_checks.hpp"
@@ -16,8 +20,10 @@ namespace {
 
 using detail::Document;
 using detail::Envelope;
+using detail::EnvelopeWalk;
 using detail::RecordWalk;
 using Member = Envelope::Member;
+using Form = Decoder::Form;
 
 [[noreturn]] void refuse(const Document& body, const char* place, std::string_view problem,
                          std::string_view path) {
@@ -52,83 +58,196 @@ const char* begin_walk(const Document& body) {
   refuse(body, at, problem, "$");
 }
 
-void read_book(const Document& body, TableBuilder& table, const DecodeOptions& options) {
-  constexpr int depth = 1;  // the envelope encloses the array
-  const char* const begin = begin_walk(body);
-  if (*begin != '{') refuse_other(body, begin, "it is no envelope with data, message and status");
-  RecordWalk records(body, table, options, "$.data", depth);
-  const char* at = begin;
-  Envelope envelope = detail::read_envelope(body, at, &records);
-  body.pass_end(at);
+constexpr std::string_view no_list = "it is no array of stocks";
+
+// What the envelope says, once it is complete.
+void judge_book(const Document& body, const char* begin, const Envelope& envelope,
+                const TokenSearch* tokens) {
   if (envelope.repeated) throw *envelope.repeated;
-  if (envelope.status == Member::text && !envelope.says_success())
-    throw_service_error(envelope, options.tokens.get());
+  if (envelope.status == Member::text && !envelope.says_success()) {
+    throw_service_error(envelope, tokens);
+  }
   if (envelope.status != Member::text) {
     refuse(body, begin, "the envelope has no status", "$.status");
   }
   if (envelope.data == Member::absent) refuse(body, begin, "the envelope has no data", "$.data");
   if (envelope.data == Member::other) {
-    refuse(body, envelope.data_begin, "data is no array", "$.data");
+    refuse(body, body.begin() + envelope.data_begin, "data is no array", "$.data");
   }
-  if (records.refusal()) throw *records.refusal();
-  table.set_message(std::move(envelope.message_text));
-  detail::check_book(table, options.tokens.get());
 }
 
-void read_list(const Document& body, TableBuilder& table, const DecodeOptions& options) {
-  constexpr std::string_view no_list = "it is no array of stocks";
-  const char* const begin = begin_walk(body);
+// A list that is none: the service's own error, or no hits, or no answer of it.
+void judge_other_list(const Document& body, const char* begin, const TokenSearch* tokens) {
   const char* at = begin;
-  if (*begin == '{') {
-    const Envelope envelope = detail::read_envelope(body, at, nullptr);
-    body.pass_end(at);
-    if (envelope.says_no()) throw_service_error(envelope, options.tokens.get());
-    refuse(body, begin, no_list, "$");
-  }
   if (*begin == 'n') return body.pass_end(body.pass_value(at, 0));  // null: no hits
-  if (*begin != '[') refuse_other(body, begin, no_list);
-  RecordWalk records(body, table, options, "$", 0);
-  body.pass_end(records.read_array(at));
-  if (records.refusal()) throw *records.refusal();
-}
-
-// Reports a service that sends the token back: its users should know.
-void note_tokens(const Document& body, TableBuilder& table, const DecodeOptions& options,
-                 std::int64_t count) {
-  if (options.strict) refuse(body, body.begin(), "it repeats the access token (strict)", "$");
-  table.issues().push_back(Issue{"$", Problem::token_sent, count, 0, ""});
-}
-
-using Read = void (*)(const Document&, TableBuilder&, const DecodeOptions&);
-
-TablePtr decode(const Schema& schema, Buffer bytes, const DecodeOptions& options, Read read) {
-  constexpr std::int64_t most_shown = 500;  // bytes of the body in an error
-  if (bytes.size() > Document::greatest_size) {
-    throw Error(ErrorKind::decode, "the answer is larger than 2 GiB, which no book can be");
-  }
-  const std::int64_t tokens = options.tokens ? options.tokens->overwrite(bytes) : 0;
-  TableBuilder table(schema);
-  table.hold_body(std::move(bytes));
-  table.set_masked(!options.keep_personal_data);
-  const Document body(table.table().buffers().front());
-  try {
-    read(body, table, options);
-    if (tokens > 0) note_tokens(body, table, options, tokens);
-  } catch (Error& error) {
-    error.body = redacted_head(body.view(), most_shown, options.tokens.get());
-    throw;
-  }
-  return std::move(table).build();
+  if (*begin != '{') refuse_other(body, begin, no_list);
+  const Envelope envelope = detail::read_envelope(body, at);
+  body.pass_end(at);
+  if (envelope.says_no()) throw_service_error(envelope, tokens);
+  refuse(body, begin, no_list, "$");
 }
 
 }  // namespace
 
+// The walk over one body, and all that it has found. Each part of it goes on where the last call
+// ended; what a call throws while the body is still arriving leaves nothing behind.
+class Decoder::Walk {
+ public:
+  Walk(const Schema& schema, Form form, const DecodeOptions& options)
+      : form_(form),
+        options_(options),
+        table_(schema),
+        records_(body_, table_, options_, form == Form::book ? "$.data" : "$",
+                 form == Form::book ? 1 : 0),
+        envelope_(body_, &records_) {
+    table_.hold_body(Buffer());
+    table_.set_masked(!options_.keep_personal_data);
+    if (options_.tokens) overwriter_.emplace(*options_.tokens);
+  }
+
+  // Returns how many bytes of the body need not be read again.
+  std::int64_t advance(Buffer& body) {
+    // Tokens are overwritten before they can get into a column.
+    const std::int64_t clean = overwriter_ ? overwriter_->advance(body, false) : body.size();
+    if (clean < shortest) return 0;
+    const PaddedAt padded(body.data() + clean);
+    table_.swap_body(body);
+    try {
+      read({table_.body(), clean, table_.table().buffers().front().capacity(), false});
+    } catch (const Error&) {
+      // Cut short, or refused: which of them, the complete body shows.
+    } catch (...) {
+      table_.swap_body(body);
+      throw;
+    }
+    table_.swap_body(body);
+    return form_ == Form::book ? envelope_.passed() : records_.passed();
+  }
+
+  TablePtr finish(Buffer bytes) {
+    constexpr std::int64_t most_shown = 500;  // bytes of the body in an error
+    if (bytes.data() == nullptr) bytes.reserve(0);
+    if (overwriter_) overwriter_->advance(bytes, true);
+    table_.swap_body(bytes);
+    try {
+      read(Document(table_.table().buffers().front()));
+      if (form_ == Form::book) detail::check_book(table_, options_.tokens.get());
+      note_tokens();
+    } catch (Error& error) {
+      error.body = redacted_head(body_.view(), most_shown, options_.tokens.get());
+      throw;
+    }
+    return std::move(table_).build();
+  }
+
+ private:
+  static constexpr std::int64_t shortest = 4;  // enough to see how the text is encoded
+
+  // Makes padding in the middle of a body for as long as it lives.
+  class PaddedAt {
+   public:
+    explicit PaddedAt(char* place) : place_(place) {
+      std::copy_n(place, saved_.size(), saved_.begin());
+      std::fill_n(place, saved_.size(), '\0');
+    }
+    ~PaddedAt() { std::copy(saved_.begin(), saved_.end(), place_); }
+    PaddedAt(const PaddedAt&) = delete;
+    PaddedAt& operator=(const PaddedAt&) = delete;
+
+   private:
+    char* place_;
+    std::array<char, Buffer::padding> saved_{};
+  };
+
+  void read(const Document& body) {
+    body_ = body;
+    records_.bind(table_.body());
+    if (first_ < 0) {
+      const char* const begin = begin_walk(body_);
+      if (!body_.complete() && body_.end() - begin < shortest) return;
+      first_ = body_.offset_of(begin);
+    }
+    form_ == Form::book ? read_book(body_.begin() + first_) : read_list(body_.begin() + first_);
+  }
+
+  void read_book(const char* begin) {
+    if (*begin != '{') return read_other([&] { refuse_other(body_, begin, no_book); });
+    const char* const end = envelope_.read(first_);
+    if (!body_.complete()) return;
+    body_.pass_end(end);
+    const Envelope& envelope = envelope_.envelope();
+    judge_book(body_, begin, envelope, options_.tokens.get());
+    if (records_.refusal()) throw *records_.refusal();
+    table_.set_message(envelope.message_text);
+  }
+
+  void read_list(const char* begin) {
+    if (*begin != '[') {
+      return read_other([&] { judge_other_list(body_, begin, options_.tokens.get()); });
+    }
+    const char* const end = records_.read_array(begin);
+    if (!body_.complete()) return;
+    body_.pass_end(end);
+    if (records_.refusal()) throw *records_.refusal();
+  }
+
+  // What is not made of records is read once it is complete.
+  template <typename Read>
+  void read_other(const Read& read) {
+    if (body_.complete()) read();
+  }
+
+  // A service that sends the token back has a fault that its client's user should know of.
+  void note_tokens() {
+    if (!overwriter_ || overwriter_->count() == 0) return;
+    if (options_.strict) refuse(body_, body_.begin(), "it repeats the access token (strict)", "$");
+    table_.issues().push_back(Issue{"$", Problem::token_sent, overwriter_->count(), 0, ""});
+  }
+
+  static constexpr std::string_view no_book = "it is no envelope with data, message and status";
+
+  Form form_;
+  DecodeOptions options_;
+  Document body_;
+  TableBuilder table_;
+  std::optional<TokenSearch::Overwriter> overwriter_;
+  RecordWalk records_;
+  EnvelopeWalk envelope_;
+  std::int64_t first_ = -1;  // the offset of the first value
+};
+
+Decoder::Decoder(const Schema& schema, Form form, DecodeOptions options, std::int64_t step)
+    : schema_(schema), form_(form), options_(std::move(options)), step_(step), next_(step) {}
+
+Decoder::~Decoder() = default;
+
+void Decoder::advance(Buffer& body) noexcept {
+  if (body.size() < next_ || failed_) return;
+  try {
+    if (!walk_) walk_ = std::make_unique<Walk>(schema_, form_, options_);
+    passed_ = walk_->advance(body);
+    // A record or member of many steps is read again each time that its size has doubled.
+    next_ = body.size() + std::max(step_, body.size() - passed_);
+  } catch (...) {
+    failed_ = std::current_exception();
+  }
+}
+
+TablePtr Decoder::finish(Buffer body) {
+  if (failed_) std::rethrow_exception(failed_);
+  if (body.size() > Document::greatest_size) {
+    throw Error(ErrorKind::decode, "the answer is larger than 2 GiB, which no book can be");
+  }
+  if (!walk_) walk_ = std::make_unique<Walk>(schema_, form_, options_);
+  return walk_->finish(std::move(body));
+}
+
 TablePtr decode_book(const Schema& schema, Buffer body, const DecodeOptions& options) {
-  return decode(schema, std::move(body), options, read_book);
+  return Decoder(schema, Form::book, options).finish(std::move(body));
 }
 
 TablePtr decode_list(const Schema& schema, Buffer body, const DecodeOptions& options) {
-  return decode(schema, std::move(body), options, read_list);
+  return Decoder(schema, Form::list, options).finish(std::move(body));
 }
 
 std::string masked_json(std::string_view json) {
@@ -137,7 +256,9 @@ std::string masked_json(std::string_view json) {
   const char* const begin = begin_walk(body);
   const char* const end = body.pass_value(begin, 0);
   body.pass_end(end);
-  detail::PanMask(body, bytes.data()).hide_in_field(false, begin, end);
+  detail::PanMask mask(body, true);
+  mask.bind(bytes.data());
+  mask.hide_in_field(false, begin, end);
   return std::string(bytes.view());
 }
 
@@ -147,7 +268,7 @@ std::string service_message(std::string_view content) {
     const Document body(bytes);
     const char* at = begin_walk(body);
     if (*at != '{') return "";
-    return detail::read_envelope(body, at, nullptr).message_text;
+    return detail::read_envelope(body, at).message_text;
   } catch (const std::exception&) {
     return "";
   }

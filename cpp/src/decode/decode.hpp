@@ -1,7 +1,10 @@
-// From the bytes of a response to a table in one strict pass: every byte is validated, even in
-// fields that nobody reads, and the columns are filled on the way.
+// From the bytes of a response to a table, in one strict walk: every byte is validated, also in
+// fields that nobody reads, and the columns are filled on the way. The walk may begin before the
+// last byte has arrived.
 #pragma once
 
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -16,6 +19,45 @@ struct DecodeOptions {
   bool strict = false;              // a value that is lost, or missing, is an error
   bool keep_personal_data = false;  // else personal fields are masked, in the kept body too
   std::shared_ptr<const TokenSearch> tokens{};  // never kept or shown; may be null
+};
+
+// Decodes a body while it arrives. The result does not depend on how it was cut: `finish` returns
+// the table, or throws the error, that the complete body leads to.
+class Decoder {
+ public:
+  enum class Form : std::uint8_t { book, list };
+
+  // Small bodies are decoded at once: each attempt reads the start of a record that is cut short,
+  // and throws.
+  static constexpr std::int64_t usual_step = 256 << 10;
+
+  // Looks at the body each time it has grown by `step` bytes.
+  Decoder(const Schema& schema, Form form, DecodeOptions options, std::int64_t step = usual_step);
+  ~Decoder();
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  // Decodes the records that are complete. Writes to the part of the body that has arrived (masks,
+  // and marks over tokens); the rest may be written, and the body moved, between two calls.
+  void advance(Buffer& body) noexcept;
+
+  // How many bytes need not be read again.
+  std::int64_t passed() const { return passed_; }
+
+  // To be called once, with the complete body, which becomes the table's. Throws as decode_book.
+  std::shared_ptr<const Table> finish(Buffer body);
+
+ private:
+  class Walk;
+
+  const Schema& schema_;
+  Form form_;
+  DecodeOptions options_;
+  std::int64_t step_;
+  std::int64_t next_;  // the size of the body at the next attempt
+  std::int64_t passed_ = 0;
+  std::unique_ptr<Walk> walk_;
+  std::exception_ptr failed_;  // other than with the body: there is nothing to go on with
 };
 
 // A trade or order book: the envelope {data, message, status}. The body becomes the table's.

@@ -27,12 +27,6 @@ Member read_member_text(const Document& body, const char*& at, std::string& text
   return Member::text;
 }
 
-Member read_data(const Document& body, const char*& at, RecordWalk* records) {
-  if (*at != '[' || records == nullptr) return pass_member(body, at);
-  at = records->read_array(at);
-  return Member::array;
-}
-
 }  // namespace
 
 bool Envelope::says_success() const {
@@ -43,37 +37,72 @@ bool Envelope::says_no() const {
   return status == Member::text ? !says_success() : message == Member::text;
 }
 
-Envelope read_envelope(const Document& body, const char*& at, RecordWalk* records) {
-  Envelope envelope;
-  if (!body.pass_opening(at, '}')) return envelope;
-  do {
-    const char* const key = at;
-    const StringScan scan = body.scan_text(key);
-    const std::string name = unescaped(key + 1, scan.end);
-    const char* const value = at = body.pass_mark(scan.end + 1, ':');
-    Member* const member = name == "data"      ? &envelope.data
-                           : name == "status"  ? &envelope.status
-                           : name == "message" ? &envelope.message
-                                               : nullptr;
-    if (member == nullptr || *member != Member::absent) {
-      if (member != nullptr && !envelope.repeated) {
-        envelope.repeated =
-            at_path(body.error(key, "the envelope has this member twice"), "$." + name);
-      }
-      at = body.pass_value(at, member_depth);
-    } else if (member == &envelope.data) {
-      envelope.data_begin = at;
-      envelope.data = read_data(body, at, records);
-    } else {
-      *member = read_member_text(
-          body, at, member == &envelope.status ? envelope.status_text : envelope.message_text);
+const char* EnvelopeWalk::read(std::int64_t begin) {
+  if (next_ == Next::opening) at_ = begin;
+  const char* at = body_.pass_space(body_.begin() + at_);  // what had arrived may have ended in one
+  const auto go_on = [&](Next next) {
+    next_ = next;
+    at_ = body_.offset_of(at);
+  };
+  while (next_ != Next::nothing) {
+    switch (next_) {
+      case Next::opening: go_on(body_.pass_opening(at, '}') ? Next::member : Next::nothing); break;
+      case Next::member:
+        at = read_member(at);
+        go_on(next_ == Next::records ? Next::records : Next::separator);
+        break;
+      case Next::records:
+        at = records_->read_array(at);
+        go_on(Next::separator);
+        break;
+      case Next::separator:
+        go_on(body_.pass_separator(at, '}') ? Next::member : Next::nothing);
+        break;
+      case Next::nothing: break;
     }
-    const bool of_records = member == &envelope.data && *member == Member::array;
-    if (records != nullptr && !of_records) {
-      records->mask().hide_in_field(is_personal_name(name), value, at);
+  }
+  return at;
+}
+
+// Returns the place behind the member; of records, the place where their array begins.
+const char* EnvelopeWalk::read_member(const char* at) {
+  const char* const key = at;
+  const StringScan scan = body_.scan_text(key);
+  const std::string name = unescaped(key + 1, scan.end);
+  const char* const value = at = body_.pass_mark(scan.end + 1, ':');
+  Member* const member = name == "data"      ? &envelope_.data
+                         : name == "status"  ? &envelope_.status
+                         : name == "message" ? &envelope_.message
+                                             : nullptr;
+  if (member == nullptr || *member != Member::absent) {
+    if (member != nullptr && !envelope_.repeated) {
+      envelope_.repeated =
+          at_path(body_.error(key, "the envelope has this member twice"), "$." + name);
     }
-  } while (body.pass_separator(at, '}'));
-  return envelope;
+    at = body_.pass_value(at, member_depth);
+  } else if (member == &envelope_.data) {
+    envelope_.data_begin = body_.offset_of(at);
+    if (*at == '[' && records_ != nullptr) {
+      envelope_.data = Member::array;
+      next_ = Next::records;
+      return at;
+    }
+    envelope_.data = pass_member(body_, at);
+  } else {
+    *member = read_member_text(
+        body_, at, member == &envelope_.status ? envelope_.status_text : envelope_.message_text);
+  }
+  if (records_ != nullptr) {
+    records_->mask().hide_in_field(is_personal_name(name), value, at);
+    records_->mask().keep_changes();
+  }
+  return at;
+}
+
+Envelope read_envelope(const Document& body, const char*& at) {
+  EnvelopeWalk walk(body, nullptr);
+  at = walk.read(body.offset_of(at));
+  return walk.envelope();
 }
 
 void throw_service_error(const Envelope& envelope, const TokenSearch* tokens) {

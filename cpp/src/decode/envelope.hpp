@@ -1,6 +1,7 @@
 // The object around a book: {data, message, status}, and whatever the service may add.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@ struct Envelope {
   Member data = Member::absent;
   Member status = Member::absent;
   Member message = Member::absent;
-  const char* data_begin = nullptr;
+  std::int64_t data_begin = -1;  // its offset
   std::string status_text;
   std::string message_text;
   std::optional<Error> repeated;  // a member occurs twice
@@ -27,9 +28,36 @@ struct Envelope {
   bool says_no() const;
 };
 
-// Reads the object at `at`, which is moved past it. Its records go to `records`; without one, they
-// are only validated.
-Envelope read_envelope(const Document& body, const char*& at, RecordWalk* records);
+// Reads an envelope, of which the end may still be on its way: what `read` throws leaves it where
+// the last member or record ended, and the next call goes on there.
+class EnvelopeWalk {
+ public:
+  // Records go to `records`, and are only validated where there is none.
+  EnvelopeWalk(const Document& body, RecordWalk* records) : body_(body), records_(records) {}
+
+  // Reads the object at an offset to its end, and returns the place behind it.
+  const char* read(std::int64_t begin);
+
+  const Envelope& envelope() const { return envelope_; }
+  // How many bytes of the body need not be read again.
+  std::int64_t passed() const {
+    return next_ == Next::records ? std::max(at_, records_->passed()) : at_;
+  }
+
+ private:
+  enum class Next : std::uint8_t { opening, member, records, separator, nothing };
+
+  const char* read_member(const char* at);
+
+  const Document& body_;
+  RecordWalk* records_;
+  Envelope envelope_;
+  Next next_ = Next::opening;
+  std::int64_t at_ = 0;  // the offset of what is next
+};
+
+// Reads the object at `at`, which is moved behind it.
+Envelope read_envelope(const Document& body, const char*& at);
 
 // Throws the service's own error with its message.
 [[noreturn]] void throw_service_error(const Envelope& envelope, const TokenSearch* tokens);

@@ -51,6 +51,21 @@ void Notes::count(std::vector<std::int32_t>& index, std::size_t place, std::stri
         Issue{std::string(name), problem, 0, row, issue_text(raw, options_.tokens.get())});
   }
   ++issues[static_cast<std::size_t>(index[place])].count;
+  if (!body_.complete()) counted_.push_back(static_cast<std::size_t>(index[place]));
+}
+
+void Notes::roll_back() {
+  auto& issues = table_.issues();
+  for (const std::size_t issue : counted_) --issues[issue].count;
+  counted_.clear();
+  // Those that the record was the first of are the last ones.
+  while (!issues.empty() && issues.back().count == 0) issues.pop_back();
+  for (auto* const index : {&of_field_, &of_extra_}) {
+    for (std::int32_t& issue : *index) {
+      if (issue >= static_cast<std::int32_t>(issues.size())) issue = -1;
+    }
+  }
+  if (!was_refused_) refusal_.reset();
 }
 
 void Notes::refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,

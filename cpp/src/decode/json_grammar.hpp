@@ -25,11 +25,19 @@ class Document {
   static constexpr std::int64_t greatest_size = std::numeric_limits<std::int32_t>::max();
   static constexpr int greatest_depth = 1023;  // 1,024 nested values are refused
 
-  explicit Document(const Buffer& body) : begin_(body.data()), end_(body.data() + body.size()) {}
+  Document() = default;  // of a body that has not begun to arrive
+  explicit Document(const Buffer& body) : Document(body.data(), body.size(), body.size(), true) {}
+  // The first `size` bytes of a body, behind which there must be padding. The rest may still be on
+  // its way: about `expected` bytes in all.
+  Document(const char* begin, std::int64_t size, std::int64_t expected, bool complete)
+      : begin_(begin), end_(begin + size), expected_(expected), complete_(complete) {}
 
   const char* begin() const { return begin_; }
   const char* end() const { return end_; }
   std::string_view view() const { return {begin_, static_cast<std::size_t>(end_ - begin_)}; }
+  std::int64_t size() const { return end_ - begin_; }
+  std::int64_t expected_size() const { return expected_; }
+  bool complete() const { return complete_; }
   std::int64_t offset_of(const char* place) const { return place - begin_; }
 
   const char* pass_space(const char* at) const {
@@ -97,8 +105,10 @@ class Document {
   const char* pass_key(const char* at) const;
   [[noreturn]] void fail_expecting(const char* at, char wanted) const;
 
-  const char* begin_;
-  const char* end_;
+  const char* begin_ = nullptr;
+  const char* end_ = nullptr;
+  std::int64_t expected_ = 0;
+  bool complete_ = true;
 };
 
 // The same error for the value at a JSON path.

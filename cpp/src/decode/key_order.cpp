@@ -40,16 +40,17 @@ void Order::add(std::string_view text, const KeyMeaning& meaning) {
 }
 
 KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table)
-    : index_(field_index(schema)),
+    : schema_(schema),
+      index_(field_index(schema)),
       table_(table),
-      remembered_(remembered(schema)),
-      order_(std::exchange(remembered_, {})) {
+      order_(std::exchange(remembered(schema), {})) {
   order_.of_field.resize(static_cast<std::size_t>(schema.width()), -1);
 }
 
 KeyOrder::~KeyOrder() {
-  // Numbers of unknown names are valid only for this table.
-  if (order_.of_extra.empty()) remembered_ = std::move(order_);
+  // The numbers of unknown names are this table's only.
+  // A body may end on another thread than it began on.
+  if (order_.of_extra.empty()) remembered(schema_) = std::move(order_);
 }
 
 KeyMeaning KeyOrder::look_up(const char* from, const StringScan& scan) {

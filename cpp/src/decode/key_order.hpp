@@ -78,9 +78,9 @@ class KeyOrder {
  private:
   static constexpr std::int64_t most_keys = 256;
 
+  const Schema& schema_;
   const FieldIndex& index_;
   TableBuilder& table_;
-  Order& remembered_;
   Order order_;
   std::int64_t keys_ = -1;  // of the widest record
   std::string scratch_;

@@ -24,7 +24,14 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-std::optional<std::string> PanMask::hide(const Literal& value) const {
+void PanMask::undo_changes() {
+  for (auto original = originals_.rbegin(); original != originals_.rend(); ++original) {
+    original->text.copy(begin_ + original->offset, original->text.size());
+  }
+  originals_.clear();
+}
+
+std::optional<std::string> PanMask::hide(const Literal& value) {
   const std::size_t size = value.raw().size();
   std::optional<std::string> hidden;
   if (value.type == Literal::Type::text && !value.damaged) {
@@ -32,12 +39,15 @@ std::optional<std::string> PanMask::hide(const Literal& value) const {
   } else if (value.type == Literal::Type::number && size > 2) {
     hidden = std::string(size - 2, 'X');  // and two quotes
   }
-  overwrite(writable(value.from), size, hidden ? quoted(*hidden) : size < 4 ? "0" : "null");
+  overwrite(overwritable(value.from, size), size,
+            hidden     ? quoted(*hidden)
+            : size < 4 ? "0"
+                       : "null");
   return hidden;
 }
 
-const char* PanMask::hide_value(const char* from) const {
-  constexpr int depth = 0;  // it was validated before
+const char* PanMask::hide_value(const char* from) {
+  constexpr int depth = 0;  // it was found sound before
   std::string scratch;
   const Literal value = read_literal(body_, from, depth, scratch);
   hide(value);
@@ -46,9 +56,9 @@ const char* PanMask::hide_value(const char* from) const {
   return end;
 }
 
-// In valid JSON, text before a colon is a key, and all other text is a value: one pass suffices,
-// however deeply it is nested.
-void PanMask::hide_members(const char* from, const char* to) const {
+// In a sound value, text before a colon is a key, and all other text is a value. One pass, however
+// deep it is nested.
+void PanMask::hide_members(const char* from, const char* to) {
   for (;;) {
     from = static_cast<const char*>(std::memchr(from, '"', static_cast<std::size_t>(to - from)));
     if (from == nullptr) return;

@@ -2,8 +2,10 @@
 // places in the body stay valid, and the body remains JSON that decodes to the same table.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "decode/json_grammar.hpp"
 #include "decode/json_value.hpp"
@@ -12,19 +14,29 @@ namespace tradingdata::detail {
 
 class PanMask {
  public:
-  // `writable` is the beginning of the body, or null where personal values are kept.
-  PanMask(const Document& body, char* writable) : body_(body), begin_(writable) {}
+  PanMask(const Document& body, bool active) : body_(body), active_(active) {}
 
-  bool active() const { return begin_ != nullptr; }
-  char* writable(const char* place) const { return begin_ + body_.offset_of(place); }
+  bool active() const { return active_; }
+  // Must be called before the first value, and when the body has moved.
+  void bind(char* begin) { begin_ = begin; }
+
+  // `size` bytes of the body that are to be written over.
+  char* overwritable(const char* place, std::size_t size) {
+    char* const at = begin_ + body_.offset_of(place);
+    // Only a record that is cut short is ever read again.
+    if (!body_.complete()) originals_.push_back({at - begin_, std::string(at, size)});
+    return at;
+  }
+  void keep_changes() { originals_.clear(); }
+  void undo_changes();  // those since the last keep_changes
 
   // Masks a personal value. Returns the text that it now is, or nothing where it is null or one
   // digit.
-  std::optional<std::string> hide(const Literal& value) const;
+  std::optional<std::string> hide(const Literal& value);
 
   // Masks a personal value, or the personal members of another field's value at any depth.
   // Returns where the value ends now; blanks fill the rest.
-  const char* hide_in_field(bool personal, const char* from, const char* to) const {
+  const char* hide_in_field(bool personal, const char* from, const char* to) {
     if (!active()) return to;
     if (personal) return hide_value(from);
     if (*from == '{' || *from == '[') hide_members(from, to);
@@ -32,11 +44,18 @@ class PanMask {
   }
 
  private:
-  const char* hide_value(const char* from) const;
-  void hide_members(const char* from, const char* to) const;
+  struct Original {
+    std::int64_t offset;
+    std::string text;
+  };
+
+  const char* hide_value(const char* from);
+  void hide_members(const char* from, const char* to);
 
   const Document& body_;
-  char* begin_;
+  char* begin_ = nullptr;
+  bool active_;
+  std::vector<Original> originals_;
 };
 
 }  // namespace tradingdata::detail

@@ -20,7 +20,8 @@ struct Place {
 Place find_records(const Document& body) {
   const char* at = body.pass_space(body.pass_bom(body.begin()));
   if (*at != '{') return {at, 0};
-  return {detail::read_envelope(body, at, nullptr).data_begin, 1};
+  const std::int64_t data = detail::read_envelope(body, at).data_begin;
+  return {data < 0 ? nullptr : body.begin() + data, 1};
 }
 
 }  // namespace

@@ -31,31 +31,73 @@ RecordWalk::RecordWalk(const Document& body, TableBuilder& table, const DecodeOp
     : body_(body),
       table_(table),
       depth_(depth + 2),
-      mask_(body, options.keep_personal_data ? nullptr : table.body()),
+      mask_(body, !options.keep_personal_data),
       notes_(body, table, options, where),
       cells_(body, table, notes_, mask_, depth_),
       order_(table.table().schema(), table),
       all_(FieldSet::all(table.table().schema())),
       extras_(table.extras()) {}
 
+void RecordWalk::bind(char* body) {
+  mask_.bind(body);
+  cells_.bind();
+}
+
 const char* RecordWalk::read_array(const char* at) {
-  array_ = at;
-  if (!body_.pass_opening(at, ']')) return at;
+  if (end_ >= 0) return body_.begin() + end_;
+  const bool resumed = resume_at_ >= 0;
+  if (resumed) {
+    at = body_.pass_space(body_.begin() + resume_at_);  // what had arrived may have ended in one
+  } else {
+    array_ = body_.offset_of(at);
+  }
+  if (resumed || body_.pass_opening(at, ']')) at = read_elements(at);
+  end_ = body_.offset_of(at);
+  return at;
+}
+
+const char* RecordWalk::read_elements(const char* at) {
   try {
     do {
+      begin_element(at);
       at = read_element(at);
     } while (body_.pass_separator(at, ']'));
   } catch (const Error& error) {
-    throw at_path(error, path_of_fault());
+    if (body_.complete()) throw at_path(error, path_of_fault());
+    roll_back();
+    throw;
+  } catch (...) {
+    if (!body_.complete()) roll_back();
+    throw;
   }
+  mask_.keep_changes();
   table_.set_rows(rows_);
   cells_.settle_offsets();
   return at;
 }
 
-const char* RecordWalk::read_element(const char* at) {
+void RecordWalk::begin_element(const char* at) {
   element_ = at;
   ++position_;
+  rows_before_ = rows_;
+  extras_before_ = extras_.size();
+  notes_.begin_record();
+  mask_.keep_changes();
+}
+
+// Undoes what was read of the current element: to the last bit, since it will be read again.
+void RecordWalk::roll_back() {
+  resume_at_ = body_.offset_of(element_);
+  --position_;
+  rows_ = rows_before_;
+  if (rows_ < table_.table().capacity()) cells_.roll_back(rows_);
+  extras_.resize(extras_before_);
+  for (UnknownField& field : unknown_fields_) field.latest = none;
+  notes_.roll_back();
+  mask_.undo_changes();
+}
+
+const char* RecordWalk::read_element(const char* at) {
   if (*at != '{') [[unlikely]] {
     const char* const end = body_.pass_value(at, depth_ - 1);
     notes_.refuse(at, "an element is no record", notes_.path_of(position_));
@@ -179,19 +221,24 @@ void RecordWalk::make_room() {
   constexpr std::int64_t most_at_first = 256;
   constexpr std::int64_t most_bodies = 16;
   constexpr std::int64_t always_granted = 256 << 20;
-  const std::int64_t size = body_.end() - body_.begin();
-  const std::int64_t left = body_.end() - element_;
+  const std::int64_t size = std::max(body_.size(), body_.expected_size());
+  const std::int64_t left = size - body_.offset_of(element_);
   const std::int64_t row_size = table_.bytes_for(1024) / 1024;
   std::int64_t more =
       std::min(left / least_size_of_record(table_.table().schema()) + 1, most_at_first);
   if (rows_ > 0) {
-    const std::int64_t record = std::max<std::int64_t>((element_ - array_) / rows_, 1);
+    const std::int64_t record =
+        std::max<std::int64_t>((body_.offset_of(element_) - array_) / rows_, 1);
     const std::int64_t alike = left / record + left / record / 16 + 16;
     more = std::min(alike, std::max(size / row_size, rows_));
   }
-  const std::int64_t most = (size * most_bodies + always_granted) / row_size;
+  const std::int64_t most = (body_.size() * most_bodies + always_granted) / row_size;
   if (rows_ + more > most) {
-    if (rows_ >= most) body_.fail(element_, "there are too many records for what they hold");
+    if (rows_ >= most) {
+      // What is still to arrive may make up for it.
+      body_.fail(body_.complete() ? element_ : body_.end(),
+                 "there are too many records for what they hold");
+    }
     more = most - rows_;
   }
   table_.set_rows(rows_);

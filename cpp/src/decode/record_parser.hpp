@@ -1,6 +1,7 @@
 // Parses an array of records: keys are predicted, and values go straight into their columns.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,16 +25,26 @@ class RecordWalk {
   RecordWalk(const Document& body, TableBuilder& table, const DecodeOptions& options,
              std::string_view where, int depth);
 
-  // Reads the array at `at` and returns the place after it. Throws where it is malformed. Valid
-  // JSON that is not a record of the service is reported by refusal(), since an error of the
-  // service itself may follow and takes precedence.
+  // Reads the array at `at` and returns the place behind it. Throws where it is malformed; what is
+  // sound JSON but no record of the service is in refusal(), since an error of the service's own
+  // may stand behind it. Where the body is still arriving, a call that threw is undone up to the
+  // last complete record, and the next one goes on there.
   const char* read_array(const char* at);
   const std::optional<Error>& refusal() const { return notes_.refusal(); }
 
-  // For the other members of the body.
-  const PanMask& mask() const { return mask_; }
+  // How many bytes of the body need not be read again.
+  std::int64_t passed() const { return std::max<std::int64_t>(resume_at_, 0); }
+
+  // Of the body, for what else is in it.
+  PanMask& mask() { return mask_; }
+
+  // Must be called before the first read, and when the body has moved.
+  void bind(char* body);
 
  private:
+  const char* read_elements(const char* at);
+  void begin_element(const char* at);
+  void roll_back();
   const char* read_element(const char* at);
   const char* read_record(const char* begin, std::int64_t row);
   // Reads pairs as long as their keys come in the order that was learned: nothing is looked up. The
@@ -64,10 +75,14 @@ class RecordWalk {
   Cells cells_;
   KeyOrder order_;
   FieldSet all_;
-  const char* array_ = nullptr;
+  std::int64_t array_ = -1;        // its offset
   const char* element_ = nullptr;  // where the one that is being read begins
   std::int64_t position_ = -1;     // its position
+  std::int64_t end_ = -1;          // of the array: its offset, once it was reached
+  std::int64_t resume_at_ = -1;    // the offset of the element to begin the next read with
   std::int64_t rows_ = 0;
+  std::int64_t rows_before_ = 0;  // this element
+  std::size_t extras_before_ = 0;
   std::vector<Extra>& extras_;                // of the table
   std::vector<UnknownField> unknown_fields_;  // by name
 };

@@ -165,7 +165,7 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   deadline_ = now + limits.total;
   connect_by_ = now + std::min(limits.connect, limits.total);
   error_text_[0] = '\0';
-  receiver_.start(options_->max_body);
+  receiver_.start(options_->max_body, &request);
 
   std::vector<const char*> lines;
   for (const std::string& header : request.headers) lines.push_back(header.c_str());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,17 @@ using CallId = std::int64_t;
 
 enum class Method : std::uint8_t { get, post };
 
+// Sees a response's body each time that it has grown. What it makes of it is the caller's matter.
+class BodyReader {
+ public:
+  BodyReader() = default;
+  virtual ~BodyReader() = default;
+  BodyReader(const BodyReader&) = delete;
+  BodyReader& operator=(const BodyReader&) = delete;
+
+  virtual void grew(Buffer& body) noexcept = 0;
+};
+
 struct Request {
   Method method = Method::get;
   std::string url;
@@ -28,6 +40,9 @@ struct Request {
   std::shared_ptr<const Secret> token;  // sent after them as Authorization, if any
   std::string body;                     // of a POST
   std::shared_ptr<const Tokens> known;  // never shown of a response, beside `token`
+
+  // Makes the reader of one response with status 200; may be none.
+  std::function<std::shared_ptr<BodyReader>(std::shared_ptr<const TokenSearch>)> reader{};
 
   bool has_header(std::string_view name) const;
   // Finds what must not be shown of a response; may be null.
@@ -37,7 +52,8 @@ struct Request {
 
 struct Response {
   int status = 0;
-  Buffer body;  // decoded; for a status other than 200, its head
+  std::shared_ptr<BodyReader> reader;  // which has seen the body; may be none
+  Buffer body;                         // decoded; of an answer other than 200, its head
   std::optional<std::string> retry_after;
   std::optional<std::string> date;
   std::optional<std::string> location;

@@ -17,11 +17,14 @@ constexpr std::int64_t largest_headers = 256 * 1024;
 constexpr std::int64_t largest_error_body = 64 * 1024;
 // Text columns hold 32-bit offsets into the body.
 constexpr std::int64_t largest_body = INT32_MAX;
+// So short that the message itself needs no memory.
+constexpr const char* out_of_memory = "out of memory";
 
 }  // namespace
 
-void Receiver::start(std::int64_t max_body) {
+void Receiver::start(std::int64_t max_body, const Request* request) {
   response_ = Response();
+  request_ = request;
   if (inflater_) inflater_->reset();
   failure_.reset();
   content_length_.reset();
@@ -54,7 +57,7 @@ bool Receiver::header(std::string_view line) noexcept {
       read_header(line);
     }
   } catch (const std::exception&) {
-    fail(Retry::never, "out of memory while the answer's headers came in");
+    fail(Retry::never, out_of_memory);
   }
   return !failure_;
 }
@@ -136,6 +139,9 @@ void Receiver::end_headers() {
     inflater_ = std::make_unique<Inflater>();
   }
   if (refused()) return;
+  if (request_ != nullptr && request_->reader) {
+    response_.reader = request_->reader(request_->secrets());
+  }
   if (encoding_ == Encoding::gzip) {
     // A sixteenth more, so that a book that grew a little needs no larger buffer.
     response_.body.reserve(std::min(last_unpacked_ + last_unpacked_ / 16, max_body_));
@@ -149,8 +155,9 @@ bool Receiver::body(std::string_view chunk) noexcept {
   try {
     received_ += static_cast<std::int64_t>(chunk.size());
     read_body(chunk);
+    if (response_.reader && !failure_) response_.reader->grew(response_.body);
   } catch (const std::exception&) {
-    fail(Retry::never, "out of memory after " + std::to_string(received_) + " bytes of the answer");
+    fail(Retry::never, out_of_memory);
   }
   return !failure_ && !enough_;
 }

@@ -14,7 +14,8 @@ namespace tradingdata::detail {
 
 class Receiver {
  public:
-  void start(std::int64_t max_body);
+  // `request` may be null; else it must live until `finish`.
+  void start(std::int64_t max_body, const Request* request = nullptr);
 
   // Each takes what libcurl's callback received; false stops the transfer, because of `failure` or
   // because enough of an error response has arrived. Neither throws.
@@ -45,7 +46,8 @@ class Receiver {
   std::int64_t cap() const;
 
   Response response_;
-  std::unique_ptr<Inflater> inflater_;  // made with the first gzip response, then kept
+  const Request* request_ = nullptr;
+  std::unique_ptr<Inflater> inflater_;  // made with the first gzip answer, then kept
   std::optional<Failure> failure_;
   std::optional<std::int64_t> content_length_;
   std::int64_t max_body_ = 0;

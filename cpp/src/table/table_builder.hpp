@@ -50,6 +50,8 @@ class TableBuilder {
   // Takes the body of a complete response as buffer 0, before any text is kept. It may still be
   // masked in place.
   void hold_body(Buffer body);
+  // Exchanges it with another one, which text is then read from.
+  void swap_body(Buffer& body) { std::swap(table_->buffers_.front(), body); }
   char* body() { return table_->buffers_.front().data(); }
 
   std::vector<Extra>& extras() { return table_->extras_; }
