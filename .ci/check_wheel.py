@@ -1,7 +1,8 @@
 """Looks into wheels: nothing but what belongs there, small, and closed but for one door.
 
 `python .ci/check_wheel.py dist/*.whl` says what is wrong, and ends with 1 where anything is.
-`--static` asks for libcurl, OpenSSL and ISA-L or zlib in the extension, and no library beside it.
+`--static` requires libcurl, OpenSSL and ISA-L or zlib in the extension, and no library beside it. A
+wheel for Linux may need no other library than libc, and no newer libc than its name says.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from email.parser import Parser
 from pathlib import Path
 
-MOST_BYTES = 4 * 10**6
+MOST_BYTES = 3_500_000
 DOOR = "PyInit__core"
 OURS = re.compile(
     r"""tradingdata(_pytest)?/(.*/)?[\w.-]+\.(py|pyi|typed)
@@ -68,13 +69,35 @@ def needed(library: Path) -> list[str]:
     return re.findall(r"\(NEEDED\).*\[(.+)\]", shown.stdout)
 
 
-def faults_of_extension(content: bytes, *, static: bool) -> Iterator[str]:
+# The libraries that manylinux and musllinux promise, as far as the extension uses them.
+LIBC = re.compile(r"lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)\.so[.\d]*|ld-linux.*|libc\.musl-.*")
+
+
+def beyond_the_name(library: Path, platform: str) -> Iterator[str]:
+    """What the library needs of the system beyond what the wheel's platform tag promises."""
+    for name in needed(library):
+        if not LIBC.fullmatch(name):
+            yield f"the extension needs {name}"
+    command = ["readelf", "-hVW", library]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    machine = "AArch64" if "aarch64" in platform else "X86-64"
+    if machine not in shown:
+        yield f"the extension is not for {machine}"
+    promised = re.search(r"manylinux_2_(\d+)", platform)
+    newest = max((int(minor) for minor in re.findall(r"GLIBC_2\.(\d+)", shown)), default=0)
+    if newest > (int(promised[1]) if promised else 0):
+        yield f"the extension needs glibc 2.{newest}, which {platform} does not promise"
+
+
+def faults_of_extension(content: bytes, platform: str, *, static: bool) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "_core.so"
         library.write_bytes(content)
         others = sorted(exported(library) - {DOOR, DOOR.lstrip("_")})
         if others:
             yield f"the extension exports {len(others)} names beside {DOOR}: {others[:5]}"
+        if "linux" in platform:
+            yield from beyond_the_name(library, platform)
         if static:
             for name in needed(library):
                 if re.match(r"lib(curl|ssl|crypto|z|isal)\b", name):
@@ -112,7 +135,7 @@ def faults(path: Path, *, static: bool) -> Iterator[str]:
             content = wheel.read(name)
             yield from secrets_and_places(name, content)
             if name.startswith("tradingdata/_core.") and name.endswith(".so"):
-                yield from faults_of_extension(content, static=static)
+                yield from faults_of_extension(content, path.stem, static=static)
         yield from faults_of_metadata(wheel, names, static=static)
 
 

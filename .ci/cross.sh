@@ -1,0 +1,68 @@
+# Compilers for other platforms, by zig (PyPI's ziglang). Sourced after lib.sh.
+
+zig=.venv-zig
+
+# Per platform: the target of zig, then system and processor as CMake calls them.
+declare -A cross_target=(
+  [glibc-x86_64]="x86_64-linux-gnu.2.17 Linux x86_64"
+  [glibc-aarch64]="aarch64-linux-gnu.2.17 Linux aarch64"
+  [musl-x86_64]="x86_64-linux-musl Linux x86_64"
+  [musl-aarch64]="aarch64-linux-musl Linux aarch64"
+  [windows-x86_64]="x86_64-windows-gnu Windows AMD64"
+  [macos-x86_64]="x86_64-macos Darwin x86_64"
+  [macos-arm64]="aarch64-macos Darwin arm64"
+)
+
+install_zig() {
+  make_venv "$zig" || return
+  "$zig/bin/python" -m ziglang version >/dev/null 2>&1 || pip_install "$zig" 'ziglang>=0.15'
+}
+
+# Writes the compilers of platform $1 and a CMake toolchain file; sets `toolchain` to its folder.
+cross_toolchain() {
+  local triple system processor name python format=''
+  read -r triple system processor <<<"${cross_target[$1]}"
+  [ "$system" != Linux ] || format='set(CMAKE_EXECUTABLE_FORMAT ELF)'
+  toolchain=$PWD/build/cross/$1
+  python=$PWD/$zig/bin/python
+  mkdir -p "$toolchain/bin"
+  # zig instruments C code for its sanitizer by default.
+  # shellcheck disable=SC2016 # the wrapper expands them
+  for name in cc c++; do
+    printf '#!/bin/sh\nexec "%s" -m ziglang %s -target %s -fno-sanitize=all "-ffile-prefix-map=$PWD=." "$@"\n' \
+      "$python" "$name" "$triple" >"$toolchain/bin/$name"
+  done
+  for name in ar ranlib rc; do
+    printf '#!/bin/sh\nexec "%s" -m ziglang %s "$@"\n' "$python" "$name" >"$toolchain/bin/$name"
+  done
+  chmod +x "$toolchain"/bin/*
+  cat >"$toolchain/toolchain.cmake" <<END
+set(CMAKE_SYSTEM_NAME $system)
+set(CMAKE_SYSTEM_PROCESSOR $processor)
+set(CMAKE_C_COMPILER $toolchain/bin/cc)
+set(CMAKE_CXX_COMPILER $toolchain/bin/c++)
+set(CMAKE_RC_COMPILER $toolchain/bin/rc)
+foreach(tool AR RANLIB)
+  string(TOLOWER \${tool} program)
+  foreach(prefix CMAKE_ CMAKE_C_COMPILER_ CMAKE_CXX_COMPILER_)
+    set(\${prefix}\${tool} $toolchain/bin/\${program})
+  endforeach()
+endforeach()
+set(CMAKE_FIND_ROOT_PATH \$ENV{TRADINGDATA_STATIC_CURL})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH)
+# CMake would link a program to identify the compiler, for which zig compiles a C++ library first.
+foreach(language C CXX)
+  set(CMAKE_\${language}_COMPILER_ID_RUN TRUE)
+  set(CMAKE_\${language}_COMPILER_ID Clang)
+  set(CMAKE_\${language}_COMPILER_VERSION 20.0)
+  set(CMAKE_\${language}_COMPILER_FRONTEND_VARIANT GNU)
+  set(CMAKE_\${language}_EXTENSIONS_COMPUTED_DEFAULT ON)
+endforeach()
+set(CMAKE_C_STANDARD_COMPUTED_DEFAULT 17)
+set(CMAKE_CXX_STANDARD_COMPUTED_DEFAULT 17)
+${format}
+END
+}
