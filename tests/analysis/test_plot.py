@@ -13,6 +13,8 @@ import pytest
 from matplotlib import dates as mpl_dates
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex, to_rgb
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
 import tradingdata as td
 from tradingdata.analysis.plot import style
@@ -285,7 +287,7 @@ import sys
 sys.modules["matplotlib"] = None
 import tradingdata as td
 try:
-    plot.blotter(td.TradeBook())
+    td.plot.blotter(td.TradeBook())
 except ImportError as error:
     print(error)
 """
@@ -294,3 +296,13 @@ except ImportError as error:
     )
     assert "td.plot needs matplotlib" in done.stdout
     assert "pip install" in done.stdout
+
+
+def test_every_cell_of_a_notebook_shows_its_chart() -> None:
+    """The first one loads the backend, whose interactive mode the later ones need."""
+    first = "import tradingdata as td\ntd.plot.blotter(td.TradeBook());"
+    cells = [new_code_cell(first), new_code_cell("td.plot.fills(td.TradeBook());")]
+    notebook = new_notebook(cells=cells)
+    NotebookClient(notebook, kernel_name="python3").execute()
+    for cell in notebook.cells:
+        assert ["image/png" in output.get("data", {}) for output in cell.outputs] == [True]

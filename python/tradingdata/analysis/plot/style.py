@@ -56,6 +56,9 @@ def styled(ax: Axes | None, height: float) -> Iterator[Axes]:
     """Gives the axes to draw on, ``ax`` or those of a new figure, while the style applies."""
     matplotlib = require("matplotlib", "plot", "td.plot")
     pyplot = require("matplotlib.pyplot", "plot", "td.plot")
+    # Loads the backend now: Jupyter's turns on interactive mode, without which a cell shows
+    # nothing, and the end of the context would turn it off again.
+    pyplot.draw_if_interactive()
     with matplotlib.rc_context(STYLE):
         if ax is None:
             _, ax = pyplot.subplots(figsize=(8, height), layout="constrained")
