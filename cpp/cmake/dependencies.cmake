@@ -28,7 +28,7 @@ tradingdata_require(CURL_FOUND libcurl libcurl4-openssl-dev libcurl-devel curl)
 tradingdata_require(ZLIB_FOUND zlib zlib1g-dev zlib-devel zlib)
 
 # What inflates gzip bodies: ISA-L where it is found, else zlib, which takes three times as long. A
-# wheel takes only the static ISA-L that stands beside its libcurl.
+# wheel takes only the static ISA-L in the folder of its libcurl.
 option(TRADINGDATA_ISAL "Inflate with ISA-L where it is found" ON)
 set(TRADINGDATA_GZIP ZLIB::ZLIB)
 if(TRADINGDATA_ISAL)

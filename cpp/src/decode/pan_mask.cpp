@@ -47,7 +47,7 @@ std::optional<std::string> PanMask::hide(const Literal& value) {
 }
 
 const char* PanMask::hide_value(const char* from) {
-  constexpr int depth = 0;  // it was found sound before
+  constexpr int depth = 0;  // it was validated before
   std::string scratch;
   const Literal value = read_literal(body_, from, depth, scratch);
   hide(value);
@@ -56,8 +56,8 @@ const char* PanMask::hide_value(const char* from) {
   return end;
 }
 
-// In a sound value, text before a colon is a key, and all other text is a value. One pass, however
-// deep it is nested.
+// In valid JSON, text before a colon is a key, and all other text is a value: one pass suffices,
+// however deeply it is nested.
 void PanMask::hide_members(const char* from, const char* to) {
   for (;;) {
     from = static_cast<const char*>(std::memchr(from, '"', static_cast<std::size_t>(to - from)));

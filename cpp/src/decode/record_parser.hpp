@@ -25,17 +25,17 @@ class RecordWalk {
   RecordWalk(const Document& body, TableBuilder& table, const DecodeOptions& options,
              std::string_view where, int depth);
 
-  // Reads the array at `at` and returns the place behind it. Throws where it is malformed; what is
-  // sound JSON but no record of the service is in refusal(), since an error of the service's own
-  // may stand behind it. Where the body is still arriving, a call that threw is undone up to the
-  // last complete record, and the next one goes on there.
+  // Reads the array at `at` and returns the place after it. Throws where it is malformed. Valid
+  // JSON that is not a record of the service is reported by refusal(), since an error of the
+  // service itself may follow and takes precedence. Where the body is still arriving, a call that
+  // threw is undone up to the last complete record, and the next one continues there.
   const char* read_array(const char* at);
   const std::optional<Error>& refusal() const { return notes_.refusal(); }
 
   // How many bytes of the body need not be read again.
   std::int64_t passed() const { return std::max<std::int64_t>(resume_at_, 0); }
 
-  // Of the body, for what else is in it.
+  // For the other members of the body.
   PanMask& mask() { return mask_; }
 
   // Must be called before the first read, and when the body has moved.

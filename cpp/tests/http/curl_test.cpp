@@ -1,4 +1,4 @@
-// The real transport against a server that sends what it is told to.
+// The real transport against a server that sends what each test scripts.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -33,7 +33,7 @@ inline OrderDiff between(const TablePtr& previous, const TablePtr& now,
 }
 
 // "new 2", "changed 0<-1 status price", "gone 3".
-inline std::string told(const OrderChange& change) {
+inline std::string described(const OrderChange& change) {
   std::string text(name_of(change.kind));
   text += ' ' + std::to_string(change.row >= 0 ? change.row : change.previous);
   if (change.kind == ChangeKind::changed) text += "<-" + std::to_string(change.previous);
@@ -41,9 +41,9 @@ inline std::string told(const OrderChange& change) {
   return text;
 }
 
-inline std::vector<std::string> told(const OrderDiff& diff) {
+inline std::vector<std::string> described(const OrderDiff& diff) {
   std::vector<std::string> lines;
-  for (const OrderChange& change : diff.changes) lines.push_back(told(change));
+  for (const OrderChange& change : diff.changes) lines.push_back(described(change));
   return lines;
 }
 

@@ -20,10 +20,10 @@ TEST_CASE("orders are new, changed in named fields, or gone") {
                                   order("2", ""), order("3", R"(, "price": 7)")});
   const TablePtr after = orders({order("4", ""), order("3", R"(, "price": 7)"),
                                  order("1", R"(, "status": "Success", "price": 6)")});
-  CHECK(told(between(before, after)) == Lines{"new 0", "changed 2<-0 status price", "gone 1"});
+  CHECK(described(between(before, after)) == Lines{"new 0", "changed 2<-0 status price", "gone 1"});
   CHECK(between(after, after).changes.empty());
-  CHECK(told(between(orders({}), before)) == Lines{"new 0", "new 1", "new 2"});
-  CHECK(told(between(before, orders({}))) == Lines{"gone 0", "gone 1", "gone 2"});
+  CHECK(described(between(orders({}), before)) == Lines{"new 0", "new 1", "new 2"});
+  CHECK(described(between(before, orders({}))) == Lines{"gone 0", "gone 1", "gone 2"});
 }
 
 TEST_CASE("exchange, segment, number and leg tell orders apart, nulls among them") {
@@ -38,7 +38,7 @@ TEST_CASE("exchange, segment, number and leg tell orders apart, nulls among them
       R"("exchange": "", "segment": "", "order_no": "", "leg_no": 0)"};
   std::vector<std::string> reversed(keys.rbegin(), keys.rend());
   CHECK(between(orders(keys), orders(reversed)).changes.empty());
-  CHECK(told(between(orders({keys[0]}), orders({keys[4]}))) == Lines{"new 0", "gone 0"});
+  CHECK(described(between(orders({keys[0]}), orders({keys[4]}))) == Lines{"new 0", "gone 0"});
   CHECK(between(orders({keys[7]}), orders({R"("exchange": "", "segment": "", "order_no": "",
                                               "leg_no": -0.0)"}))
             .changes.empty());
@@ -48,14 +48,14 @@ TEST_CASE("equal keys are matched by their occurrence") {
   const TablePtr before = orders({order("1", R"(, "price": 1)"), order("1", R"(, "price": 2)")});
   const TablePtr after = orders({order("1", R"(, "price": 1)"), order("2", ""),
                                  order("1", R"(, "price": 3)"), order("1", R"(, "price": 4)")});
-  CHECK(told(between(before, after)) == Lines{"new 1", "changed 2<-1 price", "new 3"});
-  CHECK(told(between(after, before)) == Lines{"changed 1<-2 price", "gone 1", "gone 3"});
+  CHECK(described(between(before, after)) == Lines{"new 1", "changed 2<-1 price", "new 3"});
+  CHECK(described(between(after, before)) == Lines{"changed 1<-2 price", "gone 1", "gone 3"});
 }
 
 TEST_CASE("parts of a book are compared as books") {
   const TablePtr table = orders({order("1", ""), order("2", ""), order("3", "")});
   const OrderDiff diff = diff_orders({table.get(), 1, 3}, {table.get(), 0, 2}, usual);
-  CHECK(told(diff) == Lines{"new 2", "gone 0"});
+  CHECK(described(diff) == Lines{"new 2", "gone 0"});
   CHECK(diff_orders({table.get(), 1, 1}, {table.get(), 2, 2}, usual).changes.empty());
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("every order is found again in a book of many, in any order") {
   }
   CHECK(between(before, orders(shuffled)).changes.empty());
   shuffled[400] += R"(, "price": 1)";
-  CHECK(told(between(before, orders(shuffled))) ==
+  CHECK(described(between(before, orders(shuffled))) ==
         Lines{"changed 400<-" + std::to_string(2 * pairs[200]) + " price"});
 }
 

@@ -14,8 +14,9 @@ TEST_CASE("time stamps never count, the ignored fields do not, and can be chosen
       "last_updated_time": "2026-11-20 09:15:00", "expiry_date": "2026-11-26")")});
   const TablePtr after = orders({order("1", R"(, "row_no": 9, "ref_ltp": 9, "price": 9,
       "last_updated_time": "2026-11-20 09:16:00", "expiry_date": "2026-12-31")")});
-  CHECK(told(between(before, after)) == Lines{"changed 0<-0 price expiry_date"});
-  CHECK(told(between(before, after, {})) == Lines{"changed 0<-0 price row_no expiry_date ref_ltp"});
+  CHECK(described(between(before, after)) == Lines{"changed 0<-0 price expiry_date"});
+  CHECK(described(between(before, after, {})) ==
+        Lines{"changed 0<-0 price row_no expiry_date ref_ltp"});
   CHECK(between(before, after, {"row_no", "ref_ltp", "price", "expiry_date"}).changes.empty());
 }
 
@@ -25,8 +26,8 @@ TEST_CASE("unknown fields are compared as sent, in any order") {
       orders({R"("mood": [1, 2], )" + order("1", R"(, "more": 1)"), order("2", "")});
   CHECK(between(before, moved).changes.empty());
   const TablePtr after = orders({order("1", R"(, "mood": [1,2])"), order("2", R"(, "new": {})")});
-  CHECK(told(between(before, after)) == Lines{"changed 0<-0 mood more", "changed 1<-1 new"});
-  CHECK(told(between(before, after, {"more", "new"})) == Lines{"changed 0<-0 mood"});
+  CHECK(described(between(before, after)) == Lines{"changed 0<-0 mood more", "changed 1<-1 new"});
+  CHECK(described(between(before, after, {"more", "new"})) == Lines{"changed 0<-0 mood"});
 }
 
 TEST_CASE("long, escaped and missing text is compared by what it says") {
@@ -38,7 +39,7 @@ TEST_CASE("long, escaped and missing text is compared by what it says") {
   CHECK(between(before, same).changes.empty());
   const TablePtr after = orders({order("1", R"(, "remarks": "thirteen bytE", "remarks1": "a\nc")"),
                                  order("2", R"(, "remarks": "", "remarks1": null)")});
-  CHECK(told(between(before, after)) ==
+  CHECK(described(between(before, after)) ==
         Lines{"changed 0<-0 remarks remarks1", "changed 1<-1 remarks remarks1"});
 }
 
@@ -47,7 +48,7 @@ TEST_CASE("an account number that one side masks is no change; a different numbe
   CHECK(between(orders({mine}, true), orders({mine})).changes.empty());
   CHECK(between(orders({mine}), orders({mine}, true)).changes.empty());
   const std::string other = order("1", R"(, "pan_no": "QQCDE1234F")");
-  CHECK(told(between(orders({mine}, true), orders({other}))) == Lines{"changed 0<-0 pan_no"});
+  CHECK(described(between(orders({mine}, true), orders({other}))) == Lines{"changed 0<-0 pan_no"});
 }
 
 TEST_CASE("an order that was updated earlier than its previous state is reported as older") {
