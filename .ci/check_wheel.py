@@ -78,7 +78,7 @@ def beyond_the_name(library: Path, platform: str) -> Iterator[str]:
     for name in needed(library):
         if not LIBC.fullmatch(name):
             yield f"the extension needs {name}"
-    command = ["readelf", "-hVW", library]
+    command = ["readelf", "-hVW", str(library)]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     machine = "AArch64" if "aarch64" in platform else "X86-64"
     if machine not in shown:

@@ -301,8 +301,9 @@ except ImportError as error:
 def test_every_cell_of_a_notebook_shows_its_chart() -> None:
     """The first one loads the backend, whose interactive mode the later ones need."""
     first = "import tradingdata as td\ntd.plot.blotter(td.TradeBook());"
-    cells = [new_code_cell(first), new_code_cell("td.plot.fills(td.TradeBook());")]
-    notebook = new_notebook(cells=cells)
+    sources = [first, "td.plot.fills(td.TradeBook());"]
+    cells = [new_code_cell(source) for source in sources]  # type: ignore[no-untyped-call]
+    notebook = new_notebook(cells=cells)  # type: ignore[no-untyped-call]
     NotebookClient(notebook, kernel_name="python3").execute()
     for cell in notebook.cells:
         assert ["image/png" in output.get("data", {}) for output in cell.outputs] == [True]

@@ -257,11 +257,12 @@ def test_a_narrow_screen_shows_names_and_what_they_come_to(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     orders = td.OrderBook([order(number, 1, 100.0) for number in range(1, 9)])
-    for table, wanted in [
+    tables: list[tuple[ResultTable[Any], set[str]]] = [
         (td.positions(MIXED), {"display_name", "net_quantity", "net_cash"}),
         (td.realised_pnl(MIXED), {"display_name", "realised"}),
         (td.execution_quality(orders, MIXED), {"order_no", "display_name", "improvement"}),
-    ]:
+    ]
+    for table, wanted in tables:
         lines = lines_of(table, width, monkeypatch)
         assert max(map(len, lines)) <= width
         assert wanted <= set(" ".join(lines).split())

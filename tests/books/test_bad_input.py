@@ -170,7 +170,7 @@ def test_an_option_of_the_wrong_kind_or_size(
 
 
 @kinds
-def test_an_unknown_option_is_told_by_name(kind: Any) -> None:
+def test_an_unknown_option_is_named_in_the_error(kind: Any) -> None:
     with pytest.raises(TypeError, match="access_tokn"):
         kind(HTTPS, access_tokn="x")
     with pytest.raises(TypeError, match="positional"):

@@ -65,7 +65,10 @@ def documented(doc: str) -> list[str]:
 
 
 def signature_of(function: Any) -> list[str]:
-    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    marks: dict[object, str] = {
+        inspect.Parameter.VAR_POSITIONAL: "*",
+        inspect.Parameter.VAR_KEYWORD: "**",
+    }
     parameters = inspect.signature(function).parameters.values()
     return [marks.get(one.kind, "") + one.name for one in parameters if one.name != "self"]
 

@@ -193,11 +193,13 @@ class TestRoots:
         assert not system or Path(system).is_file()
 
     @pytest.mark.parametrize("variable", VARIABLES)
-    def test_a_variable_that_names_no_file_is_told_by_name(
+    def test_a_variable_that_names_no_file_is_named_in_the_error(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str
     ) -> None:
         monkeypatch.setenv(variable, str(tmp_path / "none.pem"))
-        with pytest.raises(td.ConfigurationError, match=f"none.pem that {variable} names"):
+        with pytest.raises(
+            td.ConfigurationError, match=f"none.pem named by {variable} does not exist"
+        ):
             td.Client("https://api.example.test")
 
     def test_plain_http_on_loopback_needs_no_roots(

@@ -86,9 +86,11 @@ def test_another_failure_does_not_slow_down() -> None:
 def test_no_tick_comes_twice_where_the_clock_is_a_hair_behind_it() -> None:
     grid = Grid(0.1, 0.0)
     due = grid.next(0.0)
+    assert due is not None
     for _ in range(1000):
         grid.ended(due - 1e-12, None)
         following = grid.next(due - 1e-12)
+        assert following is not None
         assert following - due == pytest.approx(0.1)
         due = following
 

@@ -114,8 +114,8 @@ class Decoder::Walk {
     table_.swap_body(body);
     try {
       read({table_.body(), clean, table_.table().buffers().front().capacity(), false});
+      // NOLINTNEXTLINE(bugprone-empty-catch): only the complete body shows what the error means
     } catch (const Error&) {
-      // Cut short, or refused: which of them, the complete body shows.
     } catch (...) {
       table_.swap_body(body);
       throw;

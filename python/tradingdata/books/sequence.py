@@ -83,13 +83,13 @@ class RecordSequence(Generic[Record]):
 
     def _no_column(self, name: str) -> str:
         """Returns the message for a book that is used like a data frame."""
-        kind = type(self).__name__
+        kind: type = type(self)
         if name.startswith("_"):
-            return f"{kind} has no attribute {name!r}"
+            return f"{kind.__name__} has no attribute {name!r}"
         if name not in _core.names_of(self._record):
-            return _no_attribute(type(self), self._record, name)
+            return _no_attribute(kind, self._record, name)
         return (
-            f"a {kind} is a sequence of rows: read a column with .to_dict()[{name!r}] or "
+            f"a {kind.__name__} is a sequence of rows: read a column with .to_dict()[{name!r}] or "
             f".to_pandas()[{name!r}]"
         )
 
