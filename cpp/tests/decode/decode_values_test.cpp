@@ -108,6 +108,8 @@ TEST_CASE("F59, F84: values of an integer field") {
            {"\"1,501\"", "null", Problem::not_integer},
            {"\"NA\"", "null", Problem::not_integer},
            {"\"075\"", "null", Problem::not_integer},
+           {"\"\\n75\"", "null", Problem::not_integer},
+           {"\"75\\t\"", "null", Problem::not_integer},
            {"\"+75\"", "null", Problem::not_integer},
            {"\"75\\u0000\"", "null", Problem::not_integer},
            {"true", "null", Problem::not_integer},
