@@ -8,6 +8,7 @@ of the README in docs/_static.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -127,6 +128,23 @@ def photograph(page: Page, name: str) -> None:
         page.wait_for_selector(f"body[data-jp-theme-name='{label}']", state="attached")
         page.wait_for_timeout(700)
         page.locator(".jp-Notebook").screenshot(path=SCREENSHOTS / f"{name}-{theme}.png")
+        if name == "01-first-look":
+            photograph_for_readme(page, theme)
+
+
+def photograph_for_readme(page: Page, theme: str) -> None:
+    """Joins the pictures of the first book and of the first chart."""
+    from PIL import Image
+
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    parts = [Image.open(io.BytesIO(cells.nth(at).screenshot())).convert("RGB") for at in (1, 4)]
+    size = (max(part.width for part in parts), sum(part.height for part in parts))
+    joined = Image.new("RGB", size, parts[0].getpixel((0, 0)))
+    top = 0
+    for part in parts:
+        joined.paste(part, (0, top))
+        top += part.height
+    joined.save(SCREENSHOTS / f"notebook-{theme}.png", optimize=True)
 
 
 def main() -> int:
@@ -143,7 +161,7 @@ def main() -> int:
         try:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             # High enough to hold a notebook: JupyterLab renders only what is in view.
-            page = browser.new_page(viewport={"width": 1100, "height": 6000})
+            page = browser.new_page(viewport={"width": 1400, "height": 6000})
             for notebook in sorted((folder / "notebooks").glob("*.ipynb")):
                 problems = run(page, url, token, notebook)
                 wrong += [f"{notebook.name}: {problem}" for problem in problems]
@@ -155,11 +173,8 @@ def main() -> int:
             server.kill()  # its kernels follow; a polite end asks for confirmation
             server.wait()
     if "--pictures" in sys.argv:
-        from PIL import Image
-
         for theme in THEMES:
-            shot = Image.open(SCREENSHOTS / f"01-first-look-{theme}.png")
-            shot.crop((0, 0, shot.width, 1700)).save(ROOT / f"docs/_static/notebook-{theme}.png")
+            shutil.copy(SCREENSHOTS / f"notebook-{theme}.png", ROOT / "docs/_static")
     print(*wrong, sep="\n")
     print(f"{pictures} pictures in all notebooks; screenshots: {SCREENSHOTS.relative_to(ROOT)}")
     return bool(wrong)
