@@ -80,6 +80,7 @@ def test_every_part_of_the_extra_all_is_an_extra() -> None:
         "dev",
         "docs",
         "bench",
+        "browser",
         "release",
     }
 
