@@ -184,7 +184,6 @@ def counts(text: str) -> list[int]:
         ("fetch new.sqlite --tz Mars/Olympus", Code.USAGE, "no time zone 'Mars/Olympus'"),
         ("sql {kept} SELEC", Code.USAGE, "SQLite rejects the query"),
         ("sql {kept} DROP-TABLE", Code.USAGE, "SQLite"),
-        ("", Code.USAGE, "tradingdata archive --help"),
     ],
 )
 def test_mistakes_are_explained_in_one_line(

@@ -352,6 +352,11 @@ def test_an_unforeseen_error_is_one_line_too(run: Run, monkeypatch: pytest.Monke
     assert "a wire came loose" in refused(run, Code.BUG, "versions")
 
 
+@pytest.mark.parametrize("group", [[], ["archive"], ["profiles"]])
+def test_a_group_alone_shows_its_help(run: Run, group: list[str]) -> None:
+    assert run(*group) == run(*group, "--help")
+
+
 def test_every_code_is_in_the_help(run: Run) -> None:
     text = run("--help").text
     for code, meaning in MEANINGS.items():

@@ -43,6 +43,7 @@ COMMANDS = {
     "sandbox": (sandbox.sandbox, sandbox.EXAMPLES),
     "versions": (versions.versions, versions.EXAMPLES),
 }
+GROUPS = {"profiles": profiles_group, "archive": archive_group}
 
 
 def make_command() -> Any:
@@ -58,7 +59,7 @@ def make_command() -> Any:
     )
     app.callback(help=_flowing(_HELP))(_main)
     _add(app, COMMANDS, styled)
-    for name, group in (("profiles", profiles_group), ("archive", archive_group)):
+    for name, group in GROUPS.items():
         commands = typer.Typer(
             rich_markup_mode=markup,
             help=group.SUMMARY,

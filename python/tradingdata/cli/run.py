@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 
 from .advice import for_a_terminal
-from .app import make_command
+from .app import GROUPS, make_command
 from .exit_codes import Code, code_of
 from .terminal import problem
 
@@ -36,8 +36,11 @@ def run(arguments: Sequence[str]) -> int:
         if any(map(_SECRET_OPTION.fullmatch, arguments)):
             problem(_NO_TOKENS_HERE)
             return Code.USAGE
+        alone = not arguments or (len(arguments) == 1 and arguments[0] in GROUPS)
         result = make_command().main(
-            args=list(arguments) or ["--help"], prog_name=PROGRAM, standalone_mode=False
+            args=[*arguments, *(["--help"] if alone else [])],
+            prog_name=PROGRAM,
+            standalone_mode=False,
         )
         sys.stdout.flush()
         return result if isinstance(result, int) else Code.OK
