@@ -2,32 +2,18 @@
 #include "http/response_reader.hpp"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include <initializer_list>
 #include <string>
 
 #include "http/transfer_failure.hpp"
+#include "support/gzip.hpp"
 
 using namespace tradingdata;
+using bodies::gzipped;
 using detail::Receiver;
 
 namespace {
-
-std::string gzipped(std::string_view text) {
-  z_stream stream{};
-  deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  std::string in(text);
-  stream.next_in = reinterpret_cast<Bytef*>(in.data());
-  stream.avail_in = static_cast<uInt>(in.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 struct Answer {
   Receiver receiver;
