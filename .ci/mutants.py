@@ -146,7 +146,7 @@ def sample(mutants: Iterable[Mutant], count: int, seed: str) -> list[Mutant]:
 def prepare() -> None:
     """Copies the checkout, with the extension of the installed package beside the sources."""
     COPY.mkdir(parents=True, exist_ok=True)
-    for folder in ("cpp", "python", "tests"):
+    for folder in ("cpp", "python", "tests", "docs"):
         shutil.rmtree(COPY / folder, ignore_errors=True)
         shutil.copytree(ROOT / folder, COPY / folder)
     for file in ("pyproject.toml", "CMakeLists.txt", "README.md"):

@@ -37,6 +37,8 @@ TEST_CASE("F48 F49 F50 Retry-After in all its forms") {
       {" 7 ", nullptr, 7},
       {"1.5", nullptr, 1.5},
       {"007", nullptr, 7},
+      {"31622400", nullptr, 31622400},  // 366 days, the longest that is plausible
+      {"31622401", nullptr, {}},
       {"Wed, 21 Oct 2015 07:28:30 GMT", nullptr, 30},
       {"Wed, 21 Oct 2015 07:28:30 GMT", "Wed, 21 Oct 2015 07:28:10 GMT", 20},
       {"Wed, 21 Oct 2015 07:28:30 GMT", "nonsense", 30},
