@@ -1,6 +1,7 @@
 # Compilers for other platforms, by zig (PyPI's ziglang). Sourced after lib.sh.
 
 zig=.venv-zig
+export ZIG_GLOBAL_CACHE_DIR=$PWD/build/zig ZIG_LOCAL_CACHE_DIR=$PWD/build/zig
 
 # Per platform: the target of zig, then system and processor as CMake calls them.
 declare -A cross_target=(

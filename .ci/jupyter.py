@@ -159,7 +159,9 @@ def main() -> int:
         shutil.copytree(ROOT / "notebooks", folder / "notebooks")
         server, url = serve(folder, token)
         try:
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            browser = playwright.chromium.launch(
+                executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
+            )
             # High enough to hold a notebook: JupyterLab renders only what is in view.
             page = browser.new_page(viewport={"width": 1400, "height": 6000})
             for notebook in sorted((folder / "notebooks").glob("*.ipynb")):
