@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import pickle
 import traceback
 import warnings
@@ -54,19 +53,6 @@ def always(behaviour: Behaviour) -> Callable[[Any], Behaviour]:
 def sent(head: str) -> Behaviour:
     """Sends these bytes as the response."""
     return lambda connection: connection.send(head.encode())
-
-
-@pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    stream = io.StringIO()
-    handler = logging.StreamHandler(stream)
-    root = logging.getLogger()
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    yield stream
-    root.removeHandler(handler)
-    root.setLevel(level)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import logging
 import pickle
 import traceback
 import warnings
@@ -68,20 +67,6 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "length": reply(200, headers={"Content-Length": SECRET}),
     "stall": stall(),
 }
-
-
-@pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    """All that any logger says."""
-    stream = io.StringIO()
-    handler = logging.StreamHandler(stream)
-    root = logging.getLogger()
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    yield stream
-    root.removeHandler(handler)
-    root.setLevel(level)
 
 
 def everything_of(error: BaseException) -> str:
