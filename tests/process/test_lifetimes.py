@@ -7,8 +7,8 @@ import datetime as dt
 import gc
 import pickle
 import sys
-import time
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
