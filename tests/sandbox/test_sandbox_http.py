@@ -179,7 +179,7 @@ def test_who_waits_to_be_told_to_go_on_is_told(day: sandbox.Service) -> None:
         (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nContent-Length: 9999999999\r\n\r\n", 413),
         (b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
-        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", 431),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", 414),
         (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n", 431),
     ],
 )

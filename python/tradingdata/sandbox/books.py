@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import threading
 from datetime import date
 from functools import cached_property
@@ -15,24 +14,6 @@ from .trading_day import Day, simulate
 
 _NOTHING = b'{"data":null,"message":"Success","status":"success"}'
 _BEFORE_ANY = -(24 * 3600)
-
-
-class Body:
-    """The body of a response, and its gzip form once requested."""
-
-    __slots__ = ("_lock", "_packed", "raw")
-
-    def __init__(self, raw: bytes) -> None:
-        self.raw = raw
-        self._packed: bytes | None = None
-        self._lock = threading.Lock()
-
-    def packed(self) -> bytes:
-        """Returns the body in gzip form; equal bodies give equal bytes."""
-        with self._lock:
-            if self._packed is None:
-                self._packed = gzip.compress(self.raw, compresslevel=1, mtime=0)
-            return self._packed
 
 
 class Books:
@@ -62,7 +43,7 @@ class Books:
             for second in order.moments()
         )
 
-    def at(self, second: int) -> tuple[Body, Body]:
+    def at(self, second: int) -> tuple[bytes, bytes]:
         """Returns the order book and the trade book, `second` seconds after the opening bell."""
         with self._lock:
             if second < self._second:
@@ -77,7 +58,7 @@ class Books:
         self._waiting: set[int] = set()
         self._orders: list[bytes] = []
         self._trades: list[bytes] = []
-        self._order_book = self._trade_book = Body(_NOTHING)
+        self._order_book = self._trade_book = _NOTHING
 
     def _advance(self, second: int) -> None:
         changed = set(self._waiting) if second // 60 > self._second // 60 else set()
@@ -116,5 +97,5 @@ class Books:
             self._orders[place] = record
 
 
-def _envelope(records: list[bytes]) -> Body:
-    return Body(b'{"data":[' + b",".join(records) + b'],"message":"Success","status":"success"}')
+def _envelope(records: list[bytes]) -> bytes:
+    return b'{"data":[' + b",".join(records) + b'],"message":"Success","status":"success"}'

@@ -1,50 +1,35 @@
-"""One keep-alive HTTP/1.1 connection: reads requests, writes responses and acts out faults.
+"""One keep-alive HTTP/1.1 connection: answers requests and acts out faults.
 
-The standard library's request handler parses headers as an e-mail, which takes longer than
-everything else here. This module therefore parses the subset of HTTP/1.1 that clients use itself.
+The standard library parses the requests; undocumented ones are refused by `routes`.
 """
 
 from __future__ import annotations
 
+import gzip
 import socket
 import socketserver
 import struct
 import threading
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from email.utils import formatdate
-from functools import lru_cache
+from email.message import Message
+from functools import lru_cache, partial
 from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 from .faults import Fault
 from .routes import HttpRequest, Reply, error
 
-_LONGEST_LINE = 1 << 16
-_MOST_HEADERS = 100
 _LARGEST_BODY = 1 << 20
 _WORTH_PACKING = 1024
-_ONE_WRITE = 1 << 16
 _LINGER_ZERO = struct.pack("ii", 1, 0)
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The response to a request, and the fault to apply to it."""
-
-    reply: Reply
-    fault: Fault | None = None
+# Equal bodies give equal bytes. Cached, because a poll mostly repeats the response before it.
+_packed = lru_cache(maxsize=16)(partial(gzip.compress, compresslevel=1, mtime=0))
 
 
-Handle = Callable[[HttpRequest], Outcome]
-
-
-class Refused(Exception):
-    """A malformed request; the connection closes after the response."""
-
-    def __init__(self, reply: Reply) -> None:
-        super().__init__(reply.status)
-        self.reply = reply
+Handle = Callable[[HttpRequest], tuple[Reply, Fault | None]]
+"""Returns the response to a request, and the fault to apply to it."""
 
 
 class Listener(socketserver.TCPServer):
@@ -54,20 +39,18 @@ class Listener(socketserver.TCPServer):
     outcome: Handle
 
 
-class Connection(socketserver.StreamRequestHandler):
+class Connection(BaseHTTPRequestHandler):
     """A connection, served by its own thread."""
 
+    protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.1"  # else a malformed request gets a response without headers
     disable_nagle_algorithm = True
     server: Listener
 
-    def handle(self) -> None:
-        """Serves requests until the client disconnects or a request or fault closes it."""
-        try:
-            while self._serve_one():
-                pass
-        except Refused as refused:
-            head, body = _encoded(refused.reply, packed=False, close=True)
-            self.send(head + body)
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("do_"):  # any method, since it is the routes that refuse the wrong ones
+            return self._respond
+        raise AttributeError(name)
 
     def send(self, data: bytes) -> None:
         """Sends bytes unchanged."""
@@ -82,110 +65,67 @@ class Connection(socketserver.StreamRequestHandler):
         self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
         self.request.close()
 
-    def _serve_one(self) -> bool:
-        """Serves one request; returns whether another may follow."""
-        request, keep = self._read()
-        if request is None:
-            return False
-        outcome = self.server.outcome(request)
-        fault = outcome.fault
-        packed = "gzip" in _codings(request.headers.get("accept-encoding", ""))
-        head, body = _encoded(outcome.reply, packed=packed, close=not keep)
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuses a malformed request in the form of the service; the connection then closes."""
+        self.close_connection = True
+        reply = error(code, message or HTTPStatus(code).phrase)
+        self.send(self._head(reply, len(reply.body)) + reply.body)
+
+    def log_message(self, *_: object) -> None:
+        """Does nothing: `Service.requests` is the log."""
+
+    def _respond(self) -> None:
+        refusal = _refusal(self.headers)
+        if refusal:
+            return self.send_error(*refusal)
+        content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        request = HttpRequest(self.command, self.path, self.headers, content)
+        reply, fault = self.server.outcome(request)
+        body = reply.body
+        packed = len(body) > _WORTH_PACKING and "gzip" in _codings(self.headers)
+        if packed:
+            body = _packed(body)
+        head = self._head(reply, len(body), *(["Content-Encoding: gzip"] if packed else []))
         if fault and fault.kind.act:
             fault.kind.act(self, head, body, fault.details)
-            return keep and not fault.kind.closes
-        if request.method == "HEAD":
-            body = b""
-        if len(body) < _ONE_WRITE:
-            self.send(head + body)
+            self.close_connection |= fault.kind.closes
         else:
-            self.send(head)
-            self.send(body)
-        return keep
+            self.send(head + (b"" if self.command == "HEAD" else body))
 
-    def _read(self) -> tuple[HttpRequest | None, bool]:
-        """Returns the next request, or None at the end, and whether to keep the connection."""
-        line = self._line()
-        while line in (b"\r\n", b"\n"):
-            line = self._line()
-        if not line:
-            return None, False
-        words = line.decode("latin-1").split()
-        if len(words) != 3 or words[2] not in ("HTTP/1.1", "HTTP/1.0"):
-            raise Refused(error(400, "Not a request line of HTTP/1.1"))
-        method, target, version = words
-        headers = self._headers()
-        persistent = "close" if version == "HTTP/1.0" else "keep-alive"
-        keep = headers.get("connection", persistent).strip().lower() != "close"
-        if "100-continue" in headers.get("expect", "").lower():
-            self.send(b"HTTP/1.1 100 Continue\r\n\r\n")
-        return HttpRequest(method, target, headers, self._body(headers)), keep
-
-    def _headers(self) -> dict[str, str]:
-        headers: dict[str, str] = {}
-        for _ in range(_MOST_HEADERS):
-            line = self._line()
-            if line in (b"\r\n", b"\n", b""):
-                return headers
-            name, colon, value = line.decode("latin-1").partition(":")
-            if not colon or name != name.strip():
-                raise Refused(error(400, "A header line is malformed"))
-            headers[name.lower()] = value.strip()
-        raise Refused(error(431, "Too many headers"))
-
-    def _body(self, headers: dict[str, str]) -> bytes:
-        if "transfer-encoding" in headers:
-            raise Refused(error(411, "The body must come with a Content-Length"))
-        length = headers.get("content-length", "0")
-        if not (length.isascii() and length.isdigit()):
-            raise Refused(error(400, "Content-Length is not a number"))
-        if len(length) > 9 or int(length) > _LARGEST_BODY:
-            raise Refused(error(413, "The body is too large"))
-        return self.rfile.read(int(length))
-
-    def _line(self) -> bytes:
-        line = self.rfile.readline(_LONGEST_LINE + 1)
-        if len(line) > _LONGEST_LINE:
-            raise Refused(error(431, "A header line is too long"))
-        return line
+    def _head(self, reply: Reply, length: int, *more: str) -> bytes:
+        """Returns the status line and the headers of a response."""
+        phrase = self.responses.get(reply.status, ("Status",))[0]
+        lines = [
+            f"HTTP/1.1 {reply.status} {phrase}",
+            f"Date: {self.date_time_string()}",
+            f"Content-Type: {reply.content_type}",
+            f"Content-Length: {length}",
+            *(f"{name}: {value}" for name, value in reply.headers),
+            *more,
+            *(["Connection: close"] if self.close_connection else []),
+        ]
+        return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
 
 
-def _encoded(reply: Reply, *, packed: bool, close: bool) -> tuple[bytes, bytes]:
-    """Returns head and body as bytes, compressed if the client accepts it and it is worthwhile."""
-    packed = packed and len(reply.body.raw) > _WORTH_PACKING
-    body = reply.body.packed() if packed else reply.body.raw
-    lines = [
-        f"HTTP/1.1 {reply.status} {_phrase(reply.status)}",
-        f"Date: {_http_date(int(time.time()))}",
-        f"Content-Type: {reply.content_type}",
-        f"Content-Length: {len(body)}",
-        *(f"{name}: {value}" for name, value in reply.headers),
-    ]
-    if packed:
-        lines.append("Content-Encoding: gzip")
-    if close:
-        lines.append("Connection: close")
-    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace"), body
+def _refusal(headers: Message) -> tuple[int, str] | None:
+    """Returns the status and the message for headers that cannot be served."""
+    length = headers.get("Content-Length", "0")
+    if headers.defects:
+        return 400, "A header line is malformed"
+    if "Transfer-Encoding" in headers:
+        return 411, "The body must come with a Content-Length"
+    if not (length.isascii() and length.isdigit()):
+        return 400, "Content-Length is not a number"
+    if len(length) > 9 or int(length) > _LARGEST_BODY:
+        return 413, "The body is too large"
+    return None
 
 
-@lru_cache(maxsize=256)
-def _codings(accepted: str) -> frozenset[str]:
-    """Returns the content codings that an Accept-Encoding header allows."""
-    found = set()
-    for part in accepted.lower().split(","):
-        coding, _, weight = part.partition(";")
-        if weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000"):
-            found.add(coding.strip())
-    return frozenset(found)
-
-
-@lru_cache(maxsize=2)
-def _http_date(second: int) -> str:
-    return formatdate(second, usegmt=True)
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "Status"
+def _codings(headers: Message) -> set[str]:
+    """Returns the content codings that the Accept-Encoding header allows."""
+    parts = (part.partition(";") for part in headers.get("Accept-Encoding", "").lower().split(","))
+    return {
+        coding.strip()
+        for coding, _, weight in parts
+        if weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    }

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from .._util.suggestions import closest
-from .books import Body
 from .json_rows import encode
 from .routes import ENDPOINTS, Reply, error
 
@@ -77,7 +76,7 @@ def _retry_after(details: Details) -> tuple[tuple[str, str], ...]:
 
 
 def _page(status: int, page: bytes) -> Change:
-    return lambda reply, details: Reply(status, Body(page), "text/html; charset=utf-8")
+    return lambda reply, details: Reply(status, page, "text/html; charset=utf-8")
 
 
 def _status(reply: Reply, details: Details) -> Reply:
@@ -86,11 +85,11 @@ def _status(reply: Reply, details: Details) -> Reply:
 
 def _error_envelope(reply: Reply, details: Details) -> Reply:
     envelope = {"data": None, "message": str(details["message"]), "status": str(details["status"])}
-    return Reply(200, Body(encode(envelope)))
+    return Reply(200, encode(envelope))
 
 
 def _body(make: Callable[[bytes], bytes]) -> Change:
-    return lambda reply, details: replace(reply, status=200, body=Body(make(reply.body.raw)))
+    return lambda reply, details: replace(reply, status=200, body=make(reply.body))
 
 
 def _null_data(body: bytes) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
+from typing import Any
 
 from .company_generator import Company, well_known
 
@@ -152,18 +153,38 @@ def derivatives(day: date) -> tuple[Instrument, ...]:
 
 
 def _contracts(underlying: _Underlying, day: date) -> Iterator[Instrument]:
+    blank = Instrument(
+        exchange=underlying.exchange,
+        segment="D",
+        security_id="",
+        symbol=underlying.name,
+        display_name=underlying.name,
+        kind=f"OPT{underlying.suffix}",
+        series="",
+        isin="",
+        exchange_name=underlying.name,
+        underlying=underlying.name,
+        reference=underlying.level,
+        tick=5,
+        lot=underlying.lot,
+    )
+
+    def contract(display: str, code: str, expiry: date, **options: Any) -> Instrument:
+        return replace(
+            blank,
+            display_name=f"{underlying.name} {display}",
+            exchange_name=f"{underlying.name}{code}",
+            expiry=expiry,
+            **options,
+        )
+
     month_end = _month_expiry(day, underlying.weekday)
     expiries = {month_end, _month_expiry(month_end + timedelta(days=1), underlying.weekday)}
     for expiry in sorted(expiries):
         month = _MONTHS[expiry.month - 1]
-        yield _contract(
-            underlying,
-            f"{month} FUT",
-            f"{expiry:%y}{month}FUT",
-            kind=f"FUT{underlying.suffix}",
-            tick=underlying.tick,
-            expiry=expiry,
-        )
+        code = f"{expiry:%y}{month}FUT"
+        kind = f"FUT{underlying.suffix}"
+        yield contract(f"{month} FUT", code, expiry, kind=kind, tick=underlying.tick)
     if underlying.weekly:
         soon = day + timedelta(days=(underlying.weekday - day.weekday()) % 7)
         expiries |= {soon, soon + timedelta(days=7)}
@@ -171,55 +192,14 @@ def _contracts(underlying: _Underlying, day: date) -> Iterator[Instrument]:
     for expiry in sorted(expiries)[: 2 if underlying.weekly else 1]:
         month = _MONTHS[expiry.month - 1]
         monthly = expiry == _month_expiry(expiry, underlying.weekday)
-        code = f"{expiry:%y}{month}" if monthly else _weekly_code(expiry)
-        for place in range(-8, 9):
-            strike = middle + place * underlying.step
+        series = f"{expiry:%y}{month}" if monthly else _weekly_code(expiry)
+        for strike in range(
+            middle - 8 * underlying.step, middle + 9 * underlying.step, underlying.step
+        ):
             shown = f"{strike / 100:.10g}"
             for option, word in (("CE", "CALL"), ("PE", "PUT")):
-                yield _contract(
-                    underlying,
-                    f"{expiry:%d} {month} {shown} {word}",
-                    f"{code}{shown}{option}",
-                    kind=f"OPT{underlying.suffix}",
-                    tick=5,
-                    expiry=expiry,
-                    monthly=monthly,
-                    strike=strike,
-                    option=option,
-                )
-
-
-def _contract(
-    underlying: _Underlying,
-    display: str,
-    code: str,
-    *,
-    kind: str,
-    tick: int,
-    expiry: date,
-    monthly: bool = True,
-    strike: int = 0,
-    option: str = "XX",
-) -> Instrument:
-    return Instrument(
-        exchange=underlying.exchange,
-        segment="D",
-        security_id="",
-        symbol=underlying.name,
-        display_name=f"{underlying.name} {display}",
-        kind=kind,
-        series="",
-        isin="",
-        exchange_name=f"{underlying.name}{code}",
-        underlying=underlying.name,
-        reference=underlying.level,
-        tick=tick,
-        lot=underlying.lot,
-        expiry=expiry,
-        monthly=monthly,
-        strike=strike,
-        option=option,
-    )
+                display, code = f"{expiry:%d} {month} {shown} {word}", f"{series}{shown}{option}"
+                yield contract(display, code, expiry, monthly=monthly, strike=strike, option=option)
 
 
 def _weekly_code(expiry: date) -> str:

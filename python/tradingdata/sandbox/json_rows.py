@@ -10,6 +10,7 @@ import json
 from datetime import date
 from functools import lru_cache
 
+from .._core import names_of
 from .accounts import Account
 from .company_generator import Company
 from .instruments import Instrument, short_name
@@ -44,71 +45,40 @@ def order_record(
     order: Order, state: State, row: int, price: int, account: Account, day: date
 ) -> bytes:
     """Returns an element of the order book; `price` is the market price in paise."""
-    ticket, instrument = order.ticket, order.ticket.instrument
+    ticket = order.ticket
     left = ticket.quantity - state.filled
     average = round(state.value / (state.filled * 100), 4) if state.filled else 0.0
-    return encode(
-        {
-            "client_id": account.client_id,
-            "order_date_time": timestamp(day, ticket.entered),
+    return _in_order(
+        "Order",
+        _shared_fields(ticket, account, day)
+        | {
             "last_updated_time": timestamp(day, state.updated),
-            "exch_order_time": timestamp(day, ticket.received),
-            "order_no": _order_no(ticket, account, day),
-            "exch_order_no": _exchange_order_no(ticket, account, day),
-            "exchange": instrument.exchange,
-            "txn_type": ticket.side,
-            "segment": instrument.segment,
-            "instrument": instrument.kind,
-            "symbol": instrument.symbol,
-            "product": ticket.product,
-            "product_name": _PRODUCTS[ticket.product],
             "status": state.status,
             "quantity": ticket.quantity,
             "remaining_quantity": left,
             "rem_qty_tot_qty": f"{left}/{ticket.quantity}",
             "price": ticket.price / 100,
             "trigger_price": ticket.trigger / 100,
-            "order_type": ticket.order_type,
             "disc_quantity": ticket.disclosed,
             "dq_qty_rem": min(ticket.disclosed, left),
             "serial_no": ticket.number,
-            "security_id": instrument.security_id,
             "validity": ticket.validity,
-            "lot_size": instrument.lot,
             "traded_qty": state.filled,
             "traded_price": state.last_price / 100,
             "avg_traded_price": average,
             "reason_description": state.reason,
             "leg_no": 1,
             "row_no": row,
-            "pan_no": account.pan,
-            "participant_type": "B",
-            "mkt_pro_flag": _protected(ticket),
-            "mkt_pro_value": 3.0 if _protected(ticket) == "Y" else 0.0,
-            "settlor": "",
-            "encash_flag": "N",
-            "mkt_type": "NL",
-            "algo_id": ticket.algo,
             "algo_ord_no": f"{ticket.algo}-{ticket.number}" if ticket.algo else "",
             "trailing_sl_value": 0.0,
             "sl_abstick_value": 0.0,
             "pr_abstick_value": 0.0,
             "off_mkt_flag": "0",
             "child_leg_unq_id": 0,
-            "strike_price": instrument.strike / 100,
-            "expiry_date": _expiry(instrument),
-            "opt_type": instrument.option,
-            "series": instrument.series,
             "good_till_days_date": str(day),
             "group_id": 0,
-            "isin": instrument.isin,
-            "display_name": instrument.display_name,
-            "exchange_inst_name": instrument.exchange_name,
-            "placed_by": ticket.dealer or account.client_id,
-            "placed_by_entity_id": ticket.dealer or account.client_id,
-            "tick_size": instrument.tick / 100,
             "error_code": state.code,
-            "expiry_flag": _expiry_flag(instrument),
+            "expiry_flag": _expiry_flag(ticket.instrument),
             "identifier": "",
             "ref_ltp": price / 100,
             "remarks": "",
@@ -117,59 +87,76 @@ def order_record(
             "source": ticket.source,
             "source_name": _SOURCES[ticket.source],
             "strategy_id": "",
-        }
+        },
     )
 
 
 def trade_record(trade: Trade, account: Account, day: date) -> bytes:
     """Returns an element of the trade book; its row number is the trade's number."""
-    ticket, fill = trade.order.ticket, trade.fill
-    instrument = ticket.instrument
+    fill = trade.fill
     traded = timestamp(day, fill.second)
-    return encode(
-        {
-            "order_date_time": timestamp(day, ticket.entered),
-            "exch_order_time": timestamp(day, ticket.received),
+    return _in_order(
+        "Trade",
+        _shared_fields(trade.order.ticket, account, day)
+        | {
             "exch_trade_time": traded,
             "last_updated_time": traded,
-            "order_no": _order_no(ticket, account, day),
-            "exch_order_no": _exchange_order_no(ticket, account, day),
             "trade_no": f"{account.number}{trade.number:07d}",
-            "client_id": account.client_id,
-            "exchange": instrument.exchange,
-            "txn_type": ticket.side,
-            "segment": instrument.segment,
-            "order_type": ticket.order_type,
-            "symbol": instrument.symbol,
-            "display_name": instrument.display_name,
-            "product": ticket.product,
-            "product_name": _PRODUCTS[ticket.product],
             "quantity": fill.quantity,
             "traded_price": fill.price / 100,
             "trade_value": fill.quantity * fill.price / 100,
-            "security_id": instrument.security_id,
             "row_no": trade.number,
-            "pan_no": account.pan,
-            "participant_type": "B",
-            "mkt_pro_flag": _protected(ticket),
-            "mkt_pro_value": 3.0 if _protected(ticket) == "Y" else 0.0,
-            "settlor": "",
-            "encash_flag": "N",
-            "mkt_type": "NL",
-            "strike_price": instrument.strike / 100,
-            "expiry_date": _expiry(instrument),
-            "opt_type": instrument.option,
-            "instrument": instrument.kind,
-            "lot_size": instrument.lot,
-            "series": instrument.series,
-            "isin": instrument.isin,
-            "exchange_inst_name": instrument.exchange_name,
-            "placed_by": ticket.dealer or account.client_id,
-            "placed_by_entity_id": ticket.dealer or account.client_id,
-            "tick_size": instrument.tick / 100,
-            "algo_id": ticket.algo,
-        }
+        },
     )
+
+
+def _shared_fields(ticket: Ticket, account: Account, day: date) -> dict[str, object]:
+    """Returns the fields that an order and its trades have in common."""
+    instrument = ticket.instrument
+    protected = ticket.order_type in ("MKT", "SLM")
+    return {
+        "client_id": account.client_id,
+        "order_date_time": timestamp(day, ticket.entered),
+        "exch_order_time": timestamp(day, ticket.received),
+        "order_no": _order_no(ticket, account, day),
+        "exch_order_no": _exchange_order_no(ticket, account, day),
+        "exchange": instrument.exchange,
+        "txn_type": ticket.side,
+        "segment": instrument.segment,
+        "instrument": instrument.kind,
+        "symbol": instrument.symbol,
+        "product": ticket.product,
+        "product_name": _PRODUCTS[ticket.product],
+        "order_type": ticket.order_type,
+        "security_id": instrument.security_id,
+        "lot_size": instrument.lot,
+        "pan_no": account.pan,
+        "participant_type": "B",
+        "mkt_pro_flag": "Y" if protected else "N",
+        "mkt_pro_value": 3.0 if protected else 0.0,
+        "settlor": "",
+        "encash_flag": "N",
+        "mkt_type": "NL",
+        "algo_id": ticket.algo,
+        "strike_price": instrument.strike / 100,
+        "expiry_date": str(instrument.expiry) if instrument.expiry else ZERO_DATE,
+        "opt_type": instrument.option,
+        "series": instrument.series,
+        "isin": instrument.isin,
+        "display_name": instrument.display_name,
+        "exchange_inst_name": instrument.exchange_name,
+        "placed_by": ticket.dealer or account.client_id,
+        "placed_by_entity_id": ticket.dealer or account.client_id,
+        "tick_size": instrument.tick / 100,
+    }
+
+
+def _in_order(record: str, values: dict[str, object]) -> bytes:
+    """Encodes the fields of a record in the service's order."""
+    return encode({name: values[name] for name in _names(record)})
+
+
+_names = lru_cache(maxsize=2)(names_of)
 
 
 def stock_record(company: Company, rank: int) -> bytes:
@@ -215,15 +202,6 @@ def _exchange_order_no(ticket: Ticket, account: Account, day: date) -> str:
 @lru_cache(maxsize=64)
 def _written(day: date, form: str) -> str:
     return day.strftime(form)
-
-
-def _protected(ticket: Ticket) -> str:
-    """Returns whether the order has market protection (3 %), as market orders do."""
-    return "Y" if ticket.order_type in ("MKT", "SLM") else "N"
-
-
-def _expiry(instrument: Instrument) -> str:
-    return str(instrument.expiry) if instrument.expiry else ZERO_DATE
 
 
 def _expiry_flag(instrument: Instrument) -> str:

@@ -7,10 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from .books import Body
 from .json_rows import encode
+from .stocks import search
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 ENDPOINTS = {
     "trade_book": ("POST", "/api/v1/trade/book"),
@@ -25,11 +29,11 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request as received; header names are in lower case."""
+    """A request as received."""
 
     method: str
     target: str
-    headers: Mapping[str, str]
+    headers: Message
     body: bytes
 
     @property
@@ -50,7 +54,7 @@ class HttpRequest:
     @property
     def token(self) -> str | None:
         """The bearer token, if one was sent."""
-        scheme, _, token = self.headers.get("authorization", "").partition(" ")
+        scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         return token if scheme == "Bearer" else None
 
 
@@ -66,7 +70,7 @@ class Reply:
     """A response before it is written to the connection."""
 
     status: int
-    body: Body
+    body: bytes
     content_type: str = JSON
     headers: tuple[tuple[str, str], ...] = field(default=())
 
@@ -74,62 +78,56 @@ class Reply:
 def error(status: int, message: str, *headers: tuple[str, str]) -> Reply:
     """Returns an error response: the service's envelope without data."""
     envelope = {"data": None, "message": message, "status": "error"}
-    return Reply(status, Body(encode(envelope)), headers=headers)
+    return Reply(status, encode(envelope), headers=headers)
 
 
-class Routes:
-    """Finds the response to a request.
+def respond(
+    request: HttpRequest,
+    account_of: Callable[[str | None], str | None],
+    book: Callable[[str, str], bytes],
+) -> Reply:
+    """Returns the response. Undocumented requests are errors, which reveals client bugs.
 
-    `account_of` returns the account of a token, `book` an account's book by the endpoint's name,
-    and `search` a page of stocks.
+    Args:
+        request: The request.
+        account_of: Returns the account of a token.
+        book: Returns an account's book by the name of the endpoint.
     """
+    endpoint = request.endpoint
+    if endpoint is None:
+        known = ", ".join(f"{method} {path}" for method, path in ENDPOINTS.values())
+        return error(404, f"No such path: {request.path}. The service has {known}")
+    method = ENDPOINTS[endpoint][0]
+    if request.method != method:
+        message = f"{request.path} takes {method}, not {request.method}"
+        return error(405, message, ("Allow", method))
+    if endpoint == "search":
+        return _stocks(request.query)
+    account = account_of(request.token)
+    if account is None:
+        return error(401, "Access token is missing, wrong or expired")
+    return _refused_body(request) or Reply(200, book(endpoint, account))
 
-    def __init__(
-        self,
-        account_of: Callable[[str | None], str | None],
-        book: Callable[[str, str], Body],
-        search: Callable[[str, int, int], Body],
-    ) -> None:
-        self._account_of = account_of
-        self._book = book
-        self._search = search
 
-    def respond(self, request: HttpRequest) -> Reply:
-        """Returns the response. Undocumented requests are errors, which reveals client bugs."""
-        endpoint = request.endpoint
-        if endpoint is None:
-            known = ", ".join(f"{method} {path}" for method, path in ENDPOINTS.values())
-            return error(404, f"No such path: {request.path}. The service has {known}")
-        method = ENDPOINTS[endpoint][0]
-        if request.method != method:
-            message = f"{request.path} takes {method}, not {request.method}"
-            return error(405, message, ("Allow", method))
-        if endpoint == "search":
-            return self._stocks(request)
-        return self._account_book(endpoint, request)
+def _refused_body(request: HttpRequest) -> Reply | None:
+    if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != JSON:
+        return error(400, f"Content-Type must be {JSON}")
+    try:
+        body = json.loads(request.body)
+    except (ValueError, RecursionError):
+        return error(400, "The body is not JSON")
+    if not isinstance(body, dict) or body.get("source") != "N":
+        return error(400, 'The body must be {"source":"N"}')
+    return None
 
-    def _account_book(self, endpoint: str, request: HttpRequest) -> Reply:
-        account = self._account_of(request.token)
-        if account is None:
-            return error(401, "Access token is missing, wrong or expired")
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-            return error(400, f"Content-Type must be {JSON}")
-        try:
-            body = json.loads(request.body)
-        except (ValueError, RecursionError):
-            return error(400, "The body is not JSON")
-        if not isinstance(body, dict) or body.get("source") != "N":
-            return error(400, 'The body must be {"source":"N"}')
-        return Reply(200, self._book(endpoint, account))
 
-    def _stocks(self, request: HttpRequest) -> Reply:
-        query = request.query
-        if not query.get("query", "").strip():
-            return error(400, "query is required: a company name, NSE symbol or BSE code")
-        numbers = []
-        for name, default in (("page", "1"), ("limit", "10")):
-            text = query.get(name, default)
-            if not (text.isascii() and text.isdigit() and len(text) < 18 and int(text) > 0):
-                return error(400, f"{name} must be an integer of at least 1")
-            numbers.append(int(text))
-        return Reply(200, self._search(query["query"], *numbers))
+def _stocks(query: Mapping[str, str]) -> Reply:
+    if not query.get("query", "").strip():
+        return error(400, "query is required: a company name, NSE symbol or BSE code")
+    numbers = []
+    for name, default in (("page", "1"), ("limit", "10")):
+        text = query.get(name, default)
+        if not (text.isascii() and text.isdigit() and len(text) < 18 and int(text) > 0):
+            return error(400, f"{name} must be an integer of at least 1")
+        numbers.append(int(text))
+    return Reply(200, search(query["query"], *numbers))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import selectors
 import socket
 import socketserver
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 from .connection import Connection, Handle, Listener
 
 _JOIN_SECONDS = 2.0
+_LONGEST_STOP = 0.02  # seconds that the end of the accepting thread may take
 
 
 class Server(socketserver.ThreadingMixIn, Listener):
@@ -23,8 +23,6 @@ class Server(socketserver.ThreadingMixIn, Listener):
     """
 
     allow_reuse_address = True
-    daemon_threads = True
-    block_on_close = False
     request_queue_size = 128
 
     def __init__(self, port: int, outcome: Handle) -> None:
@@ -34,9 +32,11 @@ class Server(socketserver.ThreadingMixIn, Listener):
         self._open: set[socket.socket] = set()
         self._answering: set[threading.Thread] = set()
         super().__init__(("127.0.0.1", port), Connection)
-        self._waker, self._woken = socket.socketpair()
         self._thread = threading.Thread(
-            target=self._accept, name="tradingdata-sandbox", daemon=True
+            target=self.serve_forever,
+            args=(_LONGEST_STOP,),
+            name="tradingdata-sandbox",
+            daemon=True,
         )
         self._thread.start()
 
@@ -48,9 +48,8 @@ class Server(socketserver.ThreadingMixIn, Listener):
     def stop(self) -> None:
         """Closes the port and every connection, and waits for their threads."""
         self.stopping.set()
-        self._waker.close()
+        self.shutdown()
         self._thread.join()
-        self._woken.close()
         self.server_close()
         with self._lock:
             still_open, threads = list(self._open), list(self._answering)
@@ -86,17 +85,3 @@ class Server(socketserver.ThreadingMixIn, Listener):
         """Reports errors on stderr, except that clients may disconnect at any time."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
-
-    def _accept(self) -> None:
-        # Not serve_forever(): stopping it waits for the end of a polling interval.
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.socket, selectors.EVENT_READ)
-            selector.register(self._woken, selectors.EVENT_READ)
-            while not self.stopping.is_set():
-                selector.select()
-                if not self.stopping.is_set():
-                    try:
-                        self.process_request(*self.get_request())
-                    except OSError:
-                        # Possibly too many open files; the connection remains in the queue.
-                        self.stopping.wait(0.05)

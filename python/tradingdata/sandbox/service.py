@@ -11,15 +11,12 @@ from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from .accounts import make_accounts
-from .books import Body, Books
+from .books import Books
 from .clock import Clock
-from .connection import Outcome
-from .faults import FaultQueue
+from .faults import Fault, FaultQueue
 from .log import Request, RequestLog
 from .market import CLOSE, Market
-from .routes import HttpRequest, Routes
-from .server import Server
-from .stocks import StockSearch
+from .routes import HttpRequest, Reply, respond
 
 if TYPE_CHECKING:
     from ..client.async_client import AsyncClient
@@ -53,6 +50,8 @@ class Service:
         orders: int,
         port: int,
     ) -> None:
+        from .server import Server  # imports http.server, which takes as long as all the rest
+
         found = make_accounts(accounts, seed)
         self.seed = seed
         self.day = day
@@ -69,7 +68,6 @@ class Service:
         }
         # Generate the first account's day now; those of the others follow on their first request.
         self._books[self.accounts[0]].at(CLOSE if speed is None else 0)
-        self._routes = Routes(self._account_of, self._book, StockSearch().page)
         # Created last, so that a running day begins when the service can be reached.
         self.clock = Clock(day, speed)
         self._server = Server(port, self._handle)
@@ -236,14 +234,14 @@ class Service:
         with self._tokens_lock:
             return self._owners.get(token or "")
 
-    def _book(self, endpoint: str, account: str) -> Body:
+    def _book(self, endpoint: str, account: str) -> bytes:
         orders, trades = self._books[account].at(self.clock.second)
         return orders if endpoint == "order_book" else trades
 
-    def _handle(self, request: HttpRequest) -> Outcome:
+    def _handle(self, request: HttpRequest) -> tuple[Reply, Fault | None]:
         account = self._account_of(request.token)
         fault = self._faults.take(request.endpoint, account) if request.endpoint else None
-        reply = self._routes.respond(request)
+        reply = respond(request, self._account_of, self._book)
         if fault and fault.kind.change:
             reply = fault.kind.change(reply, fault.details)
         unanswered = fault is not None and fault.name in ("stall", "reset")
@@ -255,12 +253,12 @@ class Service:
                 query=request.query,
                 endpoint=request.endpoint,
                 account=account,
-                token_sent="authorization" in request.headers,
+                token_sent="Authorization" in request.headers,
                 status=None if unanswered else reply.status,
                 fault=fault.name if fault else None,
             )
         )
-        return Outcome(reply, fault)
+        return reply, fault
 
 
 def _token(seed: int, label: str, number: int) -> str:
