@@ -137,3 +137,10 @@ def test_the_pages_have_code() -> None:
 def test_a_word_that_readers_search_for_is_on_a_page(word: str) -> None:
     found = [page for page in PAGES if re.search(rf"\b{word}\b", page.read_text("utf-8"), re.I)]
     assert [relative(page) for page in found if page.parent != ROOT]
+
+
+def test_the_style_sheet_names_sections_that_exist() -> None:
+    styled = set(re.findall(r"section#([\w-]+)", (ROOT / "docs/_static/tables.css").read_text()))
+    titles = re.findall(r"^#+ (.+)$", "\n".join(page.read_text("utf-8") for page in PAGES), re.M)
+    assert styled
+    assert styled <= {re.sub(r"[^a-z0-9]+", "-", title.lower()) for title in titles}
