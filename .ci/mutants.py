@@ -72,6 +72,14 @@ AREAS = {
     ),
 }
 
+# The finder of an editable installation comes before PYTHONPATH: no test would see a mutant.
+SITE = """import sys
+sys.meta_path[:] = [one for one in sys.meta_path if "Redirecting" not in type(one).__name__]
+"""
+IMPORTED = """import sys, tradingdata
+sys.exit(not tradingdata.__file__.startswith(sys.argv[1]))
+"""
+
 # What to look for on a line, and what to put in its place.
 COMMON = [
     (r" == ", " != "), (r" != ", " == "), (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "),
@@ -156,6 +164,9 @@ def prepare() -> None:
         [sys.executable, "-P", "-c", script], capture_output=True, check=True, text=True
     )
     shutil.copy(found.stdout.strip(), COPY / "python/tradingdata")
+    (COPY / "python/sitecustomize.py").write_text(SITE, "utf-8")
+    if not run(sys.executable, "-c", IMPORTED, str(COPY / "python")):
+        raise SystemExit("Python imports another tradingdata than the copy in build/mutants")
 
 
 def build_core() -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
+from calls import wait_until
 from searching import codes, pages_asked
 from service import Behaviour, Request, Service, delay, hold, json_reply, pages, reply, stocks
 
@@ -97,10 +98,7 @@ class TestSync:
         with pytest.raises(td.DecodeError) as caught:
             client.search("x", page_size=5, prefetch=4).all()
         assert caught.value.page == 2
-        until = time.monotonic() + 5
-        while service.open_connections > 1 and time.monotonic() < until:
-            time.sleep(0.001)
-        assert service.open_connections <= 1  # one that is idle is kept
+        wait_until(lambda: service.open_connections <= 1)  # one that is idle is kept
 
     @pytest.mark.usefixtures("gate")
     def test_so_does_an_error_of_on_page(self, client: td.Client, service: Service) -> None:

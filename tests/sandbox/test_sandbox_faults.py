@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from calls import within
 from sandbox_calls import PATHS, SOURCE, Answer, ask, book_headers, connect
 from tradingdata import sandbox
 
@@ -142,10 +143,8 @@ def test_a_redirect_leads_elsewhere(day: sandbox.Service) -> None:
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_a_stall_sends_nothing_for_its_time(day: sandbox.Service, endpoint: str) -> None:
     day.fail_next("stall", seconds=30)
-    begun = time.monotonic()
     with pytest.raises(TimeoutError):
         ask(day, endpoint, timeout=0.2)
-    assert time.monotonic() - begun < 5
     day.fail_next("stall", seconds=0.1)
     with pytest.raises(http.client.RemoteDisconnected):
         ask(day, endpoint)
@@ -164,11 +163,10 @@ def test_a_slow_answer_is_right_and_the_connection_stays(
         if seconds:
             day.fail_next("slow", seconds=seconds)
         begun = time.monotonic()
-        connection.request(method, path, body, book_headers(day))
-        reply = connection.getresponse()
-        headers_came = time.monotonic() - begun
+        with within(0.5):
+            connection.request(method, path, body, book_headers(day))
+            reply = connection.getresponse()
         answers.append(reply.read())
-        assert headers_came < 0.6
         assert time.monotonic() - begun >= seconds
     connection.close()
     assert answers[0] == answers[1]

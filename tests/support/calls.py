@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import inspect
 import os
 import subprocess
 import sys
@@ -26,6 +24,7 @@ from service import (
     resolver_environment,
     trades,
 )
+from starvation import starved, untimed
 
 TOKEN = "canary-b1f0c2d9"
 BOOK_PATH = "/api/v1/trade/book"
@@ -33,24 +32,10 @@ BOOK_PATH = "/api/v1/trade/book"
 PROMISED = 0.1
 
 
-def starved(before: dict[str, int] | None = None) -> tuple[float, dict[str, int]]:
-    """Seconds for which this process's threads could have run but had no processor, since `before`.
-
-    Only Linux reports it; elsewhere the result is 0. Also returns the state to pass as `before`.
-    """
-    found: dict[str, int] = {}
-    with contextlib.suppress(OSError):
-        for thread in os.listdir("/proc/self/task"):
-            with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/schedstat") as file:
-                found[thread] = int(file.read().split()[1])
-    waits = [ns - (before or {}).get(thread, 0) for thread, ns in found.items()]
-    return sum(waits) / 1e9, found
-
-
 def in_time(elapsed: float, seconds: float, *, at_least: float = 0.0, waited: float = 0.0) -> None:
     """Checks that something took `seconds`, and no longer than is promised.
 
-    `waited` is the time spent waiting for a processor, which other processes caused.
+    `waited` is what `starved()` grew by, which other processes caused.
     """
     assert elapsed >= at_least
     assert elapsed - waited <= seconds + PROMISED, (
@@ -76,9 +61,13 @@ def async_call(url: str, what: str = "trade_book", *arguments: Any, **options: A
     """The same with AsyncClient, on an event loop of its own."""
 
     async def run() -> Any:
-        async with td.AsyncClient(url, **{"access_token": TOKEN, **options}) as client:
+        client = td.AsyncClient(url, **{"access_token": TOKEN, **options})
+        try:
             result = getattr(client, what)(*arguments)
             return await (result.all() if what == "search" else result)
+        finally:
+            with untimed():
+                await client.aclose()
 
     return asyncio.run(run())
 
@@ -101,14 +90,14 @@ def failure(
 @contextmanager
 def within(seconds: float, *, at_least: float = 0.0) -> Iterator[None]:
     """Checks that the block takes so long, and no longer than is promised."""
-    _, before = starved()
+    before = starved()
     started = time.monotonic()
     yield
     elapsed = time.monotonic() - started
-    in_time(elapsed, seconds, at_least=at_least, waited=starved(before)[0])
+    in_time(elapsed, seconds, at_least=at_least, waited=starved() - before)
 
 
-def wait_until(holds: Callable[[], bool], patience: float = 10) -> None:
+def wait_until(holds: Callable[[], bool], patience: float = 30) -> None:
     """Waits for what comes a little later, such as the end of a thread."""
     until = time.monotonic() + patience
     while not holds():
@@ -156,8 +145,9 @@ def run_child(
 
 
 PRELUDE = f"""
-import contextlib, os, sys, time
+import os, sys, time
+sys.path.append({str(Path(__file__).parent)!r})
 import tradingdata as td
+from starvation import starved
 TOKEN = {TOKEN!r}
-{inspect.getsource(starved)}
 """

@@ -15,7 +15,7 @@ from .ports import listen
 from .request import BadRequest, CutRequest, Request, TlsHello, read_request
 from .script import Script, Unscripted
 
-JOIN_TIMEOUT = 5.0
+JOIN_TIMEOUT = 30.0
 REFUSAL = b"HTTP/1.1 400 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
