@@ -6,19 +6,16 @@ Requests run on one worker thread per event loop; see ``asyncio_bridge``.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import weakref
 from typing import TYPE_CHECKING, overload
 
+from .._util.plans import run_async
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
-from ..errors import ClientClosedError, StockNotFoundError, TradingDataError
+from ..errors import ClientClosedError
 from .async_tokens import AsyncTokenSource
 from .asyncio_bridge import LoopPorts
 from .base import Book, ClientBase
-from .call_log import log_end
-from .options import check_open
 from .pager import AsyncSearchPager
-from .tokens import REFUSALS, late
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
@@ -65,14 +62,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
 
     async def books(self, *, timeout: float | None = None) -> Books:
         """Returns a consistent pair of order and trade book; see ``Client.books``."""
-        from .snapshot import Snapshot
-
-        budget = self._budget(timeout)
-        snapshot = Snapshot(budget, self._account)
-        for step in snapshot:
-            await asyncio.sleep(step.wait)
-            snapshot.take(await self._book(step.kind, step.time_left))
-        return snapshot.books
+        return await run_async(self._snapshot(timeout, asyncio.sleep))
 
     def search(
         self,
@@ -111,24 +101,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
         self, identifier: str | Iterable[str], *, timeout: float | None = None
     ) -> Stock | StockList:
         """Returns the stock with this NSE symbol, BSE code or ISIN; see ``Client.stock``."""
-        from .stock_lookup import StockLookup, StockLookups
-
-        if not isinstance(identifier, str):
-            lookups = StockLookups(identifier)
-            for one in lookups:
-                try:
-                    lookups.add(one, await self.stock(one, timeout=timeout))
-                except StockNotFoundError as error:
-                    lookups.add_error(one, error)
-            return lookups.result()
-        lookup = StockLookup(identifier, self._account)
-        budget = self._budget(timeout)
-        pages = self.search(lookup.wanted, prefetch=0)._pages_within(budget)
-        async with contextlib.aclosing(pages):
-            async for page in pages:
-                if (found := lookup.find(page)) is not None:
-                    return found
-        raise lookup.not_found()
+        return await run_async(self._lookup(identifier, timeout))
 
     # -- the books as they change --
 
@@ -182,39 +155,9 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
     # -- how a call is made --
 
     async def _book(self, kind: type[Book], timeout: float | None) -> Book:
-        what = kind._record
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._budget(timeout)
-        refused = False
-        try:
-            check_open(self._core)
-            generation = await self._tokens.ready(deadline)
-            try:
-                response = await self._request(what, deadline, loop)
-            except REFUSALS:
-                if not await self._tokens.refresh(generation, deadline):
-                    raise
-                refused = True
-            if refused:
-                response = await self._request(what, deadline, loop)
-        except TradingDataError as error:
-            error.account = self._account
-            raise
-        return self._received(kind, response)
+        return self._received(kind, await run_async(self._response(kind._record, timeout)))
 
-    async def _request(
-        self, what: str, deadline: float, loop: asyncio.AbstractEventLoop
-    ) -> tuple[Any, ...]:
-        """Makes one call with the current token and logs how it ended."""
-        started = loop.time()
-        try:
-            if started >= deadline:
-                raise late()
-            port = self._ports.of(loop)
-            call = port.worker.submit_book(what, deadline - started)
-            response = (await port.outcome(call, self._retry_hook(what))).result()
-        except TradingDataError as error:
-            log_end(what, self._account, loop.time() - started, error=error)
-            raise
-        log_end(what, self._account, loop.time() - started, status=response[1])
-        return response
+    async def _send(self, what: str, seconds: float) -> tuple[Any, ...]:
+        port = self._ports.of(asyncio.get_running_loop())
+        call = port.worker.submit_book(what, seconds)
+        return (await port.outcome(call, self._retry_hook(what))).result()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from inspect import isawaitable
@@ -24,42 +25,12 @@ class AsyncTokenSource(Source):
     # process id matters: nothing in a forked child completes a call that the parent began.
     _turn: tuple[int, Future[None]] | None = None
 
-    async def ready(self, deadline: float) -> int:
-        """Same as ``TokenSource.ready``, with a deadline on the running loop's clock."""
-        if not self._core.has_token:
-            async with self._exclusive(deadline):
-                if not self._core.has_token:
-                    self._take(Held(await self._fetch(self._function_or_fail())))
-        return self._generation
-
-    async def refresh(self, generation: int, deadline: float) -> bool:
-        """Same as ``TokenSource.refresh``, with a deadline on the running loop's clock."""
-        if self._generation != generation:
-            return True
-        if self._function is None:
-            return False
-        async with self._exclusive(deadline):
-            if self._generation != generation:
-                return True
-            return self._take(Held(await self._fetch(self._function)))
-
-    @asynccontextmanager
-    async def _exclusive(self, deadline: float) -> AsyncIterator[None]:
-        """Admits one task at a time, from any loop; raises DeadlineError at the deadline."""
-        self._refuse_reentry()
+    async def _begin(self, deadline: float) -> None:
         mine: Future[None] = Future()
-        try:
-            async with asyncio.timeout_at(deadline):
-                while (other := self._take_turn(mine)) is not None:
-                    # Shielded: cancelling a waiting task must not complete the running call.
-                    await asyncio.shield(asyncio.wrap_future(other))
-                try:
-                    yield
-                finally:
-                    self._turn = None
-                    mine.set_result(None)
-        except TimeoutError:
-            raise late() from None
+        async with _until(deadline):
+            while (other := self._take_turn(mine)) is not None:
+                # Shielded: cancelling a waiting task must not complete the running call.
+                await asyncio.shield(asyncio.wrap_future(other))
 
     def _take_turn(self, mine: Future[None]) -> Future[None] | None:
         with self._changing:
@@ -68,7 +39,22 @@ class AsyncTokenSource(Source):
             self._turn = (os.getpid(), mine)
             return None
 
-    async def _fetch(self, function: Callable[[], Any]) -> object:
-        with self._inside_function():
-            result = function() if is_async(function) else await asyncio.to_thread(function)
-            return await result if isawaitable(result) else result
+    def _end(self) -> None:
+        turn, self._turn = self._turn, None
+        if turn is not None:
+            turn[1].set_result(None)
+
+    async def _fetch(self, function: Callable[[], Any], deadline: float) -> Held:
+        async with _until(deadline):
+            with self._inside_function():
+                result = function() if is_async(function) else await asyncio.to_thread(function)
+                return Held(await result if isawaitable(result) else result)
+
+
+@asynccontextmanager
+async def _until(deadline: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(deadline - time.monotonic()):
+            yield
+    except TimeoutError:
+        raise late() from None

@@ -1,10 +1,12 @@
 """Base of the synchronous and the asynchronous client: options, token, label and display.
 
-Only code that waits for the service exists twice, in ``client`` and ``async_client``.
+What waits for the service is a plan here (see ``plans``), which ``client`` runs and
+``async_client`` awaits.
 """
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
@@ -12,19 +14,24 @@ from .. import _core
 from .._util.validate import hook, seconds, text, zone
 from ..books.book import OrderBook, TradeBook
 from ..books.response import response_of
-from .call_log import log_retry
-from .options import make_core
+from ..errors import StockNotFoundError, TradingDataError
+from .call_log import log_end, log_retry
+from .options import check_open, make_core
 from .stats import ClientStats
-from .tokens import Held, Source, held
+from .tokens import REFUSALS, Held, Source, held, late
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import datetime, tzinfo
     from datetime import time as clock_time
     from typing import Self
 
+    from .._util.plans import Plan
+    from ..books.book import StockList
+    from ..books.records import Stock
     from .call_log import Retry
+    from .snapshot import Books
 
 Token = TypeVar("Token")
 """The type of ``access_token``: text, or the kinds of function that the client can call."""
@@ -42,6 +49,7 @@ class ClientBase(Generic[Token, Tokens]):
     _token_source: ClassVar[type[Source]]
     _tokens: Tokens
     _book: Callable[..., Any]
+    _send: Callable[[str, float], Any]
 
     def __init__(
         self,
@@ -176,6 +184,67 @@ class ClientBase(Generic[Token, Tokens]):
 
         poll = partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
         return run(poll, state, seconds("interval", interval), time_left(until))
+
+    # -- the plans that both clients run --
+
+    def _response(self, what: str, timeout: float | None) -> Plan[tuple[Any, ...]]:
+        """Makes a call; if the service refuses the token, once more with a new one."""
+        deadline = time.monotonic() + self._budget(timeout)
+        try:
+            check_open(self._core)
+            generation = yield from self._tokens.ready(deadline)
+            try:
+                return (yield from self._request(what, deadline))
+            except REFUSALS:
+                if not (yield from self._tokens.refresh(generation, deadline)):
+                    raise
+            return (yield from self._request(what, deadline))
+        except TradingDataError as error:
+            error.account = self._account
+            raise
+
+    def _request(self, what: str, deadline: float) -> Plan[tuple[Any, ...]]:
+        """Sends one request with the current token and logs how it ended."""
+        started = time.monotonic()
+        try:
+            if started >= deadline:
+                raise late()
+            response: tuple[Any, ...] = yield self._send(what, deadline - started)
+        except TradingDataError as error:
+            log_end(what, self._account, time.monotonic() - started, error=error)
+            raise
+        log_end(what, self._account, time.monotonic() - started, status=response[1])
+        return response
+
+    def _snapshot(self, timeout: float | None, pause: Callable[[float], Any]) -> Plan[Books]:
+        from .snapshot import Snapshot
+
+        snapshot = Snapshot(self._budget(timeout), self._account)
+        for step in snapshot:
+            yield pause(step.wait)
+            snapshot.take((yield self._book(step.kind, step.time_left)))
+        return snapshot.books
+
+    def _lookup(
+        self, identifier: str | Iterable[str], timeout: float | None
+    ) -> Plan[Stock | StockList]:
+        from .stock_lookup import StockLookup, StockLookups
+
+        client: Any = self
+        if not isinstance(identifier, str):
+            lookups = StockLookups(identifier)
+            for one in lookups:
+                try:
+                    lookups.add(one, (yield client.stock(one, timeout=timeout)))
+                except StockNotFoundError as error:
+                    lookups.add_error(one, error)
+            return lookups.result()
+        lookup = StockLookup(identifier, self._account)
+        budget = self._budget(timeout)
+        found: Stock | None = yield client.search(lookup.wanted, prefetch=0)._find(lookup, budget)
+        if found is None:
+            raise lookup.not_found()
+        return found
 
     def _budget(self, timeout: float | None) -> float:
         """Seconds that a call may take."""

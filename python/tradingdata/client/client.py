@@ -10,13 +10,11 @@ import time
 from typing import TYPE_CHECKING, overload
 
 from .. import _core
+from .._util.plans import run
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
-from ..errors import StockNotFoundError, TradingDataError
 from .base import Book, ClientBase
-from .call_log import log_end
-from .options import check_open
 from .pager import SearchPager
-from .tokens import REFUSALS, TokenSource, late
+from .tokens import TokenSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -133,14 +131,7 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
                 up. It has both books and the orders on which they differ.
             TradingDataError: As in ``trade_book``.
         """
-        from .snapshot import Snapshot
-
-        budget = self._budget(timeout)
-        snapshot = Snapshot(budget, self._account)
-        for step in snapshot:
-            time.sleep(step.wait)
-            snapshot.take(self._book(step.kind, step.time_left))
-        return snapshot.books
+        return run(self._snapshot(timeout, time.sleep))
 
     def search(
         self,
@@ -221,22 +212,7 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
                 choose. ``nearest`` has names of similar stocks; for several identifiers,
                 ``received`` has the stocks that were found.
         """
-        from .stock_lookup import StockLookup, StockLookups
-
-        if not isinstance(identifier, str):
-            lookups = StockLookups(identifier)
-            for one in lookups:
-                try:
-                    lookups.add(one, self.stock(one, timeout=timeout))
-                except StockNotFoundError as error:
-                    lookups.add_error(one, error)
-            return lookups.result()
-        lookup = StockLookup(identifier, self._account)
-        budget = self._budget(timeout)
-        for page in self.search(lookup.wanted, prefetch=0)._pages_within(budget):
-            if (found := lookup.find(page)) is not None:
-                return found
-        raise lookup.not_found()
+        return run(self._lookup(identifier, timeout))
 
     # -- the books as they change --
 
@@ -329,34 +305,7 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
     # -- how a call is made --
 
     def _book(self, kind: type[Book], timeout: float | None) -> Book:
-        what = kind._record
-        deadline = time.monotonic() + self._budget(timeout)
-        refused = False
-        try:
-            check_open(self._core)
-            generation = self._tokens.ready(deadline)
-            try:
-                response = self._request(what, deadline)
-            except REFUSALS:
-                if not self._tokens.refresh(generation, deadline):
-                    raise
-                refused = True
-            if refused:
-                response = self._request(what, deadline)
-        except TradingDataError as error:
-            error.account = self._account
-            raise
-        return self._received(kind, response)
+        return self._received(kind, run(self._response(kind._record, timeout)))
 
-    def _request(self, what: str, deadline: float) -> tuple[Any, ...]:
-        """Makes one call with the current token and logs how it ended."""
-        started = time.monotonic()
-        try:
-            if started >= deadline:
-                raise late()
-            response = self._core.book(what, deadline - started, self._retry_hook(what))
-        except TradingDataError as error:
-            log_end(what, self._account, time.monotonic() - started, error=error)
-            raise
-        log_end(what, self._account, time.monotonic() - started, status=response[1])
-        return response
+    def _send(self, what: str, seconds: float) -> tuple[Any, ...]:
+        return self._core.book(what, seconds, self._retry_hook(what))

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .._util.plans import run, run_async
 from .._util.validate import count, flag, hook, seconds, words
 from ..books.book import StockList, concat
 from ..errors import PaginationError, TradingDataError
@@ -19,10 +20,12 @@ from .search_state import SearchPass
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator
 
+    from .._util.plans import Plan
     from ..books.records import Stock
     from .asyncio_bridge import LoopPorts
     from .base import ClientBase
     from .search_state import SearchStats
+    from .stock_lookup import StockLookup
 
 MOST_PASSES = 5
 LONGEST_SHOWN = 60  # maximum length of a query in a repr
@@ -103,6 +106,16 @@ class _Pager:
         """The counts of the latest pass so far."""
         return self._pass.stats
 
+    def _all(self, confirm: bool) -> Plan[StockList]:
+        pager: Any = self
+        found: StockList = yield pager._read()
+        for _ in range(MOST_PASSES - 1) if confirm else ():
+            again: StockList = yield pager._read()
+            if _companies(again) == _companies(found):
+                return again
+            found = again
+        return _unconfirmed(found) if confirm else found
+
     @property
     def _doubt(self) -> str | None:
         return self._pass.doubt
@@ -150,8 +163,10 @@ class SearchPager(_Pager):
         """
         yield from self._walk(*self._begin(_core.Search))
 
-    def _pages_within(self, budget: float) -> Generator[StockList, None, None]:
-        yield from self._walk(*self._begin(_core.Search, within=budget))
+    def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
+        """Returns the stock that the lookup finds on a page, within a number of seconds."""
+        pages = self._walk(*self._begin(_core.Search, within=budget))
+        return next(filter(None, map(lookup.find, pages)), None)
 
     def _walk(self, run: Any, progress: SearchPass) -> Generator[StockList, None, None]:
         bar = progress_bar(f"search {self._shown()}", "stocks", enabled=self._progress)
@@ -188,13 +203,7 @@ class SearchPager(_Pager):
             PaginationError: The service ignores ``page``, or five passes all differed.
             TradingDataError: A page failed; ``received`` has the stocks before it.
         """
-        found = concat([StockList(), *self.pages()])
-        for _ in range(MOST_PASSES - 1) if confirm else ():
-            again = concat([StockList(), *self.pages()])
-            if _companies(again) == _companies(found):
-                return again
-            found = again
-        return _unconfirmed(found) if confirm else found
+        return run(self._all(confirm))
 
     def first(self, n: int) -> StockList:
         """Returns the first stocks of the search, requesting only the pages needed for them.
@@ -205,7 +214,9 @@ class SearchPager(_Pager):
         Returns:
             At most ``n`` stocks.
         """
-        most = count("n", n, least=0)
+        return self._read(count("n", n, least=0))
+
+    def _read(self, most: int | None = None) -> StockList:
         return concat([StockList(), *self._walk(*self._begin(_core.Search, most))])
 
     to_pandas = of_all(StockList.to_pandas)
@@ -249,8 +260,14 @@ class AsyncSearchPager(_Pager):
         """Yields the search page by page; see ``SearchPager.pages``."""
         return self._walk()
 
-    def _pages_within(self, budget: float) -> AsyncGenerator[StockList, None]:
-        return self._walk(*self._begin(_core.SearchRun, within=budget))
+    async def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
+        from contextlib import aclosing
+
+        async with aclosing(self._walk(*self._begin(_core.SearchRun, within=budget))) as pages:
+            async for page in pages:
+                if (found := lookup.find(page)) is not None:
+                    return found
+        return None
 
     async def _walk(
         self, run: Any = None, progress: SearchPass | None = None
@@ -291,13 +308,7 @@ class AsyncSearchPager(_Pager):
 
     async def all(self, *, confirm: bool = False) -> StockList:
         """Returns all stocks of the search; see ``SearchPager.all``."""
-        found = await self._read()
-        for _ in range(MOST_PASSES - 1) if confirm else ():
-            again = await self._read()
-            if _companies(again) == _companies(found):
-                return again
-            found = again
-        return _unconfirmed(found) if confirm else found
+        return await run_async(self._all(confirm))
 
     async def first(self, n: int) -> StockList:
         """Returns the first ``n`` stocks of the search; see ``SearchPager.first``."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .. import _core
+    from .._util.plans import Plan
 
 ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a token
 
@@ -67,6 +68,9 @@ class Source:
     """Base of the token sources: the token's generation, and validation of new tokens."""
 
     _takes_async = False
+    _begin: Callable[[float], Any]  # waits for the turn to call the function, until a deadline
+    _end: Callable[[], None]  # passes the turn on
+    _fetch: Callable[[Callable[[], Any], float], Any]  # calls it; its result is a `Held`
 
     def __init__(self, core: _core.Client, token: Held) -> None:
         self._core = core
@@ -109,10 +113,34 @@ class Source:
             )
         return self._core.set_token(token.value)
 
-    def _function_or_fail(self) -> Callable[[], Any]:
-        if self._function is None:
+    def ready(self, deadline: float) -> Plan[int]:
+        """Ensures that there is a token and returns its generation, the argument of ``refresh``.
+
+        Waits until ``deadline`` (``time.monotonic``) for a call of the function by another caller.
+        """
+        if self._function is None and not self._core.has_token:
             raise ConfigurationError(_NO_TOKEN)
-        return self._function
+        yield from self._renew(lambda: self._core.has_token, deadline)
+        return self._generation
+
+    def refresh(self, generation: int, deadline: float) -> Plan[bool]:
+        """Replaces the token of ``generation``, which the service refused.
+
+        Returns False if there is no function, or if it returns the same token again: the caller
+        then raises the refusal.
+        """
+        return (yield from self._renew(lambda: self._generation != generation, deadline))
+
+    def _renew(self, is_new: Callable[[], bool], deadline: float) -> Plan[bool]:
+        """Calls the function unless another call has renewed the token, or one was assigned."""
+        if is_new() or self._function is None:
+            return is_new()
+        self._refuse_reentry()
+        yield self._begin(deadline)
+        try:
+            return is_new() or self._take((yield self._fetch(self._function, deadline)))
+        finally:
+            self._end()
 
     def _refuse_reentry(self) -> None:
         if self in _fetching.get():
@@ -171,45 +199,16 @@ class TokenSource(Source):
         super().__init__(core, token)
         self._turn = ForkLock()  # held while the function runs; waiting threads use its result
 
-    def ready(self, deadline: float) -> int:
-        """Ensures that there is a token and returns its generation, the argument of ``refresh``.
-
-        Waits until ``deadline`` (``time.monotonic``) for a call of the function in another thread.
-        """
-        if not self._core.has_token:
-            with self._exclusive(deadline):
-                if not self._core.has_token:
-                    self._take(Held(self._fetch(self._function_or_fail())))
-        return self._generation
-
-    def refresh(self, generation: int, deadline: float) -> bool:
-        """Replaces the token of ``generation``, which the service refused.
-
-        Returns False if there is no function, or if it returns the same token again: the caller
-        then raises the refusal.
-        """
-        if self._generation != generation:
-            return True  # another call refreshed the token meanwhile, or one was assigned
-        if self._function is None:
-            return False
-        with self._exclusive(deadline):
-            if self._generation != generation:
-                return True
-            return self._take(Held(self._fetch(self._function)))
-
-    @contextmanager
-    def _exclusive(self, deadline: float) -> Iterator[None]:
-        self._refuse_reentry()
+    def _begin(self, deadline: float) -> None:
         if not self._turn.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise late()
-        try:
-            yield
-        finally:
-            self._turn.release()
 
-    def _fetch(self, function: Callable[[], Any]) -> object:
+    def _end(self) -> None:
+        self._turn.release()
+
+    def _fetch(self, function: Callable[[], Any], deadline: float) -> Held:
         with self._inside_function():
-            return function()
+            return Held(function())
 
 
 def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
