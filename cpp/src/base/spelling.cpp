@@ -99,6 +99,7 @@ std::optional<Escape> html_reference(std::string_view text) {
     const bool closed = end < text.size() && text[end] == ';';
     return escape_of(digits.value, end + (closed ? 1 : 0));
   }
+  if (text.size() < 2 || !is_letter(text[1])) return std::nullopt;  // most ampersands are text
   for (const Named& reference : named_references) {
     if (text.substr(1).starts_with(reference.name)) {
       return Escape{reference.character, 1 + reference.name.size()};

@@ -50,13 +50,16 @@ void wipe_vector(std::vector<Value>& values) {
 
 }  // namespace
 
-TokenSearch::Piece TokenSearch::piece_at(const char* text) {
+inline TokenSearch::Piece TokenSearch::piece_at(const char* text) {
   // With this bit set, upper and lower case are alike, and few other characters are.
-  constexpr std::array<unsigned char, 8> case_bits{0x20, 0x20, 0x20, 0x20, 0x20, 0x20};
+  constexpr Piece case_bits = 0x2020'2020'2020;
   static_assert(piece_length == 6);
-  Piece piece = 0;
-  std::memcpy(&piece, text, piece_length);
-  return piece | std::bit_cast<Piece>(case_bits);
+  // One copy of six bytes would be assembled in memory, and reading it back would stall.
+  std::uint32_t first = 0;
+  std::uint16_t last = 0;
+  std::memcpy(&first, text, sizeof first);
+  std::memcpy(&last, text + sizeof first, sizeof last);
+  return (first | Piece{last} << 32) | case_bits;
 }
 
 void TokenSearch::Pieces::add(std::string_view token) {
@@ -75,7 +78,7 @@ void TokenSearch::Pieces::wipe() {
   wipe_vector(sorted_);
 }
 
-bool TokenSearch::Pieces::has(Piece piece) const {
+inline bool TokenSearch::Pieces::has(Piece piece) const {
   return (filter_[hash(piece) / 64] >> hash(piece) % 64 & 1) != 0 &&
          std::binary_search(sorted_.begin(), sorted_.end(), piece);
 }
@@ -175,17 +178,25 @@ bool TokenSearch::Overwriter::word_ends_behind(std::size_t place) {
 void TokenSearch::Overwriter::pass_plain(std::size_t end) {
   const std::size_t stride = tokens_.least_kept_ - piece_length + 1;
   const std::size_t last = size_ < piece_length ? 0 : std::min(end, size_ - piece_length + 1);
-  for (; sample_ < last; sample_ += stride) {
-    if (sample_ >= plain_done_ && tokens_.kept_.has(piece_at(body_ + sample_))) {
-      plain_done_ = hide_word(sample_);
+  // Local copies: what the loop reads stays in registers.
+  const Pieces& pieces = tokens_.kept_;
+  const char* const body = body_;
+  std::size_t sample = sample_;
+  for (; sample < last; sample += stride) {
+    if (pieces.has(piece_at(body + sample)) && sample >= plain_done_) {
+      plain_done_ = hide_word(sample);
     }
   }
+  sample_ = sample;
 }
 
-// The body's padding lets the last block be read whole.
+// Few blocks contain an escape, so four are looked at together. Reads into the body's padding.
 void TokenSearch::Overwriter::pass_escapes(std::size_t begin, std::size_t end) {
-  for (std::size_t at = begin; at < end; at += 16) {
-    for (std::uint32_t bits = escapes_in_16(body_ + at); bits != 0; bits &= bits - 1) {
+  for (std::size_t at = begin; at < end; at += 64) {
+    const char* const text = body_ + at;
+    const std::uint64_t low = escapes_in_16(text) | escapes_in_16(text + 16) << 16;
+    const std::uint64_t high = escapes_in_16(text + 32) | escapes_in_16(text + 48) << 16;
+    for (std::uint64_t bits = low | high << 32; bits != 0; bits &= bits - 1) {
       const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(bits));
       if (place >= end || place < escapes_done_) continue;
       const std::optional<Escape> escape = escape_at({body_, size_}, place);
