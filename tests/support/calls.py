@@ -16,7 +16,6 @@ import pytest
 
 import tradingdata as td
 from service import (
-    Authority,
     Behaviour,
     NoCompiler,
     Service,
@@ -118,11 +117,6 @@ def resolver(folder: Path, **options: Any) -> dict[str, str]:
         return resolver_environment(folder, **options)
     except NoCompiler as error:
         pytest.skip(str(error))
-
-
-def trusted(ca: Authority, **options: Any) -> dict[str, Any]:
-    """Options of a client that trusts the tests' authority."""
-    return {"ca_file": ca.pem_file, **options}
 
 
 def run_child(

@@ -43,7 +43,7 @@ from .framing import (
     reset_mid_body,
     two_content_lengths,
 )
-from .http2 import Http2, h2_goaway, h2_reply, h2_reset
+from .http2 import h2_goaway, h2_reset
 from .log import Opened
 from .pages import pages
 from .ports import black_hole, closed_port, deaf_port, has_ipv6
@@ -94,7 +94,6 @@ __all__ = [
     "Connection",
     "ConnectionOver",
     "Field",
-    "Http2",
     "NoCompiler",
     "Opened",
     "Proxy",
@@ -137,7 +136,6 @@ __all__ = [
     "gzip_trailing",
     "gzip_without_crc",
     "h2_goaway",
-    "h2_reply",
     "h2_reset",
     "hang_up",
     "has_ipv6",

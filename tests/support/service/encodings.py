@@ -14,7 +14,6 @@ from .framing import CHUNKED, CONTENT_TYPE, chunk
 from .replies import EMPTY_BOOK, head, reply
 
 GZIP = 31
-GZIP_HEADER = 10
 GZIP_TRAILER = 8
 
 

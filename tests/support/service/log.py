@@ -12,13 +12,12 @@ from .request import Request
 
 @dataclass
 class Opened:
-    """One TCP connection; times are time.monotonic(), `tls` and `alpn` are set by the handshake.
+    """One TCP connection; `closed_at` is time.monotonic(), the handshake sets `tls` and `alpn`.
 
     `unfinished` is what came of a request that the client did not send to its end.
     """
 
     number: int
-    opened_at: float
     closed_at: float | None = None
     tls: str | None = None
     alpn: str | None = None
@@ -33,7 +32,6 @@ class Log:
         self._requests: list[Request] = []
         self._connections: list[Opened] = []
         self._errors: list[Exception] = []
-        self._handshake_failures: list[str] = []
 
     @property
     def requests(self) -> list[Request]:
@@ -52,12 +50,6 @@ class Log:
         """How many connections neither side has closed."""
         with self._changed:
             return self._open()
-
-    @property
-    def handshake_failures(self) -> list[str]:
-        """Why TLS handshakes failed, as the service's side saw it."""
-        with self._changed:
-            return list(self._handshake_failures)
 
     @property
     def errors(self) -> list[Exception]:
@@ -92,7 +84,7 @@ class Log:
 
     def _add_connection(self) -> Opened:
         with self._changed:
-            opened = Opened(number=len(self._connections), opened_at=time.monotonic())
+            opened = Opened(number=len(self._connections))
             self._connections.append(opened)
             self._changed.notify_all()
             return opened
@@ -110,8 +102,3 @@ class Log:
     def _add_error(self, error: Exception) -> None:
         with self._changed:
             self._errors.append(error)
-
-    def _add_handshake_failure(self, why: str) -> None:
-        with self._changed:
-            self._handshake_failures.append(why)
-            self._changed.notify_all()

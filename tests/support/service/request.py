@@ -98,11 +98,11 @@ def read_request(connection: Connection) -> Request | None:
         raise BadRequest(f"the request line has not three words: {lines[0]!r}")
     headers = tuple(_header(line) for line in lines[1:])
     try:
-        raw_body, body = _body(connection, headers)
+        body = _body(connection, headers)
     except CutRequest as error:
         raise CutRequest(head + error.raw) from None
     return Request(
-        raw=head + raw_body,
+        raw=head + body,
         method=words[0],
         target=words[1],
         version=words[2],
@@ -120,36 +120,15 @@ def _header(line: str) -> tuple[str, str]:
     return name, value.strip(" \t")
 
 
-def _body(connection: Connection, headers: tuple[tuple[str, str], ...]) -> tuple[bytes, bytes]:
-    """Return the body as on the wire, and without its chunk frames."""
+def _body(connection: Connection, headers: tuple[tuple[str, str], ...]) -> bytes:
     lengths = [value for name, value in headers if name.lower() == "content-length"]
     if any(name.lower() == "transfer-encoding" for name, _ in headers):
-        return _chunked_body(connection)
+        raise BadRequest("the body is in chunks, which the package never sends")
     if not lengths:
-        return b"", b""
+        return b""
     if len(lengths) > 1 or not lengths[0].isdecimal():
         raise BadRequest(f"not one Content-Length: {lengths}")
     body = connection.take(int(lengths[0]))
     if len(body) != int(lengths[0]):
         raise CutRequest(body)
-    return body, body
-
-
-def _chunked_body(connection: Connection) -> tuple[bytes, bytes]:
-    raw, body = b"", b""
-    while True:
-        line = connection.take_through(b"\r\n", limit=HEAD_LIMIT)
-        raw += line
-        if not line.endswith(b"\r\n"):
-            raise CutRequest(raw)
-        try:
-            size = int(line.partition(b";")[0], 16)
-        except ValueError:
-            raise BadRequest(f"not a chunk size: {line[:40]!r}") from None
-        chunk = connection.take(size + 2)
-        raw += chunk
-        if len(chunk) != size + 2:
-            raise CutRequest(raw)
-        if size == 0:
-            return raw, body
-        body += chunk[:-2]
+    return body

@@ -138,7 +138,6 @@ class Service(Script, Log):
         except ConnectionOver:
             pass
         except TlsHello:
-            self._add_handshake_failure("TLS was spoken to the plain port")
             self._refuse(connection, b"This Is Plain HTTP")
         except (BadRequest, Unscripted) as error:
             self._add_error(error)
@@ -156,7 +155,6 @@ class Service(Script, Log):
             try:
                 secure = connection.start_tls(self._tls)
             except OSError as error:
-                self._add_handshake_failure(str(error))
                 raise ConnectionOver(str(error)) from error
             opened.tls, opened.alpn = secure.version(), secure.selected_alpn_protocol()
 

@@ -71,10 +71,6 @@ class Authority:
         context.set_ciphers("DEFAULT@SECLEVEL=0")
         return context
 
-    def client_context(self) -> ssl.SSLContext:
-        """Return a client's context that trusts this authority alone."""
-        return ssl.create_default_context(cafile=str(self.pem_file))
-
 
 def _context(leaf: trustme.LeafCert, alpn: Sequence[str] = ()) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
