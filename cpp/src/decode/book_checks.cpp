@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "decode/issue_log.hpp"
-#include "table/duplicate_rows.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata::detail {
@@ -39,19 +38,25 @@ void check_clients(TableBuilder& book, const TokenSearch* tokens, int field) {
   if (count > 0) note(book, tokens, field, Problem::several_clients, other, count);
 }
 
-void check_trades(TableBuilder& book, const TokenSearch* tokens) {
-  const Repeats repeats = repeats_of(book.table(), trade_key);
-  if (repeats.count == 0) return;
-  note(book, tokens, trade_key[0], Problem::repeated_trade, repeats.first, repeats.count);
-}
-
 }  // namespace
 
-void check_book(TableBuilder& book, const TokenSearch* tokens) {
+BookChecks::BookChecks(const Schema& schema) {
+  if (&schema == &trade_schema) trades_.emplace(trade_key);
+}
+
+void BookChecks::see(const Table& book, std::int64_t rows) {
+  if (trades_) trades_->see(book, rows);
+}
+
+void BookChecks::finish(TableBuilder& book, const TokenSearch* tokens) {
   const Table& table = book.table();
   if (table.rows() == 0) return;
   check_clients(book, tokens, table.schema().find("client_id"));
-  if (&table.schema() == &trade_schema) check_trades(book, tokens);
+  if (!trades_) return;
+  trades_->see(table, table.rows());
+  const Repeats repeats = trades_->repeats(table);
+  if (repeats.count == 0) return;
+  note(book, tokens, trade_key[0], Problem::repeated_trade, repeats.first, repeats.count);
 }
 
 }  // namespace tradingdata::detail

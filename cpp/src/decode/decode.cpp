@@ -99,7 +99,8 @@ class Decoder::Walk {
         table_(schema),
         records_(body_, table_, options_, form == Form::book ? "$.data" : "$",
                  form == Form::book ? 1 : 0),
-        envelope_(body_, &records_) {
+        envelope_(body_, &records_),
+        checks_(schema) {
     table_.hold_body(Buffer());
     table_.set_masked(!options_.keep_personal_data);
     if (options_.tokens) overwriter_.emplace(*options_.tokens);
@@ -113,9 +114,8 @@ class Decoder::Walk {
     const PaddedAt padded(body.data() + clean);
     table_.swap_body(body);
     try {
-      read({table_.body(), clean, table_.table().buffers().front().capacity(), false});
-      // NOLINTNEXTLINE(bugprone-empty-catch): only the complete body shows what the error means
-    } catch (const Error&) {
+      read_available(clean);
+      checks_.see(table_.table(), records_.rows());
     } catch (...) {
       table_.swap_body(body);
       throw;
@@ -131,7 +131,7 @@ class Decoder::Walk {
     table_.swap_body(bytes);
     try {
       read(Document(table_.table().buffers().front()));
-      if (form_ == Form::book) detail::check_book(table_, options_.tokens.get());
+      if (form_ == Form::book) checks_.finish(table_, options_.tokens.get());
       note_tokens();
     } catch (Error& error) {
       error.body = redacted_head(body_.view(), most_shown, options_.tokens.get());
@@ -158,6 +158,14 @@ class Decoder::Walk {
     char* place_;
     std::array<char, Buffer::padding> saved_{};
   };
+
+  void read_available(std::int64_t size) {
+    try {
+      read({table_.body(), size, table_.table().buffers().front().capacity(), false});
+      // NOLINTNEXTLINE(bugprone-empty-catch): only the complete body shows what the error means
+    } catch (const Error&) {
+    }
+  }
 
   void read(const Document& body) {
     body_ = body;
@@ -213,6 +221,7 @@ class Decoder::Walk {
   std::optional<TokenSearch::Overwriter> overwriter_;
   RecordWalk records_;
   EnvelopeWalk envelope_;
+  detail::BookChecks checks_;
   std::int64_t first_ = -1;  // the offset of the first value
 };
 
