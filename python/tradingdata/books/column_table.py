@@ -99,6 +99,12 @@ class ColumnTable(TableExport):
             essential=self._essential if list(chosen) == best else chosen,
         )
 
+    def _common_day(self, names: Sequence[str]) -> str:
+        """Returns the day that all times in these columns share, or empty text."""
+        lists = self._lists
+        days = {str(value.date()) for name in names for value in lists[name] if value is not None}
+        return days.pop() if len(days) == 1 else ""
+
     def _selection(
         self,
         columns: Sequence[str] | None = None,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tradingdata._util.atomic_file import whole_file
 
-from .exportable import Source
+from .exportable import Table
 from .options import Format
 from .tables import plain_rows
 
@@ -23,17 +23,17 @@ SUFFIXES = {
 }
 
 
-def as_text(source: Source, form: Format, names: Names, *, extra: bool) -> str:
+def as_text(table: Table, form: Format, names: Names, *, extra: bool) -> str:
     """Returns the rows in a text format."""
     if form is Format.TABLE:
-        return plain_rows(source, [*source.kinds] if names is None else names)
+        return plain_rows(table, [*table._kinds] if names is None else names)
     if form is Format.CSV:
-        return source.table.to_csv(None, names, extra=extra)
-    return source.table.to_json(None, names, extra=extra, lines=form is Format.NDJSON)
+        return table.to_csv(None, names, extra=extra)
+    return table.to_json(None, names, extra=extra, lines=form is Format.NDJSON)
 
 
 def write_file(
-    source: Source, path: Path, form: Format, names: Names, *, extra: bool, overwrite: bool
+    table: Table, path: Path, form: Format, names: Names, *, extra: bool, overwrite: bool
 ) -> None:
     """Writes the rows to a file atomically.
 
@@ -41,10 +41,10 @@ def write_file(
         FileExistsError: The file exists and ``overwrite`` is false.
     """
     if form is Format.PARQUET:
-        source.table.to_parquet(path, names, extra=extra, overwrite=overwrite)
+        table.to_parquet(path, names, extra=extra, overwrite=overwrite)
     elif form is Format.XLSX:
-        source.table.to_excel(path, names, extra=extra, overwrite=overwrite)
+        table.to_excel(path, names, extra=extra, overwrite=overwrite)
     else:
-        text = as_text(source, form, names, extra=extra)
+        text = as_text(table, form, names, extra=extra)
         with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
             file.write(text.encode())

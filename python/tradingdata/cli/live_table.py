@@ -19,7 +19,6 @@ from tradingdata.display.preview import printable, tone_of
 
 from .advice import for_a_terminal
 from .change_lines import change_line, clock
-from .exportable import BookSource
 from .make_client import retry_text
 from .tables import TONE_STYLES, fitting_table, without_common_day
 
@@ -131,9 +130,8 @@ class LiveTable(Live):
         changed = {change.order for change in self._fresh if change.kind != "gone"}
         room = max(3, self.console.height - _AROUND - _RECENT)
         top = orders.sort("last_updated_time", reverse=True)[:room]
-        source = BookSource(top)
-        shown = source.shown(self._names, len(top))
-        without_common_day(source, shown)
+        shown = top._shown(self._names, ends=len(top))
+        without_common_day(top, shown)
         styles = {row: _FRESH for row, order in enumerate(top) if order in changed}
         table = fitting_table(Layout(shown, self.console.width), shown, styles)
         if len(orders) > room:

@@ -11,11 +11,11 @@ from tradingdata import _core
 from tradingdata.display.preview import NOUNS
 
 from .exit_codes import UsageError
-from .exportable import BookSource, Source
+from .exportable import Table
 from .filter_args import RowChoice, chosen_columns
 from .formats import BINARY, SUFFIXES, as_text, write_file
 from .options import Columns, Filter, Format, Output
-from .tables import print_issues, print_rows, record_text
+from .tables import counted, print_issues, print_rows, record_text
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
@@ -56,33 +56,33 @@ class Destination:
         """Whether the output is a table with default columns."""
         return self._path is None and self._format is Format.TABLE and self._columns is None
 
-    def take(self, source: Source) -> None:
+    def take(self, table: Table) -> None:
         """Writes the rows and reports the issues of their response."""
         console = screen()
         if self._path is not None:
-            self._write(self._path, source)
+            self._write(self._path, table)
         elif self._format in BINARY:
-            self._stream(source)
+            self._stream(table)
         elif self._format is Format.TABLE and console is not None:
             asked = self._columns is not None
-            names = self._names(source) or []
-            print_rows(console, source, names, asked=asked, rows=self._rows)
+            names = self._names(table) or []
+            print_rows(console, table, names, asked=asked, rows=self._rows)
             tell = partial(console.print, markup=False)
-            print_issues(source, lambda text, style: tell(text, style=style), lost_only=False)
+            print_issues(table, lambda text, style: tell(text, style=style), lost_only=False)
         else:
-            self._print(source)
+            self._print(table)
 
-    def _print(self, source: Source) -> None:
-        text = as_text(source, self._format, self._names(source), extra=self._extra)
+    def _print(self, table: Table) -> None:
+        text = as_text(table, self._format, self._names(table), extra=self._extra)
         write_out(text.encode())
-        hidden = len(source.kinds) - len(source.key_columns)
+        hidden = len(table._kinds) - len(table._display_columns())
         if self.as_table and hidden:
             remark(f"+{hidden} more columns: --columns")
-        print_issues(source, remark, lost_only=True)
+        print_issues(table, remark, lost_only=True)
 
-    def _write(self, path: Path, source: Source) -> None:
+    def _write(self, path: Path, table: Table) -> None:
         try:
-            self._write_file(path, source, overwrite=self._force)
+            self._write_file(path, table, overwrite=self._force)
         except FileExistsError:
             raise _taken(path) from None
         except OSError as error:
@@ -90,27 +90,27 @@ class Destination:
                 raise
             # The original error names the temporary file.
             raise OSError(error.errno, error.strerror, str(path)) from None
-        remark(f"wrote {source.counted()} to {path}")
-        print_issues(source, remark, lost_only=True)
+        remark(f"wrote {counted(table)} to {path}")
+        print_issues(table, remark, lost_only=True)
 
-    def _stream(self, source: Source) -> None:
+    def _stream(self, table: Table) -> None:
         """Writes a format to standard output that libraries can only write to files."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"book.{self._format.value}")
-            self._write_file(path, source, overwrite=False)
+            self._write_file(path, table, overwrite=False)
             write_out(path.read_bytes())
-        print_issues(source, remark, lost_only=True)
+        print_issues(table, remark, lost_only=True)
 
-    def _write_file(self, path: Path, source: Source, *, overwrite: bool) -> None:
-        names = self._names(source)
-        write_file(source, path, self._format, names, extra=self._extra, overwrite=overwrite)
+    def _write_file(self, path: Path, table: Table, *, overwrite: bool) -> None:
+        names = self._names(table)
+        write_file(table, path, self._format, names, extra=self._extra, overwrite=overwrite)
 
-    def _names(self, source: Source) -> list[str] | None:
+    def _names(self, table: Table) -> list[str] | None:
         """Returns the selected columns, the key columns of a table, or None for all."""
         if self._format is not Format.TABLE:
             return self._columns
-        names = list(source.key_columns) if self._columns is None else self._columns
-        return [*names, *source.unknown] if self._extra else names
+        names = list(table._display_columns()) if self._columns is None else self._columns
+        return [*names, *getattr(table, "extra_fields", ())] if self._extra else names
 
     def _refuse_to_overwrite(self, path: Path) -> None:
         if path.is_dir():
@@ -137,7 +137,7 @@ class BookDestination:
     def take(self, book: Book[Any]) -> None:
         """Writes the selected rows and reports the issues of the response."""
         part = self._rows.rows_of(book)
-        self._destination.take(BookSource(part))
+        self._destination.take(part)
         remark_notes(part)
 
     def take_one(self, book: Book[Any]) -> None:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from tradingdata import _core
+from tradingdata.books.book import Book
 from tradingdata.display.layout import Layout, wrapped
-from tradingdata.display.plain_table import cell_width
+from tradingdata.display.plain_table import cell_width, group
 from tradingdata.display.plain_table import table as plain_table
-from tradingdata.display.preview import ENDS, Shown, field_text, printable
+from tradingdata.display.preview import (
+    ENDS,
+    Shown,
+    book_heading,
+    field_text,
+    issue_lines,
+    printable,
+)
+
+from .exportable import Table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from .exportable import Source
 
 _AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
@@ -25,9 +35,22 @@ _MOST_NAMES = 3
 TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green"}
 
 
-def plain_rows(source: Source, names: Sequence[str]) -> str:
+def counted(table: Table) -> str:
+    """Returns the number of rows with a noun, such as ``1 order``."""
+    return f"{group(len(table))} {table._noun[len(table) != 1]}"
+
+
+def heading(table: Table, day: str = "") -> str:
+    """Returns the line above a table; ``day`` is the common day of its times, if any."""
+    if isinstance(table, Book):
+        return book_heading(table, day)
+    title = re.sub(r" \(see \.\w+\)", "", table._heading())  # attributes, in Python
+    return f"{title} of {day}" if day else title
+
+
+def plain_rows(table: Table, names: Sequence[str]) -> str:
     """Returns the complete table as text: every row and the total, without truncated cells."""
-    shown = source.shown(names, len(source))
+    shown = table._shown(names, ends=len(table))
     rows = [row[1] for row in shown.rows if row is not None]
     rows += [shown.total] if shown.total else []
     right = "".join("r" if number else "l" for number in shown.right)
@@ -35,32 +58,37 @@ def plain_rows(source: Source, names: Sequence[str]) -> str:
 
 
 def print_rows(
-    console: Console, source: Source, names: Sequence[str], *, asked: bool, rows: int | None
+    console: Console, table: Table, names: Sequence[str], *, asked: bool, rows: int | None
 ) -> None:
     """Prints the part of the table that fits the terminal, and what it omits."""
-    if not len(source):
-        console.print(wrapped(source.heading(""), console.width), style="bold")
+    if not len(table):
+        console.print(wrapped(heading(table), console.width), style="bold")
         return
-    shown = source.shown(names, _ends(len(source), console.height, rows))
-    day = without_common_day(source, shown)
-    console.print(wrapped(source.heading(day), console.width), style="bold")
+    shown = table._shown(names, ends=_ends(len(table), console.height, rows))
+    day = without_common_day(table, shown)
+    console.print(wrapped(heading(table, day), console.width), style="bold")
     layout = Layout(shown, console.width)
     console.print(fitting_table(layout, shown))
     _print_left_out(console, shown, layout.missing, asked=asked)
 
 
-def print_issues(source: Source, tell: Any, *, lost_only: bool) -> None:
+def print_issues(table: Table, tell: Any, *, lost_only: bool) -> None:
     """Reports the issues of the response."""
-    lines = source.issues(lost_only=lost_only)
+    if not isinstance(table, Book):
+        return
+    found = zip(issue_lines(table), table.issues, strict=True)
+    lines = [line for line, issue in found if issue.lost or not lost_only]
     for line in lines[:_MOST_ISSUES]:
         tell(f"issue: {line}", "yellow")
     if len(lines) > _MOST_ISSUES:
         tell(f"+{len(lines) - _MOST_ISSUES} more issues", "yellow")
 
 
-def fitting_table(layout: Layout, shown: Shown, styles: Mapping[int, str] | None = None) -> Table:
+def fitting_table(
+    layout: Layout, shown: Shown, styles: Mapping[int, str] | None = None
+) -> RichTable:
     """Returns the rows of a layout as a rich table; ``styles`` are those of rows."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
+    table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
     for name, right in zip(layout.names, layout.right, strict=True):
         table.add_column(
             Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
@@ -101,9 +129,9 @@ def _ends(length: int, height: int, rows: int | None) -> int:
     return length if length <= most else max(1, most // 2)
 
 
-def without_common_day(source: Source, shown: Shown) -> str:
+def without_common_day(table: Table, shown: Shown) -> str:
     """Removes the day from the times if all share one; returns it, else ""."""
-    day = source.common_day([shown.names[at] for at in shown.times])
+    day = table._common_day([shown.names[at] for at in shown.times])
     shown.without_day(day)
     return day
 

@@ -4,35 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .plain_table import cell_width, cut, group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime, tzinfo
-
-    class _Book(Protocol):
-        """What a preview reads of a book; the books themselves are a layer above this one."""
-
-        @property
-        def _record(self) -> str: ...
-        @property
-        def _rows(self) -> _core.Slice: ...
-        @property
-        def response(self) -> Any: ...
-        @property
-        def issues(self) -> tuple[Any, ...]: ...
-        @property
-        def extra_fields(self) -> tuple[str, ...]: ...
-        @property
-        def notes(self) -> tuple[str, ...]: ...
-        def filter(self, **conditions: Any) -> _Book: ...
-        def __len__(self) -> int: ...
-        def __getitem__(self, row: int) -> Any: ...
-        def __iter__(self) -> Iterator[Any]: ...
-
 
 # The columns of a display, the most important first; all others are only counted. The name precedes
 # the symbol, which all expiries and strikes of an underlying share.
@@ -145,9 +124,9 @@ def tone_of(status: str | None) -> str:
     return folded if folded in STATUSES else ""
 
 
-def shown_book(book: _Book, names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
+def shown_book(book: Any, names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
     """Returns the part of a book to display; by default, its key columns."""
-    kinds = _kinds(book._record)
+    kinds = kinds_of(book._record)
     chosen = KEY_COLUMNS[book._record] if names is None else names
 
     def values(name: str, numbers: list[int]) -> list[Any]:
@@ -170,14 +149,14 @@ def shown_book(book: _Book, names: Sequence[str] | None = None, *, ends: int = E
     )
 
 
-def book_preview(book: _Book) -> tuple[str, Shown | None]:
+def book_preview(book: Any) -> tuple[str, Shown | None]:
     """Returns the heading of a book and its table, which is None for an empty book."""
     if not len(book):
-        return heading(book), None
+        return book_heading(book), None
     day = common_day(book, KEY_COLUMNS[book._record])
     shown = shown_book(book)
     shown.without_day(day)
-    return heading(book, day), shown
+    return book_heading(book, day), shown
 
 
 def value_of(record: Any, name: str) -> Any:
@@ -204,9 +183,9 @@ def instrument_name(record: Any) -> str | None:
     return " ".join(filter(None, words)) or None
 
 
-def common_day(book: _Book, names: Sequence[str]) -> str:
+def common_day(book: Any, names: Sequence[str]) -> str:
     """Returns the day that all times in these fields share, or empty text."""
-    kinds = {name: kind for name, kind, _, _ in _core.fields_of(book._record)}
+    kinds = kinds_of(book._record)
     times = [name for name in names if kinds.get(name) == "timestamp"]
     first = next((row[name] for row in book for name in times if row[name] is not None), None)
     if first is None:
@@ -217,7 +196,7 @@ def common_day(book: _Book, names: Sequence[str]) -> str:
     return str(day)
 
 
-def heading(book: _Book, day: str = "") -> str:
+def book_heading(book: Any, day: str = "") -> str:
     """Returns the number of rows of a book, its day and account, and when it was received."""
     one, many = NOUNS[book._record]
     of_day = f" of {day}" if day else ""
@@ -241,7 +220,7 @@ def instant(when: datetime, zone: tzinfo | None = None) -> str:
     return when.astimezone(zone).isoformat(" ", "seconds")
 
 
-def issue_lines(book: _Book) -> list[str]:
+def issue_lines(book: Any) -> list[str]:
     """Returns a line for each of the book's issues."""
     return [
         f"{issue.field}: {issue.problem}, {group(issue.count)} "
@@ -258,7 +237,7 @@ def plain(kind: str, value: Any) -> str:
 
 def field_text(record: str, name: str, value: Any) -> str:
     """Returns the text of a field, also of an unknown one, with personal data masked."""
-    kind = _kinds(record).get(name)
+    kind = kinds_of(record).get(name)
     if value is not None and (kind is None or _core.is_personal(name)):
         return _masked(name, value)
     return plain(kind or "text", _price(value) if (record, name) == _PRICE else value)
@@ -274,7 +253,8 @@ def _masked(name: str, value: Any) -> str:
 
 
 @lru_cache(4)
-def _kinds(record: str) -> dict[str, str]:
+def kinds_of(record: str) -> dict[str, str]:
+    """Returns the fields of a record, each with its kind."""
     return {name: kind for name, kind, _, _ in _core.fields_of(record)}
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._core import Order, Stock, Trade
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from .preview import Shown
 
 _MOST_ISSUES = 5
@@ -16,6 +18,34 @@ class BookDisplay:
     """The displays of a book: its first and last rows, never a complete account number."""
 
     __slots__ = ()
+    _record: ClassVar[str]
+
+    @property
+    def _noun(self) -> tuple[str, str]:
+        from .preview import NOUNS
+
+        return NOUNS[self._record]
+
+    @property
+    def _kinds(self) -> Mapping[str, str]:
+        from .preview import kinds_of
+
+        return kinds_of(self._record)
+
+    def _display_columns(self) -> list[str]:
+        from .preview import KEY_COLUMNS
+
+        return KEY_COLUMNS[self._record]
+
+    def _shown(self, names: Sequence[str], *, ends: int) -> Shown:
+        from .preview import shown_book
+
+        return shown_book(self, names, ends=ends)
+
+    def _common_day(self, names: Sequence[str]) -> str:
+        from .preview import common_day
+
+        return common_day(self, names)
 
     def __repr__(self) -> str:
         return book_text(self)

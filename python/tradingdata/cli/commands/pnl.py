@@ -9,7 +9,6 @@ import typer
 from tradingdata.analysis import Realised, realised_pnl
 from tradingdata.analysis.result_table import kinds_of
 from tradingdata.cli.analysis_input import Trades, calculated, trades_of
-from tradingdata.cli.exportable import Sheet
 from tradingdata.cli.filter_args import chosen_columns
 from tradingdata.cli.options import Chosen, Connection, Output
 from tradingdata.cli.output import Destination
@@ -49,4 +48,4 @@ def show(
     result = calculated(
         lambda: realised_pnl(trades, shorts=allowed, buy=choice.buy, sell=choice.sell)
     )
-    destination.take(Sheet(result))
+    destination.take(result)

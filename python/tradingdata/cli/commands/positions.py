@@ -5,7 +5,6 @@ from __future__ import annotations
 from tradingdata.analysis import Position, positions
 from tradingdata.analysis.result_table import kinds_of
 from tradingdata.cli.analysis_input import Trades, calculated, trades_of
-from tradingdata.cli.exportable import Sheet
 from tradingdata.cli.filter_args import chosen_columns
 from tradingdata.cli.options import Chosen, Connection, Output
 from tradingdata.cli.output import Destination
@@ -27,4 +26,4 @@ def show(connection: Connection, choice: Trades, output: Output, columns: Chosen
     destination = Destination(output, columns=chosen_columns("positions", known, columns))
     trades = trades_of(connection, choice)
     result = calculated(lambda: positions(trades, buy=choice.buy, sell=choice.sell))
-    destination.take(Sheet(result))
+    destination.take(result)

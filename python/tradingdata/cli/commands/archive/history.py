@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tradingdata.archive import OrderState
-from tradingdata.cli.exportable import ListTable, Sheet
+from tradingdata.cli.exportable import ListTable
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 
@@ -45,13 +45,12 @@ def history(
     """
     destination = Destination(output)
     states = opened(file).history(order_no, account=account)
-    columns = {name: [_value(state, name) for state in states] for name in _KINDS}
+    rows = [_row(state) for state in states]
     title = f"{len(states)} {'state' if len(states) == 1 else 'states'} of the order {order_no}"
     noun = ("state", "states")
-    destination.take(Sheet(ListTable(columns, _KINDS, noun, title=title, essential=_ESSENTIAL)))
+    destination.take(ListTable(rows, _KINDS, noun, title=title, essential=_ESSENTIAL))
 
 
-def _value(state: OrderState, name: str) -> Any:
-    if name == "seen_at":
-        return state.seen_at and state.seen_at.replace(microsecond=0)
-    return state.account if name == "account" else state.order[name]
+def _row(state: OrderState) -> dict[str, Any]:
+    seen_at = state.seen_at and state.seen_at.replace(microsecond=0)
+    return {**state.order._asdict(), "seen_at": seen_at, "account": state.account}

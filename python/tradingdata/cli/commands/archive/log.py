@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from tradingdata.archive import ArchiveFetch
-from tradingdata.cli.exportable import ListTable, Sheet
+from tradingdata.cli.exportable import ListTable
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 
@@ -37,14 +38,10 @@ def log(file: File, output: Output, account: Account = None, debug: Debug = Fals
     """
     destination = Destination(output)
     entries = opened(file).fetches(account=account)
-    columns = {name: [_value(entry, name) for entry in entries] for name in _KINDS}
-    noun = ("fetch", "fetches")
-    destination.take(Sheet(ListTable(columns, _KINDS, noun, essential=_ESSENTIAL)))
+    rows = [_row(entry) for entry in entries]
+    destination.take(ListTable(rows, _KINDS, ("fetch", "fetches"), essential=_ESSENTIAL))
 
 
-def _value(entry: ArchiveFetch, name: str) -> Any:
-    if name == "at":
-        return entry.at and entry.at.replace(microsecond=0)
-    if name == "days":
-        return ", ".join(map(str, entry.days))
-    return getattr(entry, name)
+def _row(entry: ArchiveFetch) -> dict[str, Any]:
+    at = entry.at and entry.at.replace(microsecond=0)
+    return {**asdict(entry), "at": at, "days": ", ".join(map(str, entry.days))}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tradingdata.cli.exportable import ListTable, Sheet
+from tradingdata.cli.exportable import ListTable
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 
@@ -52,11 +52,6 @@ def missing(
     found = fitting(
         lambda: archive.missing(start, end, holidays=closed, after=after, account=account)
     )
-    columns: dict[str, list[Any]] = {
-        "day": [gap.day for gap in found],
-        "account": [gap.account for gap in found],
-        "books": [", ".join(gap.books) for gap in found],
-    }
+    rows = [{**gap._asdict(), "books": ", ".join(gap.books)} for gap in found]
     days = "1 day is" if len(found) == 1 else f"{len(found) or 'no'} days are"
-    table = ListTable(columns, _KINDS, ("day", "days"), title=f"{days} missing")
-    destination.take(Sheet(table))
+    destination.take(ListTable(rows, _KINDS, ("day", "days"), title=f"{days} missing"))

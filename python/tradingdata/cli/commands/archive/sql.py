@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from tradingdata.cli.exit_codes import UsageError
-from tradingdata.cli.exportable import Sheet
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 
@@ -38,4 +37,4 @@ def sql(
         result = read(lambda lenient: archive.sql(query, missing_ok=lenient), missing_ok=missing_ok)
     except sqlite3.Error as error:
         raise UsageError(f"SQLite rejects the query: {error}") from None
-    destination.take(Sheet(result))
+    destination.take(result)

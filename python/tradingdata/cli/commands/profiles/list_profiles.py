@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tradingdata.cli.exportable import ListTable, Sheet
+from tradingdata.cli.exportable import ListTable
 from tradingdata.cli.options import Debug, Output
 from tradingdata.cli.output import Destination
 from tradingdata.client.profiles import read_profiles
@@ -22,11 +22,9 @@ def show(output: Output, debug: Debug = False) -> None:
     destination = Destination(output)
     profiles = read_profiles()
     rows = [_row(name, table) for name, table in profiles.tables.items() if isinstance(table, dict)]
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in _COLUMNS}
     title = f"{len(rows)} {'profile' if len(rows) == 1 else 'profiles'} in {profiles.path}"
     kinds = dict.fromkeys(_COLUMNS, "text")
-    table = ListTable(columns, kinds, ("profile", "profiles"), title=title)
-    destination.take(Sheet(table))
+    destination.take(ListTable(rows, kinds, ("profile", "profiles"), title=title))
 
 
 def _row(name: str, table: dict[str, Any]) -> dict[str, Any]:
