@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from .._util.suggestions import no_field
-from ..export.book_columns import checked_columns
+from ..export.book_selection import checked_columns
 from .filter import matching, parse_conditions
 from .sequence import Record, RecordSequence
 

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ..books.book import StockList
-from ..export.book_columns import checked_columns
+from ..export.book_selection import checked_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
