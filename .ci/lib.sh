@@ -57,6 +57,27 @@ find_python() {
   return 1
 }
 
+# Each CPython that can build, one a version: on the PATH, and where pyenv and uv keep them. `PYTHONS`
+# names others.
+find_pythons() {
+  local candidate found version
+  local -A seen=()
+  if [ -n "${PYTHONS:-}" ]; then
+    for candidate in $PYTHONS; do
+      "$candidate" -c "$python_probe" 2>/dev/null || fail "Not a CPython to build with: $candidate" >&2
+    done
+    return
+  fi
+  for candidate in python3.1{1,2,3,4}{,t} python3 "$(pyenv root 2>/dev/null || true)"/versions/3.1[1-4]*/bin/python3 \
+    "${UV_PYTHON_INSTALL_DIR:-$HOME/.local/share/uv/python}"/cpython-3.1[1-4]*/bin/python3; do
+    found=$("$candidate" -c "$python_probe" 2>/dev/null) || continue
+    version=$("$found" -c 'import sys; print(sys.version_info[:2], sys.abiflags)')
+    [ -z "${seen[$version]:-}" ] || continue
+    seen[$version]=yes
+    echo "$found"
+  done
+}
+
 # The Debian packages that the build lacks. Whoever sets PYTHON provides that interpreter.
 missing_packages() {
   compiler >/dev/null || echo g++
