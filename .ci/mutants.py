@@ -61,7 +61,12 @@ AREAS = {
     ),
     "tokens": Area(
         ("python/tradingdata/client/tokens.py", "python/tradingdata/client/async_tokens.py"),
-        ("tests/client/test_tokens.py", "tests/client/test_tokens_shared.py"),
+        (
+            "tests/client/test_tokens.py",
+            "tests/client/test_tokens_shared.py",
+            "tests/client/test_client.py",
+            "tests/books/test_bad_input.py",
+        ),
     ),
     "archive": Area(
         ("python/tradingdata/archive/*.py",), ("tests/archive/test_archive.py", "tests/archive")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import subprocess
 import sys
@@ -52,6 +53,18 @@ def test_every_form_tells_the_same(full: ResultTable[Any], empty: ResultTable[An
     assert full.to_polars().to_dicts() == [row] == full.to_arrow().to_pylist()
     assert all(getattr(full[0], name) == value for name, value in row.items())
     assert empty.to_dicts() == []
+
+
+@each
+def test_rows_are_constants_made_with_names(
+    full: ResultTable[Any], empty: ResultTable[Any]
+) -> None:
+    row = full[0]
+    kinds = {parameter.kind for parameter in inspect.signature(type(row)).parameters.values()}
+    assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+    assert not hasattr(row, "__dict__")
+    with pytest.raises(AttributeError):
+        setattr(row, full.columns[0], None)
 
 
 def test_the_dtypes_are_those_of_a_book() -> None:

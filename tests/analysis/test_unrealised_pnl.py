@@ -120,6 +120,15 @@ def test_contracts_are_valued_as_the_values_of_their_trades_count_them() -> None
             assert (row.average, row.market_value, row.unrealised) == (100.0, 10300.0, 300.0)
 
 
+@pytest.mark.parametrize("lot", [None, 0, 1])
+def test_a_trade_without_a_lot_size_proves_no_multiplier(lot: int | None) -> None:
+    trades = book(
+        trade(1, "B", 2, 200.0, traded_price=100.0, lot_size=lot),
+        trade(2, "B", 2, 10000.0, traded_price=100.0, lot_size=50),
+    )
+    assert [row.multiplier for row in td.positions(trades)] == [50]
+
+
 def test_quantities_in_different_units_are_refused() -> None:
     mixed = book(
         trade(1, "B", 2, 10000.0, traded_price=100.0, lot_size=50),

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from types import FrameType
 
@@ -181,6 +182,21 @@ def test_a_second_writer_waits_then_says_so(held: td.Archive) -> None:
     ):
         held.add(trade_answer(trade("2")))
     assert caught.value.retryable
+
+
+def test_a_reader_never_passes_over_a_lock_even_where_it_cannot_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a file that nobody can write may be read without its locks."""
+    archive = archive_with(tmp_path, trade_answer(trade()))
+    monkeypatch.setattr(database, "_OPEN_TIMEOUT", 0.1)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with closing(sqlite3.connect(archive.path, isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode=DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(td.ArchiveError, match="locked by another program"):
+            archive.trades()
+    assert len(archive.trades()) == 1
 
 
 def test_a_reader_sees_what_was_there_before_the_writer_began(held: td.Archive) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import pickle
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 import tradingdata as td
 from archiving import DAYS, answer, archive_with, clock, order_answer, trade, trade_answer
-from tradingdata.archive import MissingDay
+from tradingdata.archive import MissingDay, coverage
 
 MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = DAYS
 SATURDAY = "2026-11-21"
@@ -69,6 +70,15 @@ def test_a_message_lists_so_much_that_it_can_be_read(tmp_path: Path) -> None:
         archive.trades("2020-01-01", "2020-12-31")
     assert len(str(caught.value)) < 1000
     assert len(caught.value.missing) == 50 * 262
+
+
+@pytest.mark.parametrize(("weeks", "listed"), [(8, 8), (9, 8)])
+def test_a_message_lists_eight_gaps_and_says_if_there_are_more(weeks: int, listed: int) -> None:
+    days = [dt.date(2026, 11, 16) - dt.timedelta(weeks=n) for n in range(weeks)]
+    gaps = [MissingDay(day, f"desk{n}", ("trades",)) for n, day in enumerate(days)]
+    text = coverage.describe(gaps)
+    assert text.count("the trades of") == listed
+    assert text.endswith("; and more") == (weeks > listed)
 
 
 def test_weekends_are_not_missing(archive: td.Archive) -> None:
