@@ -35,10 +35,6 @@ Value info(CURL* easy, CURLINFO what) {
   return value;
 }
 
-double seconds_of(CURL* easy, CURLINFO what) {
-  return static_cast<double>(info<curl_off_t>(easy, what)) / 1e6;
-}
-
 long ceil_milliseconds(Duration duration) {
   constexpr milliseconds longest = std::chrono::hours(24);
   const auto whole = std::chrono::ceil<milliseconds>(std::min<Duration>(duration, longest));
@@ -222,11 +218,6 @@ Arrival EasyHandle::arrival(int code) {
   response.reused = info<long>(easy_, CURLINFO_NUM_CONNECTS) == 0;
   response.bytes_sent = info<long>(easy_, CURLINFO_REQUEST_SIZE);
   response.bytes_received = info<long>(easy_, CURLINFO_HEADER_SIZE) + receiver_.received();
-  response.name_lookup = seconds_of(easy_, CURLINFO_NAMELOOKUP_TIME_T);
-  response.connect = seconds_of(easy_, CURLINFO_CONNECT_TIME_T);
-  response.tls = seconds_of(easy_, CURLINFO_APPCONNECT_TIME_T);
-  response.first_byte = seconds_of(easy_, CURLINFO_STARTTRANSFER_TIME_T);
-  response.total = seconds_of(easy_, CURLINFO_TOTAL_TIME_T);
   return {id_, std::move(response)};
 }
 

@@ -61,11 +61,6 @@ struct Response {
   bool reused = false;           // came over a kept connection
   std::int64_t bytes_sent = 0;   // on the wire, headers included
   std::int64_t bytes_received = 0;
-  double name_lookup = 0;  // seconds since the attempt began, as all of these
-  double connect = 0;
-  double tls = 0;
-  double first_byte = 0;
-  double total = 0;
 };
 
 enum class Retry : std::uint8_t { never, once, always };

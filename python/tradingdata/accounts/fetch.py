@@ -178,7 +178,8 @@ def trade_books(
         >>> books = td.trade_books(["desk1", "desk2"])
         >>> books.to_pandas().groupby("account")["trade_value"].sum()
     """
-    return _fetch_all(TradeBook, Client.trade_book, accounts, concurrency, timeout, progress)
+    fetched = _fetch_each(Client.trade_book, accounts, concurrency, timeout, progress)
+    return AccountBooks(TradeBook, *fetched)
 
 
 def order_books(
@@ -189,7 +190,8 @@ def order_books(
     progress: bool = False,
 ) -> AccountBooks[OrderBook]:
     """Returns the order books of many accounts; see ``trade_books``."""
-    return _fetch_all(OrderBook, Client.order_book, accounts, concurrency, timeout, progress)
+    fetched = _fetch_each(Client.order_book, accounts, concurrency, timeout, progress)
+    return AccountBooks(OrderBook, *fetched)
 
 
 def fetch_books(
@@ -214,9 +216,7 @@ def fetch_books(
         ``(orders, trades)``, both with the same accounts and the same errors. If the books of an
         account remain inconsistent, its error has the latest pair in ``books``.
     """
-    found, errors = _fetch_each(
-        Client.books, accounts, concurrency, timeout, progress, stacklevel=2
-    )
+    found, errors = _fetch_each(Client.books, accounts, concurrency, timeout, progress)
     return BooksOfAccounts(
         AccountBooks(OrderBook, {label: both.orders for label, both in found.items()}, errors),
         AccountBooks(TradeBook, {label: both.trades for label, both in found.items()}, errors),
@@ -263,26 +263,12 @@ def _client(label: str, account: Account, *, alone: bool) -> Client:
     return Client(**{**options, "account": label})
 
 
-def _fetch_all(
-    kind: type[AnyBook],
-    call: Callable[..., AnyBook],
-    accounts: Accounts,
-    concurrency: int,
-    timeout: float | None,
-    progress: bool,
-) -> AccountBooks[AnyBook]:
-    books, errors = _fetch_each(call, accounts, concurrency, timeout, progress, stacklevel=3)
-    return AccountBooks(kind, books, errors)
-
-
 def _fetch_each(
     call: Callable[..., Fetched],
     accounts: Accounts,
     concurrency: int,
     timeout: float | None,
     progress: bool,
-    *,
-    stacklevel: int,
 ) -> tuple[dict[str, Fetched], dict[str, TradingDataError]]:
     """Returns the results of the call by label, and the errors of the accounts that failed."""
     named = named_accounts(accounts)
@@ -325,9 +311,7 @@ def _fetch_each(
         label: error for label, error in results.items() if isinstance(error, TradingDataError)
     }
     if errors:
-        warnings.warn(
-            f"{_failure_text(errors)}; see .errors", DataWarning, stacklevel=stacklevel + 1
-        )
+        warnings.warn(f"{_failure_text(errors)}; see .errors", DataWarning, stacklevel=3)
     fetched = {
         label: result
         for label, result in results.items()
