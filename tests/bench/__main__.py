@@ -21,6 +21,8 @@ SUITES = {
     "frames": "bench.suites.frames",
     "memory": "bench.suites.memory",
     "http": "bench.suites.http",
+    "wire": "bench.suites.wire",
+    "many": "bench.suites.many",
     "import": "bench.suites.imports",  # `import` cannot be the name of a module
 }
 ROUNDS, QUICK_ROUNDS = 15, 3

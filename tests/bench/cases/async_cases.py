@@ -1,8 +1,9 @@
-"""Cases of asyncio: calls one after the other, and 16 at once, in an event loop that stays."""
+"""Cases of asyncio: calls one after the other, and many at once, in an event loop that stays."""
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import io
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -13,12 +14,13 @@ from .http_cases import (
     BODY,
     CALLS,
     HEADERS,
-    MANY_AT_ONCE,
     TOKEN,
     pycurl_handle,
     size_of,
     url_of,
 )
+
+MANY_AT_ONCE = (64, 256)
 
 AsyncCall = Callable[[], Awaitable[Any]]
 # Makes a client within the loop; gives its call, and its close.
@@ -84,10 +86,10 @@ def _case(make: Maker, play: Callable[[AsyncCall], Any], calls: int) -> Prepare:
     return prepare
 
 
-def _pycurl_multi(source: Source) -> Ready:
-    """16 handles in one multi handle, each put back until it has made its calls."""
+def _pycurl_multi(source: Source, at_once: int) -> Ready:
+    """Handles in one multi handle, each put back until it has made its calls."""
     multi = peer("pycurl").CurlMulti()
-    handles = [pycurl_handle(source) for _ in range(AT_ONCE)]
+    handles = [pycurl_handle(source) for _ in range(at_once)]
 
     def begin(handle: Any) -> None:
         handle.received = io.BytesIO()
@@ -116,16 +118,19 @@ def _pycurl_multi(source: Source) -> Ready:
                 multi.poll(1.0) if hasattr(multi, "poll") else multi.select(1.0)
         return body
 
-    return Ready(run, size_of, AT_ONCE * CALLS)
+    return Ready(run, size_of, at_once * CALLS)
 
 
 MAKERS = {"tradingdata": ours, "aiohttp": aiohttp_session, "httpx": httpx_client}
 CASES: dict[str, Prepare] = {
     **{f"call:{name}": _case(make, _series, CALLS) for name, make in MAKERS.items()},
     **{
-        f"16:{name}": _case(make, _together(AT_ONCE), AT_ONCE * CALLS)
+        f"{at_once}:{name}": _case(make, _together(at_once), at_once * CALLS)
+        for at_once in (AT_ONCE, *MANY_AT_ONCE)
         for name, make in MAKERS.items()
     },
-    "256:tradingdata": _case(ours, _together(MANY_AT_ONCE), MANY_AT_ONCE * CALLS),
-    "16:pycurl": _pycurl_multi,
+    **{
+        f"{at_once}:pycurl": functools.partial(_pycurl_multi, at_once=at_once)
+        for at_once in (AT_ONCE, *MANY_AT_ONCE)
+    },
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import gzip
 import hashlib
 import json
 import os
@@ -9,6 +11,9 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
+
+Record: TypeAlias = dict[str, object]
 
 TESTS = Path(__file__).parents[2]
 PYTHONPATH = os.pathsep.join((str(TESTS), str(TESTS / "support")))
@@ -38,7 +43,7 @@ def digest(*files: Path) -> str:
 
 
 def book(record: str, count: int, form: str = "compact") -> Path:
-    """A book's answer of `count` records in one of FORMS, as a file."""
+    """A response of `count` records in one of FORMS, as a file."""
     made_by = digest(*(TESTS / name for name in MAKERS))
     path = folder() / f"{record}-{count}-{form}-{made_by}.json"
     if not path.exists():
@@ -46,10 +51,21 @@ def book(record: str, count: int, form: str = "compact") -> Path:
         from service import envelope, orders, trades
 
         records = {"Trade": trades, "Order": orders}[record](count)
-        whole = envelope(records)
+        whole = envelope([CHANGES[form](*one) for one in enumerate(records)] if form in CHANGES
+                         else records)  # fmt: skip
         text = FORMS[form](whole)
         unfinished = path.with_suffix(f".{os.getpid()}")
         unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    return path
+
+
+def compressed(body: Path) -> Path:
+    """The same body as gzip, of the level that servers use."""
+    path = body.with_name(f"{body.name}.gz")
+    if not path.exists():
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        unfinished.write_bytes(gzip.compress(body.read_bytes(), 6))
         unfinished.replace(path)
     return path
 
@@ -86,6 +102,25 @@ def _unknown(whole: dict[str, object]) -> str:
     return _compact(whole | {"data": records})
 
 
+def _changing(index: int, record: Record) -> Record:
+    """Another day and another name in every record, some of them not ASCII."""
+    day = (dt.date(2024, 1, 1) + dt.timedelta(days=index * 7 % 731)).isoformat()
+    times = {
+        name: f"{day}{value[10:]}"
+        for name, value in record.items()
+        if name.endswith("_time") and isinstance(value, str)
+    }
+    expiry = {"expiry_date": f"{2025 + index % 3}-{1 + index % 12:02}-{1 + index % 28:02}"}
+    name = {"display_name": f"{NAMES[index % len(NAMES)]} {index}"}
+    return record | times | expiry | name
+
+
+def _hard(whole: dict[str, object]) -> str:
+    """Unknown keys, spaces, and escapes as Go writes them, beside text that is not ASCII."""
+    text = _dump(json.loads(_unknown(whole)))
+    return text.replace("&", r"\u0026").replace("ü", r"\u00fc")
+
+
 def _records(whole: dict[str, object]) -> list[dict[str, object]]:
     records = whole["data"]
     assert isinstance(records, list)
@@ -98,4 +133,7 @@ FORMS: dict[str, Callable[[dict[str, object]], str]] = {
     "indented": lambda whole: _dump(whole, indent=2),
     "reversed": _reversed,
     "unknown": _unknown,
+    "hard": _hard,
 }
+CHANGES: dict[str, Callable[[int, Record], Record]] = {"hard": _changing}
+NAMES = ("Mahindra & Mahindra", "हिंदुस्तान यूनिलीवर", "Société Générale", "Müller & Söhne", "SBI")

@@ -19,6 +19,8 @@ class Source:
     record: str
     path: str = ""
     base_url: str = ""
+    ca_file: str = ""  # whom to trust, of a service with TLS
+    clock: str = ""  # of a paced service: see harness/paced_server.py
 
     def body(self) -> bytes:
         return Path(self.path).read_bytes()
@@ -26,12 +28,17 @@ class Source:
 
 @dataclass(frozen=True)
 class Ready:
-    """`run` is measured, `check` and `close` are not; `calls` are the operations of a run."""
+    """`run` is measured, `check` and `close` are not; `calls` are the operations of a run.
+
+    `since` returns the `time.perf_counter_ns()` from which the wall time of the last run counts,
+    where that is not the start of the run.
+    """
 
     run: Callable[[], Any]
     check: Callable[[Any], Fact]
     calls: int = 1
     close: Callable[[], object] = lambda: None
+    since: Callable[[], int] | None = None
 
 
 Prepare: TypeAlias = Callable[[Source], Ready]

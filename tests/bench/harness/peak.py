@@ -28,14 +28,14 @@ def main() -> None:
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text(RESET_PEAK, "ascii")
-    before = _status("VmRSS")
+    before = status("VmRSS")
     result = ready.run()
-    growth = _status("VmHWM") - before
+    growth = status("VmHWM") - before
     assert result is not None
     print(growth)
 
 
-def _status(name: str) -> int:
+def status(name: str) -> int:
     """A figure of /proc/self/status in bytes."""
     for line in Path("/proc/self/status").read_text("ascii").splitlines():
         if line.startswith(f"{name}:"):

@@ -1,4 +1,4 @@
-"""nginx on loopback in a process of its own, answering with bodies from files."""
+"""nginx on loopback in a process of its own, with responses from files, compressed or encrypted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+import trustme
+
+from .bodies import compressed as as_gzip
 
 BOOK_PATH = "api/v1/trade/book"
 READY_SECONDS = 5
@@ -21,10 +26,12 @@ daemon off;
 worker_processes 1;
 pid {folder}/nginx.pid;
 error_log {folder}/error.log;
-events {{ worker_connections 1024; }}
+worker_rlimit_nofile 8192;
+events {{ worker_connections 4096; }}
 http {{
   access_log off;
   sendfile on;
+  gzip_static on;
   tcp_nodelay on;
   keepalive_requests 1000000000;
   keepalive_timeout 3600;
@@ -37,7 +44,10 @@ http {{
   uwsgi_temp_path {folder}/uwsgi;
   scgi_temp_path {folder}/scgi;
   server {{
-    listen 127.0.0.1:{port} backlog=256;
+    listen 127.0.0.1:{port} backlog=1024;
+    listen 127.0.0.1:{tls_port} ssl;
+    ssl_certificate {folder}/certificate.pem;
+    ssl_certificate_key {folder}/certificate.pem;
     root {folder}/www;
     error_page 405 =200 $uri;
   }}
@@ -45,28 +55,49 @@ http {{
 """
 
 
+@dataclass(frozen=True)
+class Served:
+    """Where bodies are served; the trade book of `<base URL>/<name>` is the body of that name."""
+
+    http: str
+    https: str
+    ca_file: str
+
+
 @contextlib.contextmanager
-def serving(bodies: Mapping[str, Path]) -> Iterator[str]:
-    """Serves each body as the trade book of the base URL `<what is yielded>/<name>`."""
+def serving(bodies: Mapping[str, Path], compressed: Container[str] = ()) -> Iterator[Served]:
+    """Serves each body; those named in `compressed` as gzip to whoever accepts it."""
     nginx = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     if nginx is None:
-        raise FileNotFoundError("the http suite needs nginx: apt-get install nginx-light")
+        raise FileNotFoundError("this suite needs nginx: apt-get install nginx-light")
     with tempfile.TemporaryDirectory() as name:
-        folder, port = Path(name), _free_port()
+        folder, port, tls_port = Path(name), _free_port(), _free_port()
         for body, source in bodies.items():
             file = folder / "www" / body / BOOK_PATH
             file.parent.mkdir(parents=True)
             shutil.copyfile(source, file)
+            if body in compressed:
+                shutil.copyfile(as_gzip(source), file.with_name(f"{file.name}.gz"))
+        _write_certificates(folder)
         _let_workers_read(folder)
         configuration = folder / "nginx.conf"
-        configuration.write_text(CONFIGURATION.format(folder=folder, port=port), "ascii")
+        settings = CONFIGURATION.format(folder=folder, port=port, tls_port=tls_port)
+        configuration.write_text(settings, "ascii")
         process = subprocess.Popen([nginx, "-p", name, "-c", configuration])
         try:
             _await(process, port)
-            yield f"http://127.0.0.1:{port}"
+            at = (f"http://127.0.0.1:{port}", f"https://127.0.0.1:{tls_port}")
+            yield Served(*at, str(folder / "ca.pem"))
         finally:
             process.terminate()
             process.wait()
+
+
+def _write_certificates(folder: Path) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    certificate = authority.issue_cert("127.0.0.1")
+    certificate.private_key_and_cert_chain_pem.write_to_path(folder / "certificate.pem")
 
 
 def _let_workers_read(folder: Path) -> None:

@@ -12,7 +12,7 @@ from .goals import Goal, Row, judge
 from .rounds import Contest, Entry, play
 
 Show: TypeAlias = Callable[..., None]  # prints lines
-# What every suite_*.py has: rounds, where to print, and the only contest to play, if not all.
+# Every module of suites/ has one: takes the rounds, where to print, and the only contest to play.
 Run: TypeAlias = Callable[[int, Show, str | None], list[Row]]
 
 

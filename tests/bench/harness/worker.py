@@ -62,16 +62,20 @@ def measure(ready: Ready, count: int) -> dict[str, list[float]]:
     The result is freed outside of the measured time, and garbage is collected before.
     """
     gc.collect()
-    return timed(ready.run, count, ready.calls)
+    return timed(ready.run, count, ready.calls, ready.since)
 
 
-def timed(run: Callable[[], Any], count: int, calls: int) -> dict[str, list[float]]:
+def timed(
+    run: Callable[[], Any], count: int, calls: int, since: Callable[[], int] | None = None
+) -> dict[str, list[float]]:
     cpu, wall = [], []
     for _ in range(count):
         wall_before, cpu_before = time.perf_counter_ns(), time.process_time_ns()
         result = run()
         cpu_after, wall_after = time.process_time_ns(), time.perf_counter_ns()
         del result
+        if since is not None:
+            wall_before = since()
         cpu.append((cpu_after - cpu_before) / calls / 1e9)
         wall.append((wall_after - wall_before) / calls / 1e9)
     return {"cpu": cpu, "wall": wall}

@@ -83,6 +83,10 @@ def _spelling_goal(what: str) -> Goal:
     return Goal(title, "spellings", ("tradingdata",), 1.5, 1.2, faster=False, ours=what)
 
 
+def _hard() -> Contest:
+    return _contest("10,000 trades, hard to read", _trades("hard"), ["tradingdata", "msgspec"])
+
+
 SUITE = Suite(
     contests={
         "trades-10k": _trades_10k,
@@ -91,6 +95,7 @@ SUITE = Suite(
         "trades-100": _trades_100,
         "dicts": _dicts,
         "spellings": _spellings,
+        "hard": _hard,
     },
     goals=(
         Goal("10k trades to a book, times faster", "trades-10k", PEER, 3.5, 5),
@@ -99,6 +104,7 @@ SUITE = Suite(
         Goal("200k trades to a book, times faster", "trades-200k", PEER, 2, 3),
         Goal("100 trades to a book, times faster", "trades-100", PEER, 3, 4),
         Goal("10k trades to dicts, times faster", "dicts", ("orjson dict",), 1.5, 3),
+        Goal("10k hard trades to a book, times faster", "hard", PEER, 3.5, 5),
         # The indented body informs only.
         *(_spelling_goal(SPELLINGS[form]) for form in ("reversed", "spaced", "unknown")),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..cases.http_cases import AT_ONCE, CALLS, MANY_AT_ONCE, url_of
+from ..cases.http_cases import AT_ONCE, CALLS, url_of
 from ..floors import programs
 from ..harness.bodies import book
 from ..harness.case import Source
@@ -17,8 +17,8 @@ SIZES = {"small": 5, "hundred": 100, "large": 10_000}  # trades; five are 4.5 KB
 
 def run(rounds: int, show: Show, only: str | None) -> list[Row]:
     bodies = {name: book("Trade", count) for name, count in SIZES.items()}
-    with serving(bodies) as url:
-        sources = {name: Source("Trade", base_url=f"{url}/{name}") for name in SIZES}
+    with serving(bodies) as at:
+        sources = {name: Source("Trade", base_url=f"{at.http}/{name}") for name in SIZES}
         return play_all(_suite(sources), rounds, show, only)
 
 
@@ -30,7 +30,7 @@ def _suite(sources: dict[str, Source]) -> Suite:
                 "one warm call of 4.5 KB",
                 (
                     _sync("tradingdata", small, "call:tradingdata"),
-                    _floor(small, CALLS, 1),
+                    floor(small, CALLS, 1),
                     _sync("a raw socket", small, "call:socket"),
                     *(_sync(name, small, f"call:{name}") for name in PEERS),
                     *(_async(f"{name}, async", small, f"call:{name}") for name in ASYNC),
@@ -41,18 +41,11 @@ def _suite(sources: dict[str, Source]) -> Suite:
                 (
                     _async("tradingdata", small, "16:tradingdata"),
                     _sync("tradingdata, 16 threads", small, "threads:tradingdata"),
-                    _floor(small, CALLS, AT_ONCE),
+                    floor(small, CALLS, AT_ONCE),
                     _async("pycurl, multi", small, "16:pycurl"),
                     _async("aiohttp", small, "16:aiohttp"),
                     _async("httpx, async", small, "16:httpx"),
                     _sync("requests, 16 threads", small, "threads:requests"),
-                ),
-            ),
-            "256": lambda: Contest(
-                "256 calls of 4.5 KB at once, for each",
-                (
-                    _async("tradingdata", small, "256:tradingdata"),
-                    _floor(small, CALLS, MANY_AT_ONCE),
                 ),
             ),
             "fetch": lambda: Contest(
@@ -66,7 +59,7 @@ def _suite(sources: dict[str, Source]) -> Suite:
                 "10,000 trades over loopback (ours decodes them too)",
                 (
                     _sync("tradingdata", large, "download:tradingdata"),
-                    _floor(large, 1, 1),
+                    floor(large, 1, 1),
                     *(_sync(name, large, f"download:{name}") for name in PEERS),
                 ),
             ),
@@ -77,8 +70,6 @@ def _suite(sources: dict[str, Source]) -> Suite:
             Goal("16 at once, times faster than aiohttp", "16", ("aiohttp",), 3, 5, metric="wall"),
             Goal("16 at once, times faster than httpx", "16", ("httpx, async",), 20, 60,
                  metric="wall"),
-            Goal("256 at once against libcurl, times slower", "256", (FLOOR,), 2.5, 2,
-                 faster=False),
             Goal("fetch and decode, times faster than httpx+msgspec", "fetch",
                  ("httpx+msgspec",), 4, 6),
             Goal("fetch and decode, times faster than requests+json", "fetch",
@@ -102,6 +93,6 @@ def _async(label: str, source: Source, case: str) -> Entry:
     return Entry(label, "async_cases", case, source)
 
 
-def _floor(source: Source, calls: int, at_once: int) -> Entry:
+def floor(source: Source, calls: int, at_once: int) -> Entry:
     program = (str(programs.libcurl_floor()), url_of(source), str(calls), str(at_once))
     return Entry(FLOOR, "", "", source, program)
