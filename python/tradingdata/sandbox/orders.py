@@ -67,13 +67,6 @@ class Order:
     fills: tuple[Fill, ...] = ()
     rejection: Rejection | None = None
 
-    def moments(self) -> list[int]:
-        """Returns the seconds at which the order's state changes, its arrival first."""
-        moments = [self.ticket.received, *(fill.second for fill in self.fills)]
-        if self.rejection:
-            moments.append(self.rejection.second)
-        return moments
-
     def state(self, second: int) -> State:
         """Returns the state `second` seconds after the opening bell; value is in paise."""
         ticket, rejection = self.ticket, self.rejection

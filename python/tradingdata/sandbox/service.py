@@ -59,9 +59,7 @@ class Service:
         self.requests = RequestLog()
         self._faults = FaultQueue()
         self._tokens_lock = threading.Lock()
-        self._tokens = {label: _token(seed, label, 1) for label in self.accounts}
-        self._owners = {token: label for label, token in self._tokens.items()}
-        self._tokens_made = dict.fromkeys(self.accounts, 1)
+        self._tokens = {label: _token(f"{seed}/{label}/1") for label in self.accounts}
         market = Market(seed, day)
         self._books = {
             account.label: Books(account, market, day, orders, seed) for account in found
@@ -125,10 +123,7 @@ class Service:
         """
         label = self._label(account)
         with self._tokens_lock:
-            self._tokens_made[label] += 1
-            token = _token(self.seed, label, self._tokens_made[label])
-            del self._owners[self._tokens[label]]
-            self._tokens[label], self._owners[token] = token, label
+            token = self._tokens[label] = _token(self._tokens[label])
             return token
 
     def fail_next(
@@ -232,7 +227,7 @@ class Service:
 
     def _account_of(self, token: str | None) -> str | None:
         with self._tokens_lock:
-            return self._owners.get(token or "")
+            return next((label for label, own in self._tokens.items() if own == token), None)
 
     def _book(self, endpoint: str, account: str) -> bytes:
         orders, trades = self._books[account].at(self.clock.second)
@@ -261,10 +256,9 @@ class Service:
         return reply, fault
 
 
-def _token(seed: int, label: str, number: int) -> str:
+def _token(origin: str) -> str:
     """Returns a token that is the same in every run, so that a printed one can be reused."""
-    digest = hashlib.sha256(f"{seed}/{label}/{number}".encode()).hexdigest()
-    return f"sandbox-{digest[:40]}"
+    return f"sandbox-{hashlib.sha256(origin.encode()).hexdigest()[:40]}"
 
 
 @atexit.register
