@@ -13,15 +13,18 @@ from .._util.plans import run, run_async
 from .._util.validate import count, flag, hook, seconds, words
 from ..books.book import StockList, concat
 from ..errors import PaginationError, TradingDataError
+from ..export.book_selection import checked_columns
+from ..export.table_export import TableExport
 from .progress_bar import progress_bar, require_bar
-from .search_export import of_all, of_all_async
+from .search_export import of_all_async
 from .search_state import SearchPass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator
+    from collections.abc import AsyncGenerator, Callable, Collection, Generator, Sequence
 
     from .._util.plans import Plan
     from ..books.records import Stock
+    from ..export.selection import Selection
     from .asyncio_bridge import LoopPorts
     from .base import ClientBase
     from .search_state import SearchStats
@@ -132,7 +135,7 @@ class _Pager:
         return f"<{type(self).__name__} {self._shown()}: {stats.items} stocks so far{end}>"
 
 
-class SearchPager(_Pager):
+class SearchPager(_Pager, TableExport):
     """The stocks of a search: an iterable that requests pages ahead of its reader.
 
     Each ``iter()`` starts a new pass. The service reports neither the total nor its maximum page
@@ -142,6 +145,9 @@ class SearchPager(_Pager):
     ``PaginationError`` is raised. Errors carry the ``page`` to resume from and the stocks
     ``received`` before it. A single pass cannot detect a row that moves from an unread page to one
     already read; ``all(confirm=True)`` makes several passes.
+
+    Exports such as ``to_pandas`` read all pages first; invalid names of columns raise before the
+    first request.
 
     Example:
         >>> for stock in client.search("tata"):
@@ -219,16 +225,15 @@ class SearchPager(_Pager):
     def _read(self, most: int | None = None) -> StockList:
         return concat([StockList(), *self._walk(*self._begin(_core.Search, most))])
 
-    to_pandas = of_all(StockList.to_pandas)
-    to_polars = of_all(StockList.to_polars)
-    to_arrow = of_all(StockList.to_arrow)
-    to_dicts = of_all(StockList.to_dicts)
-    to_dict = of_all(StockList.to_dict)
-    to_json = of_all(StockList.to_json)
-    to_csv = of_all(StockList.to_csv)
-    to_parquet = of_all(StockList.to_parquet)
-    to_excel = of_all(StockList.to_excel)
-    __arrow_c_stream__ = of_all(StockList.__arrow_c_stream__)
+    def _selection(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> Selection:
+        checked_columns("Stock", columns)  # before the first request
+        return self.all()._selection(columns, extra=extra, categories=categories)
 
 
 class AsyncSearchPager(_Pager):
