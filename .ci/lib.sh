@@ -213,3 +213,18 @@ install_package() {
   [ -z "$extras" ] || pip_install "$venv" "tradingdata$extras @ file://$PWD/$wheel" || return
   printf '%s\n' "$wheel $extras" >"$venv/.fingerprint"
 }
+
+# Builds what is linked into a wheel for the platform $1, in build/static. It stays in the wheel, so it
+# is built again when Debian has a newer source.
+static_libraries() {
+  local folder=$PWD/build/static/$1 newest wanted
+  newest=$(LC_ALL=C apt-cache policy libcurl4-openssl-dev libssl-dev zlib1g-dev libisal-dev 2>/dev/null | grep Candidate || true)
+  wanted=$({
+    cat .ci/static-curl .ci/cross.sh
+    echo "${CURL_SOURCE:-} ${ISAL_SOURCE:-} $newest"
+  } | sha256sum)
+  [ "$(cat "$folder/.made-by" 2>/dev/null)" != "$wanted" ] || return 0
+  rm -rf "$folder"
+  if [ "$1" = native ]; then ./.ci/static-curl "$folder"; else ./.ci/static-curl "$folder" "$1"; fi
+  printf '%s\n' "$wanted" >"$folder/.made-by"
+}

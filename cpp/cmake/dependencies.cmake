@@ -14,18 +14,19 @@ find_package(Threads REQUIRED)
 find_package(CURL 7.76)
 find_package(ZLIB)
 
-function(tradingdata_require found what apt dnf brew)
+function(tradingdata_require found what apt dnf apk brew)
   if(NOT ${found})
     message(FATAL_ERROR
       "tradingdata needs the ${what} headers. Install them and try again:\n"
       "  Debian, Ubuntu:  sudo apt-get install ${apt}\n"
       "  Fedora, RHEL:    sudo dnf install ${dnf}\n"
+      "  Alpine:          apk add ${apk}\n"
       "  macOS:           brew install ${brew}")
   endif()
 endfunction()
 
-tradingdata_require(CURL_FOUND libcurl libcurl4-openssl-dev libcurl-devel curl)
-tradingdata_require(ZLIB_FOUND zlib zlib1g-dev zlib-devel zlib)
+tradingdata_require(CURL_FOUND libcurl libcurl4-openssl-dev libcurl-devel curl-dev curl)
+tradingdata_require(ZLIB_FOUND zlib zlib1g-dev zlib-devel zlib-dev zlib)
 
 # What inflates gzip bodies: ISA-L where it is found, else zlib, which takes three times as long. A
 # wheel takes only the static ISA-L in the folder of its libcurl.
