@@ -111,7 +111,7 @@ def faults_of_metadata(wheel: zipfile.ZipFile, names: list[str], *, static: bool
 
     metadata = Parser().parsestr(read(".dist-info/METADATA"))
     for requirement in metadata.get_all("Requires-Dist") or []:
-        if "extra ==" not in requirement:
+        if "extra ==" not in requirement and not re.search(r"sys_platform == .win32", requirement):
             yield f"the base installation needs {requirement}"
     parts = {part["name"] for part in json.loads(read("/sboms/tradingdata.cdx.json"))["components"]}
     gzip = "isa-l" if "isa-l" in parts else "zlib"

@@ -27,10 +27,11 @@ cross_toolchain() {
   toolchain=$PWD/build/cross/$1
   python=$PWD/$zig/bin/python
   mkdir -p "$toolchain/bin"
-  # zig instruments C code for its sanitizer by default.
+  # zig instruments C code for its sanitizer by default. To Windows' compiler it passes an argument
+  # that goes unused.
   # shellcheck disable=SC2016 # the wrapper expands them
   for name in cc c++; do
-    printf '#!/bin/sh\nexec "%s" -m ziglang %s -target %s -fno-sanitize=all "-ffile-prefix-map=$PWD=." "$@"\n' \
+    printf '#!/bin/sh\nexec "%s" -m ziglang %s -target %s -fno-sanitize=all -Wno-unused-command-line-argument "-ffile-prefix-map=$PWD=." "$@"\n' \
       "$python" "$name" "$triple" >"$toolchain/bin/$name"
   done
   for name in ar ranlib rc; do

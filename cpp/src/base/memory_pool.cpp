@@ -8,10 +8,7 @@
 #include <cstdlib>
 #include <new>
 
-#if __has_include(<sys/mman.h>)
-#include <sys/mman.h>
-#define TRADINGDATA_MMAP 1
-#endif
+#include "base/platform.hpp"
 
 namespace tradingdata {
 
@@ -42,8 +39,6 @@ Head* allocate_small(Size bytes) {
   return new (reinterpret_cast<void*>(place)) Head{base, 0};
 }
 
-#ifdef TRADINGDATA_MMAP
-
 // The C library's heap serves smaller blocks without returning their pages to the system.
 constexpr Size mapped_from = 64 << 10;
 constexpr Size large_from = 1 << 20;
@@ -57,7 +52,7 @@ Size rounded(Size bytes) {
 }
 
 void unmap(Head* head) {
-  munmap(head, static_cast<std::size_t>(head->mapped));
+  detail::platform::unmap_pages(head, static_cast<std::size_t>(head->mapped));
 }
 
 // The blocks that were freed last. Whoever takes a pointer out of its slot owns the block: no lock,
@@ -101,41 +96,29 @@ void keep(Head* head) {
 
 // Null where the system gives none: the number of a process's mappings is limited.
 Head* map(Size size) {
-  void* const place = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (place == MAP_FAILED) return nullptr;
-#ifdef MADV_HUGEPAGE
-  constexpr Size huge_from = 16 << 20;  // gains more by huge pages than it wastes in the last one
-  // Advice only: a refusal costs nothing.
-  if (size >= huge_from) madvise(place, static_cast<std::size_t>(size), MADV_HUGEPAGE);
-#endif
+  void* const place = detail::platform::map_pages(static_cast<std::size_t>(size));
+  if (place == nullptr) return nullptr;
   return new (place) Head{place, size};
 }
-
-#endif
 
 }  // namespace
 
 void* allocate_block(std::int64_t bytes) {
   const Size size = std::max<Size>(bytes, 0) + block_alignment;
-#ifdef TRADINGDATA_MMAP
   if (size >= mapped_from) {
     Head* head = take(rounded(size));
     if (head == nullptr) head = map(rounded(size));
     if (head != nullptr) return block_of(head);
     if (size > kept_to) throw std::bad_alloc();
   }
-#endif
   return block_of(allocate_small(size));
 }
 
 void free_block(void* block) noexcept {
   if (block == nullptr) return;
   Head* const head = head_of(block);
-#ifdef TRADINGDATA_MMAP
   if (head->mapped > kept_to) return unmap(head);
   if (head->mapped > 0) return keep(head);
-#endif
   std::free(head->base);
 }
 

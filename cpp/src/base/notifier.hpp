@@ -1,6 +1,8 @@
 // A file descriptor that is readable while it is raised.
 #pragma once
 
+#include "base/platform.hpp"
+
 namespace tradingdata::detail {
 
 class Notifier {
@@ -10,13 +12,12 @@ class Notifier {
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  int fd() const { return read_end_; }
-  void raise() noexcept;  // and lower, in turn
+  int fd() const { return pipe_.read_end; }  // -1 on Windows: there, Worker::wait serves
+  void raise() noexcept;                     // and lower, in turn
   void lower() noexcept;
 
  private:
-  int read_end_ = -1;
-  [[maybe_unused]] int write_end_ = -1;  // Windows has no descriptor to watch
+  platform::Pipe pipe_;
 };
 
 }  // namespace tradingdata::detail

@@ -4,12 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#ifdef _WIN32
-#include <process.h>
-#else
-#include <pthread.h>
-#include <unistd.h>
-#endif
+#include "base/platform.hpp"
 
 namespace tradingdata::detail {
 
@@ -26,7 +21,6 @@ void pause() {
   std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
-#ifndef _WIN32
 // The mutex is free between two attempts: a thread may need it before its blocker ends.
 void before_fork() {
   ++forks_waiting;
@@ -51,17 +45,12 @@ void after_fork_in_child() {
 
 // While the library is loaded, and not at the first use, which a fork could interrupt.
 [[maybe_unused]] const int registered =
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-#endif
+    platform::at_fork(before_fork, after_fork_in_parent, after_fork_in_child);
 
 }  // namespace
 
 std::int64_t process_id() {
-#ifdef _WIN32
-  return _getpid();
-#else
-  return getpid();
-#endif
+  return platform::process_id();
 }
 
 std::mutex& process_mutex() {

@@ -28,6 +28,16 @@ void set(CURL* easy, CURLoption option, Value value, const char* name) {
 
 #define TRADINGDATA_SET(option, value) set(easy_, option, value, #option)
 
+// For options that only some TLS libraries have.
+template <class Value>
+void set_where_known(CURL* easy, CURLoption option, Value value, const char* name) {
+  const CURLcode code = curl_easy_setopt(easy, option, value);
+  if (code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION) return;
+  set(easy, option, value, name);
+}
+
+#define TRADINGDATA_SET_WHERE_KNOWN(option, value) set_where_known(easy_, option, value, #option)
+
 template <class Value>
 Value info(CURL* easy, CURLINFO what) {
   Value value{};
@@ -130,8 +140,14 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   if (!options_->ca_file.empty()) {
     TRADINGDATA_SET(CURLOPT_CAINFO, options_->ca_file.c_str());
-    TRADINGDATA_SET(CURLOPT_CAPATH, static_cast<char*>(nullptr));  // that file and no other root
     TRADINGDATA_SET(CURLOPT_PROXY_CAINFO, options_->ca_file.c_str());
+    // That file and no other root. Schannel and others read no folder of roots.
+    TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CAPATH, static_cast<char*>(nullptr));
+  } else {
+    // OpenSSL uses the roots of Windows only on request.
+    constexpr long system_roots = CURLSSLOPT_NATIVE_CA;
+    TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_OPTIONS, system_roots);
+    TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_PROXY_SSL_OPTIONS, system_roots);
   }
   TRADINGDATA_SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
   TRADINGDATA_SET(CURLOPT_LOW_SPEED_TIME, 20L);

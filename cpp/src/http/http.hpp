@@ -108,7 +108,7 @@ struct CurlOptions {
   bool allow_http = false;  // for loopback
   std::string proxy;        // "" is none; the environment is never read here
   std::string no_proxy;
-  std::string ca_file;  // "" is libcurl's own default
+  std::string ca_file;  // "" is the system's store of roots, or libcurl's own default
   std::string user_agent = "tradingdata";
   std::int64_t max_body = 256LL << 20;  // decoded bytes
   std::int64_t max_connections = 100;

@@ -2,8 +2,6 @@
 #include "client/worker.hpp"
 
 #include <doctest/doctest.h>
-#include <poll.h>
-#include <sys/wait.h>
 
 #include <memory>
 #include <set>
@@ -33,34 +31,50 @@ void stall(Connection& connection) {
   connection.closed_within(milliseconds(10'000));
 }
 
-bool readable(int fd, int patience) {
-  pollfd entry{fd, POLLIN, 0};
-  return ::poll(&entry, 1, patience) == 1;
+bool signalled(const Worker& worker, milliseconds patience) {
+  return platform::readable(static_cast<platform::Socket>(worker.notification_fd()), patience);
 }
 
-}  // namespace
-
-TEST_CASE("many calls in flight arrive, and the descriptor signals them") {
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
-  const auto client = client_of(server);
-  Worker worker(client);
-  CHECK_FALSE(readable(worker.notification_fd(), 0));
+// Submits calls and takes their outcomes with `take`.
+void receive_many(Worker& worker, Client& client, const std::function<Events()>& take) {
   std::set<CallId> waiting;
   for (int i = 0; i < 50; ++i) {
-    Call call = client->book(trade_schema);
+    Call call = client.book(trade_schema);
     waiting.insert(call.id);
     worker.submit(std::move(call));
   }
   while (!waiting.empty()) {
-    REQUIRE(readable(worker.notification_fd(), 5000));
-    for (Outcome& outcome : worker.take().outcomes) {
+    for (Outcome& outcome : take().outcomes) {
       CHECK(waiting.erase(outcome.id) == 1);
       CHECK(fetched(std::move(outcome)).table->rows() == 0);
     }
   }
-  CHECK_FALSE(readable(worker.notification_fd(), 0));
+}
+
+}  // namespace
+
+TEST_CASE("many calls in flight arrive, and the descriptor signals them" *
+          doctest::skip(!platform::watches_descriptors)) {
+  Server server(loopback::always(loopback::answer(loopback::empty_book)));
+  const auto client = client_of(server);
+  Worker worker(client);
+  CHECK_FALSE(signalled(worker, milliseconds(0)));
+  receive_many(worker, *client, [&] {
+    REQUIRE(signalled(worker, milliseconds(5000)));
+    return worker.take();
+  });
+  CHECK_FALSE(signalled(worker, milliseconds(0)));
+}
+
+TEST_CASE("F104 many calls in flight arrive for a thread that waits, until the worker is closed") {
+  Server server(loopback::always(loopback::answer(loopback::empty_book)));
+  const auto client = client_of(server);
+  Worker worker(client);
+  receive_many(worker, *client, [&] { return worker.wait(milliseconds(5000)); });
+  std::thread waiting([&] { worker.wait(std::chrono::hours(1)); });
   worker.close();
   worker.close();
+  waiting.join();
   CHECK_THROWS_AS(worker.submit(client->book(trade_schema)), Error);
 }
 
@@ -126,12 +140,12 @@ TEST_CASE("retries are reported while the call continues") {
   CHECK(fetched(std::move(events.outcomes.front())).attempts == 2);
 }
 
-TEST_CASE("F102 the child's copy of a worker refuses calls and is destroyed silently") {
+TEST_CASE("F102 the child's copy of a worker refuses calls and is destroyed silently" *
+          doctest::skip(!platform::has_fork)) {
   Server server(loopback::always(loopback::answer(loopback::empty_book)));
   const auto client = client_of(server);
   auto worker = std::make_unique<Worker>(client);
-  const pid_t child = fork();
-  if (child == 0) {
+  const int exit_code = platform::exit_code_of_child([&] {
     int code = 1;
     try {
       worker->submit(client->book(trade_schema));
@@ -140,11 +154,9 @@ TEST_CASE("F102 the child's copy of a worker refuses calls and is destroyed sile
     }
     worker->close();
     worker.reset();
-    _exit(code);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(WEXITSTATUS(status) == 0);
+    return code;
+  });
+  CHECK(exit_code == 0);
   worker->submit(client->book(trade_schema));
   CHECK(worker->wait(milliseconds(5000)).outcomes.size() == 1);
 }

@@ -1,7 +1,5 @@
 // The real transport among threads, forks, cancellation and the process's limits.
 #include <doctest/doctest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <atomic>
 #include <memory>
@@ -44,37 +42,33 @@ TEST_CASE("wake ends a pump from another thread") {
   CHECK(took < 1);
 }
 
-TEST_CASE("F102 a forked child uses its own connection and leaves the parent's intact") {
+TEST_CASE("F102 a forked child uses its own connection and leaves the parent's intact" *
+          doctest::skip(!platform::has_fork)) {
   Server server(loopback::always(loopback::answer(loopback::empty_book)));
   const auto client = client_of(server.url());
   client->run(client->book(trade_schema));
-  const pid_t child = fork();
-  if (child == 0) {
-    int code = 1;
+  const int code = platform::exit_code_of_child([&] {
     try {
       for (int i = 0; i < 3; ++i) client->run(client->book(trade_schema));
-      code = client->stats().connections == 2 ? 0 : 2;
+      return client->stats().connections == 2 ? 0 : 2;
     } catch (...) {
+      return 1;
     }
-    _exit(code);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  });
+  CHECK(code == 0);
   for (int i = 0; i < 3; ++i) client->run(client->book(trade_schema));
   CHECK(client->stats().connections == 1);
   CHECK(server.connections() == 2);
 }
 
-TEST_CASE("F108 once the process ends, waits end and no call begins") {
+TEST_CASE("F108 once the process ends, waits end and no call begins" *
+          doctest::skip(!platform::has_fork)) {
   Server server([](Connection& connection) {
     connection.receive();
     connection.closed_within(milliseconds(5000));
   });
   const auto client = client_of(server.url());
-  const pid_t child = fork();  // since it is for good
-  if (child == 0) {
+  const int exit_code = platform::exit_code_of_child([&] {  // since it is for good
     Waiting waiting;
     waiting.on_slice = [] { end_all_calls(std::chrono::seconds(5)); };
     int code = 0;
@@ -86,29 +80,25 @@ TEST_CASE("F108 once the process ends, waits end and no call begins") {
         if (error.kind != ErrorKind::closed) code = 2;
       }
     }
-    _exit(code);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(WEXITSTATUS(status) == 0);
+    return code;
+  });
+  CHECK(exit_code == 0);
 }
 
-TEST_CASE("F114 no file descriptor left is a connect error, and passes") {
+TEST_CASE("F114 no file descriptor left is a connect error, and passes" *
+          doctest::skip(!platform::has_descriptor_limit)) {
   Server server(loopback::always(loopback::answer(loopback::empty_book)));
   const auto fresh = client_of(server.url()), used = client_of(server.url());
   {
     const Lease lease = used->lease();
   }
-  rlimit before{};
-  getrlimit(RLIMIT_NOFILE, &before);
-  rlimit none = before;
-  none.rlim_cur = 3;
-  setrlimit(RLIMIT_NOFILE, &none);
-  const Error no_engine = error_of(*fresh);
-  const Error no_socket = error_of(*used);
-  setrlimit(RLIMIT_NOFILE, &before);
-  CHECK(no_engine.kind == ErrorKind::connect);
-  CHECK(no_socket.kind == ErrorKind::connect);
+  {
+    const platform::NoDescriptors limit;
+    const Error no_engine = error_of(*fresh);
+    const Error no_socket = error_of(*used);
+    CHECK(no_engine.kind == ErrorKind::connect);
+    CHECK(no_socket.kind == ErrorKind::connect);
+  }
   CHECK(fresh->run(fresh->book(trade_schema)).status_code == 200);
   CHECK(used->run(used->book(trade_schema)).status_code == 200);
 }

@@ -24,7 +24,7 @@ inline std::string gzipped(std::string_view text, int level = 9, bool long_heade
     header.hcrc = 1;
     deflateSetHeader(&stream, &header);
   }
-  std::string out(deflateBound(&stream, text.size()) + 100, '\0');
+  std::string out(deflateBound(&stream, static_cast<uLong>(text.size())) + 100, '\0');
   std::string in(text);
   stream.next_in = reinterpret_cast<Bytef*>(in.data());
   stream.avail_in = static_cast<uInt>(in.size());

@@ -1,14 +1,7 @@
 // A raw socket server on loopback: a test decides every byte that it sends.
 #pragma once
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <mutex>
@@ -18,12 +11,16 @@
 #include <thread>
 #include <vector>
 
+#include "support/platform.hpp"
+
 namespace loopback {
+
+using platform::Socket;
 
 class Connection {
  public:
-  Connection(int socket, int number) : socket_(socket), number_(number) {}
-  ~Connection() { ::close(socket_); }
+  Connection(Socket socket, int number) : socket_(socket), number_(number) {}
+  ~Connection() { platform::close_socket(socket_); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -43,7 +40,7 @@ class Connection {
         }
       }
       char bytes[4096];
-      const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
+      const auto count = ::recv(socket_, bytes, sizeof bytes, 0);
       if (count <= 0) return "";
       pending_.append(bytes, static_cast<std::size_t>(count));
     }
@@ -51,7 +48,8 @@ class Connection {
 
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const auto size = static_cast<platform::Length>(bytes.size());
+      const auto count = ::send(socket_, bytes.data(), size, platform::send_flags);
       if (count <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(count));
     }
@@ -60,19 +58,19 @@ class Connection {
 
   // Whether the client closed within `patience`.
   bool closed_within(std::chrono::milliseconds patience) {
-    pollfd entry{socket_, POLLIN, 0};
-    if (::poll(&entry, 1, static_cast<int>(patience.count())) <= 0) return false;
+    if (!platform::readable(socket_, patience)) return false;
     char byte;
     return ::recv(socket_, &byte, 1, MSG_PEEK) <= 0;
   }
 
   void reset() {  // what follows the destructor is a RST
     const linger at_once{1, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, reinterpret_cast<const char*>(&at_once),
+                 sizeof at_once);
   }
 
  private:
-  int socket_;
+  Socket socket_;
   int number_;
   std::string pending_;
 };
@@ -81,12 +79,11 @@ class Server {
  public:
   // `handler` runs once a connection, on a thread of its own.
   explicit Server(std::function<void(Connection&)> handler) : handler_(std::move(handler)) {
-    listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     auto* raw = reinterpret_cast<sockaddr*>(&address);
-    socklen_t size = sizeof address;
+    platform::AddressLength size = sizeof address;
     if (::bind(listener_, raw, size) != 0 || ::listen(listener_, 64) != 0 ||
         ::getsockname(listener_, raw, &size) != 0) {
       throw std::runtime_error("no loopback server to be had");
@@ -97,15 +94,14 @@ class Server {
 
   ~Server() {
     stopping_ = true;
-    ::shutdown(listener_, SHUT_RDWR);
+    platform::end_accept(listener_);
     acceptor_.join();
     {
       const std::scoped_lock lock(mutex_);
-      for (const int socket : sockets_) ::shutdown(socket, SHUT_RDWR);
+      for (const Socket socket : sockets_) ::shutdown(socket, platform::both_ways);
     }
     for (std::thread& thread : threads_) thread.join();
-    for (const int socket : sockets_) ::close(socket);
-    ::close(listener_);
+    platform::close_socket(listener_);
   }
 
   int port() const { return port_; }
@@ -115,33 +111,32 @@ class Server {
  private:
   void accept_all() {
     while (!stopping_) {
-      const int socket = ::accept(listener_, nullptr, nullptr);
-      if (socket < 0 && errno == EMFILE) {  // a test's own limit, which it lifts again
+      const Socket socket = ::accept(listener_, nullptr, nullptr);
+      if (socket == platform::no_socket && platform::out_of_descriptors()) {  // a test's own limit
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         continue;
       }
-      if (socket < 0) return;
+      if (socket == platform::no_socket) return;
       const std::scoped_lock lock(mutex_);
-      sockets_.push_back(::dup(socket));  // to shut it down at the end, whatever the handler does
+      sockets_.push_back(socket);  // to shut it down at the end, whatever the handler does
       threads_.emplace_back([this, socket, number = accepted_++] {
         Connection connection(socket, number);
         handler_(connection);
         const std::scoped_lock own(mutex_);
-        ::close(sockets_[static_cast<std::size_t>(number)]);
-        sockets_[static_cast<std::size_t>(number)] = -1;
+        sockets_[static_cast<std::size_t>(number)] = platform::no_socket;
       });
     }
   }
 
   std::function<void(Connection&)> handler_;
-  int listener_ = -1;
+  Socket listener_ = platform::open_socket();
   int port_ = 0;
   std::atomic<bool> stopping_ = false;
   std::atomic<int> accepted_ = 0;
   std::thread acceptor_;
   std::mutex mutex_;
   std::vector<std::thread> threads_;
-  std::vector<int> sockets_;
+  std::vector<Socket> sockets_;
 };
 
 inline std::string answer(std::string_view body, std::string_view more_headers = "") {

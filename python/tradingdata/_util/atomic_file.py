@@ -7,6 +7,8 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from . import platform
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -34,15 +36,15 @@ def whole_file(
     draft = f".{os.getpid()}.{os.urandom(4).hex()}{suffix}"
     draft = os.path.join(folder if drafts is None else drafts, draft)
     try:
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        platform.create_private_file(draft)
         yield draft
         with open(draft, "rb+") as written:
             os.fsync(written.fileno())
         if overwrite:
-            os.replace(draft, target)
+            platform.replace_file(draft, target)
         else:
             _move_beside(draft, target)
-        _flush_names(folder or ".")
+        platform.flush_folder(folder or ".")
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(draft)
@@ -58,16 +60,6 @@ def _replaced(target: str) -> str:
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise FileExistsError(f"{target} is not a regular file: choose another path")
     return os.path.realpath(target)
-
-
-def _flush_names(folder: str) -> None:
-    """Flushes the folder: until then a crash may lose the new name of the file."""
-    if os.name == "posix":
-        place = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(place)
-        finally:
-            os.close(place)
 
 
 def _move_beside(draft: str, target: str) -> None:

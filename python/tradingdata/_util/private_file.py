@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from typing import IO
 
 from ..errors import ConfigurationError
+from . import platform
 
 
 def require_private(file: IO[bytes], path: str) -> None:
-    """Raises ConfigurationError if other users can read an open file (on POSIX systems)."""
-    mode = os.fstat(file.fileno()).st_mode
-    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+    """Raises ConfigurationError if other users can read an open file."""
+    if not platform.is_private(file):
         raise ConfigurationError(
-            f"other users can read {path}, which may contain tokens: run `chmod 600 {path}`"
+            f"other users can read {path}, which may contain tokens: "
+            f"run `{platform.privacy_command(path)}`"
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._util.fork_safety import ForkLock
+from .._util.platform import create_private_file
 from .._util.time_zones import zone_of_text
 from ..errors import ArchiveError
 from . import schema
@@ -147,7 +148,7 @@ def _make_file(path: str) -> None:
     # of SQLite in other threads. Only the thread that creates the file may therefore open it here.
     with _creating:
         try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            create_private_file(path)
         except FileExistsError:
             return
         except OSError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import re
 import sys
@@ -11,6 +10,8 @@ import traceback
 from collections.abc import Sequence
 
 import typer
+
+from tradingdata._util.platform import accept_every_character
 
 from .advice import for_a_terminal
 from .app import GROUPS, make_command
@@ -30,8 +31,7 @@ _NO_TOKENS_HERE = (
 
 def run(arguments: Sequence[str]) -> int:
     """Runs a command; returns one of the codes of `exit_codes`."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # the terminal's encoding may lack characters
-        sys.stdout.reconfigure(errors="backslashreplace")
+    accept_every_character(sys.stdout)
     try:
         if any(map(_SECRET_OPTION.fullmatch, arguments)):
             problem(_NO_TOKENS_HERE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from .._util.platform import HAS_ROOT_STORE
 from .._util.validate import text
 from ..errors import ConfigurationError
 
@@ -21,8 +22,9 @@ _VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> str:
     """Returns the file of root certificates to trust: given, environment's, system's or certifi's.
 
-    Returns ``""`` if none is found; libcurl's own default then applies. Raises ConfigurationError
-    if the given file or the environment's does not exist.
+    Returns ``""`` if none is found, and on Windows if none is named: the system's store of roots or
+    libcurl's own default then applies. Raises ConfigurationError if the given file or the
+    environment's does not exist.
     """
     if ca_file is not None:
         try:
@@ -35,6 +37,8 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
             named = os.environ.get(variable)
             if named:
                 return _named(named, variable)
+    if HAS_ROOT_STORE:  # it has the roots of the user's organisation, which certifi lacks
+        return ""
     for path in _SYSTEM_FILES:
         if os.path.isfile(path):
             return path

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
+from .._util.platform import ending_signals
 from . import DEFAULT_DAY, Service, start
 
 
@@ -42,7 +43,7 @@ def serve(
         port=port,
     )
     # SIGINT too, because shells start background processes with SIGINT ignored.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ending_signals():
         signal.signal(number, _interrupt)
     try:
         with service:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, TextIO
 
 from tradingdata import sandbox
 from tradingdata._core import __version__
+from tradingdata._util.platform import accept_every_character, shows_colours
 from tradingdata.analysis import positions
 
 
 def show(out: TextIO) -> None:
     """Makes the three calls against a simulated service and writes what Python shows of them."""
+    accept_every_character(out)
     with sandbox.start() as service, service.client() as client:
         out.write(f"tradingdata {__version__} on a simulated trading day; no account is needed.\n")
         trades = client.trade_book()
@@ -30,7 +31,7 @@ def show(out: TextIO) -> None:
 def _write(out: TextIO, *shown: Any) -> None:
     """Writes lines of Python, in bold on a terminal, and the result of the last one."""
     *lines, result = shown
-    bold = out.isatty() and not os.environ.get("NO_COLOR")
+    bold = shows_colours(out)
     prompts = "\n".join(f">>> {line}" for line in lines)
     out.write(f"\n\x1b[1m{prompts}\x1b[0m\n" if bold else f"\n{prompts}\n")
     out.write(f"{result!r}\n")

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from .._util.platform import own_port
 from .connection import Connection, Handle, Listener
 
 _JOIN_SECONDS = 2.0
@@ -22,7 +23,6 @@ class Server(socketserver.ThreadingMixIn, Listener):
     `outcome` returns the response to a request; it is called on the connection's thread.
     """
 
-    allow_reuse_address = True
     request_queue_size = 128
 
     def __init__(self, port: int, outcome: Handle) -> None:
@@ -39,6 +39,11 @@ class Server(socketserver.ThreadingMixIn, Listener):
             daemon=True,
         )
         self._thread.start()
+
+    def server_bind(self) -> None:
+        """Binds the port so that no other program can listen on it too."""
+        own_port(self.socket)
+        super().server_bind()
 
     @property
     def port(self) -> int:

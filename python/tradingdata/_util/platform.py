@@ -1,0 +1,103 @@
+"""What differs between POSIX systems and Windows; no other module asks which one it runs on."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import sys
+import time
+from typing import IO, TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from signal import Signals
+    from socket import socket
+
+if sys.platform == "win32":
+    from . import windows
+
+WINDOWS = sys.platform == "win32"
+
+# The roots that Windows trusts are in a store of its own; elsewhere they are in a file.
+HAS_ROOT_STORE = WINDOWS
+
+_REPLACE_SECONDS = 1.0
+
+
+def create_private_file(path: str, flags: int = os.O_WRONLY) -> None:
+    """Creates an empty file that other users cannot read; raises FileExistsError if it exists."""
+    os.close(os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600))
+    if sys.platform == "win32":
+        windows.make_private(path)
+
+
+def is_private(file: IO[bytes]) -> bool:
+    """Returns whether only the user, and on Windows administrators, can read an open file."""
+    if sys.platform == "win32":
+        return windows.is_private(file.fileno())
+    return not os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+
+
+def privacy_command(path: str) -> str:
+    """Returns the shell command that makes a file private."""
+    if sys.platform == "win32":
+        return f'icacls "{path}" /inheritance:r /grant:r "*{windows.user_sid()}:F"'
+    return f"chmod 600 {path}"
+
+
+def replace_file(draft: str, target: str) -> None:
+    """Renames a file over another.
+
+    Windows refuses that while a program has the target open, which virus scanners and indexers
+    do for moments: then tries again for a second. Raises PermissionError.
+    """
+    until = time.monotonic() + _REPLACE_SECONDS
+    while True:
+        try:
+            return os.replace(draft, target)
+        except PermissionError:
+            if not WINDOWS or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+
+
+def flush_folder(folder: str) -> None:
+    """Flushes a folder to disk, where it can be opened: a crash may lose new names until then."""
+    if not WINDOWS:
+        place = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)
+
+
+def ending_signals() -> list[Signals]:
+    """Returns the signals that end a program which runs until it is interrupted."""
+    from signal import Signals
+
+    names = ["SIGINT", "SIGTERM", "SIGBREAK"]  # the last is Ctrl-Break, which only Windows has
+    return [Signals[name] for name in names if name in Signals.__members__]
+
+
+def own_port(listener: socket) -> None:
+    """Sets the options for a port that is free again at once and that no other program shares."""
+    import socket
+
+    # SO_REUSEADDR would let two programs listen on one port of Windows.
+    exclusive = getattr(socket, "SO_EXCLUSIVEADDRUSE", None)
+    listener.setsockopt(
+        socket.SOL_SOCKET, socket.SO_REUSEADDR if exclusive is None else exclusive, 1
+    )
+
+
+def shows_colours(stream: TextIO) -> bool:
+    """Returns whether a stream is a terminal that understands ANSI sequences."""
+    if not stream.isatty() or os.environ.get("NO_COLOR"):
+        return False
+    return sys.platform != "win32" or windows.enable_ansi(stream.fileno())
+
+
+def accept_every_character(stream: TextIO) -> None:
+    """Has a stream escape what its encoding lacks instead of failing: ₹ is in none of Windows'."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")

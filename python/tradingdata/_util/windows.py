@@ -1,0 +1,105 @@
+"""Calls to the Windows API: access control lists of files, and the console. For `platform` only."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import msvcrt
+import sys
+from ctypes import wintypes
+from typing import Any
+
+from .access_list import admits_only
+
+assert sys.platform == "win32"  # type checkers skip the rest elsewhere
+
+_advapi = ctypes.WinDLL("advapi32", use_last_error=True)
+_kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+
+_OWNER_AND_DACL = 1 | 4
+_DACL = 4
+_FILE_OBJECT = 1
+_TOKEN_QUERY = 8
+_TOKEN_USER = 1
+_ANSI_OUTPUT = 4  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
+_REVISION = 1
+
+
+def make_private(path: str) -> None:
+    """Gives access to a file to the user, the system and administrators, and to nobody else."""
+    descriptor = ctypes.c_void_p()
+    rule = f"D:P(A;;FA;;;{user_sid()})(A;;FA;;;SY)(A;;FA;;;BA)"
+    _check(
+        _advapi.ConvertStringSecurityDescriptorToSecurityDescriptorW(
+            rule, _REVISION, ctypes.byref(descriptor), None
+        )
+    )
+    try:
+        _check(_advapi.SetFileSecurityW(path, _DACL, descriptor))
+    finally:
+        _kernel.LocalFree(descriptor)
+
+
+def is_private(file: int) -> bool:
+    """Returns whether no entry of a file's access control list admits another user."""
+    descriptor = ctypes.c_void_p()
+    handle = wintypes.HANDLE(msvcrt.get_osfhandle(file))
+    error = _advapi.GetSecurityInfo(
+        handle, _FILE_OBJECT, _OWNER_AND_DACL, None, None, None, None, ctypes.byref(descriptor)
+    )
+    if error:
+        raise ctypes.WinError(error)
+    try:
+        text = wintypes.LPWSTR()
+        _check(
+            _advapi.ConvertSecurityDescriptorToStringSecurityDescriptorW(
+                descriptor, _REVISION, _OWNER_AND_DACL, ctypes.byref(text), None
+            )
+        )
+        return admits_only(_taken(text), user_sid())
+    finally:
+        _kernel.LocalFree(descriptor)
+
+
+@functools.cache
+def user_sid() -> str:
+    """Returns the security identifier of the process's user."""
+    token = wintypes.HANDLE()
+    _check(_advapi.OpenProcessToken(_process(), _TOKEN_QUERY, ctypes.byref(token)))
+    try:
+        buffer = ctypes.create_string_buffer(256)
+        size = wintypes.DWORD()
+        _check(
+            _advapi.GetTokenInformation(token, _TOKEN_USER, buffer, len(buffer), ctypes.byref(size))
+        )
+    finally:
+        _kernel.CloseHandle(token)
+    text = wintypes.LPWSTR()
+    sid = ctypes.c_void_p.from_buffer(buffer)  # the first member of TOKEN_USER
+    _check(_advapi.ConvertSidToStringSidW(sid, ctypes.byref(text)))
+    return _taken(text)
+
+
+def enable_ansi(stream: int) -> bool:
+    """Has a console interpret ANSI sequences; returns whether it does."""
+    handle = wintypes.HANDLE(msvcrt.get_osfhandle(stream))
+    mode = wintypes.DWORD()
+    if not _kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+        return False
+    return bool(_kernel.SetConsoleMode(handle, mode.value | _ANSI_OUTPUT))
+
+
+def _process() -> wintypes.HANDLE:
+    return wintypes.HANDLE(-1)  # what GetCurrentProcess returns
+
+
+def _taken(text: Any) -> str:
+    """Returns a string that the system allocated, which it frees."""
+    value = str(text.value)
+    _kernel.LocalFree(text)
+    return value
+
+
+def _check(succeeded: int) -> None:
+    if not succeeded:
+        raise ctypes.WinError(ctypes.get_last_error())

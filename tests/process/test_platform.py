@@ -1,0 +1,153 @@
+"""Behaviour that differs between systems: files, ports, roots and consoles (F30, F35)."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tradingdata._util import platform
+from tradingdata._util.access_list import admits_only
+from tradingdata._util.atomic_file import whole_file
+from tradingdata.client import ca_roots
+
+ROOT = Path(__file__).parents[2]
+# What only one kind of system has, or how code finds out which one it runs on.
+SYSTEM_WORDS = {
+    ".py": r"\bos\.name\b|\bsys\.platform\b|\b(import|from) (fcntl|msvcrt|ctypes|termios)\b"
+    r"|\bos\.(fork|getuid|chmod)\b",
+    ".cpp": r"_WIN32|<(windows|winsock2|unistd|fcntl|poll|pthread)\.h>|<sys/",
+}
+SYSTEM_WORDS[".hpp"] = SYSTEM_WORDS[".cpp"]
+USER = "S-1-5-21-1-2-3-1001"
+FULL = f"(A;;FA;;;{USER})(A;;FA;;;SY)(A;;FA;;;BA)"
+
+
+def test_only_the_platform_modules_ask_for_the_system() -> None:
+    found = {
+        path.name
+        for folder in ("cpp/src", "python/bindings", "python/tradingdata")
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in SYSTEM_WORDS
+        and re.search(SYSTEM_WORDS[path.suffix], path.read_text("utf-8"))
+    }
+    assert found == {"platform.py", "windows.py", "platform_posix.cpp", "platform_windows.cpp"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "private"),
+    [
+        (f"D:P{FULL}", True),
+        (f"D:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;FA;;;{USER})", True),  # a user's own folder
+        (f"D:P{FULL}(D;;FA;;;WD)", True),  # nobody is denied too much
+        (f"D:P{FULL}(A;;0x1200a9;;;WD)", False),  # everybody
+        (f"D:AI(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU){FULL}", False),  # C:\: users of this machine
+        (f"D:P{FULL}(A;;FR;;;S-1-5-21-1-2-3-1002)", False),
+        (f'D:P{FULL}(XA;;FR;;;WD;(@User.Title=="PM"))', False),
+        ("D:NO_ACCESS_CONTROL", False),
+        ("", False),
+        ("D:P", True),
+    ],
+)
+def test_an_access_list_is_private_if_it_admits_the_user_only(entries: str, private: bool) -> None:
+    assert admits_only(f"O:{USER}{entries}", USER) is private
+
+
+@pytest.mark.sanitize
+def test_a_created_file_is_private_and_never_replaces_one(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    platform.create_private_file(str(path))
+    with path.open("rb") as file:
+        assert platform.is_private(file)
+    with pytest.raises(FileExistsError):
+        platform.create_private_file(str(path))
+
+
+def test_a_saved_file_is_private_in_a_folder_that_is_not(tmp_path: Path) -> None:
+    with whole_file(tmp_path / "book.json", overwrite=True) as draft:
+        Path(draft).write_bytes(b"{}")
+    with (tmp_path / "book.json").open("rb") as file:
+        assert platform.is_private(file)
+
+
+def _refusing(monkeypatch: pytest.MonkeyPatch, times: int) -> list[str]:
+    """Has `os.replace` fail a number of times, as with a file that a scanner has open."""
+    calls: list[str] = []
+    real = os.replace
+
+    def replace(draft: str, target: str) -> None:
+        calls.append(target)
+        if len(calls) <= times:
+            raise PermissionError(13, "Access is denied", draft, 5, target)
+        real(draft, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    monkeypatch.setattr(platform, "WINDOWS", True)
+    return calls
+
+
+def test_a_file_that_a_scanner_has_open_is_replaced_a_moment_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = _refusing(monkeypatch, times=3)
+    (tmp_path / "new").write_text("new")
+    platform.replace_file(str(tmp_path / "new"), str(tmp_path / "old"))
+    assert (tmp_path / "old").read_text() == "new"
+    assert len(calls) == 4
+
+
+def test_a_file_that_stays_open_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _refusing(monkeypatch, times=1000)
+    monkeypatch.setattr(platform, "_REPLACE_SECONDS", 0.05)
+    target = tmp_path / "book.json"
+    target.write_text("old")
+    with pytest.raises(PermissionError), whole_file(target, overwrite=True) as draft:
+        Path(draft).write_text("new")
+    assert [path.name for path in tmp_path.iterdir()] == ["book.json"]
+    assert target.read_text() == "old"
+
+
+def test_no_other_program_can_listen_on_the_sandboxs_port() -> None:
+    with socket.socket() as ours, socket.socket() as theirs:
+        platform.own_port(ours)
+        ours.bind(("127.0.0.1", 0))
+        ours.listen()
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with pytest.raises(OSError, match=r".") as refused:
+            theirs.bind(ours.getsockname())
+    assert refused.value.errno
+
+
+def test_windows_trusts_its_store_of_roots_unless_a_file_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F35: certifi lacks the roots of the user's organisation, which the store has."""
+    for variable in ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(ca_roots, "HAS_ROOT_STORE", True)
+    assert ca_roots.find_ca_file(None, trust_env=True) == ""
+    (tmp_path / "own.pem").write_text("")
+    assert ca_roots.find_ca_file(tmp_path / "own.pem", trust_env=True) == str(tmp_path / "own.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
+    assert ca_roots.find_ca_file(None, trust_env=True) == str(tmp_path / "own.pem")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp437", "cp1252"])
+def test_the_demonstration_runs_in_any_encoding(encoding: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tradingdata", "demo"],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"trade_book" in done.stdout
