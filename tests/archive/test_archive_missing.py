@@ -72,6 +72,13 @@ def test_a_message_lists_so_much_that_it_can_be_read(tmp_path: Path) -> None:
     assert len(caught.value.missing) == 50 * 262
 
 
+def test_missing_days_have_bounds(archive: Any) -> None:
+    """F125: without them the result had a row for each weekday from the year 1 to 9999."""
+    for days in ((None, None), (MONDAY, None), (None, MONDAY)):
+        with pytest.raises(TypeError, match="start and end must be days"):
+            archive.missing(*days)
+
+
 @pytest.mark.parametrize(("weeks", "listed"), [(8, 8), (9, 8)])
 def test_a_message_lists_eight_gaps_and_says_if_there_are_more(weeks: int, listed: int) -> None:
     days = [dt.date(2026, 11, 16) - dt.timedelta(weeks=n) for n in range(weeks)]

@@ -219,6 +219,14 @@ def test_a_query_that_is_wrong_says_so(tmp_path: Path) -> None:
         archive_with(tmp_path).sql("SELECT colour FROM trades")
 
 
+def test_f125_a_query_is_text_that_can_be_encoded(tmp_path: Path) -> None:
+    archive: Any = archive_with(tmp_path)
+    with pytest.raises(TypeError, match="query must be text, not int"):
+        archive.sql(5)
+    with pytest.raises(td.ConfigurationError, match="query contains a lone surrogate"):
+        archive.sql("SELECT '\ud800'")
+
+
 def test_ctrl_c_ends_a_long_query(tmp_path: Path) -> None:
     """F105"""
     archive = archive_with(tmp_path)

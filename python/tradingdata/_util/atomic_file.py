@@ -7,7 +7,7 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from . import platform
+from . import platform, validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,8 @@ def whole_file(
     Raises FileExistsError if the target exists and ``overwrite`` is False, and for a device or a
     pipe in any case.
     """
-    target = os.fsdecode(path)
-    if overwrite:
+    target = validate.path("path", path)
+    if validate.flag("overwrite", overwrite):
         target = _replaced(target)
     elif os.path.lexists(target):
         raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")

@@ -5,6 +5,7 @@ Values of the wrong type raise TypeError; unusable values raise ConfigurationErr
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ..errors import ConfigurationError
@@ -65,6 +66,20 @@ def text(name: str, value: Any) -> str:
             f"{name} contains a lone surrogate, which UTF-8 cannot encode: remove it"
         ) from None
     return value
+
+
+def path(name: str, value: Any) -> str:
+    """Returns a path as text. Refuses numbers: ``open`` takes them for file descriptors."""
+    try:
+        found = os.fsdecode(value)
+        os.fsencode(found)
+    except TypeError:
+        raise TypeError(f"{name} must be a path, not {value!r}") from None
+    except UnicodeEncodeError:
+        raise ConfigurationError(
+            f"{name} contains a lone surrogate, which no file name can hold: remove it"
+        ) from None
+    return found
 
 
 def words(name: str, value: Any) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
+from .._util import validate
 from .._util.time_zones import zone_as_text, zone_from
 from .._util.validate import flag, seconds, text
 from . import checksums, coverage, database, fetch_log, ingest
@@ -69,7 +70,7 @@ class Archive:
         create: bool = True,
         timeout: float = 10.0,
     ) -> None:
-        self._path = os.path.abspath(os.fsdecode(path))
+        self._path = os.path.abspath(validate.path("path", path))
         zone = zone_from(tz)
         name = zone_as_text(zone)
         if zone is None or name is None:
@@ -269,6 +270,8 @@ class Archive:
             after: A time of day in the archive's time zone, such as "15:30": responses received
                 earlier do not count for that day, because they may be incomplete.
         """
+        if None in (start, end):
+            raise TypeError("start and end must be days: None would select thousands of years")
         label = _label(account)
         entries = self.fetches(account=label)
         labels = {entry.account for entry in entries} or {label or None}
@@ -306,10 +309,11 @@ class Archive:
             sqlite3.Error: SQLite rejects the query.
         """
         lenient = flag("missing_ok", missing_ok)
+        statement = text("query", query)
         with self._reading_anything() as connection:
-            gaps = missing_from(connection, query, parameters)
+            gaps = missing_from(connection, statement, parameters)
             coverage.report(self._path, gaps, missing_ok=lenient, stacklevel=2)
-            return run(connection, self._path, query, parameters, personal=self._keep)
+            return run(connection, self._path, statement, parameters, personal=self._keep)
 
     def export(
         self,
@@ -346,7 +350,7 @@ class Archive:
         with database.reading(self._path) as connection:
             gaps = coverage.unfetched_days(connection, sorted(BOOKS), days)
             coverage.report(self._path, gaps, missing_ok=lenient, stacklevel=2)
-            place, bar = os.fsdecode(folder), flag("progress", progress)
+            place, bar = validate.path("folder", folder), flag("progress", progress)
             return export(connection, place, days, keep=self._keep, progress=bar)
 
     # -- the archive itself --

@@ -7,6 +7,7 @@ import json
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from .._util import validate
 from .._util.atomic_file import whole_file
 from .._util.time_zones import zone_as_text, zone_of_text
 
@@ -45,7 +46,7 @@ def read(
     Raises:
         ValueError: The file does not hold a ``book`` of this record, or is damaged.
     """
-    with open(path, "rb") as file:
+    with open(validate.path("path", path), "rb") as file:
         header = _header(file.readline())
         body = file.read()
     if header is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from .._util import validate
 from .._util.platform import HAS_ROOT_STORE
-from .._util.validate import text
 from ..errors import ConfigurationError
 
 # Paths of the distributions. The libcurl of a wheel may have been built with another default path.
@@ -27,11 +27,7 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
     environment's does not exist.
     """
     if ca_file is not None:
-        try:
-            path = os.fsdecode(ca_file)
-        except TypeError:
-            raise TypeError(f"ca_file must be a path, not {ca_file!r}") from None
-        return _named(path, "ca_file=")
+        return _named(validate.path("ca_file", ca_file), "ca_file=")
     if trust_env:
         for variable in _VARIABLES:
             named = os.environ.get(variable)
@@ -51,7 +47,7 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
 
 
 def _named(path: str, source: str) -> str:
-    if not os.path.isfile(text(source, path)):
+    if not os.path.isfile(validate.text(source, path)):
         raise ConfigurationError(
             f"the CA file {path} named by {source} does not exist: pass a PEM file of trusted root "
             "certificates as ca_file="

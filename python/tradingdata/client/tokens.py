@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from .._util import validate
 from .._util.fork_safety import ForkLock
 from ..errors import AuthenticationError, ConfigurationError, DeadlineError, ServiceError
 
@@ -227,7 +228,7 @@ def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
     Example:
         >>> client = td.Client(url, access_token=td.token_file("token.txt"))
     """
-    name = os.fspath(path)
+    name = validate.path("path", path)
 
     def read_token() -> str:
         # Invalid bytes become a character that no token may contain. A UnicodeDecodeError would

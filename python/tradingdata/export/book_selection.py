@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .. import _core
 from .._util.optional_imports import require
 from .._util.suggestions import no_field
+from .._util.validate import flag
 from .columns import checked_names
 from .pandas_dtypes import text_dtype, time_zone
 from .selection import Selection
@@ -63,7 +64,7 @@ class BookSelection(Selection):
         self._choose(rows.record, known, columns, categories)
         self.zone = rows.zone
         self.rows = rows
-        self.extra = rows.extra_names() if extra else []
+        self.extra = rows.extra_names() if flag("extra", extra) else []
         self.text: Text = "view"
 
     def _missing(self, title: str, name: str, known: Mapping[str, str]) -> str:

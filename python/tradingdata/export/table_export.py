@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
+from .._util.validate import flag
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Sequence
@@ -238,7 +240,9 @@ class TableExport:
             FileExistsError: The file exists and ``overwrite`` is false.
             KeyError: The table has no such column.
         """
-        content = self._selection(columns, extra=extra).csv(spreadsheet=spreadsheet)
+        content = self._selection(columns, extra=extra).csv(
+            spreadsheet=flag("spreadsheet", spreadsheet)
+        )
         return _written(content, path, overwrite=overwrite)
 
     @overload
@@ -286,7 +290,7 @@ class TableExport:
             FileExistsError: The file exists and ``overwrite`` is false.
             KeyError: The table has no such column.
         """
-        content = self._selection(columns, extra=extra).json(lines=lines)
+        content = self._selection(columns, extra=extra).json(lines=flag("lines", lines))
         return _written(content, path, overwrite=overwrite)
 
     def to_parquet(

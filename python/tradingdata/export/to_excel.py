@@ -6,6 +6,7 @@ import os
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from .._util import validate
 from .._util.atomic_file import whole_file
 from .._util.optional_imports import require
 
@@ -27,7 +28,7 @@ _WIDEST = 40
 
 def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Writes the selection to a workbook of one sheet, named after the table."""
-    target = os.fspath(path)
+    target = validate.path("path", path)
     if not target.lower().endswith(".xlsx"):
         raise ValueError(f"a workbook's name ends in .xlsx, not {os.path.basename(target)!r}")
     if len(selection) > _MOST_ROWS:
