@@ -40,9 +40,7 @@ Run run_of(const OwnedSlice& self, const std::string& name) {
 }
 
 py::object uninitialized(std::int64_t bytes) {
-  PyObject* const made = PyByteArray_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes));
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
+  return owned(PyByteArray_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
 }
 
 template <typename T>
@@ -160,9 +158,7 @@ py::tuple codes(const OwnedSlice& self, const std::string& name) {
   if (size > 0) std::memcpy(values_of<char>(bytes), categories.codes.data(), size);
   py::list values;
   for (const std::string_view text : categories.values) {
-    const py::object made = py::reinterpret_steal<py::object>(make_text(text));
-    if (!made) throw py::error_already_set();
-    values.append(made);
+    values.append(owned(make_text(text)));
   }
   return py::make_tuple(bytes, values);
 }

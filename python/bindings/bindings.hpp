@@ -7,6 +7,12 @@ namespace tradingdata::python {
 
 namespace py = pybind11;
 
+// A new reference; throws Python's error where there is none.
+inline py::object owned(PyObject* made) {
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
 void bind_errors(py::module_& module);
 void bind_records(py::module_& module);
 void bind_record_functions(py::module_& module);

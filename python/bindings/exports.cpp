@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "names.hpp"
+
 namespace tradingdata::python {
 
 namespace py = pybind11;
@@ -11,7 +13,8 @@ namespace py = pybind11;
 int field_named(const Table& table, const std::string& name) {
   const int field = table.schema().find(name);
   if (field >= 0) return field;
-  throw py::key_error(std::string(table.schema().record) + " has no field \"" + name + "\"");
+  PyErr_SetObject(PyExc_KeyError, no_field(table.schema(), py::str(name)).ptr());
+  throw py::error_already_set();
 }
 
 std::vector<int> columns_named(const Table& table, const Names& fields, const Names& extra) {

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "bindings.hpp"
 #include "text_cache.hpp"
 
 namespace tradingdata::python {
@@ -9,9 +10,7 @@ namespace tradingdata::python {
 namespace {
 
 py::object as_text(std::string_view text) {
-  PyObject* const made = make_text(text);
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
+  return owned(make_text(text));
 }
 
 }  // namespace

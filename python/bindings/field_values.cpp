@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/time.hpp"
+#include "bindings.hpp"
 
 namespace tradingdata::python {
 
@@ -34,8 +35,7 @@ bool is_integer(PyObject* value) {
 
 // None where the integer needs more than 64 bits.
 std::optional<std::int64_t> whole_of(PyObject* value) {
-  const py::object whole = py::reinterpret_steal<py::object>(PyNumber_Index(value));
-  if (!whole) throw py::error_already_set();
+  const py::object whole = owned(PyNumber_Index(value));
   int overflow = 0;
   const long long result = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
   if (overflow != 0) return std::nullopt;

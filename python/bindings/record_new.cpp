@@ -1,4 +1,5 @@
 // Records made by keyword or from another record, and their repr.
+#include "bindings.hpp"
 #include "rows.hpp"
 
 #include <datetime.h>
@@ -133,8 +134,7 @@ PyObject* repr_row(PyObject* self) {
       if (!table.valid(i, row->row)) continue;
       const Field& field = type.schema->field(i);
       if (field.kind == Kind::text && table.text(i, row->row).empty()) continue;
-      py::object value = py::reinterpret_steal<py::object>(row->columns->cell(i, row->row));
-      if (!value) throw py::error_already_set();
+      py::object value = owned(row->columns->cell(i, row->row));
       if (field.personal) value = py::str(masked(table.text(i, row->row)));
       parts.append(py::str("{}={!r}").format(field.name.data(), value));
     }

@@ -1,4 +1,5 @@
 // Iteration over rows: a row costs one small object.
+#include "bindings.hpp"
 #include "rows.hpp"
 #include "slice.hpp"
 
@@ -82,9 +83,7 @@ void make_iterator_type() {
   PyType_Spec spec{"tradingdata._core.RowIterator", sizeof(RowIterator), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                    slots};
-  PyObject* const type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw py::error_already_set();
-  iterator_type = reinterpret_cast<PyTypeObject*>(type);
+  iterator_type = reinterpret_cast<PyTypeObject*>(owned(PyType_FromSpec(&spec)).release().ptr());
 }
 
 py::object iterate_rows(PyObject* slice, std::int64_t step) {

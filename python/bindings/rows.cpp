@@ -194,11 +194,9 @@ void add_type(py::module_& module, RowType& type, std::size_t index) {
   }};
   PyType_Spec spec{definitions.name.c_str(), sizeof(RowObject), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots.data()};
-  PyObject* const made = PyType_FromSpec(&spec);
-  if (made == nullptr) throw py::error_already_set();
-  type.type = reinterpret_cast<PyTypeObject*>(made);
-  module.add_object(std::string(type.schema->record).c_str(),
-                    py::reinterpret_borrow<py::object>(made));
+  const py::object made = owned(PyType_FromSpec(&spec));
+  module.add_object(std::string(type.schema->record).c_str(), made);
+  type.type = reinterpret_cast<PyTypeObject*>(made.inc_ref().ptr());
 }
 
 }  // namespace
@@ -237,9 +235,7 @@ PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::
 py::object make_row(const py::object& slice, std::int64_t row) {
   const auto& owner = slice.cast<const OwnedSlice&>();
   const RowType& type = row_type(owner.table().schema());
-  PyObject* const made = make_row(type, slice.ptr(), &owner.columns(), owner.start() + row);
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
+  return owned(make_row(type, slice.ptr(), &owner.columns(), owner.start() + row));
 }
 
 void bind_records(py::module_& module) {

@@ -137,9 +137,8 @@ py::list issues(const OwnedSlice& self) {
   py::list result;
   for (const Issue& issue : self.table().issues()) {
     const ProblemInfo info = describe(issue.problem);
-    const auto raw = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
+    const py::object raw = owned(PyUnicode_DecodeUTF8(
         issue.raw.data(), static_cast<Py_ssize_t>(issue.raw.size()), "replace"));
-    if (!raw) throw py::error_already_set();
     result.append(py::make_tuple(issue.field, info.text, issue.count, issue.row, raw, info.lost));
   }
   return result;

@@ -1,6 +1,5 @@
 #include "wall_clock.hpp"
 
-#include <cstdio>
 #include <utility>
 
 #include "base/time.hpp"
@@ -57,14 +56,10 @@ std::string arrow_zone(const py::object& zone) {
   }
   const std::int64_t offset = micros_of(zone.attr("utcoffset")(py::none()));
   if (offset == 0) return "UTC";
-  const std::int64_t minutes = (offset < 0 ? -offset : offset) / micros_per_second / 60;
-  if (minutes * 60 * micros_per_second != (offset < 0 ? -offset : offset)) {
+  if (offset % (60 * micros_per_second) != 0) {
     throw py::value_error("Arrow's zones are whole minutes from UTC");
   }
-  char text[16];
-  std::snprintf(text, sizeof text, "%c%02d:%02d", offset < 0 ? '-' : '+',
-                static_cast<int>(minutes / 60), static_cast<int>(minutes % 60));
-  return text;
+  return format_offset(offset);
 }
 
 }  // namespace tradingdata::python
