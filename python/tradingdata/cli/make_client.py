@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tradingdata.client.base import BASE_URL_VARIABLE
 from tradingdata.client.client import Client
-from tradingdata.client.options import BASE_URL_VARIABLE
 from tradingdata.client.tokens import ACCESS_TOKEN_VARIABLE
 from tradingdata.errors import ConfigurationError, DataWarning
 

@@ -6,22 +6,27 @@ What waits for the service is a plan here (see ``plans``), which ``client`` runs
 
 from __future__ import annotations
 
+import os
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from .. import _core
-from .._util.validate import hook, seconds, text, zone
+from .._util.validate import count, flag, hook, seconds, text, zone
 from ..books.book import OrderBook, TradeBook
 from ..books.response import response_of
-from ..errors import StockNotFoundError, TradingDataError
+from ..errors import (
+    ClientClosedError,
+    ConfigurationError,
+    StockNotFoundError,
+    TradingDataError,
+)
+from .ca_roots import find_ca_file
 from .call_log import log_end, log_retry
-from .options import check_open, make_core
 from .stats import ClientStats
 from .tokens import REFUSALS, Held, Source, held, late
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable
     from datetime import datetime, tzinfo
     from datetime import time as clock_time
@@ -32,6 +37,9 @@ if TYPE_CHECKING:
     from ..books.records import Stock
     from .call_log import Retry
     from .snapshot import Books
+
+BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
+_MOST_ATTEMPTS = 2**31 - 1
 
 Token = TypeVar("Token")
 """The type of ``access_token``: text, or the kinds of function that the client can call."""
@@ -78,18 +86,27 @@ class ClientBase(Generic[Token, Tokens]):
         self._timeout = seconds("timeout", timeout)
         self._on_retry = hook("on_retry", on_retry)
         self._zone: tzinfo | None = zone("tz", tz)
-        self._core = make_core(
-            base_url,
-            timeout=timeout,
-            connect_timeout=connect_timeout,
-            attempts=attempts,
+        url = os.environ.get(BASE_URL_VARIABLE, "") if base_url is None else base_url
+        if not text("base_url", url):
+            raise ConfigurationError(
+                f"no base URL: pass it as the first argument or set {BASE_URL_VARIABLE}; "
+                "to try the package without an account, run `python -m tradingdata demo`"
+            )
+        if rate_limit is not None and not isinstance(rate_limit, _core.RateLimit):
+            raise TypeError(f"rate_limit must be a tradingdata.RateLimit, not {rate_limit!r}")
+        secure = not url.lower().startswith("http:")
+        self._core = _core.Client(
+            base_url=url,
+            timeout=self._timeout,
+            connect_timeout=seconds("connect_timeout", connect_timeout),
+            attempts=min(count("attempts", attempts), _MOST_ATTEMPTS),
             rate_limit=rate_limit,
-            proxy=proxy,
-            trust_env=trust_env,
-            ca_file=ca_file,
-            max_body=max_body,
-            strict=strict,
-            keep_personal_data=keep_personal_data,
+            proxy=None if proxy is None else text("proxy", proxy),
+            trust_env=flag("trust_env", trust_env),
+            ca_file=find_ca_file(ca_file, trust_env=trust_env) if secure else "",
+            max_body=count("max_body", max_body),
+            strict=flag("strict", strict),
+            keep_personal_data=flag("keep_personal_data", keep_personal_data),
         )
         self._tokens = cast("Tokens", self._token_source(self._core, token))
         self._opened()
@@ -191,7 +208,8 @@ class ClientBase(Generic[Token, Tokens]):
         """Makes a call; if the service refuses the token, once more with a new one."""
         deadline = time.monotonic() + self._budget(timeout)
         try:
-            check_open(self._core)
+            if self.closed:  # before a token function is called to no purpose
+                raise ClientClosedError("the client is closed: make a new one")
             generation = yield from self._tokens.ready(deadline)
             try:
                 return (yield from self._request(what, deadline))
