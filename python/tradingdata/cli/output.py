@@ -8,20 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradingdata import _core
+from tradingdata._util.atomic_file import whole_file
 from tradingdata.display.preview import NOUNS
 
 from .exit_codes import UsageError
 from .exportable import Table
 from .filter_args import RowChoice, chosen_columns
-from .formats import BINARY, SUFFIXES, as_text, write_file
 from .options import Columns, Filter, Format, Output
-from .tables import counted, print_issues, print_rows, record_text
+from .tables import counted, plain_rows, print_issues, print_rows, record_text
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
     from tradingdata.books.book import Book
 
 _STDOUT = Path("-")
+_BINARY = {Format.PARQUET, Format.XLSX}
+_SUFFIXES = {
+    ".csv": Format.CSV,
+    ".json": Format.JSON,
+    ".ndjson": Format.NDJSON,
+    ".jsonl": Format.NDJSON,
+    ".parquet": Format.PARQUET,
+    ".xlsx": Format.XLSX,
+}
 
 
 class Destination:
@@ -44,7 +53,7 @@ class Destination:
         if self._path is not None:
             self._refuse_to_overwrite(self._path)
         self._format = output.format or _format_of(self._path)
-        if self._path is None and self._format in BINARY and screen() is not None:
+        if self._path is None and self._format in _BINARY and screen() is not None:
             raise UsageError(
                 f"{self._format.value} is no text for a terminal: add -o FILE.{self._format.value}"
             )
@@ -61,7 +70,7 @@ class Destination:
         console = screen()
         if self._path is not None:
             self._write(self._path, table)
-        elif self._format in BINARY:
+        elif self._format in _BINARY:
             self._stream(table)
         elif self._format is Format.TABLE and console is not None:
             asked = self._columns is not None
@@ -73,8 +82,7 @@ class Destination:
             self._print(table)
 
     def _print(self, table: Table) -> None:
-        text = as_text(table, self._format, self._names(table), extra=self._extra)
-        write_out(text.encode())
+        write_out(self._text(table).encode())
         hidden = len(table._kinds) - len(table._display_columns())
         if self.as_table and hidden:
             remark(f"+{hidden} more columns: --columns")
@@ -102,8 +110,24 @@ class Destination:
         print_issues(table, remark, lost_only=True)
 
     def _write_file(self, path: Path, table: Table, *, overwrite: bool) -> None:
-        names = self._names(table)
-        write_file(table, path, self._format, names, extra=self._extra, overwrite=overwrite)
+        """Writes the rows to a file atomically."""
+        names, extra = self._names(table), self._extra
+        if self._format is Format.PARQUET:
+            table.to_parquet(path, names, extra=extra, overwrite=overwrite)
+        elif self._format is Format.XLSX:
+            table.to_excel(path, names, extra=extra, overwrite=overwrite)
+        else:
+            with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
+                file.write(self._text(table).encode())
+
+    def _text(self, table: Table) -> str:
+        """Returns the rows in a text format."""
+        names, extra = self._names(table), self._extra
+        if self._format is Format.TABLE:
+            return plain_rows(table, names or [])
+        if self._format is Format.CSV:
+            return table.to_csv(None, names, extra=extra)
+        return table.to_json(None, names, extra=extra, lines=self._format is Format.NDJSON)
 
     def _names(self, table: Table) -> list[str] | None:
         """Returns the selected columns, the key columns of a table, or None for all."""
@@ -162,13 +186,13 @@ def _format_of(path: Path | None) -> Format:
     if path is None:
         return Format.TABLE
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        known = ", ".join(SUFFIXES)
+    if suffix not in _SUFFIXES:
+        known = ", ".join(_SUFFIXES)
         raise UsageError(
             f"-o {path.name}: the name does not say which format; end it in one of {known}, or add "
             "--format"
         )
-    return SUFFIXES[suffix]
+    return _SUFFIXES[suffix]
 
 
 def _expect_suffix(path: Path, suffix: str) -> None:
