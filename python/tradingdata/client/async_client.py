@@ -79,7 +79,6 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
         """Searches stocks by name, symbol or code, for ``async for``; see ``Client.search``."""
         return AsyncSearchPager(
             self,
-            self._ports,
             query,
             page_size=page_size,
             start_page=start_page,

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .._util.plans import Plan
     from ..books.records import Stock
     from ..export.selection import Selection
-    from .asyncio_bridge import LoopPorts
     from .base import ClientBase
     from .search_state import SearchStats
     from .stock_lookup import StockLookup
@@ -50,7 +49,7 @@ class _Pager:
         on_page: Callable[[StockList], object] | None,
         timeout: float | None,
     ) -> None:
-        self._client = client
+        self._client: Any = client
         self._query = words("query", query)
         self._page_size = None if page_size is None else count("page_size", page_size)
         self._start_page = count("start_page", start_page)
@@ -244,12 +243,6 @@ class AsyncSearchPager(_Pager):
     the loop early.
     """
 
-    def __init__(
-        self, client: ClientBase[Any, Any], ports: LoopPorts, query: str, **options: Any
-    ) -> None:
-        self._ports = ports
-        super().__init__(client, query, **options)
-
     async def __aiter__(self) -> AsyncGenerator[Stock, None]:
         from contextlib import aclosing
 
@@ -291,7 +284,7 @@ class AsyncSearchPager(_Pager):
                 try:
                     progress.bound_time()
                     if flights is None:
-                        port = self._ports.of(get_running_loop())
+                        port = self._client._ports.of(get_running_loop())
                         flights = PagesInFlight(port, run, progress.on_retry, self._prefetch > 0)
                     found = await flights.next()
                 except TradingDataError as error:
