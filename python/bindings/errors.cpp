@@ -51,6 +51,7 @@ py::object text_of(std::string_view text) {
 py::object python_error(const Error& error) {
   py::dict details;
   if (error.status_code != 0) details["status_code"] = error.status_code;
+  if (error.hint.code != nullptr) details["hint"] = error.hint.code;
   details["attempts"] = error.attempts;
   details["elapsed"] = error.elapsed;
   details["retryable"] = error.retryable;

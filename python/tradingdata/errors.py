@@ -1,7 +1,7 @@
 """All errors and warnings of the package.
 
-Every error is picklable, has a one-line message that says what to do, and carries the details of
-the call that are known::
+Every error is picklable, has a one-line message that says what happened and what to do, and carries
+the details of the call that are known::
 
     TradingDataError
     +- ConfigurationError (also ValueError)   before any request
@@ -24,7 +24,9 @@ the call that are known::
     +- StockNotFoundError (also LookupError)  no stock with this symbol, code or ISIN (.nearest)
     +- ArchiveError                           an archive file cannot be used (.file, .book)
 
-The classes only carry data. Messages and advice are worded where an error is raised.
+What happened is worded where an error is raised. What to do depends on the reader: an error carries
+only the code of its advice, ``hint``, for which `ADVICE` has the words of this library and the
+command line has its own.
 """
 
 from __future__ import annotations
@@ -32,13 +34,53 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+#: The advice of each hint. Names in braces are attributes of the error.
+ADVICE = {
+    "access_token": "pass access_token=, set TRADINGDATA_ACCESS_TOKEN, or assign "
+    "client.access_token",
+    "base_url": "check base_url",
+    "ca_file": "pass the PEM file of the authorities that you trust as ca_file=",
+    "clock": "check this machine's clock, or notify the service",
+    "confirm": "read again with all(confirm=True), or narrow the query",
+    "create_archive": "check the path, restore a backup, or create an archive with create=True",
+    "duplicates": "keep one of each with td.TradeBook(dict.fromkeys(trades)) if they are equal",
+    "fewer_requests": "make fewer requests, or pass rate_limit=",
+    "locked": "try again later, or wait longer with Archive(path, timeout=...)",
+    "max_body": "pass a larger max_body= if such a response is right",
+    "missing_ok": "fetch or add them, choose other days, or pass missing_ok=True",
+    "missing_value": "see trades.issues, then leave such rows out with td.TradeBook(t for t in "
+    "trades if t.{name} is not None), or correct them",
+    "network": "check base_url, DNS, the network and its firewall",
+    "new_token": "assign a new one to client.access_token",
+    "permissions": "check the account's permissions",
+    "proxy": 'check proxy= or the environment\'s https_proxy, or pass proxy="" to connect directly',
+    "query": "narrow the query, or pass a larger page_size=",
+    "side_codes": "pass the codes of the service as buy= and sell=",
+    "smaller_pages": "read again with a smaller page_size",
+    "timeout": "make fewer requests, or pass a longer timeout=",
+    "token_file": "check access_token_file, or the path of td.token_file()",
+    "try_later": "try again later",
+    "url_format": "pass an address like https://api.example.com",
+}
+
+
+def text_of(error: BaseException, advice: Mapping[str, str] = ADVICE) -> str:
+    """Returns what happened and, if the error has a hint, what to do."""
+    hint = getattr(error, "hint", None)
+    if hint is None:
+        return str(error)
+    separator = "; " if ": " in error.args[0] else ": "
+    return f"{error.args[0]}{separator}{advice[hint].format_map(vars(error))}"
 
 
 class TradingDataError(Exception):
     """Base class of all errors that this package defines.
 
     Attributes:
+        hint: The code of the advice, a key of ``ADVICE``, or ``None``. ``error.args[0]`` is the
+            message without the advice.
         status_code: The HTTP status, or ``None`` without a response.
         account: The client's label for the account, or ``None``.
         attempts: Number of requests sent for this call.
@@ -46,6 +88,7 @@ class TradingDataError(Exception):
         retryable: Whether the same call may succeed later.
         body: The beginning of the response body, with account numbers masked; ``""`` without one.
         page: For a search, the page that failed, to resume from with ``start_page=``.
+        page_size: For a search, its page size, with which to resume.
         received: For a search, the stocks received before that page.
     """
 
@@ -53,6 +96,7 @@ class TradingDataError(Exception):
         self,
         message: str = "",
         *,
+        hint: str | None = None,
         status_code: int | None = None,
         account: str | None = None,
         attempts: int = 0,
@@ -66,6 +110,7 @@ class TradingDataError(Exception):
         page: int | None = None,
     ) -> None:
         super().__init__(message)
+        self.hint = hint
         self.status_code = status_code
         self.account = account
         self.attempts = attempts
@@ -77,7 +122,11 @@ class TradingDataError(Exception):
         self.offset = offset
         self.path = path
         self.page = page
+        self.page_size: int | None = None
         self.received: Any = None  # a StockList; its module is in a layer above this one
+
+    def __str__(self) -> str:
+        return super().__str__() if self.hint is None else text_of(self)
 
 
 class ConfigurationError(TradingDataError, ValueError):
@@ -210,4 +259,15 @@ class ArchiveError(TradingDataError):
 
 
 class DataWarning(UserWarning):
-    """Values of a response were lost or missing, or rows may be; ``book.issues`` lists values."""
+    """Values of a response were lost or missing, or rows may be; ``book.issues`` lists values.
+
+    Attributes:
+        hint: The code of the advice, as in ``TradingDataError``.
+    """
+
+    def __init__(self, message: str = "", *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return super().__str__() if self.hint is None else text_of(self)

@@ -177,7 +177,7 @@ def counts(text: str) -> list[int]:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        ("trades nowhere.sqlite", Code.FILE, "create an archive with tradingdata archive fetch"),
+        ("trades nowhere.sqlite", Code.FILE, "create an archive with `tradingdata archive fetch`"),
         ("trades {kept} yesterday", Code.USAGE, "'2026-11-20'"),
         ("trades {kept} 2026-11-20 2026-11-19", Code.USAGE, "before"),
         ("missing {kept} 2026-11-16 2026-11-20 --after noon", Code.USAGE, "'15:30'"),

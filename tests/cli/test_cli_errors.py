@@ -52,12 +52,12 @@ def refused(run: Run, code: Code, *arguments: object) -> str:
     ("fault", "details", "code", "says"),
     [
         ("expired_token", {}, Code.AUTHENTICATION, "set TRADINGDATA_ACCESS_TOKEN"),
-        ("forbidden", {}, Code.AUTHENTICATION, "check the account's rights"),
+        ("forbidden", {}, Code.AUTHENTICATION, "check the account's permissions"),
         ("status", {"code": 404}, Code.SERVICE, "TRADINGDATA_BASE_URL"),
         ("error_envelope", {}, Code.SERVICE, ""),
         ("html", {}, Code.DATA, "web page"),
         ("bad_json", {}, Code.DATA, ""),
-        ("stall", {"seconds": 5}, Code.TRANSPORT, "time was up"),
+        ("stall", {"seconds": 5}, Code.TRANSPORT, "the deadline passed"),
     ],
 )
 def test_each_kind_of_error_has_its_code(
@@ -301,7 +301,7 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     assert "[desk1]" in refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
     profiles.write_text(f'[desk1]\nbase_url = "{sandbox.base_url}"\naccess_token_file = "none"\n')
     said = refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
-    assert "No such file or directory): check access_token_file" in said
+    assert "No such file or directory); check the profile's access_token_file" in said
     assert "error above" not in said
     profiles.chmod(0o640)
     assert "chmod 600" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk1")

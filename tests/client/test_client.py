@@ -304,9 +304,11 @@ def test_max_body_bounds_an_answer_and_says_so(service: Service) -> None:
     with td.Client(service.base_url, access_token=TOKEN, max_body=size) as client:
         assert len(client.trade_book()) == 0
     error = failure(service.base_url, max_body=size - 1)
-    assert f"larger than max_body ({size - 1} bytes, unpacked); raise max_body=" in str(error)
+    assert f"larger than max_body ({size - 1} bytes, decompressed); pass a larger max_body=" in str(
+        error
+    )
     error = failure(service.base_url, max_body=2**40)
-    assert f"larger than max_body ({2**31 - 1} bytes, unpacked)" in str(error)
+    assert f"larger than max_body ({2**31 - 1} bytes, decompressed)" in str(error)
     assert error.elapsed < 1
 
 

@@ -23,6 +23,7 @@ CLASSES = [
 # Raised in Python only.
 BY_PYTHON = {"TradingDataError", "StockNotFoundError", "ArchiveError", "BooksDisagreeError"}
 DETAILS = {
+    "hint": "network",
     "status_code": 429,
     "account": "desk1",
     "attempts": 3,
@@ -74,12 +75,12 @@ def test_every_kind_of_the_core_has_a_class_and_every_class_a_source() -> None:
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_an_error_keeps_all_it_carries(cls: type[td.TradingDataError]) -> None:
-    error = cls("do this", **DETAILS)  # type: ignore[arg-type]
+    error = cls("it failed", **DETAILS)  # type: ignore[arg-type]
     error.received = td.StockList.from_json(as_json(stocks(2)))
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(error, protocol))
         assert type(again) is cls
-        assert str(again) == "do this"
+        assert str(again) == str(error) == f"it failed: {errors.ADVICE['network']}"
         assert vars(again) == vars(error)
         assert {name: getattr(again, name) for name in DETAILS} == DETAILS
     assert vars(copy.copy(error)) == vars(error)

@@ -146,12 +146,12 @@ def test_a_token_file_is_read_again_when_its_token_was_refused(
     [
         (
             None,
-            "the token file cannot be read (No such file or directory): check access_token_file",
+            "the token file cannot be read (No such file or directory); check access_token_file",
         ),
         (b"", "a token that cannot be used: access_token cannot be sent in a header: it is empty"),
-        (b"canary\ncanary", "it holds a line break"),
+        (b"canary\ncanary", "it contains a line break"),
         (b" \r\n", "it is empty"),
-        (b"canary \xff", "it holds a character outside ASCII"),
+        (b"canary \xff", "it contains a character outside ASCII"),
         (b"canary" * 20_000, "it is longer than 64 KiB"),
     ],
     ids=["missing", "empty", "two lines", "white space", "no text", "long"],
@@ -196,8 +196,8 @@ def failing() -> str:
         (lambda: "", "it is empty"),
         (lambda: None, "the access_token function returned NoneType, not text"),
         (lambda: b"canary", "the access_token function returned bytes, not text"),
-        (lambda: "canary\n", "it holds a line break; strip() what you read"),
-        (lambda: "can\ud800ary", "it holds a character outside ASCII"),
+        (lambda: "canary\n", "it contains a line break"),
+        (lambda: "can\ud800ary", "it contains a character outside ASCII"),
     ],
     ids=["raises", "empty", "None", "bytes", "newline", "half a character"],
 )

@@ -56,7 +56,7 @@ def test_f1_a_refused_connection_is_tried_again(call: Any) -> None:
     assert error.attempts == 2
     assert error.retryable
     assert "cannot connect to 127.0.0.1" in str(error)
-    assert "check base_url, network and firewall" in str(error)
+    assert "check base_url, DNS, the network and its firewall" in str(error)
     assert str(error).startswith("POST /api/v1/trade/book: ")
 
 
@@ -81,7 +81,7 @@ def test_f2_a_name_that_is_not_found_is_tried_once_more(ca: Authority, tmp_path:
     kind, attempts, retryable, message = outcome.split(" ", 3)
     assert (kind, attempts, retryable) == ("ConnectError", "2", "True")
     assert "cannot find the host api.example.test" in message
-    assert "check base_url and the network's DNS" in message
+    assert "check base_url, DNS, the network and its firewall" in message
 
 
 def test_a_name_that_is_found_serves(tls_service: Service, ca: Authority, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_f3_a_stalled_lookup_ends_at_the_deadline(ca: Authority, tmp_path: Path)
     environment = resolver(tmp_path, seconds=4)
     outcome, elapsed, waited = call_by_name(url, ca, environment, timeout=0.5)
     assert outcome.startswith("DeadlineError 1 True")
-    assert "the time was up while looking up api.example.test" in outcome
+    assert "the deadline passed while looking up api.example.test" in outcome
     in_time(elapsed, 0.5, at_least=0.45, waited=waited)
 
 
@@ -116,7 +116,7 @@ def test_f4_a_connect_that_hangs_ends_at_the_deadline(call: Any) -> None:
         error = failure(f"http://127.0.0.1:{port}", call=call, timeout=0.3)
     assert type(error) is td.DeadlineError
     assert isinstance(error, TimeoutError)
-    assert "the time was up while connecting to 127.0.0.1" in str(error)
+    assert "the deadline passed while connecting to 127.0.0.1" in str(error)
 
 
 def test_f4_the_default_connect_timeout_is_below_the_deadline() -> None:
@@ -162,7 +162,7 @@ def test_f7_an_empty_reply_each_time_is_told() -> None:
     with served(then=empty_reply) as service:
         error = failure(service.base_url, attempts=2)
     assert type(error) is td.TransportError
-    assert "127.0.0.1 closed the connection without an answer (2 attempts" in str(error)
+    assert "127.0.0.1 closed the connection without a response (2 attempts" in str(error)
 
 
 @both
@@ -186,7 +186,7 @@ def test_a_port_that_never_answers_ends_at_the_deadline(call: Any) -> None:
     with deaf_port() as port, within(0.3, at_least=0.25):
         error = failure(f"http://127.0.0.1:{port}", call=call, timeout=0.3)
     assert type(error) is td.DeadlineError
-    assert "the time was up while waiting for the answer" in str(error)
+    assert "the deadline passed while waiting for the response" in str(error)
 
 
 def test_f114_without_file_descriptors_a_call_fails_and_the_next_works(service: Service) -> None:

@@ -1,4 +1,4 @@
-"""What an answer means, F44 to F68, and how connections live, F69 to F73."""
+"""What a response means, F44 to F68, and how connections live, F69 to F73."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ from service import (
 )
 
 PREFIX = "POST /api/v1/trade/book: "
-NO_JSON = PREFIX + "the answer is not the JSON that the service documents: "
+NO_JSON = PREFIX + "the response is not the JSON that the service documents: "
 
 
 @both
 @pytest.mark.parametrize(
-    ("status", "kind", "advice"),
+    ("status", "kind", "hint"),
     [
-        (400, td.BadRequestError, "the service does not accept the request's values"),
-        (405, td.BadRequestError, "the service does not accept the request's values"),
-        (422, td.BadRequestError, "the service does not accept the request's values"),
-        (404, td.NotFoundError, "check base_url: the service is not at this address"),
-        (401, td.AuthenticationError, "or has expired; assign a new one to client.access_token"),
-        (403, td.AuthenticationError, "the access token does not allow this"),
-        (418, td.StatusError, "not an answer this service documents"),
-        (201, td.StatusError, "not an answer this service documents"),
-        (206, td.StatusError, "not an answer this service documents"),
-        (501, td.ServerError, "the service failed"),
-        (505, td.ServerError, "the service failed"),
+        (400, td.BadRequestError, None),
+        (405, td.BadRequestError, None),
+        (422, td.BadRequestError, None),
+        (404, td.NotFoundError, "base_url"),
+        (401, td.AuthenticationError, "new_token"),
+        (403, td.AuthenticationError, "permissions"),
+        (418, td.StatusError, None),
+        (201, td.StatusError, None),
+        (206, td.StatusError, None),
+        (501, td.ServerError, "try_later"),
+        (505, td.ServerError, "try_later"),
     ],
 )
 def test_a_status_that_will_not_change_is_told_at_once(
-    call: Any, status: int, kind: type[td.StatusError], advice: str
+    call: Any, status: int, kind: type[td.StatusError], hint: str | None
 ) -> None:
     """F44, F45, F46: an error of its own kind, the service's message, no second attempt."""
     body = b'{"status":"error","message":"Invalid source","data":null}'
@@ -64,8 +64,10 @@ def test_a_status_that_will_not_change_is_told_at_once(
     assert error.status_code == status
     assert error.service_message == "Invalid source"
     assert str(error).startswith(f"{PREFIX}HTTP {status}")
-    assert ": Invalid source; " in str(error)
-    assert advice in str(error)
+    assert ": Invalid source" in str(error)
+    assert error.hint == hint
+    undocumented = kind is td.StatusError
+    assert ("the service does not document this status" in str(error)) == undocumented
 
 
 @both
@@ -98,7 +100,9 @@ def test_f54_html_with_503_is_a_status_and_is_tried_again() -> None:
 @pytest.mark.parametrize(
     ("behaviour", "message"),
     [
-        pytest.param(html_reply(), "it is a web page, as a login or a proxy sends", id="F53 HTML"),
+        pytest.param(
+            html_reply(), "it is a web page, as a login page or a proxy sends", id="F53 HTML"
+        ),
         pytest.param(
             reply(200, b"\n <HTML>Log in to the airport</HTML>", headers={"Content-Type": "x/y"}),
             "it is a web page",
@@ -149,15 +153,15 @@ def test_what_is_not_the_documented_json_is_never_an_empty_book(
     [
         (
             {"status": "error", "message": "Session expired", "data": []},
-            'the service answered with status "error": Session expired',
+            'the service returned status "error": Session expired',
         ),
         (
             {"status": "FAILED", "message": "", "data": trades(2)},
-            'the service answered with status "FAILED" and no message',
+            'the service returned status "FAILED" and no message',
         ),
         (
             {"data": None, "message": "Try\nlater", "status": "Error"},
-            'the service answered with status "Error": Try later',
+            'the service returned status "Error": Try later',
         ),
         ({"status": "", "message": "odd", "data": []}, 'status "": odd'),
     ],
@@ -225,14 +229,14 @@ def test_a_redirect_is_refused_and_carries_nothing_anywhere(status: int, target:
         assert elsewhere.connections == []
     assert type(error) is td.StatusError
     assert not error.retryable
-    assert "redirects are refused, so that no token goes astray" in str(error)
+    assert "redirects are not followed, so that the token is not sent elsewhere" in str(error)
     assert "?a=b" not in str(error)
 
 
 def test_not_modified_is_no_redirect_and_no_answer() -> None:
     with served(then=reply(304)) as service:
         error = failure(service.base_url)
-    assert "HTTP 304; not an answer this service documents" in str(error)
+    assert "HTTP 304; the service does not document this status" in str(error)
 
 
 def test_f63_https_is_never_left_for_http(tls_service: Service, ca: Authority) -> None:
@@ -240,7 +244,7 @@ def test_f63_https_is_never_left_for_http(tls_service: Service, ca: Authority) -
         tls_service.script(then=redirect(307, plain.base_url))
         error = failure(tls_service.base_url, ca_file=ca.pem_file)
         assert plain.connections == []
-    assert f"(it points to {plain.base_url})" in str(error)
+    assert f"(the target is {plain.base_url})" in str(error)
 
 
 class TestConnections:

@@ -110,8 +110,8 @@ def test_f48_a_longer_wait_than_a_minute_is_told_instead(call: Any, value: str) 
     assert type(error) is td.RateLimitError
     assert error.retry_after == float(value)
     assert error.retryable
-    assert "it asks to wait" in str(error)
-    assert "too many requests; ask less often, or pass rate_limit=" in str(error)
+    assert "the service requires a wait" in str(error)
+    assert "; make fewer requests, or pass rate_limit=" in str(error)
 
 
 def test_f48_a_longer_wait_than_the_deadline_is_told_instead() -> None:
@@ -119,7 +119,7 @@ def test_f48_a_longer_wait_than_the_deadline_is_told_instead() -> None:
         error = failure(service.base_url, timeout=5)
         assert len(service.requests) == 1
     assert error.retry_after == 20
-    assert "not tried again: the deadline is nearer than the next attempt" in str(error)
+    assert "not retried: the deadline is before the next attempt" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_f52_a_long_outage_empties_the_quota_and_fails_fast() -> None:
             with within(0.5):
                 errors = await outage(client, 20)
             assert {type(error) for error in errors} == {td.ServerError}
-            assert all("the retry quota is spent" in str(error) for error in errors)
+            assert all("the retry quota is used up" in str(error) for error in errors)
             assert client.stats.attempts == 60 + 100 + 20
 
     with served(then=reply(503)) as service:
@@ -249,7 +249,7 @@ def test_a_rate_limit_spaces_calls_and_waits_inside_the_deadline(call: Any) -> N
             error = failure(service.base_url, call=call, rate_limit=slow, timeout=0.5)
         assert len(service.requests) == 1
     assert type(error) is td.DeadlineError
-    assert "the rate limit leaves no room" in str(error)
+    assert "the rate limit delays the request" in str(error)
 
 
 def test_one_rate_limit_paces_both_clients_and_every_kind_of_call(service: Service) -> None:
@@ -268,7 +268,7 @@ def test_one_rate_limit_paces_both_clients_and_every_kind_of_call(service: Servi
                     other.search("x").first(1),
                     asyncio.to_thread(client.search("x").first, 1),
                 )
-                with pytest.raises(td.DeadlineError, match="the rate limit leaves no room"):
+                with pytest.raises(td.DeadlineError, match="the rate limit delays the request"):
                     await asyncio.gather(*(other.trade_book(timeout=0.2) for _ in range(9)))
 
     started = time.monotonic()

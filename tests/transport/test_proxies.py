@@ -84,9 +84,9 @@ def test_f66_the_environment_s_proxy_is_left_out(
 @pytest.mark.parametrize(
     ("status", "attempts", "message"),
     [
-        (407, 1, "the proxy wants a user name and password (407): put them into proxy="),
-        (403, 1, "the proxy refused to connect to api.example.test (403): check proxy="),
-        (503, 2, "the proxy refused to connect to api.example.test (503): check proxy="),
+        (407, 1, "the proxy requires a user name and password (407); check proxy="),
+        (403, 1, "the proxy refused to connect to api.example.test (403); check proxy="),
+        (503, 2, "the proxy refused to connect to api.example.test (503)"),
     ],
 )
 def test_f66_a_proxy_that_refuses_is_told_from_the_service(

@@ -58,7 +58,7 @@ http {{
 
 
 class Files:
-    """A folder that a server reads: certificate, key, and the answers."""
+    """A folder that a server reads: certificate, key, and the responses."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -164,7 +164,7 @@ def test_nginx_s_errors_are_told(nginx: Files) -> None:
     assert "nginx" in error.body
     error = failure(url, "order_book", ca_file=nginx.ca)
     assert error.status_code == 302
-    assert "redirects are refused" in str(error)
+    assert "redirects are not followed" in str(error)
     error = failure(f"http://127.0.0.1:{nginx.port}", ca_file=nginx.ca)
     assert isinstance(error, td.BadRequestError)
     assert "plain HTTP request was sent to HTTPS port" in error.body
@@ -173,7 +173,7 @@ def test_nginx_s_errors_are_told(nginx: Files) -> None:
 def test_nginx_is_not_trusted_without_its_authority(nginx: Files) -> None:
     error = failure(f"https://127.0.0.1:{nginx.port}")
     assert type(error) is td.TLSError
-    assert "give its certificate as ca_file=" in str(error)
+    assert "pass the PEM file of the authorities that you trust as ca_file=" in str(error)
 
 
 def test_f72_a_server_of_http_2_alone_is_told_and_not_waited_for(nghttpd: Files) -> None:

@@ -1,4 +1,5 @@
-// What can go wrong, as one exception type: the kind says which class Python raises.
+// The one exception type of the core. The kind selects the class that Python raises, the message
+// says what happened, and the hint names what the user can do, which each front end words itself.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,36 @@ enum class ErrorKind : std::uint8_t {
   pagination,      // the pages of a search may be incomplete
 };
 
+// A key of tradingdata.errors.ADVICE.
+struct Hint {
+  const char* code = nullptr;
+};
+
+namespace hint {
+inline constexpr Hint none{};
+inline constexpr Hint access_token{"access_token"};
+inline constexpr Hint base_url{"base_url"};
+inline constexpr Hint ca_file{"ca_file"};
+inline constexpr Hint clock{"clock"};
+inline constexpr Hint fewer_requests{"fewer_requests"};
+inline constexpr Hint max_body{"max_body"};
+inline constexpr Hint network{"network"};
+inline constexpr Hint new_token{"new_token"};
+inline constexpr Hint permissions{"permissions"};
+inline constexpr Hint proxy{"proxy"};
+inline constexpr Hint query{"query"};
+inline constexpr Hint timeout{"timeout"};
+inline constexpr Hint try_later{"try_later"};
+inline constexpr Hint url_format{"url_format"};
+}  // namespace hint
+
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind what_kind, const std::string& message)
-      : std::runtime_error(message), kind(what_kind) {}
+  Error(ErrorKind what_kind, const std::string& message, Hint advice = hint::none)
+      : std::runtime_error(message), kind(what_kind), hint(advice) {}
 
   ErrorKind kind;
+  Hint hint;
   bool retryable = false;
   bool incomplete = false;             // the body ended inside the document
   int status_code = 0;                 // 0: there was no response

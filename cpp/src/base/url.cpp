@@ -11,8 +11,8 @@ namespace tradingdata {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw Error(ErrorKind::configuration, "base_url " + why);
+[[noreturn]] void refuse(const std::string& why, Hint advice = hint::url_format) {
+  throw Error(ErrorKind::configuration, "base_url " + why, advice);
 }
 
 constexpr bool is_unreserved(char letter) {
@@ -46,20 +46,20 @@ bool is_loopback(std::string_view host) {
 void check_characters(std::string_view text) {
   for (const char letter : text) {
     if (letter <= ' ' || letter >= 0x7f || letter == '\\') {
-      refuse("holds a space, a backslash, a control or a non-ASCII character");
+      refuse("contains a space, a backslash, a control or a non-ASCII character");
     }
   }
 }
 
 void check_host(std::string_view host) {
-  if (host.empty()) refuse("has no host: give an address like https://api.example.com");
+  if (host.empty()) refuse("has no host");
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   const std::string_view inner = bracketed ? host.substr(1, host.size() - 2) : host;
   const bool valid = std::all_of(inner.begin(), inner.end(), [&](char letter) {
     if (bracketed) return hex_digit(letter) >= 0 || letter == ':' || letter == '.';
     return is_alphanumeric(letter) || letter == '-' || letter == '.' || letter == '_';
   });
-  if (!valid) refuse("has a host that is no name or IP address");
+  if (!valid) refuse("has a host that is not a name or an IP address");
 }
 
 void check_port(std::string_view port) {
@@ -83,7 +83,7 @@ void check_path(std::string_view path) {
 }  // namespace
 
 BaseUrl::BaseUrl(std::string_view text) {
-  if (text.empty()) refuse("is empty: give an address like https://api.example.com");
+  if (text.empty()) refuse("is empty");
   check_characters(text);
   const std::size_t mark = text.find("://");
   const std::string scheme = lower_case(text.substr(0, mark == std::string_view::npos ? 0 : mark));
@@ -93,10 +93,10 @@ BaseUrl::BaseUrl(std::string_view text) {
   std::string_view path = rest.substr(authority.size());
 
   if (authority.find('@') != std::string_view::npos) {
-    refuse("must not hold a user name or password (it is not shown): pass access_token=");
+    refuse("must not contain a user name or password (not shown)", hint::access_token);
   }
-  if (path.find('?') != std::string_view::npos) refuse("must not hold a query ('?...')");
-  if (path.find('#') != std::string_view::npos) refuse("must not hold a fragment ('#...')");
+  if (path.find('?') != std::string_view::npos) refuse("must not contain a query ('?...')");
+  if (path.find('#') != std::string_view::npos) refuse("must not contain a fragment ('#...')");
   const std::size_t bracket = authority.rfind(']');
   const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
   host_ = lower_case(authority.substr(0, colon));
@@ -108,8 +108,8 @@ BaseUrl::BaseUrl(std::string_view text) {
   loopback_ = is_loopback(host_);
   if (!secure_ && !loopback_) {
     refuse(
-        "must be https: over http anyone on the way can read the access token (http is for "
-        "127.0.0.0/8, ::1 and localhost only)");
+        "must start with https://, because over http others can read the access token (http is "
+        "allowed for 127.0.0.0/8, ::1 and localhost)");
   }
   while (path.ends_with('/')) path.remove_suffix(1);
   text_ = scheme + "://" + lower_case(authority) + std::string(path);

@@ -128,9 +128,9 @@ Call Client::book(const Schema& schema, std::optional<double> timeout) const {
   Call call = new_call(Method::post, trades ? "/api/v1/trade/book" : "/api/v1/order/book", timeout);
   call.request.headers = {std::string(json_type)};
   call.request.token = tokens_->current();
-  check(call.request.token != nullptr,
-        "the trade book and the order book need an access token: pass access_token=, set "
-        "TRADINGDATA_ACCESS_TOKEN, or assign client.access_token");
+  if (call.request.token == nullptr) {
+    throw Error(ErrorKind::configuration, "the books need an access token", hint::access_token);
+  }
   call.request.body = R"({"source":"N"})";
   decode_response(call, schema, Decoder::Form::book, options_);
   return call;

@@ -131,8 +131,10 @@ void Engine::go_on(Pending& pending, TimePoint now) {
     case CallState::waiting: return pace(pending, now);
     case CallState::paced: return calls_.move(pending, CallState::ready, pending.call.deadline);
     case CallState::ready:
-      throw Error(ErrorKind::deadline, "the time was up before the request was sent");
-    case CallState::in_flight: stop(pending); throw Error(ErrorKind::deadline, "the time was up");
+      throw Error(ErrorKind::deadline, "the deadline passed before the request was sent");
+    case CallState::in_flight:
+      stop(pending);
+      throw Error(ErrorKind::deadline, "the deadline passed");
   }
 }
 
@@ -143,9 +145,8 @@ void Engine::pace(Pending& pending, TimePoint now) {
         pending.attempts > 0 ? deadline : std::min(deadline, pending.call.start_by);
     const auto slot = options_.rate_limit->reserve(now, latest);
     if (!slot) {
-      throw Error(ErrorKind::deadline,
-                  "the rate limit leaves no room for it before the deadline; make fewer requests, "
-                  "or give a longer timeout=");
+      throw Error(ErrorKind::deadline, "the rate limit delays the request beyond its deadline",
+                  hint::timeout);
     }
     if (*slot > now) return calls_.move(pending, CallState::paced, *slot);
   }
@@ -184,8 +185,9 @@ void Engine::settle(Pending& pending, Arrival& arrival) {
   if (auto* response = std::get_if<Response>(&arrival.what)) return responded(pending, *response);
   const auto& failure = std::get<Failure>(arrival.what);
   options_.stats->bytes_received += failure.bytes_received;
-  Error error(failure.kind, redacted_line(failure.message, longest_failure,
-                                          pending.call.request.secrets().get()));
+  Error error(failure.kind,
+              redacted_line(failure.message, longest_failure, pending.call.request.secrets().get()),
+              failure.hint);
   error.retryable = failure.retry != Retry::never || failure.kind == ErrorKind::deadline;
   failed(pending, error, failure.retry, failure.timeout);
 }
@@ -246,18 +248,18 @@ std::optional<Duration> Engine::plan(Pending& pending, const Error& error, Retry
     const Duration asked = from_seconds(*error.retry_after);
     if (asked > options_.retry.longest_retry_after) {
       note =
-          " (it asks to wait " + in_seconds(*error.retry_after) + ", longer than is waited here)";
+          " (not retried: the service requires a wait of " + in_seconds(*error.retry_after) + ")";
       return std::nullopt;
     }
     delay = std::max(delay, asked);
   }
   if (options_.sources.now() + delay >= pending.call.deadline) {
-    note = " (not tried again: the deadline is nearer than the next attempt)";
+    note = " (not retried: the deadline is before the next attempt)";
     return std::nullopt;
   }
   pending.quota_taken = options_.quota->acquire(timeout);
   if (pending.quota_taken == 0) {
-    note = " (not tried again: too many calls failed of late, and the retry quota is spent)";
+    note = " (not retried: too many recent calls failed, so the retry quota is used up)";
     return std::nullopt;
   }
   if (retry == Retry::once) pending.retried_once = true;

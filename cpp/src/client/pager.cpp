@@ -326,8 +326,8 @@ void Pager::stop_stuck() {
   Error error(ErrorKind::pagination,
               "page " + std::to_string(page) + " of the search repeats the rows of page " +
                   std::to_string(page - 1) +
-                  ", so the service seems to ignore `page` and later hits cannot be reached: "
-                  "narrow the query, or try a larger `page_size`");
+                  ", so the service seems to ignore `page` and later rows cannot be read",
+              hint::query);
   error.page = page;
   stop(std::make_exception_ptr(error));
 }

@@ -1,3 +1,5 @@
+// Errors for HTTP statuses other than 200, and for empty bodies. Their texts come from the service,
+// so they are redacted and shortened here.
 #include "client/status_errors.hpp"
 
 #include <string_view>
@@ -52,26 +54,35 @@ std::string_view phrase_of(int status) {
   }
 }
 
-std::string advice_of(const Response& response, const TokenSearch* secrets) {
+bool is_redirect(int status) {
+  return status >= 300 && status < 400 && status != 304;
+}
+
+Hint hint_of(int status) {
+  if (is_redirect(status) || status == 404) return hint::base_url;
+  if (status == 401) return hint::new_token;
+  if (status == 403) return hint::permissions;
+  if (status == 429) return hint::fewer_requests;
+  return is_passing(status) || status >= 500 ? hint::try_later : hint::none;
+}
+
+// What the status means, where its phrase does not say it.
+std::string meaning_of(const Response& response, const TokenSearch* secrets) {
   const int status = response.status;
-  if (status >= 300 && status < 400 && status != 304) {
+  if (is_redirect(status)) {
     const std::string where = redacted_line(response.location ? origin_of(*response.location) : "",
                                             shown_message, secrets);
-    return "redirects are refused, so that no token goes astray; set base_url to the service's own "
-           "address" +
-           (where.empty() ? "" : " (it points to " + where + ")");
+    return "; redirects are not followed, so that the token is not sent elsewhere" +
+           (where.empty() ? "" : " (the target is " + where + ")");
   }
-  switch (kind_of(status)) {
-    case ErrorKind::bad_request: return "the service does not accept the request's values";
-    case ErrorKind::authentication:
-      return status == 401 ? "the access token is missing, wrong or has expired; assign a new one "
-                             "to client.access_token"
-                           : "the access token does not allow this; check the account's rights";
-    case ErrorKind::not_found: return "check base_url: the service is not at this address";
-    case ErrorKind::rate_limit: return "too many requests; ask less often, or pass rate_limit=";
-    case ErrorKind::server: return "the service failed; try again later";
-    default: return is_passing(status) ? "try again later" : "not an answer this service documents";
+  switch (status) {
+    case 401: return "; the access token is missing, wrong or expired";
+    case 403: return "; the access token does not permit this call";
+    case 404: return "; the service is not at this address";
+    default: break;
   }
+  const bool known = kind_of(status) != ErrorKind::status || is_passing(status);
+  return known ? "" : "; the service does not document this status";
 }
 
 }  // namespace
@@ -83,10 +94,13 @@ Verdict verdict_of_status(const Request& request, const Response& response,
   const std::string said =
       redacted_line(service_message(response.body.view()), shown_message, secrets.get());
   const std::string phrase(phrase_of(status));
-  const bool repeats = same_ignoring_case(trimmed(phrase), trimmed(said));  // as many services do
-  Error error(kind_of(status), "HTTP " + std::to_string(status) + phrase +
-                                   (said.empty() || repeats ? "" : ": " + said) + "; " +
-                                   advice_of(response, secrets.get()));
+  // Many services repeat the phrase as their message.
+  const bool repeats = same_ignoring_case(trimmed(phrase), trimmed(said));
+  Error error(kind_of(status),
+              "HTTP " + std::to_string(status) + phrase +
+                  (said.empty() || repeats ? "" : ": " + said) +
+                  meaning_of(response, secrets.get()),
+              hint_of(status));
   error.status_code = status;
   error.retryable = is_passing(status);
   error.service_message = said;
@@ -98,9 +112,8 @@ Verdict verdict_of_status(const Request& request, const Response& response,
 }
 
 Error empty_body(int status) {
-  Error error(ErrorKind::decode,
-              "empty body: HTTP " + std::to_string(status) +
-                  " without any content, which is not the same as a book without rows");
+  Error error(ErrorKind::decode, "empty body: HTTP " + std::to_string(status) +
+                                     " without content, which is not a book without rows");
   error.status_code = status;
   error.retryable = true;
   error.offset = 0;

@@ -34,7 +34,7 @@ using Form = Decoder::Form;
 const char* begin_walk(const Document& body) {
   const char* const at = body.pass_space(body.pass_bom(body.begin()));
   if (at == body.end()) {
-    Error error(ErrorKind::decode, "the answer is empty");
+    Error error(ErrorKind::decode, "the response is empty");
     error.offset = 0;
     error.path = "$";
     error.incomplete = true;
@@ -46,8 +46,9 @@ const char* begin_walk(const Document& body) {
     body.fail(at, "it is UTF-16 or UTF-32, not UTF-8");
   }
   if (*at == '<') {
-    body.fail(at,
-              "it is a web page, as a login or a proxy sends (check base_url and the network),");
+    Error error = body.error(at, "it is a web page, as a login page or a proxy sends,");
+    error.hint = hint::base_url;
+    throw error;
   }
   return at;
 }
@@ -245,7 +246,7 @@ void Decoder::advance(Buffer& body) noexcept {
 TablePtr Decoder::finish(Buffer body) {
   if (failed_) std::rethrow_exception(failed_);
   if (body.size() > Document::greatest_size) {
-    throw Error(ErrorKind::decode, "the answer is larger than 2 GiB, which no book can be");
+    throw Error(ErrorKind::decode, "the response is larger than 2 GiB, more than a book can hold");
   }
   if (!walk_) walk_ = std::make_unique<Walk>(schema_, form_, options_);
   return walk_->finish(std::move(body));

@@ -109,7 +109,7 @@ void throw_service_error(const Envelope& envelope, const TokenSearch* tokens) {
   constexpr std::int64_t most_shown = 500;
   const std::string said = redacted_line(envelope.message_text, most_shown, tokens);
   const std::string status = redacted_line(envelope.status_text, most_shown, tokens);
-  Error error(ErrorKind::service, "the service answered with status \"" + status + "\"" +
+  Error error(ErrorKind::service, "the service returned status \"" + status + "\"" +
                                       (said.empty() ? " and no message" : ": " + said));
   error.service_message = said;
   throw error;

@@ -22,7 +22,7 @@ std::string shown(char c) {
 Error Document::error(const char* place, std::string_view problem) const {
   const bool early = place >= end_;
   const std::int64_t offset = offset_of(early ? end_ : place);
-  std::string message = "the answer is not the JSON that the service documents: ";
+  std::string message = "the response is not the JSON that the service documents: ";
   message += early ? "it ends too early" : problem;
   message += " at byte " + std::to_string(offset);
   Error error(ErrorKind::decode, message);
@@ -33,9 +33,7 @@ Error Document::error(const char* place, std::string_view problem) const {
 }
 
 Error at_path(const Error& error, std::string_view path) {
-  Error placed(error.kind, error.what() + (", in " + std::string(path)));
-  placed.offset = error.offset;
-  placed.incomplete = error.incomplete;
+  Error placed = error.reworded(error.what() + (", in " + std::string(path)));
   placed.path = path;
   return placed;
 }

@@ -23,7 +23,7 @@ void set(CURL* easy, CURLoption option, Value value, const char* name) {
   if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
   throw Error(ErrorKind::configuration,
               std::string("the libcurl in use (") + curl_version_info(CURLVERSION_NOW)->version +
-                  ") does not take " + name + ": " + curl_easy_strerror(code));
+                  ") does not support " + name + ": " + curl_easy_strerror(code));
 }
 
 #define TRADINGDATA_SET(option, value) set(easy_, option, value, #option)

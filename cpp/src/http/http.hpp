@@ -69,7 +69,8 @@ enum class Retry : std::uint8_t { never, once, always };
 struct Failure {
   ErrorKind kind = ErrorKind::transport;
   Retry retry = Retry::never;
-  std::string message;  // one line that says what to do
+  std::string message;  // one line: what happened
+  Hint hint{};
   bool timeout = false;
   std::int64_t bytes_received = 0;
 };

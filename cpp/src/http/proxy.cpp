@@ -20,10 +20,12 @@ std::string first_of(const Environment& environment, std::initializer_list<const
 
 void check(std::string_view proxy, std::string_view origin) {
   const auto refuse = [&](std::string_view why) {
-    throw Error(ErrorKind::configuration, std::string(origin) + " " + std::string(why));
+    throw Error(ErrorKind::configuration, std::string(origin) + " " + std::string(why),
+                hint::proxy);
   };
   for (const char letter : proxy) {
-    if (letter <= ' ' || letter >= 0x7f) refuse("holds a space, control or non-ASCII character");
+    if (letter <= ' ' || letter >= 0x7f)
+      refuse("contains a space, a control or a non-ASCII character");
   }
   const std::size_t mark = proxy.find("://");
   if (mark == std::string_view::npos) return;  // host:port is an http proxy
@@ -46,7 +48,7 @@ Environment process_environment() {
 
 ProxyChoice choose_proxy(const BaseUrl& base, const std::optional<std::string>& proxy,
                          bool trust_env, const Environment& environment) {
-  if (proxy) check(*proxy, "proxy=");
+  if (proxy) check(*proxy, "proxy");
   if (base.loopback()) return {};
   if (proxy) return {*proxy, ""};
   if (!trust_env) return {};

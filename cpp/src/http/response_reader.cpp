@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/ascii.hpp"
+#include "http/transfer_failure.hpp"
 
 namespace tradingdata::detail {
 
@@ -37,14 +38,13 @@ void Receiver::start(std::int64_t max_body, const Request* request) {
   enough_ = false;
 }
 
-void Receiver::fail(Retry retry, std::string message) {
+void Receiver::fail(Retry retry, std::string message, Hint advice) {
   if (failure_) return;
-  failure_ = Failure{ErrorKind::transport, retry, std::move(message), false, received_};
+  failure_ = Failure{ErrorKind::transport, retry, std::move(message), advice, false, received_};
 }
 
 void Receiver::fail_too_large() {
-  fail(Retry::never, "the answer is larger than max_body (" + std::to_string(max_body_) +
-                         " bytes, unpacked); raise max_body= if such an answer is right");
+  fail(Retry::never, too_large(max_body_), hint::max_body);
 }
 
 bool Receiver::header(std::string_view line) noexcept {
@@ -52,7 +52,7 @@ bool Receiver::header(std::string_view line) noexcept {
     if (headers_ended_) return true;  // trailers: of no use here
     header_bytes_ += static_cast<std::int64_t>(line.size());
     if (header_bytes_ > largest_headers) {
-      fail(Retry::never, "the answer's headers are larger than 256 KiB: not the service's");
+      fail(Retry::never, "the response's headers are larger than 256 KiB");
     } else {
       read_header(line);
     }
@@ -63,7 +63,7 @@ bool Receiver::header(std::string_view line) noexcept {
 }
 
 void Receiver::read_header(std::string_view line) {
-  if (line.starts_with("HTTP/")) {  // a new head: an interim answer came before it
+  if (line.starts_with("HTTP/")) {  // a new head: an interim response came before it
     response_ = Response();
     content_length_.reset();
     encoding_ = Encoding::identity;
@@ -85,7 +85,7 @@ void Receiver::read_status(std::string_view line) {
   const std::string_view code = trimmed(line.substr(std::min(line.find(' '), line.size())));
   std::from_chars(code.data(), code.data() + code.size(), response_.status);
   if (response_.status < 100) {
-    fail(Retry::never, "the server sent an invalid HTTP status line: check base_url and the proxy");
+    fail(Retry::never, "the server sent an invalid HTTP status line", hint::base_url);
   }
 }
 
@@ -98,7 +98,7 @@ void Receiver::read_field(std::string_view name, std::string_view value) {
     if (lower_case(value) == "chunked") {
       chunked_ = true;
     } else if (lower_case(value) != "identity") {
-      fail(Retry::never, "the answer has a transfer encoding that was not asked for");
+      fail(Retry::never, "the response has a transfer encoding that was not requested");
     }
   } else if (name == "retry-after") {
     response_.retry_after = value;
@@ -113,10 +113,9 @@ void Receiver::read_content_length(std::string_view value) {
   std::int64_t length = -1;
   const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), length);
   if (problem != std::errc() || end != value.data() + value.size() || length < 0) {
-    fail(Retry::never, "the answer's Content-Length is no length");
+    fail(Retry::never, "the response's Content-Length is not a number of bytes");
   } else if (content_length_ && *content_length_ != length) {
-    fail(Retry::never,
-         "the answer has two different Content-Lengths: something on the way is broken");
+    fail(Retry::never, "the response has two different Content-Lengths");
   }
   content_length_ = length;
 }
@@ -125,7 +124,7 @@ void Receiver::read_content_encoding(std::string_view value) {
   const std::string coding = lower_case(value);
   if (coding == "identity" || coding.empty()) return;
   const bool gzip = coding == "gzip" || coding == "x-gzip";
-  // A second coding on top of the first is one that nobody asked for.
+  // Two codings on top of each other were not requested either.
   encoding_ = gzip && encoding_ == Encoding::identity ? Encoding::gzip : Encoding::unknown;
 }
 
@@ -134,7 +133,8 @@ void Receiver::end_headers() {
   if (chunked_) content_length_.reset();
   response_.close_delimited = !chunked_ && !content_length_;
   if (encoding_ == Encoding::unknown && !refused()) {
-    fail(Retry::never, "the answer is encoded in a way that was not asked for (only gzip is)");
+    fail(Retry::never,
+         "the response has a content encoding that was not requested (only gzip was)");
   } else if (encoding_ == Encoding::gzip && !inflater_) {
     inflater_ = std::make_unique<Inflater>();
   }
@@ -184,16 +184,16 @@ void Receiver::read_body(std::string_view chunk) {
   if (refused()) return;
   if (result == InflateResult::too_large) return fail_too_large();
   if (result == InflateResult::not_gzip) {
-    fail(Retry::never, "the answer is labelled gzip and is none");
+    fail(Retry::never, "the response is declared as gzip but is not");
   } else {
-    fail(Retry::always, "the answer's gzip data is corrupt: it was damaged on the way");
+    fail(Retry::always, "the response's gzip data is corrupt");
   }
 }
 
 std::optional<Failure> Receiver::finish() {
   if (!failure_ && !refused() && encoding_ == Encoding::gzip && inflater_->started() &&
       !inflater_->ended()) {
-    fail(Retry::always, "incomplete body: the answer's gzip data ends too early");
+    fail(Retry::always, "incomplete body: the response's gzip data ends too early");
   }
   if (!failure_ && !refused() && encoding_ == Encoding::gzip) {
     last_unpacked_ = response_.body.size();

@@ -41,7 +41,7 @@ class Receiver {
   void read_content_encoding(std::string_view value);
   void end_headers();
   void read_body(std::string_view chunk);
-  void fail(Retry retry, std::string message);
+  void fail(Retry retry, std::string message, Hint advice = hint::none);
   void fail_too_large();
   std::int64_t cap() const;
 

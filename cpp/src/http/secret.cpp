@@ -20,10 +20,10 @@ void check(std::string_view token) {
   if (token.size() > longest) refuse("it is longer than 64 KiB");
   for (const char letter : token) {
     const auto byte = static_cast<unsigned char>(letter);
-    if (byte == '\r' || byte == '\n') refuse("it holds a line break; strip() what you read");
-    if (byte == ' ') refuse("it holds a space");
-    if (byte < 0x20 || byte == 0x7f) refuse("it holds a control character");
-    if (byte > 0x7f) refuse("it holds a character outside ASCII");
+    if (byte == '\r' || byte == '\n') refuse("it contains a line break");
+    if (byte == ' ') refuse("it contains a space");
+    if (byte < 0x20 || byte == 0x7f) refuse("it contains a control character");
+    if (byte > 0x7f) refuse("it contains a character outside ASCII");
   }
 }
 

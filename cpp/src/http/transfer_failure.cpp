@@ -1,8 +1,9 @@
+// Turns libcurl's result of a transfer into a failure: its kind, whether to retry, and its message.
 #include "http/transfer_failure.hpp"
 
 #include <string_view>
 
-#include "http/tls_advice.hpp"
+#include "http/certificate_fault.hpp"
 
 namespace tradingdata::detail {
 
@@ -13,10 +14,10 @@ std::string while_in(const FaultContext& context) {
     case Phase::lookup: return "while looking up " + context.host;
     case Phase::connect: return "while connecting to " + context.host;
     case Phase::handshake: return "during the TLS handshake with " + context.host;
-    case Phase::first_byte: return "while waiting for the answer";
+    case Phase::first_byte: return "while waiting for the response";
     case Phase::body: break;
   }
-  return "while reading the answer (" + std::to_string(context.received) + " bytes so far)";
+  return "while reading the response (" + std::to_string(context.received) + " bytes so far)";
 }
 
 // The cause at the end of libcurl's message, whose beginning names the host again; "" where the
@@ -39,18 +40,23 @@ std::string address_of(const FaultContext& context) {
 }
 
 Failure proxy_failure(const FaultContext& context) {
-  const std::string status = std::to_string(context.proxy_status);
   if (context.proxy_status == 407) {
-    return {ErrorKind::connect, Retry::never,
-            "the proxy wants a user name and password (407): put them into proxy="};
+    return {ErrorKind::connect, Retry::never, "the proxy requires a user name and password (407)",
+            hint::proxy};
   }
   const bool passing = context.proxy_status >= 500;
   return {ErrorKind::connect, passing ? Retry::always : Retry::never,
-          "the proxy refused to connect to " + context.host + " (" + status +
-              "): check proxy=, or pass proxy=\"\" to go without one"};
+          "the proxy refused to connect to " + context.host + " (" +
+              std::to_string(context.proxy_status) + ")",
+          hint::proxy};
 }
 
 }  // namespace
+
+std::string too_large(std::int64_t max_body) {
+  return "the response is larger than max_body (" + std::to_string(max_body) +
+         " bytes, decompressed)";
+}
 
 Failure failure_of(WireFault fault, const FaultContext& context) {
   const std::string& host = context.host;
@@ -58,62 +64,58 @@ Failure failure_of(WireFault fault, const FaultContext& context) {
   switch (fault) {
     case WireFault::no_connection:
       return {ErrorKind::connect, Retry::always,
-              "cannot connect to " + address_of(context) + cause_of(context) +
-                  "; check base_url, network and firewall"};
+              "cannot connect to " + address_of(context) + cause_of(context), hint::network};
     case WireFault::no_host:
-      return {ErrorKind::connect, Retry::once,
-              "cannot find the host " + host + cause_of(context) +
-                  "; check base_url and the network's DNS"};
+      return {ErrorKind::connect, Retry::once, "cannot find the host " + host + cause_of(context),
+              hint::network};
     case WireFault::no_proxy:
-      return {
-          ErrorKind::connect, Retry::once,
-          "cannot reach the proxy" + because + "; check proxy= or the environment's https_proxy"};
+      return {ErrorKind::connect, Retry::once, "cannot reach the proxy" + because, hint::proxy};
     case WireFault::proxy_refused: return proxy_failure(context);
     case WireFault::handshake:
       return {ErrorKind::tls, Retry::never,
-              "no TLS connection to " + host + because +
-                  "; check that base_url's port speaks TLS 1.2 or later"};
-    case WireFault::certificate:
+              "no TLS connection to " + host + " (TLS 1.2 or later is required)" + because,
+              hint::base_url};
+    case WireFault::certificate: {
+      const CertificateFault found = certificate_fault(context.verify_result, context.detail);
       return {ErrorKind::tls, Retry::never,
-              "no trusted connection to " + host + ": " +
-                  certificate_advice(context.verify_result, context.detail) +
-                  (context.detail.empty() ? "" : " (" + context.detail + ")")};
+              "no trusted connection to " + host + ": " + found.text +
+                  (context.detail.empty() ? "" : " (" + context.detail + ")"),
+              found.hint};
+    }
     case WireFault::ca_file:
       return {ErrorKind::tls, Retry::never,
               "cannot read the CA certificates" +
-                  (context.ca_file.empty() ? "" : " in " + context.ca_file) +
-                  ": pass ca_file= with the path of a readable PEM file"};
+                  (context.ca_file.empty() ? "" : " in " + context.ca_file),
+              hint::ca_file};
     case WireFault::empty_reply:
       return {ErrorKind::transport, Retry::always,
-              host + " closed the connection without an answer"};
+              host + " closed the connection without a response"};
     case WireFault::cut_body:
       return {ErrorKind::transport, Retry::always,
-              "incomplete body: the answer was cut after " + std::to_string(context.received) +
+              "incomplete body: the response ended after " + std::to_string(context.received) +
                   " bytes"};
     case WireFault::broken_connection:
       return {ErrorKind::transport, Retry::always,
               "the connection to " + host + " broke " + while_in(context) + because};
     case WireFault::not_http:
-      return {ErrorKind::transport, Retry::never,
-              "the answer is not HTTP/1.x" + because + "; check the host and port in base_url"};
+      return {ErrorKind::transport, Retry::never, "the response is not HTTP/1.x" + because,
+              hint::base_url};
     case WireFault::malformed:
-      return {ErrorKind::transport, Retry::never, "the answer is malformed" + because};
+      return {ErrorKind::transport, Retry::never, "the response is malformed" + because};
     case WireFault::too_large:
-      return {ErrorKind::transport, Retry::never,
-              "the answer is larger than max_body (" + std::to_string(context.max_body) +
-                  " bytes, unpacked); raise max_body= if such an answer is right"};
+      return {ErrorKind::transport, Retry::never, too_large(context.max_body), hint::max_body};
     case WireFault::no_memory:
       return {ErrorKind::transport, Retry::never,
-              "out of memory, or a header line beyond 100 kB" + because};
+              "out of memory, or a header line longer than 100 kB" + because};
     case WireFault::connect_timeout:
-      return {ErrorKind::connect, Retry::always,
-              "connect_timeout passed " + while_in(context) + "; check base_url and the network",
-              true};
+      return {ErrorKind::connect, Retry::always, "connect_timeout passed " + while_in(context),
+              hint::network, true};
     case WireFault::deadline:
-      return {ErrorKind::deadline, Retry::never, "the time was up " + while_in(context), true};
+      return {ErrorKind::deadline, Retry::never, "the deadline passed " + while_in(context),
+              hint::none, true};
     case WireFault::stall:
-      return {ErrorKind::transport, Retry::always, "nothing came for 20 s " + while_in(context),
-              true};
+      return {ErrorKind::transport, Retry::always, "no data for 20 s " + while_in(context),
+              hint::none, true};
     case WireFault::other: break;
   }
   return {ErrorKind::transport, Retry::never, "the transfer failed" + because};

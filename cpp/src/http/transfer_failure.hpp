@@ -42,6 +42,7 @@ struct FaultContext {
   std::int64_t received = 0;
 };
 
+std::string too_large(std::int64_t max_body);
 Failure failure_of(WireFault fault, const FaultContext& context);
 
 }  // namespace tradingdata::detail

@@ -48,8 +48,9 @@ TEST_CASE("the fourth failure is final, and says what it is and how often it was
   CHECK(error.service_message == "down for repair");
   CHECK(error.elapsed == doctest::Approx(0.04 + 0.125 + 0.25 + 0.5));
   CHECK(std::string(error.what()) ==
-        "POST /api/v1/order/book: HTTP 503 Service Unavailable: down for repair; the service "
-        "failed; try again later (4 attempts in 0.915 s)");
+        "POST /api/v1/order/book: HTTP 503 Service Unavailable: down for repair "
+        "(4 attempts in 0.915 s)");
+  CHECK(std::string(error.hint.code) == "try_later");
 }
 
 TEST_CASE("F44 F46 F62 statuses that will not pass are not retried") {

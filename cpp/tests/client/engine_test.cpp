@@ -20,7 +20,7 @@ TEST_CASE("F52 a long outage costs at most one request in ten more than the call
   CHECK(bench.script.sent.size() == calls + 100);
   const Error error = bench.fail(bench.call());
   CHECK(error.attempts == 1);
-  CHECK(std::string(error.what()).find("retry quota is spent") != std::string::npos);
+  CHECK(std::string(error.what()).find("retry quota is used up") != std::string::npos);
 }
 
 TEST_CASE("F52 timeouts cost the quota twice as much, and successes refill it") {

@@ -1,3 +1,5 @@
+// A body that arrives in pieces decodes as the complete body does, and is decoded while it
+// arrives.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -82,7 +82,7 @@ TEST_CASE("F14 a missing CA file is named") {
   const Error error = error_of(*client);
   CHECK(error.kind == ErrorKind::tls);
   CHECK(says(error, "/no/such.pem"));
-  CHECK(says(error, "ca_file="));
+  CHECK(std::string(error.hint.code) == "ca_file");
 }
 
 TEST_CASE("F20 F21 F27 a cut body is never data, and is tried again") {
@@ -179,7 +179,7 @@ TEST_CASE("F31 F32 a stall or a drip ends at the deadline, within 100 ms") {
     const double took = seconds_for([&] { error = error_of(*client, 0.3); });
     CHECK(error.kind == ErrorKind::deadline);
     CHECK(error.retryable);
-    CHECK(says(error, drips ? "while reading the answer" : "while waiting for the answer"));
+    CHECK(says(error, drips ? "while reading the response" : "while waiting for the response"));
     CHECK(took > 0.29);
     CHECK(took < 0.4);
   }

@@ -167,7 +167,7 @@ TEST_CASE("F40 damaged gzip is retried, F39 what is no gzip is not") {
   CHECK(Answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, damaged).failure->retry ==
         Retry::always);
   Answer plain({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, "{\"data\": []}");
-  CHECK(plain.why().find("labelled gzip") != std::string::npos);
+  CHECK(plain.why().find("declared as gzip") != std::string::npos);
   CHECK(plain.failure->retry == Retry::never);
 }
 
@@ -201,14 +201,15 @@ TEST_CASE("F9 F10 F11 F12 a refused certificate is explained") {
     const Failure failure = failure_of(detail::WireFault::certificate, context);
     CHECK(failure.kind == ErrorKind::tls);
     CHECK(failure.retry == Retry::never);
-    return failure.message;
+    return failure.message + ": " + (failure.hint.code == nullptr ? "" : failure.hint.code);
   };
-  CHECK(message(10, "").find("has expired: check the local clock") != std::string::npos);
-  CHECK(message(9, "").find("not yet valid: check the local clock") != std::string::npos);
+  CHECK(message(10, "").find("has expired: clock") != std::string::npos);
+  CHECK(message(9, "").find("not yet valid: clock") != std::string::npos);
   CHECK(message(0, "SSL: no alternative certificate subject name matches target host name 'x'")
             .find("another host") != std::string::npos);
-  CHECK(message(18, "").find("ca_file=") != std::string::npos);
-  CHECK(message(0, "unable to get local issuer certificate").find("ca_file=") != std::string::npos);
+  CHECK(message(18, "").find("not trusted here: ca_file") != std::string::npos);
+  CHECK(message(0, "unable to get local issuer certificate").find(": ca_file") !=
+        std::string::npos);
   CHECK(message(99, "odd").find("was refused (odd)") != std::string::npos);
 }
 

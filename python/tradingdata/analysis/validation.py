@@ -8,11 +8,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._util.validate import text
+from ..errors import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..books.book import OrderBook, TradeBook
+
+
+class RowError(ValueError):
+    """A row that a calculation cannot use, with a hint as in `TradingDataError`."""
+
+    def __init__(self, message: str, *, hint: str | None = None, name: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.name = name
+
+    def __str__(self) -> str:
+        return text_of(self)
 
 
 def read(book: TradeBook | OrderBook, *names: str) -> list[list[Any]]:
@@ -33,10 +46,11 @@ def require_values(trades: TradeBook, columns: dict[str, Sequence[Any]]) -> None
     for name, values in columns.items():
         if None in values:
             row = values.index(None)
-            raise ValueError(
+            raise RowError(
                 f"{name} is missing in row {row} ({_trade(trades, row)}) and cannot be treated as "
-                f"zero: see trades.issues, then leave such rows out with "
-                f"td.TradeBook(t for t in trades if t.{name} is not None), or correct them"
+                "zero",
+                hint="missing_value",
+                name=name,
             )
 
 
@@ -48,9 +62,10 @@ def require_sides(trades: TradeBook, sides: list[str], buy: str, sell: str) -> N
     """Raises ValueError for a transaction type that is neither code."""
     for code in set(sides) - {buy, sell}:
         row = sides.index(code)
-        raise ValueError(
+        raise RowError(
             f"txn_type is {code!r} in row {row} ({_trade(trades, row)}), neither {buy!r} nor "
-            f"{sell!r}: pass the codes that the service uses with buy= and sell="
+            f"{sell!r}",
+            hint="side_codes",
         )
 
 
@@ -71,8 +86,9 @@ def require_once(trades: TradeBook, identities: list[tuple[Any, ...]]) -> None:
     seen: dict[tuple[Any, ...], int] = {}
     for row, identity in enumerate(identities):
         if identity in seen:
-            raise ValueError(
+            raise RowError(
                 f"rows {seen[identity]} and {row} are one trade ({_trade(trades, row)}) and would "
-                "count twice: where rows are equal, td.TradeBook(dict.fromkeys(trades)) keeps one"
+                "count twice",
+                hint="duplicates",
             )
         seen[identity] = row

@@ -146,9 +146,7 @@ def report(path: str, gaps: Sequence[MissingDay], *, missing_ok: bool, stackleve
     if missing_ok:
         warnings.warn(lacking, DataWarning, stacklevel=stacklevel + 1)
         return
-    error = ArchiveError(
-        f"{lacking}: fetch or add them, choose other days, or pass missing_ok=True", file=path
-    )
+    error = ArchiveError(lacking, hint="missing_ok", file=path)
     error.missing = tuple(gaps)
     raise error
 

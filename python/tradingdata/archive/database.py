@@ -89,10 +89,7 @@ def prepare(path: str, zone: str, timeout: float, *, create: bool) -> None:
     """
     if not os.path.exists(path):
         if not create:
-            raise ArchiveError(
-                f"there is no archive at {path}: check the path, or create one with create=True",
-                file=path,
-            )
+            raise ArchiveError(f"there is no archive at {path}", hint="create_archive", file=path)
         _make_file(path)
     with explained(path):
         with closing(_open_to_read(path)) as connection:
@@ -136,11 +133,7 @@ def _require_newest(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _is_empty(path: str) -> ArchiveError:
-    return ArchiveError(
-        f"{path} is empty and not an archive: check the path, restore a backup, or create an "
-        "archive in it with create=True",
-        file=path,
-    )
+    return ArchiveError(f"{path} is empty and not an archive", hint="create_archive", file=path)
 
 
 def _make_file(path: str) -> None:

@@ -16,9 +16,8 @@ from ..errors import ArchiveError, DecodeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ADVICE = {
-    sqlite3.SQLITE_BUSY: "is locked by another program: try again later, or wait longer with "
-    "Archive(path, timeout=...)",
+_PROBLEMS = {
+    sqlite3.SQLITE_BUSY: "is locked by another program",
     sqlite3.SQLITE_READONLY: "is read-only: make the file and its folder writable, or write to a "
     "copy of it",
     sqlite3.SQLITE_FULL: "could not be written because its disk is full: free some space and try "
@@ -32,7 +31,9 @@ _ADVICE = {
     "again; the archive is unchanged",
     sqlite3.SQLITE_TOOBIG: "cannot hold a record of this size: save the book with book.save()",
 }
-_ADVICE[sqlite3.SQLITE_LOCKED] = _ADVICE[sqlite3.SQLITE_PROTOCOL] = _ADVICE[sqlite3.SQLITE_BUSY]
+_PROBLEMS[sqlite3.SQLITE_LOCKED] = _PROBLEMS[sqlite3.SQLITE_PROTOCOL] = _PROBLEMS[
+    sqlite3.SQLITE_BUSY
+]
 _RETRYABLE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 # Mistakes of the calling code, which say nothing about the file.
@@ -75,10 +76,14 @@ def explained(path: str) -> Iterator[None]:
             raise _damaged(path, "a text is not valid UTF-8") from None
         if code == sqlite3.SQLITE_CANTOPEN and _is_read_only(path):
             code = sqlite3.SQLITE_READONLY
-        if code not in _ADVICE:
+        if code not in _PROBLEMS:
             raise _damaged(path, str(error)) from error
+        busy = code in _RETRYABLE
         raise ArchiveError(
-            f"{path} {_ADVICE[code]} ({error})", file=path, retryable=code in _RETRYABLE
+            f"{path} {_PROBLEMS[code]} ({error})",
+            hint="locked" if busy else None,
+            file=path,
+            retryable=busy,
         ) from error
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING
 
-from ..errors import ArchiveError, ConfigurationError
+from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from . import database
 from .fetch_log import ArchiveFetch, Fetched
 
@@ -65,6 +65,14 @@ def _check(writer: Writer, account: str | None) -> None:
         )
 
 
+_NOTE = "and the other book failed too: {}"
+
+
+def _fact(error: Exception) -> object:
+    """Returns what happened without the advice, which the error that is raised gives."""
+    return error.args[0] if isinstance(error, TradingDataError) else error
+
+
 class _Outcomes:
     """The outcomes of the two calls."""
 
@@ -85,7 +93,7 @@ class _Outcomes:
             error.book = book
             error.account = self._account
             for other in self._errors:
-                error.add_note(f"and the other book failed too: {other}")
+                error.add_note(_NOTE.format(_fact(other)))
             raise
 
     def failed(self, name: str, error: Exception) -> None:
@@ -94,13 +102,13 @@ class _Outcomes:
         try:
             self._writer.log_failure(name, self._account, error)
         except ArchiveError as unlogged:
-            error.add_note(f"and the archive could not log it: {unlogged}")
+            error.add_note(f"and the archive could not log it: {_fact(unlogged)}")
 
     def result(self) -> Fetched:
         """Returns the entries, or raises the first error."""
         if self._errors:
             first, *others = self._errors
             for other in others:
-                first.add_note(f"and the other book failed too: {other}")
+                first.add_note(_NOTE.format(_fact(other)))
             raise first
         return Fetched(**self._entries)

@@ -1,44 +1,45 @@
-"""Rewords the advice in error messages from Python arguments to command-line options."""
+"""The advice of errors for users of the command line, where it differs from the library's."""
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
-_WORDS = (
-    (
-        r"assign a new one to client\.access_token",
-        "set TRADINGDATA_ACCESS_TOKEN (or the profile's token) to a new one",
-    ),
-    (r", or pass rate_limit=", ""),
-    (r"pass access_token=, set TRADINGDATA_ACCESS_TOKEN,? or assign client\.access_token",
-     "set TRADINGDATA_ACCESS_TOKEN or use --profile NAME"),
-    (r": pass access_token=$", ": the token is TRADINGDATA_ACCESS_TOKEN's or a profile's"),
-    (r"; resume with start_page=(\d+), page_size=(\d+)",
-     r"; resume with --start-page \1 --page-size \2"),
-    (r"read again with all\(confirm=True\) or ", ""),
-    (r"\bbuy= and sell=", "--buy and --sell"),
-    (
-        r": (see trades\.issues, then|where rows are equal,) .*",
-        "; leave it out in Python: tradingdata.positions and realised_pnl take any trade book",
-    ),
-    (
-        r", or create one with create=True|, or create an archive in it with create=True",
-        ", or create an archive with tradingdata archive fetch",
-    ),
-    (r"\bmissing_ok=True", "--missing-ok"),
-    (r"\btimeout=", "--timeout"),
-    (r"\bca_file=", "SSL_CERT_FILE or a profile's ca_file"),
-    (r"\bmax_body=", "a profile's max_body"),
-    (r"\bproxy=(\"\")?", "a profile's proxy"),
-    (r"\bpage_size\b", "--page-size"),
-    (r"\bstart_page\b", "--start-page"),
-    (r"\bbase_url's\b", "the address's"),
-    (r"\bbase_url\b", "the address (TRADINGDATA_BASE_URL or a profile's base_url)"),
-)  # fmt: skip
+from tradingdata.errors import ADVICE, TradingDataError, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ADVICE = {
+    **ADVICE,
+    "access_token": "set TRADINGDATA_ACCESS_TOKEN, or use --profile NAME",
+    "base_url": "check the address (TRADINGDATA_BASE_URL or the profile's base_url)",
+    "ca_file": "set SSL_CERT_FILE or the profile's ca_file to the authorities that you trust",
+    "confirm": "narrow the query",
+    "create_archive": "check the path, restore a backup, or create an archive with "
+    "`tradingdata archive fetch`",
+    "duplicates": "correct the trades in Python and calculate there",
+    "fewer_requests": "make fewer requests",
+    "locked": "try again later",
+    "max_body": "set a larger max_body in a profile if such a response is right",
+    "missing_ok": "fetch or add them, choose other days, or pass --missing-ok",
+    "missing_value": "leave such rows out in Python and calculate there",
+    "network": "check the address (TRADINGDATA_BASE_URL or the profile's base_url), DNS, the "
+    "network and its firewall",
+    "new_token": "set TRADINGDATA_ACCESS_TOKEN or the profile's token to a new one",
+    "proxy": "check the profile's proxy or https_proxy",
+    "query": "narrow the query, or pass a larger --page-size",
+    "side_codes": "pass the codes of the service with --buy and --sell",
+    "smaller_pages": "read again with a smaller --page-size",
+    "timeout": "make fewer requests, or pass a longer --timeout",
+    "token_file": "check the profile's access_token_file",
+    "url_format": "set TRADINGDATA_BASE_URL or the profile's base_url to an address like "
+    "https://api.example.com",
+}
 
 
-def for_a_terminal(message: str) -> str:
-    """Returns the message with options and variables in place of Python arguments."""
-    for python, here in _WORDS:
-        message = re.sub(python, here, message)
-    return message
+def for_a_terminal(error: BaseException) -> str:
+    """Returns what happened and what to do about it on the command line, in one line."""
+    notes: Sequence[str] = getattr(error, "__notes__", ())
+    if isinstance(error, TradingDataError) and error.page_size is not None:
+        notes = [f"resume with --start-page {error.page} --page-size {error.page_size}"]
+    return " ".join("; ".join([text_of(error, _ADVICE), *notes]).split())

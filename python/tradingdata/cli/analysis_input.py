@@ -12,6 +12,7 @@ import typer
 
 from tradingdata.archive.days import days_of
 
+from .advice import for_a_terminal
 from .commands.archive.arguments import MissingOk, fitting, opened, read
 from .exit_codes import DataError, UsageError
 from .make_client import connect, received
@@ -84,4 +85,4 @@ def calculated(work: Callable[[], Result]) -> Result:
     try:
         return work()
     except ValueError as error:
-        raise DataError(str(error)) from None
+        raise DataError(for_a_terminal(error)) from None

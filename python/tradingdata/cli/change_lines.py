@@ -48,7 +48,7 @@ def change_line(change: OrderChange, *, numbered: bool = True) -> str:
 
 def missed_line(error: TradingDataError) -> str:
     """Returns a line about a failed poll."""
-    return f"missed   {for_a_terminal(printable(' '.join(str(error).split())))}"
+    return f"missed   {printable(for_a_terminal(error))}"
 
 
 def change_objects(changes: Iterable[OrderChange], at: datetime) -> Iterator[str]:
@@ -65,7 +65,7 @@ def change_objects(changes: Iterable[OrderChange], at: datetime) -> Iterator[str
 def missed_object(error: TradingDataError, at: datetime) -> str:
     """Returns a JSON object about a failed poll."""
     facts = {"at": at.isoformat(), "kind": "missed", "error": type(error).__name__}
-    return json.dumps({**facts, "message": str(error)}, ensure_ascii=False)
+    return json.dumps({**facts, "message": for_a_terminal(error)}, ensure_ascii=False)
 
 
 def _value(order: Any, name: str) -> str:

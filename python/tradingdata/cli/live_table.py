@@ -84,7 +84,7 @@ class LiveTable(Live):
             self._misses += 1
             if self._misses == 1:
                 self._failing_since = at
-            why = _CALL.sub("", for_a_terminal(printable(" ".join(str(update.missed).split()))))
+            why = _CALL.sub("", printable(for_a_terminal(update.missed)))
             polls = "1 poll" if self._misses == 1 else f"{group(self._misses)} polls"
             self._status = _line(f"{polls} failed since {self._failing_since}: {why}", "red")
         if problem:

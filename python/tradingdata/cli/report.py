@@ -44,7 +44,7 @@ class Report:
         except (TradingDataError, OSError) as error:
             if name not in self._left:  # already reported: writing that line has failed
                 raise
-            why = for_a_terminal(" ".join(str(error).split()))
+            why = for_a_terminal(error)
             if not isinstance(error, TradingDataError):
                 why = f"{error.strerror or error}: {advice}"
             self._line("FAIL", name, why)

@@ -70,8 +70,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
     else:
         account = getattr(error, "account", None)
         label = "" if account is None else f"[{account}] "
-        notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
-        message = label + for_a_terminal(f"{_words(error)}{notes}")
+        message = label + _words(error)
         # File names are long words too, but not tokens.
         problem(message if code is Code.FILE else _without_long_words(message, arguments))
     return code
@@ -98,9 +97,9 @@ def _reworded(message: str) -> str:
 
 
 def _words(error: Exception) -> str:
-    """Returns the message; that of a system error without its number."""
+    """Returns the message, which for a system error omits the number."""
     if not isinstance(error, OSError) or error.strerror is None:
-        return str(error)
+        return for_a_terminal(error)
     what = "the output cannot be written" if error.filename is None else error.filename
     return f"{what}: {error.strerror}"
 

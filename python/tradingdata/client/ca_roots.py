@@ -27,7 +27,7 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
     environment's does not exist.
     """
     if ca_file is not None:
-        return _named(validate.path("ca_file", ca_file), "ca_file=")
+        return _named(validate.path("ca_file", ca_file), "ca_file")
     if trust_env:
         for variable in _VARIABLES:
             named = os.environ.get(variable)
@@ -49,7 +49,6 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
 def _named(path: str, source: str) -> str:
     if not os.path.isfile(validate.text(source, path)):
         raise ConfigurationError(
-            f"the CA file {path} named by {source} does not exist: pass a PEM file of trusted root "
-            "certificates as ca_file="
+            f"the CA file {path} named by {source} does not exist", hint="ca_file"
         )
     return path

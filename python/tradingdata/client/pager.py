@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from .._util.plans import Plan
     from ..books.records import Stock
+    from ..errors import DataWarning
     from ..export.selection import Selection
     from .base import ClientBase
     from .search_state import SearchStats
@@ -119,7 +120,7 @@ class _Pager:
         return _unconfirmed(found) if confirm else found
 
     @property
-    def _doubt(self) -> str | None:
+    def _doubt(self) -> DataWarning | None:
         return self._pass.doubt
 
     def _shown(self) -> str:

@@ -18,23 +18,28 @@ if TYPE_CHECKING:
     from .. import _core
     from .base import ClientBase
 
-MORE = "so there may be more stocks: read again with all(confirm=True) or narrow the query"
-RESIZE = "so there may be more stocks: read again with a smaller page_size"
-
-# Why a result may be incomplete, by the core's name for the reason.
+# Why a result may be incomplete, and the hint, by the core's name for the reason.
 DOUBTS = {
     "repeated page": (
         "the search ended with a full page of rows that were all on earlier pages; the service may "
-        f"limit how many rows can be reached, {MORE}"
+        "limit how many rows can be reached",
+        "confirm",
     ),
-    "short page": f"a page was shorter than requested although more rows followed, {RESIZE}",
-    "rows behind": f"an empty page ended the search although rows follow it, {RESIZE}",
+    "short page": (
+        "a page was shorter than requested although more rows followed",
+        "smaller_pages",
+    ),
+    "rows behind": (
+        "an empty page ended the search although rows follow it",
+        "smaller_pages",
+    ),
     "unchecked end": (
-        f"an empty page ended the search, and the request that checks the next page failed, {MORE}"
+        "an empty page ended the search, and the request that checks the next page failed",
+        "confirm",
     ),
     "refused size": (
-        "the service returned a shorter page than requested, then rejected that page size, "
-        f"{RESIZE}"
+        "the service returned a shorter page than requested, then rejected that page size",
+        "smaller_pages",
     ),
 }
 
@@ -95,9 +100,12 @@ class SearchPass:
         return SearchStats(*(self._state[name] for name in SearchStats._fields))
 
     @property
-    def doubt(self) -> str | None:
+    def doubt(self) -> DataWarning | None:
         """Why rows may be missing, and what to do."""
-        return DOUBTS.get(self._state["doubt"])
+        found = DOUBTS.get(self._state["doubt"])
+        if found is None:
+            return None
+        return DataWarning(f"{found[0]}, so there may be more stocks", hint=found[1])
 
     def bound_time(self) -> None:
         """Limits the next page to the time left for all pages."""
@@ -105,7 +113,7 @@ class SearchPass:
             return
         left = self._until - time.monotonic()
         if left <= 0:
-            raise DeadlineError("the deadline passed before the search ended: raise `timeout`")
+            raise DeadlineError("the deadline passed before the search ended", hint="timeout")
         self._run.set_timeout(left)
 
     def page_of(self, found: tuple[Any, ...]) -> StockList:
@@ -138,6 +146,7 @@ class SearchPass:
         if error.page is None:
             error.page = self.page
         if self._received and not isinstance(error, PaginationError):
+            error.page_size = self.page_size
             error.add_note(
                 f"the {len(error.received):,} stocks before it are in the error's .received; "
                 f"resume with start_page={error.page}, page_size={self.page_size}"
@@ -151,9 +160,10 @@ class SearchPass:
 
     def _update(self) -> None:
         self._state = self._run.state()
-        if self.doubt is not None and not self._warned:
+        doubt = self.doubt
+        if doubt is not None and not self._warned:
             self._warned = True
-            warnings.warn(self.doubt, DataWarning, stacklevel=_levels_of_ours())
+            warnings.warn(doubt, stacklevel=_levels_of_ours())
 
 
 def _levels_of_ours() -> int:

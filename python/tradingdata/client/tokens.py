@@ -26,11 +26,6 @@ ACCESS_TOKEN_VARIABLE = "TRADINGDATA_ACCESS_TOKEN"  # the variable's name, not a
 # Failures that may mean an expired token: HTTP 401 or 403, or an error envelope with HTTP 200.
 REFUSALS = (AuthenticationError, ServiceError)
 
-_NO_TOKEN = (
-    "the books need an access token: pass access_token=, set TRADINGDATA_ACCESS_TOKEN, "
-    "or assign client.access_token"
-)
-
 # Sources whose function is running in this thread or task. A function that uses its own client
 # would wait for itself for ever, so that is refused.
 _fetching: ContextVar[tuple[object, ...]] = ContextVar("tradingdata_fetching", default=())
@@ -109,7 +104,7 @@ class Source:
         """Passes the token to the core. Raises ConfigurationError if a header cannot carry it."""
         if not token.value.isascii():  # pybind11's own error would show the value
             raise ConfigurationError(
-                "access_token cannot be sent in a header: it holds a character outside ASCII "
+                "access_token cannot be sent in a header: it contains a character outside ASCII "
                 "(the value is not shown)"
             )
         return self._core.set_token(token.value)
@@ -120,7 +115,7 @@ class Source:
         Waits until ``deadline`` (``time.monotonic``) for a call of the function by another caller.
         """
         if self._function is None and not self._core.has_token:
-            raise ConfigurationError(_NO_TOKEN)
+            raise ConfigurationError("the books need an access token", hint="access_token")
         yield from self._renew(lambda: self._core.has_token, deadline)
         return self._generation
 
@@ -174,7 +169,9 @@ class Source:
         try:
             yield
         except ConfigurationError as error:  # raised by this package, so its text has no secret
-            raise AuthenticationError(f"the access_token function failed: {error}") from error
+            raise AuthenticationError(
+                f"the access_token function failed: {error.args[0]}", hint=error.hint
+            ) from error
         except Exception as error:
             raise AuthenticationError(
                 f"the access_token function failed with {type(error).__name__}: see the error above"
@@ -186,8 +183,7 @@ class Source:
 def late() -> DeadlineError:
     """Returns the error of a call whose deadline passed before it had a token."""
     error = DeadlineError(
-        "the deadline passed while waiting for the access_token function: make it faster, or use "
-        "a longer timeout="
+        "the deadline passed while waiting for the access_token function", hint="timeout"
     )
     error.retryable = True
     return error
@@ -239,8 +235,7 @@ def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
         except OSError as error:
             # The message omits the path: it may be the token itself, passed by mistake.
             raise ConfigurationError(
-                f"the token file cannot be read ({error.strerror}): check access_token_file, or "
-                "the path of td.token_file()"
+                f"the token file cannot be read ({error.strerror})", hint="token_file"
             ) from error
 
     return read_token
