@@ -1,3 +1,4 @@
+// Creates date, time and text objects through the C API, because this code runs for every cell.
 #include "columns.hpp"
 
 #include <datetime.h>

@@ -1,3 +1,4 @@
+// CSV export of books (columns of a table) and of results (lists of Python values).
 #include "export/csv.hpp"
 
 #include <pybind11/stl.h>

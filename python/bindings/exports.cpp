@@ -1,3 +1,4 @@
+// Looks up the columns of an export, with a KeyError that names the missing one.
 #include "exports.hpp"
 
 #include <pybind11/pybind11.h>

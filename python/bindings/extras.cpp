@@ -1,3 +1,4 @@
+// Unknown fields stay JSON text until they are read; tradingdata.books.records parses them.
 #include "extras.hpp"
 
 #include <string_view>

@@ -1,3 +1,5 @@
+// Conversions that lose nothing: a bool is not a number, and an integer beyond 64 bits or a float
+// that would round is an error.
 #include "field_values.hpp"
 
 #include <datetime.h>

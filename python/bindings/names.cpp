@@ -1,3 +1,4 @@
+// Interned names let attribute access compare pointers instead of text.
 #include "names.hpp"
 
 namespace tradingdata::python {

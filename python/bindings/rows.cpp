@@ -1,3 +1,5 @@
+// The record types are heap types built from the schema. They use CPython's slots directly,
+// because reading fields of rows is the hot path of user code.
 #include "rows.hpp"
 
 #include <array>

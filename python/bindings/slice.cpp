@@ -1,3 +1,4 @@
+// The methods of a slice, and its sequence slots in C.
 #include "slice.hpp"
 
 #include <pybind11/stl.h>

@@ -1,3 +1,5 @@
+// A small hash table from text views to Python strings. Columns such as the exchange repeat a few
+// texts, so most cells reuse an object; a column of distinct texts gives up the cache.
 #include "text_cache.hpp"
 
 #include <bit>

@@ -1,3 +1,5 @@
+// Asks the time zone for its offset at both ends of a day, and at each time only on days on which
+// it changes: a call of Python for every row would be slow.
 #include "wall_clock.hpp"
 
 #include <utility>

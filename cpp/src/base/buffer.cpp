@@ -1,3 +1,5 @@
+// Growth of a buffer. Every change of the size zeroes the padding again, because parsers read
+// past the end and must find no old bytes there.
 #include "base/buffer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The operating system's clocks and randomness, and conversions between durations and seconds.
 #include "base/clock.hpp"
 
 #include <algorithm>

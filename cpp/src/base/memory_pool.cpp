@@ -1,3 +1,5 @@
+// Large blocks are mapped, and kept for the next body after use, because touching new pages costs
+// time. Small blocks come from malloc.
 #include "base/memory_pool.hpp"
 
 #include <algorithm>

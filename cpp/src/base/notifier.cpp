@@ -1,3 +1,5 @@
+// A pipe with at most one byte in it, since event loops on POSIX systems can watch any
+// descriptor.
 #include "base/notifier.hpp"
 
 namespace tradingdata::detail {

@@ -1,3 +1,5 @@
+// The uncommon cases of number parsing: exponents, literals of more than 19 digits and correct
+// rounding. The common case is in short_number.hpp.
 #include "base/number.hpp"
 
 #include <charconv>

@@ -1,3 +1,5 @@
+// Locks and counters that are valid again in a forked child, in which only the forking thread
+// exists.
 #include "base/process.hpp"
 
 #include <atomic>

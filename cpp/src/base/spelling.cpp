@@ -1,3 +1,5 @@
+// Recognises one escape at a time. Errors echo a token in JSON inside HTML inside a URL, so text
+// is resolved one layer after another.
 #include "base/spelling.hpp"
 
 #include <algorithm>

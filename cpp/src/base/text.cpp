@@ -1,3 +1,4 @@
+// Scans, validates and unescapes JSON strings, in blocks while they are plain ASCII.
 #include "base/text.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parses and formats times outside the documented form, which timestamp_text.hpp reads faster.
 #include "base/time.hpp"
 
 #include <cstdio>

@@ -1,3 +1,5 @@
+// Finds tokens by their pieces of six bytes, so that a token that is cut, split or escaped is
+// found too, and overwrites them in a body while it arrives.
 #include "base/token_search.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Checks a base URL by a grammar stricter than that of RFC 3986: what this code and libcurl could
+// read differently is rejected.
 #include "base/url.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Builds the three requests, and keeps idle engines so that the next call reuses their
+// connections.
 #include "client/client.hpp"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Moves each call through its states. Whatever a step throws ends that call only, so that no call
+// is forgotten and no other one fails with it.
 #include "client/engine.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Writes the content of a page as bytes, because rows of different tables can be compared only by
+// content.
 #include "client/page_fingerprint.hpp"
 
 #include "table/records.hpp"

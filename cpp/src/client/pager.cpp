@@ -1,3 +1,5 @@
+// The states of a search. The service documents neither its largest page nor how a list ends, so
+// every end is confirmed by a second request.
 #include "client/pager.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Keeps the calls ordered by the time at which they become due, so that the engine finds the next
+// one without a scan.
 #include "client/pending_calls.hpp"
 
 #include <algorithm>

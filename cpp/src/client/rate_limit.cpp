@@ -1,3 +1,5 @@
+// Reserves a time slot for each request by the generic cell rate algorithm, which needs one
+// number instead of a queue.
 #include "client/rate_limit.hpp"
 
 #include <algorithm>

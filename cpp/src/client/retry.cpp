@@ -1,3 +1,4 @@
+// Exponential back-off with full jitter, and a quota that ends retries during an outage.
 #include "client/retry.hpp"
 
 #include <algorithm>

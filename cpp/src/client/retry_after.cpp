@@ -1,3 +1,5 @@
+// Reads Retry-After in both of its forms: seconds, and a date relative to the Date header of the
+// response.
 #include <algorithm>
 #include <charconv>
 

@@ -1,3 +1,5 @@
+// Sends the pager's requests on a leased engine, and prefetches only while the rate limit and the
+// deadline allow it.
 #include "client/search.hpp"
 
 #include <utility>

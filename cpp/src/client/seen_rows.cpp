@@ -1,3 +1,5 @@
+// Compares pages by complete content, and by company: its code, or its names where the service
+// gives no code.
 #include "client/seen_rows.hpp"
 
 #include <optional>

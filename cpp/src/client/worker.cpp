@@ -1,3 +1,5 @@
+// The thread that pumps the engine, and the queue through which calls reach it. A forked child
+// has the object but not the thread.
 #include "client/worker.hpp"
 
 #include <condition_variable>

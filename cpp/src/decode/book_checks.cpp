@@ -1,3 +1,4 @@
+// Checks after the walk: whether all rows are of one client, and whether a trade occurs twice.
 #include "decode/book_checks.hpp"
 
 #include <array>

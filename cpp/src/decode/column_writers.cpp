@@ -1,3 +1,5 @@
+// The slow path of the column writers: values in another form than the documented one, which may
+// convert, become null with an issue, or be rejected.
 #include "decode/column_writers.hpp"
 
 #include <algorithm>

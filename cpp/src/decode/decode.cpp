@@ -1,3 +1,5 @@
+// Decides from the first bytes whether a body is a book, a list or neither, and walks it as its
+// pieces arrive.
 #include "decode/decode.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Reads the members of the envelope in any order. The records may come before the status that
+// says whether they count.
 #include "decode/envelope.hpp"
 
 #include "base/ascii.hpp"

@@ -1,3 +1,5 @@
+// Collects issues, one for each field and problem, and removes those of a record that is read
+// again because it had not arrived completely.
 #include "decode/issue_log.hpp"
 
 #include "decode/redact.hpp"

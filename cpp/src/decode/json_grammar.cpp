@@ -1,3 +1,5 @@
+// The strict JSON grammar. Values that nobody reads are validated too, because a body with one
+// error in it is not trusted.
 #include "decode/json_grammar.hpp"
 
 #include <bitset>

@@ -1,3 +1,4 @@
+// Reads one value with its type; text is unescaped into a scratch string.
 #include "decode/json_value.hpp"
 
 #include "base/number.hpp"

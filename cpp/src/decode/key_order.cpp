@@ -1,3 +1,4 @@
+// Learns the order of keys from a record, and remembers it for the next body of the thread.
 #include "decode/key_order.hpp"
 
 #include <algorithm>

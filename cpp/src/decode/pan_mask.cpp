@@ -1,3 +1,5 @@
+// Overwrites account numbers in place, padding with blanks, so that no offset into the body
+// changes.
 #include "decode/pan_mask.hpp"
 
 #include <algorithm>

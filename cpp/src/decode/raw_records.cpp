@@ -1,3 +1,5 @@
+// Walks a kept body again to find where each record begins and ends; offsets for all of them
+// would cost memory in every table.
 #include <stdexcept>
 
 #include "decode/envelope.hpp"

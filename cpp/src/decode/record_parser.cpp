@@ -1,3 +1,5 @@
+// The inner loop of decoding. Where the next key is the predicted one, a value goes from the body
+// to its column without a lookup.
 #include "decode/record_parser.hpp"
 
 #include <algorithm>

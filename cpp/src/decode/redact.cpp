@@ -1,3 +1,5 @@
+// Redacts text that is shown. It works on text that may be cut or malformed anywhere, so it
+// relies on no parser.
 #include "decode/redact.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Builds the tree of ArrowArray structures. Each one keeps the table alive, because consumers may
+// move children out of their parent.
 #include "export/arrow.hpp"
 
 #include <cstring>

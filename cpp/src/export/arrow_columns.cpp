@@ -1,3 +1,4 @@
+// Buffers of a column: shared with the table where layout and offset allow it, copied otherwise.
 #include "export/arrow_columns.hpp"
 
 #include <algorithm>

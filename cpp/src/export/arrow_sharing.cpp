@@ -1,3 +1,5 @@
+// Decides by size: a small selection that shared its columns would keep a large table and its
+// body alive.
 #include "export/arrow_sharing.hpp"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// Writes rows as CSV text. Numbers have the fewest digits that give the same value again.
 #include "export/csv.hpp"
 
 #include <charconv>

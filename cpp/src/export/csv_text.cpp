@@ -1,3 +1,5 @@
+// Finds text that a spreadsheet would change when it opens the file (formulas, dates, long
+// numbers), so that it can be protected.
 #include "export/csv_text.hpp"
 
 #include <algorithm>

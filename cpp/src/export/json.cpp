@@ -1,3 +1,4 @@
+// Writes rows as JSON. Text in the service's form decodes to an equal table.
 #include "export/json.hpp"
 
 #include <charconv>

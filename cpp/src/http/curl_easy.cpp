@@ -1,3 +1,5 @@
+// All options of a transfer in one place. Those for safety (protocols, TLS, redirects) are set
+// explicitly, because defaults differ between versions of libcurl.
 #include "http/curl_easy.hpp"
 
 #include <curl/curl.h>

@@ -1,3 +1,4 @@
+// Facts about a request for messages and redaction.
 #include "http/http.hpp"
 
 #include <algorithm>

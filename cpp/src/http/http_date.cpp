@@ -1,3 +1,4 @@
+// curl_getdate reads all three forms that HTTP allows, so none is parsed here.
 #include "http/http_date.hpp"
 
 #include <curl/curl.h>

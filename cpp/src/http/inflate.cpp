@@ -1,3 +1,5 @@
+// Inflates as bytes arrive, directly into the body, up to a limit that also stops decompression
+// bombs.
 #include "http/inflate.hpp"
 
 #include <algorithm>

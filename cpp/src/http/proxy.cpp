@@ -1,3 +1,5 @@
+// Chooses the proxy by the variables that curl uses for https. Loopback never goes through a
+// proxy, so that the sandbox works everywhere.
 #include "http/proxy.hpp"
 
 #include <cstdlib>

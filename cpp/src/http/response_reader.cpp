@@ -1,3 +1,5 @@
+// Reads headers and body as libcurl delivers them. Everything is noexcept, because an exception
+// must not cross libcurl's C code.
 #include "http/response_reader.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Keeps the header line with the token in one allocation that is overwritten at the end, so that
+// no copies remain in freed memory.
 #include "http/secret.hpp"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// A token is searched for from before it is first sent until several newer ones have replaced it.
 #include "http/tokens.hpp"
 
 #include <algorithm>

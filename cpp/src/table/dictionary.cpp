@@ -1,3 +1,4 @@
+// Builds the sorted categories of a column.
 #include "table/dictionary.hpp"
 
 #include <cstring>

@@ -1,3 +1,5 @@
+// Compares matched orders. Most orders of consecutive polls are equal, so one comparison of all
+// their bytes comes first.
 #include "table/diff.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Hashes the keys first and sorts only the rows whose hashes are equal. A hash table alone would
+// be quadratic for keys that a service chose badly.
 #include "table/duplicate_rows.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Perfect hash tables of the field names, computed at compile time.
 #include "table/field_index.hpp"
 
 #include "table/records.hpp"

@@ -1,3 +1,4 @@
+// Matches the equal beginnings of both books first, because a later poll mostly appends orders.
 #include "table/order_keys.hpp"
 
 #include <algorithm>

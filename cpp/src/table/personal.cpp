@@ -1,3 +1,4 @@
+// The names and the shape of personal values.
 #include "table/personal.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Applies one condition at a time to the rows that are left, with one loop for each type of
+// column.
 #include "table/row_filter.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Compares keys by their tails first: numbers of orders and trades differ in their last digits.
 #include "table/row_keys.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sorts row numbers by one field after the other, from the last to the first.
 #include "table/row_order.hpp"
 
 #include <algorithm>

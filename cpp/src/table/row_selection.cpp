@@ -1,3 +1,4 @@
+// Copies and compares rows across tables, whose text views refer to different bodies.
 #include "table/row_selection.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes values as bytes with their lengths, so that no two different rows give the same bytes.
 #include "table/row_values.hpp"
 
 #include <algorithm>

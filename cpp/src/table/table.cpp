@@ -1,3 +1,4 @@
+// Access to the parts of a table that are not columns: text, unknown fields and the body.
 #include "table/table.hpp"
 
 #include <algorithm>

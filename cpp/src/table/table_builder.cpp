@@ -1,3 +1,4 @@
+// Allocates all columns of a table in one block.
 #include "table/table_builder.hpp"
 
 #include <cstring>
