@@ -40,7 +40,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def ca(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """The authority that clients are told to trust (`ca_file=ca.pem_file`)."""
+    """The authority that clients trust (`ca_file=ca.pem_file`)."""
     return Authority(tmp_path_factory.mktemp("authority"))
 
 

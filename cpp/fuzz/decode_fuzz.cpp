@@ -1,4 +1,4 @@
-// A body decodes if, and only if, simdjson finds it to be JSON and an answer of the service; and
+// A body decodes if, and only if, simdjson finds it to be JSON and a response of the service; and
 // then to the values that simdjson finds. The differences that are meant are those of the design:
 // numbers of any size, half surrogate pairs and a byte order mark cost a value at most, never the
 // body.
@@ -114,7 +114,7 @@ void check(const Question& question, std::string_view body, simdjson::dom::parse
     require(outcome.error->offset.has_value(), "an error without a place");
     return;
   }
-  require(!outcome.error || !outcome.error->incomplete, "a whole body is called incomplete");
+  require(!outcome.error || !outcome.error->incomplete, "a complete body is called incomplete");
   oracle::Element document;
   const std::string copy(body);
   if (parser.parse(copy).get(document) != simdjson::SUCCESS) return;  // numbers or surrogates

@@ -47,14 +47,14 @@ TableBuilder begin_table(const RowType& type, const RowObject* base) {
   return table;
 }
 
-// The zone that the times of a record stand in, all in one; without times, that of its base.
+// The one time zone of all times of a record; without times, that of its base.
 class Zone {
  public:
   explicit Zone(py::object base) : base_(std::move(base)) {}
 
   void take(const Field& field, const py::object& zone) {
     if (zone_ && !zone_.equal(zone)) {
-      PyErr_Format(PyExc_ValueError, "%s stands in another time zone than the other times",
+      PyErr_Format(PyExc_ValueError, "%s is in another time zone than the other times",
                    field.name.data());
       throw py::error_already_set();
     }
@@ -76,7 +76,7 @@ py::object zone_of(const py::handle& time) {
   return py::module_::import("tradingdata._util.time_zones").attr("zone_of_record")(time);
 }
 
-// The times that stay keep their zone; those that are given must stand in it.
+// Times of the base keep their zone; new ones must be in it.
 Zone zone_of(const RowObject* base, const Table& table, const py::dict& changes) {
   if (base == nullptr) return Zone(py::none());
   const auto known = py::reinterpret_borrow<py::object>(base->columns->zone());

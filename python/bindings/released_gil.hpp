@@ -18,7 +18,7 @@ class ReleasedGil {
 
   // While the interpreter ends, taking the GIL ends this thread by unwinding it: through a cleanup
   // that an exception is already running, and so into std::terminate. The thread waits for the end
-  // of the process instead, whether it knows before it asks or is told while it waits for the GIL.
+  // of the process instead, whether it learns of it before or while it waits for the GIL.
   ~ReleasedGil() {
     if (is_finalizing()) park();
     try {

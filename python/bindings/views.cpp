@@ -1,4 +1,4 @@
-// Plain Python values of whole columns and rows: to_dict, to_dicts, and columns for frames.
+// Plain Python values of columns and rows: to_dict, to_dicts, and columns for frames.
 #include <pybind11/stl.h>
 
 #include <string>

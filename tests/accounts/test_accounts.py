@@ -123,9 +123,11 @@ def test_the_account_may_be_a_category(service: sandbox.Service) -> None:
 def test_a_bad_account_is_visible_and_stops_no_other(service: sandbox.Service) -> None:
     accounts = arguments(service)
     accounts["desk2"]["access_token"] = "expired"
-    with pytest.warns(td.DataWarning, match=r"^1 account failed: desk2 \(Authentication") as told:
+    with pytest.warns(
+        td.DataWarning, match=r"^1 account failed: desk2 \(Authentication"
+    ) as reported:
         found = td.trade_books(accounts)
-    assert told[0].filename == __file__
+    assert reported[0].filename == __file__
     assert list(found.books) == ["desk1", "desk3"]
     assert found.to_pandas()["account"].unique().tolist() == ["desk1", "desk3"]
     assert isinstance(found.errors["desk2"], td.AuthenticationError)
@@ -193,7 +195,7 @@ def test_what_is_no_account_is_refused(service: sandbox.Service) -> None:
         td.trade_books([], concurrency=0)
 
 
-def test_an_argument_that_no_client_takes_is_told_with_its_account(
+def test_an_argument_that_no_client_takes_is_reported_with_its_account(
     service: sandbox.Service,
 ) -> None:
     token = service.token("desk1")
@@ -203,7 +205,7 @@ def test_an_argument_that_no_client_takes_is_told_with_its_account(
     assert caught.value.__notes__ == ["account 'yours'"]
 
 
-def test_no_more_are_asked_at_once_than_told() -> None:
+def test_no_more_are_asked_at_once_than_allowed() -> None:
     lock, at_once, most = threading.Lock(), 0, 0
     gate = threading.Event()
 

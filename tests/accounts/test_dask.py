@@ -33,7 +33,7 @@ def books(accounts: object, **options: Any) -> Any:
 
 
 def with_files(service: sandbox.Service, folder: Path) -> Accounts:
-    """Accounts whose tokens stand in files."""
+    """Accounts whose tokens are in files."""
     for label in service.accounts:
         (folder / label).write_text(service.token(label))
     return {
@@ -79,7 +79,7 @@ def test_columns_are_picked_and_a_computation_takes_those_it_needs(
 
 
 def test_each_call_asks_anew(service: sandbox.Service, tmp_path: Path) -> None:
-    """A cluster takes equal names for one result: an answer of an hour ago must not come back."""
+    """A cluster takes equal names for one result: a response of an hour ago must not come back."""
     accounts = with_files(service, tmp_path)
     names = {books(accounts)._name for _ in range(3)}
     assert len(names) == 3
@@ -138,18 +138,18 @@ def refused(account: object) -> str:
 
 def test_what_holds_a_token_is_refused_without_showing_it(service: sandbox.Service) -> None:
     url = {"base_url": service.base_url}
-    told = refused({**url, "access_token": "canary-5f0e"})
-    assert "would appear in the task graph and on the dashboard" in told
-    assert "access_token_variable=" in told
-    assert "canary" not in told
+    reported = refused({**url, "access_token": "canary-5f0e"})
+    assert "would appear in the task graph and on the dashboard" in reported
+    assert "access_token_variable=" in reported
+    assert "canary" not in reported
     secret = "canary-5f0e"
     for function in (lambda: secret, service.token, td.token_file("canary-5f0e")):
-        told = refused({**url, "access_token": function})
-        assert "cannot be imported by name" in told
-        assert "canary" not in told
-    told = refused({**url, "access_token_file": "t", "proxy": "http://me:canary@proxy:8080"})
-    assert "proxy contains a password" in told
-    assert "canary" not in told
+        reported = refused({**url, "access_token": function})
+        assert "cannot be imported by name" in reported
+        assert "canary" not in reported
+    reported = refused({**url, "access_token_file": "t", "proxy": "http://me:canary@proxy:8080"})
+    assert "proxy contains a password" in reported
+    assert "canary" not in reported
     assert "is a Client, which cannot leave this process" in refused(service.client())
 
 
@@ -159,9 +159,9 @@ def test_an_account_says_where_its_token_is_and_says_it_once(service: sandbox.Se
     assert "access_token_file and access_token_variable" in refused(
         {**url, "access_token_file": "a", "access_token_variable": "b"}
     )
-    told = refused({**url, "access_token_variable": "eyJhbGciOiJIUzI1NiJ9.canary"})
-    assert "access_token_variable must be the name of an environment variable" in told
-    assert "canary" not in told
+    reported = refused({**url, "access_token_variable": "eyJhbGciOiJIUzI1NiJ9.canary"})
+    assert "access_token_variable must be the name of an environment variable" in reported
+    assert "canary" not in reported
     assert "has an unknown option 'tokn'" in refused({**url, "tokn": "x"})
     with pytest.raises(ValueError, match="accounts is empty"):
         books([])
@@ -169,7 +169,7 @@ def test_an_account_says_where_its_token_is_and_says_it_once(service: sandbox.Se
         books(["p1"], errors="ignore")
 
 
-def test_a_token_that_is_not_on_the_worker_is_told(
+def test_a_token_that_is_not_on_the_worker_is_reported(
     service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(tmp_path / "none.toml"))
@@ -207,15 +207,15 @@ def test_on_a_cluster_of_processes(accounts: int, tmp_path: Path) -> None:
         kept = frame.persist()
         distributed.wait(kept)
         # As the scheduler holds it, and the dashboard shows it.
-        told = client.run_on_scheduler(
+        reported = client.run_on_scheduler(
             lambda dask_scheduler: "\n".join(
                 f"{key} {task.run_spec!r} {cloudpickle.dumps(task.run_spec)!r}"
                 for key, task in dask_scheduler.tasks.items()
             )
         )
-        assert "trade-books" in told
+        assert "trade-books" in reported
         tokens = [service.token(label) for label in service.accounts]
-        assert not [token for token in tokens if token in told]
+        assert not [token for token in tokens if token in reported]
         workers = {worker for who in client.who_has().values() for worker in who}
         assert len(workers) == 2
         found = kept.compute()

@@ -120,7 +120,7 @@ def test_what_cannot_be_counted_is_refused(calculate: object) -> None:
 
 
 @pytest.mark.parametrize("calculate", [td.positions, td.realised_pnl])
-def test_a_trade_that_stands_in_the_book_twice_is_refused(calculate: object) -> None:
+def test_a_trade_that_is_in_the_book_twice_is_rejected(calculate: object) -> None:
     """F98, and books of overlapping days that were joined."""
     assert callable(calculate)
     once = book(trade(1, "B", 5, 50.0), trade(2, "B", 5, 50.0))

@@ -88,7 +88,7 @@ def test_the_tolerance_can_be_chosen() -> None:
 @pytest.mark.parametrize(
     "lost", [{"quantity": None}, {"trade_value": None}], ids=["quantity", "value"]
 )
-def test_a_missing_value_is_told_and_no_zero(lost: dict[str, None]) -> None:
+def test_a_missing_value_is_reported_and_no_zero(lost: dict[str, None]) -> None:
     trades = book(trade(1, "B", 4, 400.0), trade(1, "B", 6, 600.0, trade_no="2")._replace(**lost))
     (row,) = td.reconcile(td.OrderBook([order(1, 10, 100.0)]), trades)
     assert row.finding == "value missing"

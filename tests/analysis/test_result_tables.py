@@ -172,10 +172,10 @@ MIXED = book(
 )
 
 
-def test_the_answer_comes_first_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_comes_first_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     orders = td.OrderBook([order(number, 1, 100.0) for number in range(1, 9)])
     pnl = td.realised_pnl(MIXED)
-    answers: list[tuple[ResultTable[Any], str]] = [
+    responses: list[tuple[ResultTable[Any], str]] = [
         (pnl, "realised"),
         (pnl.matches, "realised"),
         (td.positions(MIXED), "net_quantity"),
@@ -183,12 +183,12 @@ def test_the_answer_comes_first_at_80_columns(monkeypatch: pytest.MonkeyPatch) -
         (td.reconcile(orders, MIXED), "finding"),
         (td.execution_quality(orders, MIXED), "better_by"),
     ]
-    for table, answer in answers:
+    for table, response in responses:
         lines = lines_of(table, 80, monkeypatch)
         names = next(line for line in lines[1:] if "display_name" in line)
-        assert answer in names.split(), type(table).__name__
+        assert response in names.split(), type(table).__name__
         assert max(map(len, lines[1:])) <= 80
-        assert f">{answer}<" in table._repr_html_()
+        assert f">{response}<" in table._repr_html_()
         assert table._repr_html_().partition("</thead>")[0].count("<th") <= 12
 
 
@@ -202,7 +202,7 @@ def test_rows_are_sorted_by_size_with_a_total_below(monkeypatch: pytest.MonkeyPa
     assert "total" not in repr(td.realised_pnl(MIXED[:2]))  # one row is its own total
 
 
-def test_rows_that_only_exchange_or_product_tell_apart_show_them(
+def test_rows_that_only_exchange_or_product_distinguish_show_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, value in (("product", "C"), ("exchange", "NSE")):

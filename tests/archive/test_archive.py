@@ -14,14 +14,14 @@ import pytest
 import tradingdata as td
 from archiving import (
     DAY,
-    answer,
     archive_with,
     clock,
     content,
     counts,
-    order_answer,
+    order_response,
+    response,
     trade,
-    trade_answer,
+    trade_response,
 )
 from sample_records import PAN
 from service import as_json, envelope, orders, trades
@@ -70,8 +70,8 @@ def test_an_asynchronous_client_has_a_call_of_its_own(tmp_path: Path) -> None:
             asyncio.run(archive.fetch_async(client))  # type: ignore[arg-type]
 
 
-def test_a_replayed_answer_changes_nothing(tmp_path: Path) -> None:
-    book = trade_answer(*trades(9, variety=True))
+def test_a_replayed_response_changes_nothing(tmp_path: Path) -> None:
+    book = trade_response(*trades(9, variety=True))
     archive = archive_with(tmp_path, book)
     before = content(archive)
     entry = archive.add(book)
@@ -94,7 +94,7 @@ def test_values_that_were_lost_are_kept_as_they_were_sent(tmp_path: Path) -> Non
 
 def test_unknown_fields_come_back(tmp_path: Path) -> None:
     """F60"""
-    book = trade_answer(trade(fee={"stt": [1.50, None]}, न="₹"), trade("2"))
+    book = trade_response(trade(fee={"stt": [1.50, None]}, न="₹"), trade("2"))
     archive = archive_with(tmp_path, book)
     assert archive.trades() == book
     assert archive.trades()[0]["fee"] == {"stt": [1.5, None]}
@@ -111,7 +111,7 @@ def test_a_record_is_kept_byte_for_byte(tmp_path: Path) -> None:
 
 
 def test_parts_unions_and_books_made_by_hand_are_kept(tmp_path: Path) -> None:
-    whole = trade_answer(*trades(6))
+    whole = trade_response(*trades(6))
     archive = archive_with(tmp_path, whole[::2], whole[1:2])
     assert set(archive.trades()) == {*whole[::2], whole[1]}
     by_hand = td.TradeBook([td.Trade(trade_no="h", quantity=5)])
@@ -122,14 +122,14 @@ def test_parts_unions_and_books_made_by_hand_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_localized_book_keeps_its_clock_times(tmp_path: Path) -> None:
-    book = trade_answer(*trades(4))
+    book = trade_response(*trades(4))
     archive = archive_with(tmp_path, book.localize("Asia/Kolkata"))
     assert set(archive.trades()) == set(book)
     assert archive.add(book[1:].localize("Asia/Kolkata")).new == 0
 
 
 def test_personal_data_is_masked_unless_it_is_wanted(tmp_path: Path) -> None:
-    plain = answer(td.TradeBook, [trade(pan_no=PAN)], clock("15:45"), keep=True)
+    plain = response(td.TradeBook, [trade(pan_no=PAN)], clock("15:45"), keep=True)
     assert plain[0].pan_no == PAN
     archive = archive_with(tmp_path, plain, plain[:])
     assert archive.trades()[0].pan_no == "ABXXXXXX4F"
@@ -137,7 +137,7 @@ def test_personal_data_is_masked_unless_it_is_wanted(tmp_path: Path) -> None:
 
 
 def test_personal_data_that_is_kept_is_shown_to_who_asks_for_it(tmp_path: Path) -> None:
-    plain = answer(td.TradeBook, [trade(pan_no=PAN)], clock("15:45"), keep=True)
+    plain = response(td.TradeBook, [trade(pan_no=PAN)], clock("15:45"), keep=True)
     keeping = archive_with(tmp_path, plain, keep_personal_data=True)
     assert keeping.trades()[0].pan_no == PAN
     assert keeping.sql("SELECT pan_no, json ->> '$.pan_no' FROM trades") == [(PAN, PAN)]
@@ -148,7 +148,7 @@ def test_personal_data_that_is_kept_is_shown_to_who_asks_for_it(tmp_path: Path) 
     assert PAN not in str(masked.sql("SELECT * FROM states"))
     assert PAN in str(keeping.sql("SELECT * FROM states"))
     # The same trade with a masked number is the same trade.
-    assert keeping.add(trade_answer(trade(pan_no=PAN), at="16:00")).changed == 0
+    assert keeping.add(trade_response(trade(pan_no=PAN), at="16:00")).changed == 0
 
 
 def test_only_books_of_trades_and_orders_are_kept(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_only_the_user_may_read_the_files(tmp_path: Path) -> None:
     archive = archive_with(tmp_path)
     with sqlite3.connect(archive.path) as held:
         held.execute("SELECT count(*) FROM records")
-        archive.add(trade_answer(*trades(2)))
+        archive.add(trade_response(*trades(2)))
         files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     held.close()
     assert files.keys() == {"books.sqlite", "books.sqlite-wal", "books.sqlite-shm"}
@@ -177,7 +177,7 @@ def test_only_the_user_may_read_the_files(tmp_path: Path) -> None:
 
 
 def test_an_archive_leaves_nothing_open_or_beside_it(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(trade()))
+    archive = archive_with(tmp_path, trade_response(trade()))
     assert [path.name for path in tmp_path.iterdir()] == ["books.sqlite"]
     again = pickle.loads(pickle.dumps(archive))
     with again:
@@ -190,7 +190,7 @@ def test_a_path_that_is_not_there_is_made_or_refused(tmp_path: Path) -> None:
         td.Archive(tmp_path / "mistyped.sqlite", create=False)
     assert list(tmp_path.iterdir()) == []
     odd = td.Archive(tmp_path / "a #1 ?%20.sqlite")
-    odd.add(trade_answer(trade()))
+    odd.add(trade_response(trade()))
     assert [path.name for path in tmp_path.iterdir()] == ["a #1 ?%20.sqlite"]
     assert len(td.Archive(odd.path, create=False).trades()) == 1
 
@@ -216,7 +216,7 @@ def test_an_archive_whose_zone_is_an_offset_says_how_to_open_it(tmp_path: Path) 
 def test_many_rows_are_decoded_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tradingdata.archive import read as reading
 
-    book = order_answer(*orders(20))
+    book = order_response(*orders(20))
     archive = archive_with(tmp_path, book)
     whole = archive.orders()
     monkeypatch.setattr(reading, "_MOST_BYTES", 4000)

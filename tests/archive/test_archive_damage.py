@@ -22,14 +22,14 @@ import pytest
 import tradingdata as td
 from archiving import (
     DAYS,
-    answer,
     clock,
     content,
     counts,
     order,
-    order_answer,
+    order_response,
+    response,
     trade,
-    trade_answer,
+    trade_response,
 )
 from sample_records import PAN
 
@@ -53,14 +53,16 @@ def fill(path: Path) -> td.Archive:
             for at, status in (("10:00", "Pending"), ("15:45", "Success")):
                 options = {"status": status, "pan_no": PAN}
                 rows = [order(f"{number}-{row}", day, **options) for row in range(ROWS)]
-                archive.add(answer(td.OrderBook, rows, clock(at, day), account=account, keep=True))
+                archive.add(
+                    response(td.OrderBook, rows, clock(at, day), account=account, keep=True)
+                )
             rows = [trade(f"{number}-{row}", day, quantity=row, pan_no=PAN) for row in range(ROWS)]
-            book = answer(td.TradeBook, rows, clock("15:45", day), account=account, keep=True)
+            book = response(td.TradeBook, rows, clock("15:45", day), account=account, keep=True)
             RECEIVED[day, account] = book
             archive.add(book)
     for account in ACCOUNTS:
-        archive.add(trade_answer(account=account))
-        archive.add(order_answer(account=account))
+        archive.add(trade_response(account=account))
+        archive.add(order_response(account=account))
     archive._writer.log_failure("trades", "desk1", td.DeadlineError("not in time"))
     return archive
 
@@ -93,7 +95,7 @@ def add(archive: td.Archive, book: td.TradeBook) -> tuple[Any, ...]:
 
 WRITES: dict[str, Call] = {
     "a replay": lambda archive: add(archive, RECEIVED[DAYS[1], "desk1"]),
-    "an add": lambda archive: add(archive, trade_answer(trade("new", DAYS[1]), at="16:00")),
+    "an add": lambda archive: add(archive, trade_response(trade("new", DAYS[1]), at="16:00")),
 }
 
 
@@ -244,8 +246,8 @@ def test_nothing_is_added_to_a_damaged_day(sound: Sound, tmp_path: Path) -> None
     archive = td.Archive(path, create=False)
     late = order("late", DAYS[3])
     with pytest.raises(td.ArchiveError, match="11 trades of 2026-11-19 instead of 12"):
-        archive.add(trade_answer(trade("late", DAYS[3]), at="18:00"), account="desk2")
-    assert archive.add(order_answer(late, at="18:00"), account="desk2").new == 1
+        archive.add(trade_response(trade("late", DAYS[3]), at="18:00"), account="desk2")
+    assert archive.add(order_response(late, at="18:00"), account="desk2").new == 1
     assert len(archive.orders(DAYS[3], account="desk2")) == ROWS + 1
 
 

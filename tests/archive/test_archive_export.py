@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
-from archiving import DAYS, answer, archive_with, clock, order_answer, trade, trade_answer
+from archiving import DAYS, archive_with, clock, order_response, response, trade, trade_response
 from sample_records import PAN
 from service import orders, trades
 from tradingdata._util.atomic_file import whole_file
@@ -28,11 +28,11 @@ def archive(tmp_path: Path) -> td.Archive:
     """Two accounts on Monday, one on Tuesday with an unknown field, and a day without trades."""
     return archive_with(
         tmp_path,
-        trade_answer(*(trade(str(n), MONDAY, quantity=n) for n in (1, 2)), account="a"),
-        trade_answer(trade("1", MONDAY, quantity=3), account="b"),
-        trade_answer(trade("1", TUESDAY, quantity=4, fee=[1.50], न="₹"), account="a"),
-        trade_answer(account="a"),
-        order_answer(*orders(3), account="a"),
+        trade_response(*(trade(str(n), MONDAY, quantity=n) for n in (1, 2)), account="a"),
+        trade_response(trade("1", MONDAY, quantity=3), account="b"),
+        trade_response(trade("1", TUESDAY, quantity=4, fee=[1.50], न="₹"), account="a"),
+        trade_response(account="a"),
+        order_response(*orders(3), account="a"),
     )
 
 
@@ -97,7 +97,7 @@ def test_polars_duckdb_and_arrow_open_it_as_one_table(archive: td.Archive, tmp_p
 def test_a_later_export_replaces_the_files(archive: td.Archive, tmp_path: Path) -> None:
     folder = tmp_path / "p"
     archive.export(folder)
-    archive.add(trade_answer(trade("9", TUESDAY, quantity=5), at="18:00", account="a"))
+    archive.add(trade_response(trade("9", TUESDAY, quantity=5), at="18:00", account="a"))
     paths = archive.export(folder)
     assert len(paths) == len([path for path in folder.rglob("*") if path.is_file()])
     assert pl.read_parquet(folder / "trades")["quantity"].sum() == 15
@@ -116,7 +116,7 @@ def test_an_export_shows_its_progress(
 
 
 def test_an_export_masks_as_its_archive_does(tmp_path: Path) -> None:
-    plain = answer(td.TradeBook, [trade(pan_no=PAN)], clock("15:45"), keep=True)
+    plain = response(td.TradeBook, [trade(pan_no=PAN)], clock("15:45"), keep=True)
     keeping = archive_with(tmp_path, plain, keep_personal_data=True)
     (path,) = keeping.export(tmp_path / "kept")
     assert pl.read_parquet(path)["pan_no"].to_list() == [PAN]
@@ -143,7 +143,7 @@ def test_a_file_that_cannot_be_written_leaves_the_older_one(
 
 
 def test_many_rows_are_exported_in_their_order(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(*trades(200, variety=True)))
+    archive = archive_with(tmp_path, trade_response(*trades(200, variety=True)))
     paths = archive.export(tmp_path / "p")
     rows = [row for path in paths for row in pq.read_table(path, partitioning=None).to_pylist()]
     assert [row["trade_no"] for row in rows] == [row.trade_no for row in archive.trades()]

@@ -16,7 +16,7 @@ from types import FrameType
 import pytest
 
 import tradingdata as td
-from archiving import archive_with, content, order_answer, trade, trade_answer
+from archiving import archive_with, content, order_response, trade, trade_response
 from calls import run_child, within
 from service import trades
 from tradingdata.archive import database, schema
@@ -60,7 +60,7 @@ def test_a_place_where_no_file_can_be_is_refused(tmp_path: Path) -> None:
 def test_an_empty_file_becomes_an_archive(tmp_path: Path) -> None:
     """As a program that was killed right after it made the file leaves it (F112)."""
     (tmp_path / "books.sqlite").touch()
-    assert archive_with(tmp_path, trade_answer(trade())).fetches()[0].new == 1
+    assert archive_with(tmp_path, trade_response(trade())).fetches()[0].new == 1
 
 
 @pytest.mark.parametrize("content", [b"", bytes(4096), b"SQLite format 3\0"], ids=len)
@@ -75,12 +75,12 @@ def test_a_file_without_content_is_no_archive_to_read(tmp_path: Path, content: b
 
 def test_an_archive_that_is_cut_to_nothing_while_it_is_used_says_so(tmp_path: Path) -> None:
     """F124"""
-    archive = archive_with(tmp_path, trade_answer(trade()))
+    archive = archive_with(tmp_path, trade_response(trade()))
     os.truncate(archive.path, 0)
     with pytest.raises(td.ArchiveError, match="is empty and not an archive"):
         archive.trades()
     with pytest.raises(td.ArchiveError, match="is empty and not an archive"):
-        archive.add(trade_answer(trade("2"), at="16:00"))
+        archive.add(trade_response(trade("2"), at="16:00"))
     client = td.Client("http://127.0.0.1:9", access_token="abcdefgh")
     with client, pytest.raises(td.ArchiveError, match="is empty and not an archive"):
         archive.fetch(client)
@@ -88,7 +88,7 @@ def test_an_archive_that_is_cut_to_nothing_while_it_is_used_says_so(tmp_path: Pa
 
 def test_an_archive_whose_start_is_lost_is_not_made_anew(tmp_path: Path) -> None:
     """F124: without its marks and its list of tables, SQLite takes it for a new database."""
-    archive = archive_with(tmp_path, trade_answer(trade()))
+    archive = archive_with(tmp_path, trade_response(trade()))
     with open(archive.path, "rb+") as file:
         file.seek(60)
         file.write(bytes(60))
@@ -98,7 +98,7 @@ def test_an_archive_whose_start_is_lost_is_not_made_anew(tmp_path: Path) -> None
 
 
 def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(*trades(200)))
+    archive = archive_with(tmp_path, trade_response(*trades(200)))
     size = os.path.getsize(archive.path)
     with open(archive.path, "rb+") as file:
         file.seek(4096)
@@ -111,7 +111,7 @@ def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_an_archive_of_a_later_version_is_refused(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(trade()))
+    archive = archive_with(tmp_path, trade_response(trade()))
     with sqlite3.connect(archive.path) as later:
         later.execute(f"PRAGMA user_version = {len(schema.MIGRATIONS) + 1}")
     later.close()
@@ -119,7 +119,7 @@ def test_an_archive_of_a_later_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(td.ArchiveError, match="later version"):
         archive.trades()
     with pytest.raises(td.ArchiveError, match="later version"):
-        archive.add(trade_answer(trade("2")))
+        archive.add(trade_response(trade("2")))
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def later_schema(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_an_older_archive_is_raised_to_the_newest_schema(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    book = trade_answer(*trades(5))
+    book = trade_response(*trades(5))
     before = archive_with(tmp_path, book)
     held = before.trades()
     statements = request.getfixturevalue("later_schema")
@@ -144,13 +144,13 @@ def test_an_older_archive_is_raised_to_the_newest_schema(
     assert raised.trades() == held
     assert raised.sql("SELECT note FROM fetches") == [(None,)]
     assert raised.sql("PRAGMA user_version") == [(len(schema.MIGRATIONS),)]
-    assert raised.add(trade_answer(trade("new"))).new == 1
+    assert raised.add(trade_response(trade("new"))).new == 1
 
 
 def test_a_migration_that_fails_leaves_the_archive_as_it_was(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    archive = archive_with(tmp_path, trade_answer(*trades(5)))
+    archive = archive_with(tmp_path, trade_response(*trades(5)))
     before = content(archive)
     with pytest.MonkeyPatch.context() as patched:
         later = ("CREATE TABLE more (id INTEGER)", "DROP TABLE states", "not SQL")
@@ -165,8 +165,8 @@ def test_a_migration_that_fails_leaves_the_archive_as_it_was(
 
 @pytest.fixture
 def held(tmp_path: Path) -> Iterator[td.Archive]:
-    """An archive of one answer, which another connection is about to write."""
-    archive_with(tmp_path, trade_answer(trade()))
+    """An archive of one response, which another connection is about to write."""
+    archive_with(tmp_path, trade_response(trade()))
     archive = td.Archive(tmp_path / "books.sqlite", timeout=0.2)
     other = sqlite3.connect(archive.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -180,7 +180,7 @@ def test_a_second_writer_waits_then_says_so(held: td.Archive) -> None:
         within(0.6, at_least=0.2),
         pytest.raises(td.ArchiveError, match=r"locked by another program .*: try again") as caught,
     ):
-        held.add(trade_answer(trade("2")))
+        held.add(trade_response(trade("2")))
     assert caught.value.retryable
 
 
@@ -188,7 +188,7 @@ def test_a_reader_never_passes_over_a_lock_even_where_it_cannot_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only a file that nobody can write may be read without its locks."""
-    archive = archive_with(tmp_path, trade_answer(trade()))
+    archive = archive_with(tmp_path, trade_response(trade()))
     monkeypatch.setattr(database, "_OPEN_TIMEOUT", 0.1)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with closing(sqlite3.connect(archive.path, isolation_level=None)) as other:
@@ -205,7 +205,7 @@ def test_a_reader_sees_what_was_there_before_the_writer_began(held: td.Archive) 
     assert len(td.Archive(held.path).fetches()) == 1
 
 
-def test_a_fetch_while_another_writes_hands_over_the_answer(held: td.Archive) -> None:
+def test_a_failed_fetch_while_another_writes_carries_the_book(held: td.Archive) -> None:
     with td.sandbox.start(orders=5) as service, service.client() as client:
         with pytest.raises(td.ArchiveError, match="another program") as caught:
             held.fetch(client)
@@ -223,7 +223,7 @@ def test_ctrl_c_ends_the_wait_for_another_writer(held: td.Archive) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with within(0.6), pytest.raises(KeyboardInterrupt):
-            patient.add(trade_answer(trade("2")))
+            patient.add(trade_response(trade("2")))
     finally:
         signal.signal(signal.SIGALRM, before)
 
@@ -231,10 +231,10 @@ def test_ctrl_c_ends_the_wait_for_another_writer(held: td.Archive) -> None:
 # -- no room, no permission --
 
 
-def test_a_full_disk_keeps_nothing_of_an_answer_and_all_before_it(
+def test_a_full_disk_keeps_nothing_of_a_response_and_all_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    archive = archive_with(tmp_path, trade_answer(*trades(5)), order_answer())
+    archive = archive_with(tmp_path, trade_response(*trades(5)), order_response())
     before = content(archive)
     connect = database._connect
 
@@ -247,10 +247,10 @@ def test_a_full_disk_keeps_nothing_of_an_answer_and_all_before_it(
     with monkeypatch.context() as patched:
         patched.setattr(database, "_connect", connect_with_little_room)
         with pytest.raises(td.ArchiveError, match="its disk is full: free some space") as caught:
-            archive.add(trade_answer(*trades(500), at="16:00"))
+            archive.add(trade_response(*trades(500), at="16:00"))
         assert not caught.value.retryable
     assert content(archive) == before
-    assert archive.add(trade_answer(*trades(500), at="16:00")).rows == 500
+    assert archive.add(trade_response(*trades(500), at="16:00")).rows == 500
 
 
 def test_a_disk_that_is_really_full_does_the_same(tmp_path: Path) -> None:
@@ -260,10 +260,10 @@ def test_a_disk_that_is_really_full_does_the_same(tmp_path: Path) -> None:
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("a small file system needs the right to mount one")
     try:
-        archive = archive_with(disk, trade_answer(*trades(5)))
+        archive = archive_with(disk, trade_response(*trades(5)))
         before = content(archive)
         with pytest.raises(td.ArchiveError, match="its disk is full"):
-            archive.add(trade_answer(*trades(500), at="16:00"))
+            archive.add(trade_response(*trades(500), at="16:00"))
         assert content(archive) == before
         assert archive.sql("PRAGMA integrity_check") == [("ok",)]
     finally:
@@ -272,7 +272,7 @@ def test_a_disk_that_is_really_full_does_the_same(tmp_path: Path) -> None:
 
 def test_a_file_that_may_not_grow_is_reported(tmp_path: Path) -> None:
     """A quota, as the system's limit on the size of files is one."""
-    archive = archive_with(tmp_path, trade_answer(*trades(5)))
+    archive = archive_with(tmp_path, trade_response(*trades(5)))
     before = content(archive)
     said = run_child(
         """
@@ -286,7 +286,7 @@ except td.ArchiveError as error:
     print(error)
 """,
         archive.path,
-        saved(tmp_path, trade_answer(*trades(500), at="16:00")),
+        saved(tmp_path, trade_response(*trades(500), at="16:00")),
     )
     assert "check the disk and its quota" in said
     assert content(archive) == before
@@ -304,12 +304,12 @@ def test_a_read_only_disk_is_reported_as_such(tmp_path: Path) -> None:
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("a small file system needs the right to mount one")
     try:
-        archive = archive_with(disk, trade_answer(trade()))
+        archive = archive_with(disk, trade_response(trade()))
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         assert len(td.Archive(archive.path).trades()) == 1
         assert archive.sql("SELECT count(*) FROM trades") == [(1,)]
         with pytest.raises(td.ArchiveError, match="is read-only: make the file and its folder"):
-            archive.add(trade_answer(trade("2"), at="16:00"))
+            archive.add(trade_response(trade("2"), at="16:00"))
         client = td.Client("http://127.0.0.1:9", access_token="abcdefgh")
         with client, pytest.raises(td.ArchiveError, match="is read-only"):
             archive.fetch(client)
@@ -349,7 +349,7 @@ for work in (lambda: archive.fetch(td.Client("http://127.0.0.1:9", access_token=
 def test_a_read_only_archive_is_read_and_says_that_it_cannot_be_written(
     public_folder: Path, tmp_path: Path, folder_too: bool
 ) -> None:
-    archive = archive_with(public_folder, trade_answer(*trades(5)))
+    archive = archive_with(public_folder, trade_response(*trades(5)))
     os.chmod(archive.path, 0o444)
     public_folder.chmod(0o555 if folder_too else 0o777)
     read, asked, added = run_child(READ_ONLY, archive.path, str(tmp_path / "used")).splitlines()

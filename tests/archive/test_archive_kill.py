@@ -1,6 +1,6 @@
-"""F112: a program that is killed while it writes an archive leaves it whole.
+"""F112: a program that is killed while it writes an archive leaves it intact.
 
-At every moment the file can be read, holds each answer whole or not at all, and holds every answer
+At every moment the file can be read, holds each response completely or not at all, and every one
 that was acknowledged. The kill comes at a chosen system call, before it, in the middle of its bytes
 or after it, or at a random moment.
 """
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pytest
 
 import tradingdata as td
-from killed_writer import ANSWERS, NEW_ROWS, answers
+from killed_writer import NEW_ROWS, RESPONSES, responses
 
 SUPPORT = Path(__file__).parents[1] / "support"
 RANDOM = -1
@@ -71,16 +71,16 @@ def writer(folder: Path) -> Iterator[Writer]:
 
 
 def check(path: Path, acknowledged: int) -> None:
-    """Checks that the archive holds the first answers, whole, and takes the others."""
+    """Checks that the archive holds the first responses completely, and accepts the others."""
     archive = td.Archive(path)
     assert archive.sql("PRAGMA integrity_check") == [("ok",)]
     assert archive.sql("PRAGMA foreign_key_check") == []
     kept = len(archive.fetches())
-    assert acknowledged <= kept <= acknowledged + 1, "an acknowledged answer is lost"
+    assert acknowledged <= kept <= acknowledged + 1, "an acknowledged response is lost"
     check_content(archive, kept)
-    for book in answers():
+    for book in responses():
         archive.add(book)
-    check_content(archive, ANSWERS)
+    check_content(archive, RESPONSES)
 
 
 def check_content(archive: td.Archive, kept: int) -> None:
@@ -110,8 +110,8 @@ def kill(folder: Path, times: int) -> tuple[int, int]:
     """Kills the writer so often; returns how often it died, and at how many system calls."""
     with writer(folder) as program:
         undisturbed = program.run(folder / "killed.sqlite")
-        assert undisturbed.acknowledged == ANSWERS
-        assert undisturbed.calls > 10 * ANSWERS
+        assert undisturbed.acknowledged == RESPONSES
+        assert undisturbed.calls > 10 * RESPONSES
         died = 0
         for number, job in enumerate(jobs(times, undisturbed.calls)):
             place = folder / str(number)

@@ -14,13 +14,13 @@ import tradingdata as td
 from archiving import (
     DAY,
     DAYS,
-    answer,
     archive_with,
     clock,
     order,
-    order_answer,
+    order_response,
+    response,
     trade,
-    trade_answer,
+    trade_response,
 )
 from tradingdata.archive import MissingDay
 
@@ -102,7 +102,7 @@ def test_a_client_without_a_token_is_a_failure_like_any_other(
 
 
 def test_the_log_says_when_in_the_archives_zone(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(trade(), at="15:45", account="desk1"))
+    archive = archive_with(tmp_path, trade_response(trade(), at="15:45", account="desk1"))
     (entry,) = archive.fetches()
     assert entry.at == clock("15:45")
     assert str(entry.at) == "2026-11-20 15:45:00+05:30"
@@ -112,8 +112,8 @@ def test_the_log_says_when_in_the_archives_zone(tmp_path: Path) -> None:
     assert archive.fetches(account="desk2") == []
 
 
-def test_the_log_holds_the_digest_of_the_answer(tmp_path: Path) -> None:
-    book = trade_answer(trade())
+def test_the_log_holds_the_digest_of_the_response(tmp_path: Path) -> None:
+    book = trade_response(trade())
     assert book.response is not None
     assert archive_with(tmp_path, book).fetches()[0].sha256 == book.response.sha256
 
@@ -121,12 +121,12 @@ def test_the_log_holds_the_digest_of_the_answer(tmp_path: Path) -> None:
 # -- the days that are missing --
 
 
-def test_an_empty_answer_is_no_missing_day(tmp_path: Path) -> None:
+def test_an_empty_response_is_no_missing_day(tmp_path: Path) -> None:
     archive = archive_with(tmp_path)
     assert [gap.day for gap in archive.missing(FRIDAY, FRIDAY)] == [FRIDAY]
-    archive.add(trade_answer())
+    archive.add(trade_response())
     assert archive.missing(FRIDAY, FRIDAY) == [MissingDay(FRIDAY, None, ("orders",))]
-    archive.add(order_answer())
+    archive.add(order_response())
     assert archive.missing(FRIDAY, FRIDAY) == []
     assert len(archive.trades(FRIDAY)) == 0
 
@@ -141,19 +141,19 @@ def test_an_empty_answer_is_no_missing_day(tmp_path: Path) -> None:
         ("2026-11-20T03:00:00+05:30", "UTC", THURSDAY),
     ],
 )
-def test_the_day_of_an_empty_answer_is_that_of_the_archives_clock(
+def test_the_day_of_an_empty_response_is_that_of_the_archives_clock(
     tmp_path: Path, at: str, tz: str, day: dt.date
 ) -> None:
     archive = td.Archive(tmp_path / "books.sqlite", tz=tz)
-    archive.add(answer(td.TradeBook, [], dt.datetime.fromisoformat(at)))
+    archive.add(response(td.TradeBook, [], dt.datetime.fromisoformat(at)))
     assert archive.fetches()[0].days == (day,)
 
 
 def test_rows_say_their_own_day_also_after_midnight(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(trade(day=THURSDAY), at="00:30"))
+    archive = archive_with(tmp_path, trade_response(trade(day=THURSDAY), at="00:30"))
     assert archive.fetches()[0].days == (THURSDAY,)
     assert gaps(archive) == [MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY]
-    archive.add(order_answer(order(day=THURSDAY), at="00:30"))
+    archive.add(order_response(order(day=THURSDAY), at="00:30"))
     assert gaps(archive) == [MONDAY, TUESDAY, WEDNESDAY, FRIDAY]
 
 
@@ -167,36 +167,38 @@ def test_weekends_and_holidays_are_not_missing(tmp_path: Path) -> None:
 def test_each_account_has_days_of_its_own(tmp_path: Path) -> None:
     archive = archive_with(
         tmp_path,
-        trade_answer(account="a"),
-        order_answer(account="a"),
-        order_answer(account="b"),
+        trade_response(account="a"),
+        order_response(account="a"),
+        order_response(account="b"),
     )
     assert archive.missing(FRIDAY, FRIDAY) == [MissingDay(FRIDAY, "b", ("trades",))]
     assert archive.missing(FRIDAY, FRIDAY, account="a") == []
     assert archive.missing(FRIDAY, FRIDAY, account="c") == [MissingDay(FRIDAY, "c", BOTH)]
 
 
-def test_part_of_an_answer_does_not_prove_a_day(tmp_path: Path) -> None:
-    part = trade_answer(trade("1"), trade("2"))[:1]
-    archive = archive_with(tmp_path, part, order_answer())
+def test_part_of_a_response_does_not_prove_a_day(tmp_path: Path) -> None:
+    part = trade_response(trade("1"), trade("2"))[:1]
+    archive = archive_with(tmp_path, part, order_response())
     assert archive.missing(FRIDAY, FRIDAY) == [MissingDay(FRIDAY, None, ("trades",))]
     with pytest.raises(td.ArchiveError, match=f"lacks the trades of {FRIDAY}"):
         archive.trades(FRIDAY)
     assert len(archive.trades()) == 1
 
 
-def test_an_empty_answer_of_unknown_time_proves_no_day(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(at=None))
+def test_an_empty_response_of_unknown_time_proves_no_day(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(at=None))
     assert archive.fetches()[0].days == ()
     archive.add(td.TradeBook.from_json(b'{"status":"success","data":null}'), at=clock("15:45"))
     assert archive.fetches()[1].days == (FRIDAY,)
 
 
-def test_a_time_of_day_asks_for_an_answer_that_late(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, *(make(at="10:00") for make in (trade_answer, order_answer)))
+def test_a_time_of_day_requires_a_response_that_late(tmp_path: Path) -> None:
+    archive = archive_with(
+        tmp_path, *(make(at="10:00") for make in (trade_response, order_response))
+    )
     assert FRIDAY not in gaps(archive)
     assert FRIDAY in gaps(archive, after="15:30")
-    for make in (trade_answer, order_answer):
+    for make in (trade_response, order_response):
         archive.add(make(at="15:30"))
     assert FRIDAY not in gaps(archive, after="15:30")
     assert FRIDAY in gaps(archive, after=dt.time(15, 30, 1))
@@ -206,8 +208,8 @@ def test_rows_of_other_days_do_not_hide_a_fetch(tmp_path: Path) -> None:
     """A response by day that only has rows of days before says that this day had none."""
     archive = archive_with(
         tmp_path,
-        trade_answer(trade(day=THURSDAY), at="16:00"),
-        order_answer(order(day=THURSDAY), at="16:00"),
+        trade_response(trade(day=THURSDAY), at="16:00"),
+        order_response(order(day=THURSDAY), at="16:00"),
     )
     assert gaps(archive) == [MONDAY, TUESDAY, WEDNESDAY]
     assert gaps(archive, after="15:30") == [MONDAY, TUESDAY, WEDNESDAY]
@@ -216,7 +218,10 @@ def test_rows_of_other_days_do_not_hide_a_fetch(tmp_path: Path) -> None:
 def test_orders_that_outlast_their_day_do_not_prove_that_it_was_fetched(tmp_path: Path) -> None:
     """As one that was entered on Thursday evening for Friday; a date to come is no day either."""
     left, future = order("1", day=THURSDAY), order("3", day=dt.date(2999, 1, 1))
-    books = (order_answer(left, order("2"), future, at="16:00"), trade_answer(trade(day=THURSDAY)))
+    books = (
+        order_response(left, order("2"), future, at="16:00"),
+        trade_response(trade(day=THURSDAY)),
+    )
     archive = archive_with(tmp_path, *books)
     for options in ({}, {"after": "15:30"}):
         found = {gap.day: gap.books for gap in archive.missing(THURSDAY, FRIDAY, **options)}

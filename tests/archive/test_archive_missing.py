@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from archiving import DAYS, answer, archive_with, clock, order_answer, trade, trade_answer
+from archiving import DAYS, archive_with, clock, order_response, response, trade, trade_response
 from tradingdata.archive import MissingDay, coverage
 
 MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = DAYS
@@ -18,7 +18,7 @@ SATURDAY = "2026-11-21"
 
 
 def trades_of(day: Any, *, account: str | None = None) -> td.TradeBook:
-    book: td.TradeBook = answer(
+    book: td.TradeBook = response(
         td.TradeBook, [trade(day=day)], clock("15:45", day), account=account
     )
     return book
@@ -28,7 +28,7 @@ def trades_of(day: Any, *, account: str | None = None) -> td.TradeBook:
 def archive(tmp_path: Path) -> td.Archive:
     """Trades of Monday, Tuesday and Thursday, and Friday's, of which there were none."""
     books = [trades_of(day) for day in (MONDAY, TUESDAY, THURSDAY)]
-    return archive_with(tmp_path, *books, trade_answer())
+    return archive_with(tmp_path, *books, trade_response())
 
 
 def test_a_day_that_was_never_fetched_is_an_error_that_names_it(archive: td.Archive) -> None:
@@ -65,7 +65,7 @@ def test_an_error_names_spans_of_days(archive: td.Archive) -> None:
 
 
 def test_a_message_lists_so_much_that_it_can_be_read(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, *(trade_answer(account=f"desk{n}") for n in range(50)))
+    archive = archive_with(tmp_path, *(trade_response(account=f"desk{n}") for n in range(50)))
     with pytest.raises(td.ArchiveError, match=r"desk15 and 42 more\), which") as caught:
         archive.trades("2020-01-01", "2020-12-31")
     assert len(str(caught.value)) < 1000
@@ -96,7 +96,7 @@ def test_weekends_are_not_missing(archive: td.Archive) -> None:
 def test_the_order_book_and_the_trade_book_are_fetched_apart(archive: td.Archive) -> None:
     with pytest.raises(td.ArchiveError, match=f"lacks the orders of {FRIDAY}, "):
         archive.orders(FRIDAY)
-    archive.add(order_answer())
+    archive.add(order_response())
     assert len(archive.orders(FRIDAY)) == 0
 
 
@@ -120,8 +120,8 @@ def test_an_archive_without_any_fetch_lacks_every_day(tmp_path: Path) -> None:
 
 def test_every_account_must_have_been_fetched(tmp_path: Path) -> None:
     archive = archive_with(
-        tmp_path, trades_of(THURSDAY, account="a"), trade_answer(account="a"),
-        trade_answer(account="b"),
+        tmp_path, trades_of(THURSDAY, account="a"), trade_response(account="a"),
+        trade_response(account="b"),
     )  # fmt: skip
     assert len(archive.trades(FRIDAY)) == 0
     with pytest.raises(td.ArchiveError, match=rf"lacks the trades of {THURSDAY} \(b\), "):
@@ -132,7 +132,7 @@ def test_every_account_must_have_been_fetched(tmp_path: Path) -> None:
 
 
 def test_a_failed_fetch_is_no_fetch(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(account="a"))
+    archive = archive_with(tmp_path, trade_response(account="a"))
     archive._writer.log_failure("trades", "b", td.ConnectError("refused"))
     with pytest.raises(td.ArchiveError, match=rf"{FRIDAY} \(b\), "):
         archive.trades(FRIDAY)
@@ -140,11 +140,11 @@ def test_a_failed_fetch_is_no_fetch(tmp_path: Path) -> None:
 
 def test_a_fetch_in_the_night_is_of_the_day_before(tmp_path: Path) -> None:
     """What a job at 00:30 receives is Thursday's book, and says nothing about Friday."""
-    archive = archive_with(tmp_path, trade_answer(trade(day=THURSDAY), at="00:30"))
+    archive = archive_with(tmp_path, trade_response(trade(day=THURSDAY), at="00:30"))
     assert len(archive.trades(THURSDAY)) == 1
     with pytest.raises(td.ArchiveError, match=str(FRIDAY)):
         archive.trades(FRIDAY)
-    archive.add(trade_answer(trade(day=THURSDAY), at="09:30"))
+    archive.add(trade_response(trade(day=THURSDAY), at="09:30"))
     assert len(archive.trades(FRIDAY)) == 0
 
 
@@ -233,7 +233,7 @@ def test_parameters_name_days_too(archive: td.Archive) -> None:
 
 
 def test_a_query_for_one_account_is_about_its_days(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(account="a"), order_answer(account="b"))
+    archive = archive_with(tmp_path, trade_response(account="a"), order_response(account="b"))
     query = f"SELECT count(*) FROM trades WHERE account = ? AND day = '{FRIDAY}'"
     assert archive.sql(query, ["a"]) == [(0,)]
     with pytest.raises(td.ArchiveError, match=rf"the trades of {FRIDAY} \(b\), "):

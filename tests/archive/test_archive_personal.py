@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from archiving import DAYS, answer, archive_with, clock, trade
+from archiving import DAYS, archive_with, clock, response, trade
 from sample_records import PAN
 
 NESTED: dict[str, Any] = {"PAN_NO": PAN, "client": {"pan_no": PAN, "city": "Pune"}}
@@ -26,7 +26,7 @@ READS = {
 
 def keeping(folder: Path) -> td.Archive:
     rows = [trade(str(number), pan_no=PAN, **NESTED) for number in range(3)]
-    book = answer(td.TradeBook, rows, clock("15:45"), keep=True)
+    book = response(td.TradeBook, rows, clock("15:45"), keep=True)
     return archive_with(folder, book, keep_personal_data=True)
 
 
@@ -75,7 +75,7 @@ def test_other_columns_of_the_tables_can_be_read(tmp_path: Path) -> None:
 def test_a_masked_record_and_a_whole_one_are_the_same_state(tmp_path: Path) -> None:
     archive = keeping(tmp_path)
     rows = [trade(str(number), pan_no=PAN, **NESTED) for number in range(3)]
-    masked = answer(td.TradeBook, rows, clock("16:00"))
+    masked = response(td.TradeBook, rows, clock("16:00"))
     assert archive.add(masked).changed == 0
 
 
@@ -127,7 +127,7 @@ def test_f124_the_error_of_a_damaged_row_holds_no_number(
     works: dict[str, Any] = {
         **READS,
         "add": lambda archive: archive.add(
-            answer(td.TradeBook, [trade("1", pan_no=PAN)], clock("16:30"), keep=True)
+            response(td.TradeBook, [trade("1", pan_no=PAN)], clock("16:30"), keep=True)
         ),
         "history": lambda archive: archive.history("2"),
         "export": lambda archive: archive.export(tmp_path / "files"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import tradingdata as td
-from archiving import DAYS, clock, order_answer, trade_answer
+from archiving import DAYS, clock, order_response, trade_response
 from tradingdata.archive import MissingDay, schema
 
 SAMPLES = sorted((Path(__file__).parent / "data").glob("archive-schema-*.sqlite"))
@@ -78,8 +78,8 @@ def test_an_old_archive_is_written_on(archive: td.Archive) -> None:
     assert archive.sql("PRAGMA user_version") == [(len(schema.MIGRATIONS),)]
     assert archive.sql("SELECT sum(quantity) FROM trades") == [(19,)]
     rows = archive.orders().to_dicts()
-    assert archive.add(order_answer(at="16:00"), account="desk1").days == (DAYS[4],)
-    again = archive.add(trade_answer(at="16:00"), account="desk1")
+    assert archive.add(order_response(at="16:00"), account="desk1").days == (DAYS[4],)
+    again = archive.add(trade_response(at="16:00"), account="desk1")
     assert (again.rows, again.new) == (0, 0)
     for book in (archive.trades(), archive.orders()):
         assert archive.add(book, account="desk1").new == 0

@@ -17,7 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from archiving import archive_with, order, order_answer, trade, trade_answer
+from archiving import archive_with, order, order_response, trade, trade_response
 from calls import within
 from sample_records import PAN, kinds_of
 from service import as_json, orders, trades
@@ -83,13 +83,13 @@ def test_a_view_has_the_values_of_a_book(kind: type, tmp_path: Path) -> None:
     name = "trades" if kind is td.Trade else "orders"
     make = trade if kind is td.Trade else order
     number = "trade_no" if kind is td.Trade else "order_no"
-    answer: Any = trade_answer if kind is td.Trade else order_answer
+    response: Any = trade_response if kind is td.Trade else order_response
     kinds = kinds_of(kind)
     rows = [
         make(f"{position:03}") | {field: value for field in kinds if field != number}
         for position, value in enumerate(ODD)
     ]
-    archive = archive_with(tmp_path, answer(*rows))
+    archive = archive_with(tmp_path, response(*rows))
     book = getattr(archive, name)()
     # The book is in order of its days; the rows of a view are found by their number.
     shown = {row[number]: row for row in rows_of_views(archive, name, kind.__name__)}
@@ -109,7 +109,7 @@ def test_a_view_has_the_values_of_a_book_whatever_was_sent(sent: list[Any]) -> N
     fields = [field for field in kinds if field != "trade_no"]
     rows = [trade(f"{n:03}", **dict.fromkeys(fields, value)) for n, value in enumerate(sent)]
     with TemporaryDirectory() as folder:
-        archive = archive_with(Path(folder), trade_answer(*rows))
+        archive = archive_with(Path(folder), trade_response(*rows))
         shown = {row["trade_no"]: row for row in rows_of_views(archive, "trades", "Trade")}
         for row in archive.trades().to_dicts():
             for field, value in row.items():
@@ -118,7 +118,7 @@ def test_a_view_has_the_values_of_a_book_whatever_was_sent(sent: list[Any]) -> N
 
 
 def test_a_view_says_whose_and_when(tmp_path: Path) -> None:
-    book = trade_answer(trade("7", more={"a": [1]}), account="desk1")
+    book = trade_response(trade("7", more={"a": [1]}), account="desk1")
     archive = archive_with(tmp_path, book)
     query = "SELECT account, day, seen_at, json ->> '$.more.a[0]' FROM trades WHERE trade_no = ?"
     assert archive.sql(query, ["7"]) == [("desk1", "2026-11-20", "2026-11-20T10:15:00.000000Z", 1)]
@@ -128,8 +128,8 @@ def test_a_view_says_whose_and_when(tmp_path: Path) -> None:
 def test_a_view_has_the_newest_state_of_an_order(tmp_path: Path) -> None:
     archive = archive_with(
         tmp_path,
-        order_answer(order(status="Pending"), at="10:00"),
-        order_answer(order(status="Success"), at="11:00"),
+        order_response(order(status="Pending"), at="10:00"),
+        order_response(order(status="Success"), at="11:00"),
     )
     assert archive.sql("SELECT status, seen_at FROM orders") == [
         ("Success", "2026-11-20T05:30:00.000000Z")
@@ -137,7 +137,7 @@ def test_a_view_has_the_newest_state_of_an_order(tmp_path: Path) -> None:
 
 
 def test_other_programs_find_the_views_in_the_file(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(*trades(3)), order_answer(*orders(2)))
+    archive = archive_with(tmp_path, trade_response(*trades(3)), order_response(*orders(2)))
     other = sqlite3.connect(archive.path)
     for name in views.RECORDS:
         found = other.execute(f"SELECT * FROM {name}").fetchall()
@@ -147,20 +147,20 @@ def test_other_programs_find_the_views_in_the_file(tmp_path: Path) -> None:
 
 
 def test_views_of_another_version_are_made_anew_at_the_next_write(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(trade("1"), at="10:00"))
+    archive = archive_with(tmp_path, trade_response(trade("1"), at="10:00"))
     with sqlite3.connect(archive.path) as other:
         other.execute("DROP VIEW trades")
         other.execute("CREATE VIEW trades AS SELECT 1 AS old")
     other.close()
     assert archive.sql("SELECT trade_no FROM trades") == [("1",)]
-    archive.add(trade_answer(trade("1"), trade("2"), at="10:01"))
+    archive.add(trade_response(trade("1"), trade("2"), at="10:01"))
     other = sqlite3.connect(archive.path)
     assert other.execute("SELECT count(trade_no) FROM trades").fetchone() == (2,)
     other.close()
 
 
 def test_a_result_has_columns_also_without_rows(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_answer(*trades(3)))
+    archive = archive_with(tmp_path, trade_response(*trades(3)))
     result = archive.sql("SELECT symbol, quantity FROM trades ORDER BY 1")
     assert result.columns == ["symbol", "quantity"]
     assert len(result) == 3
@@ -199,7 +199,7 @@ def test_half_a_character_does_not_spoil_a_result(tmp_path: Path) -> None:
     ],
 )
 def test_a_query_that_would_write_is_refused(tmp_path: Path, query: str) -> None:
-    archive = archive_with(tmp_path, trade_answer(trade()))
+    archive = archive_with(tmp_path, trade_response(trade()))
     before = Path(archive.path).read_bytes()
     with pytest.raises(td.ArchiveError, match="only reads"):
         archive.sql(query)

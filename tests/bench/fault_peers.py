@@ -2,7 +2,7 @@
 
 python tests/bench/fault_peers.py [--markdown FILE]: a table of what each comes to within a timeout
 of one second. The peers are used as their first pages show: a POST, raise for the status, parse the
-JSON, take `data`. Marked WRONG is an answer that was damaged, or was no book, and came out as rows
+JSON, take `data`. Marked WRONG is a response that was damaged, or was no book, and came out as rows
 all the same, a call that runs on 0.3 s behind its timeout, and a token that another service saw.
 """
 
@@ -45,18 +45,18 @@ def of_tradingdata(url: str, ca_file: str) -> Any:
 def of_requests(url: str, ca_file: str) -> Any:
     requests = importlib.import_module("requests")
     options = {"timeout": TIMEOUT, "verify": ca_file, "headers": HEADERS}
-    answer = requests.post(url + PATH, data=BODY, **options)
-    answer.raise_for_status()
-    return answer.json()["data"]
+    response = requests.post(url + PATH, data=BODY, **options)
+    response.raise_for_status()
+    return response.json()["data"]
 
 
 def of_httpx(url: str, ca_file: str) -> Any:
     httpx = importlib.import_module("httpx")
     context = importlib.import_module("ssl").create_default_context(cafile=ca_file)
     with httpx.Client(timeout=TIMEOUT, verify=context) as client:
-        answer = client.post(url + PATH, content=BODY, headers=HEADERS)
-    answer.raise_for_status()
-    return answer.json()["data"]
+        response = client.post(url + PATH, content=BODY, headers=HEADERS)
+    response.raise_for_status()
+    return response.json()["data"]
 
 
 def of_aiohttp(url: str, ca_file: str) -> Any:
@@ -68,9 +68,9 @@ def of_aiohttp(url: str, ca_file: str) -> Any:
         options = {"data": BODY, "headers": HEADERS, "ssl": context}
         async with (
             aiohttp.ClientSession(timeout=limit, raise_for_status=True) as session,
-            session.post(url + PATH, **options) as answer,
+            session.post(url + PATH, **options) as response,
         ):
-            return (await answer.json())["data"]
+            return (await response.json())["data"]
 
     return asyncio.run(run())
 
@@ -104,7 +104,7 @@ PEERS: dict[str, Peer] = {
 }
 
 # The fault, what the service does the first time and then, and whether rows are right.
-FAULTS: list[tuple[Any, ...]] = [  # name, first answer, further answers, whether data is whole
+FAULTS: list[tuple[Any, ...]] = [  # name, first response, further responses, is it complete
     ("F7 empty reply, then fine", s.empty_reply, GOOD, True),
     ("F19 reset mid body, then fine", s.reset_mid_body(), GOOD, True),
     ("F20 cut length, then fine", s.cut_content_length(), GOOD, True),
@@ -131,20 +131,20 @@ FAULTS: list[tuple[Any, ...]] = [  # name, first answer, further answers, whethe
 
 def outcome(peer: Peer, url: str, ca_file: str) -> tuple[str, float]:
     """What a call comes to, in a word, and after how long; it is left alone after PATIENCE."""
-    told: list[str] = []
+    reported: list[str] = []
 
     def call() -> None:
         try:
             rows = peer(url, ca_file)
-            told.append("no rows reported" if rows is None else f"{len(rows)} rows")
+            reported.append("no rows reported" if rows is None else f"{len(rows)} rows")
         except Exception as error:
-            told.append(type(error).__name__)
+            reported.append(type(error).__name__)
 
     started = time.monotonic()
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
     thread.join(PATIENCE)
-    return (told or ["still waiting"])[0], time.monotonic() - started
+    return (reported or ["still waiting"])[0], time.monotonic() - started
 
 
 def verdict(peer: Peer, fault: tuple[str, s.Behaviour, s.Behaviour, bool], ca_file: str) -> str:

@@ -35,7 +35,7 @@ def bodies(pages: int) -> list[bytes]:
 
 
 async def serve() -> None:
-    """Answers `page` of the listing whose length and delay stand in the query: `200 0`."""
+    """Returns a `page` of the listing whose length and delay are in the query: `200 0`."""
     ready = dict(enumerate(bodies(PAGES), start=1))
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Books told as plain dicts and lists."""
+"""Books as plain dicts and lists."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TestPlainPython:
         assert BOOK.to_dicts([]) == [{}] * ROWS
         assert BOOK.to_dict([]) == {}
 
-    def test_a_column_that_does_not_exist_is_told_with_the_closest_one(self) -> None:
+    def test_a_column_that_does_not_exist_is_reported_with_the_closest_one(self) -> None:
         for method in (BOOK.to_dicts, BOOK.to_dict):
             with pytest.raises(KeyError, match="no field 'simbol'; did you mean 'symbol'"):
                 method(["simbol"])
@@ -82,10 +82,10 @@ class TestPlainPython:
 class TestJson:
     @pytest.mark.parametrize("book", [BOOK, BOOK[3:9], BOOK[:0], BOOK.localize("Asia/Kolkata")])
     def test_text_and_dicts_say_the_same(self, book: td.TradeBook) -> None:
-        told = book.to_dicts(json=True)
-        assert json.loads(json.dumps(told)) == told == json.loads(book.to_json())
+        reported = book.to_dicts(json=True)
+        assert json.loads(json.dumps(reported)) == reported == json.loads(book.to_json())
         lines = book.to_json(lines=True).splitlines()
-        assert [json.loads(line) for line in lines] == told
+        assert [json.loads(line) for line in lines] == reported
 
     def test_times_are_text_as_the_service_writes_them(self) -> None:
         row = BOOK[:1].to_dicts(["exch_trade_time", "expiry_date"], json=True)[0]

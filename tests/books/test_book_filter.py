@@ -83,7 +83,7 @@ class TestFilter:
             local.filter(exch_trade_time=when)
         assert local[0] in local.filter(exch_trade_time=when.replace(tzinfo=INDIA))
 
-    def test_an_unknown_field_is_told_with_the_closest_one(self) -> None:
+    def test_an_unknown_field_is_reported_with_the_closest_one(self) -> None:
         with pytest.raises(TypeError, match="no field 'simbol'; did you mean 'symbol'"):
             BOOK.filter(simbol="INFY")
 
@@ -95,7 +95,7 @@ class TestFilter:
 
 
 class TestLocalize:
-    def test_the_same_clock_times_stand_in_the_zone(self) -> None:
+    def test_the_clock_times_stay_the_same_in_the_zone(self) -> None:
         local = BOOK.localize("Asia/Kolkata")
         for naive, aware in zip(BOOK, local, strict=True):
             assert aware.exch_trade_time == naive.exch_trade_time.replace(tzinfo=INDIA)  # type: ignore[union-attr]

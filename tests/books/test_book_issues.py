@@ -13,10 +13,10 @@ from service import as_json, envelope, orders, stocks, trades
 
 
 class TestIssues:
-    def test_a_sound_answer_has_none(self) -> None:
+    def test_a_sound_response_has_none(self) -> None:
         assert BOOK.issues == ()
 
-    def test_each_field_and_problem_is_told_once(self) -> None:
+    def test_each_field_and_problem_is_reported_once(self) -> None:
         rows = [row | {"quantity": "5"} for row in trades(3)]
         rows[1]["traded_price"] = "MKT"
         with pytest.warns(td.DataWarning, match=r"Trade\.traded_price"):
@@ -28,16 +28,18 @@ class TestIssues:
         assert next(i.raw for i in book.issues if i.lost) == '"MKT"'
         assert (book[1].quantity, book[1].traded_price) == (5, None)
 
-    def test_several_clients_and_repeated_trades_are_told(self) -> None:
+    def test_several_clients_and_repeated_trades_are_reported(self) -> None:
         clients = trade_book(4, client_id=lambda i: "CL1" if i < 2 else "CL2")
         assert [(i.field, i.row, i.lost) for i in clients.issues] == [("client_id", 2, False)]
         rows = trades(4)
-        repeated = td.TradeBook.from_json(as_json(envelope([*rows, rows[2]])))  # F98: kept, told
+        repeated = td.TradeBook.from_json(
+            as_json(envelope([*rows, rows[2]]))
+        )  # F98: kept, reported
         assert len(repeated) == 5
         assert [(i.field, i.count, i.lost) for i in repeated.issues] == [("trade_no", 1, False)]
 
     @pytest.mark.parametrize("asked_before", [True, False])
-    def test_a_part_tells_what_did_not_fit_in_its_answer(self, asked_before: bool) -> None:
+    def test_a_part_lists_the_issues_of_its_response(self, asked_before: bool) -> None:
         book = trade_book(4, client_id=str, lot_size="1")
         if asked_before:
             assert len(book.issues) == 2
@@ -45,7 +47,7 @@ class TestIssues:
             assert [issue.field for issue in part.issues] == ["lot_size", "client_id"]
             assert part.response is None
 
-    def test_personal_values_are_not_told(self) -> None:
+    def test_personal_values_are_not_reported(self) -> None:
         with pytest.warns(td.DataWarning):
             book = trade_with({"pan_no": ["ABCDE1234F"]})
         assert [(issue.field, issue.raw) for issue in book.issues] == [("pan_no", "")]

@@ -53,7 +53,7 @@ class TestReadAsAFrame:
         with pytest.raises(AttributeError, match=r"\.to_pandas\(\)"):
             getattr(BOOK, name)
 
-    def test_an_unknown_name_is_told_with_the_closest_one(self) -> None:
+    def test_an_unknown_name_is_reported_with_the_closest_one(self) -> None:
         with pytest.raises(TypeError, match="did you mean 'symbol'"):
             BOOK["simbol"]  # type: ignore[call-overload]
         with pytest.raises(AttributeError, match="did you mean 'symbol'") as caught:

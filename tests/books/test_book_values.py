@@ -110,8 +110,8 @@ KNOWN = set(td.TradeBook().columns)
 def test_any_unknown_field_is_kept(unknown: dict[str, Any]) -> None:
     body = as_json([trades(1)[0] | unknown], ascii_only=True)
     sent = {name: value for name, value in json.loads(body)[0].items() if name not in KNOWN}
-    answer = b'{"status": "success", "data": ' + body + b"}"
-    book = td.TradeBook.from_json(answer)
+    response = b'{"status": "success", "data": ' + body + b"}"
+    book = td.TradeBook.from_json(response)
     row = book[0]
     assert set(book.extra_fields) == set(sent)
     for one in (row, pickle.loads(pickle.dumps(row)), book[::-1][0], row._replace(quantity=1)):

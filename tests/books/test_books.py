@@ -1,4 +1,4 @@
-"""Books as sequences: compared with lists, made by hand, joined."""
+"""Books as sequences: compared with lists, constructed from records, joined."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TestSequence:
         with pytest.raises(TypeError):
             BOOK[index]
 
-    def test_a_number_that_stands_for_an_integer_is_an_index(self) -> None:
+    def test_a_number_that_equals_an_integer_is_an_index(self) -> None:
         class Whole:
             def __index__(self) -> int:
                 return 3

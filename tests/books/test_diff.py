@@ -25,7 +25,7 @@ def book(records: list[Record], **options: Any) -> td.OrderBook:
     return td.OrderBook.from_json(as_json(envelope(records)), **options)
 
 
-def told(changes: tuple[td.OrderChange, ...]) -> list[tuple[str, str | None, tuple[str, ...]]]:
+def reported(changes: tuple[td.OrderChange, ...]) -> list[tuple[str, str | None, tuple[str, ...]]]:
     return [(change.kind, change.order.order_no, change.fields) for change in changes]
 
 
@@ -37,7 +37,7 @@ def test_orders_are_new_changed_and_gone() -> None:
     before = day()
     after = [before[4], {**before[1], "status": "Success", "price": 7.5}, before[0], *day(7)[5:6]]
     changes = book(after).diff(book(before))
-    assert told(changes) == [
+    assert reported(changes) == [
         ("changed", "1", ("status", "price")),
         ("new", "5", ()),
         ("gone", "2", ()),
@@ -55,7 +55,7 @@ def test_books_of_the_same_content_have_no_diff() -> None:
     for record in after:
         record |= dict.fromkeys(TIMES, "2026-11-20 15:29:59")
     assert book(after).diff(book(before)) == ()
-    assert told(book(after).diff(book(before), ignore=["ref_ltp"]))[0][2] == ("row_no",)
+    assert reported(book(after).diff(book(before), ignore=["ref_ltp"]))[0][2] == ("row_no",)
     assert book([]).diff(book([])) == td.OrderBook().diff(td.OrderBook()) == ()
 
 
@@ -92,9 +92,9 @@ def test_books_of_every_making_are_compared_alike() -> None:
     gathered = second.filter(status={"Pending", "a status of some length"})
     for now in (second, second[:], gathered, second[::-1], td.OrderBook(list(second))):
         for previous in (first, td.concat([first[4:], first[:4]]), td.OrderBook(list(first))):
-            assert told(now.diff(previous)) == wanted
-    assert told(second[2:4].diff(first[2:4])) == wanted
-    assert told(pickle.loads(pickle.dumps(second)).diff(first)) == wanted
+            assert reported(now.diff(previous)) == wanted
+    assert reported(second[2:4].diff(first[2:4])) == wanted
+    assert reported(pickle.loads(pickle.dumps(second)).diff(first)) == wanted
 
 
 def test_zones_do_not_count_and_the_records_keep_theirs() -> None:

@@ -1,4 +1,4 @@
-"""F97: good JSON that does not agree with itself is told by `check()`, and only there."""
+"""F97: good JSON that does not agree with itself is reported by `check()`, and only there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_f97_a_day_of_the_sandbox_agrees_with_itself() -> None:
     assert orders.check() == trades.check() == ()
 
 
-def test_f97_a_value_that_is_not_quantity_times_price_is_told() -> None:
+def test_f97_a_value_that_is_not_quantity_times_price_is_reported() -> None:
     sound = {"quantity": 50, "traded_price": 101.35, "trade_value": 5067.5, "lot_size": 1}
     assert trade_book(sound).check() == ()
     book = trade_book(sound | {"trade_value": 5967.5})
@@ -69,12 +69,12 @@ def test_f97_quantities_of_an_order(changes: dict[str, Any], fields: list[str]) 
     assert [issue.field for issue in order_book(sound | changes).check()] == fields
 
 
-def test_f97_row_numbers_that_come_twice_or_are_left_out_are_told_of_a_whole_answer() -> None:
+def test_f97_row_numbers_that_repeat_or_are_missing_are_reported_for_a_complete_response() -> None:
     numbers = [7, 3, 4, 4, 9]
     rows = [row | {"row_no": number} for row, number in zip(trades(5), numbers, strict=True)]
     book = td.TradeBook.from_json(as_json(envelope(rows)))
-    told = [(issue.problem, issue.count, issue.row, issue.raw) for issue in book.check()]
-    assert told == [
+    reported = [(issue.problem, issue.count, issue.row, issue.raw) for issue in book.check()]
+    assert reported == [
         ("comes more than once", 1, 3, "4"),
         ("numbers before it are left out", 2, 0, "7"),
     ]

@@ -86,7 +86,7 @@ class TestRoundTrip:
         big = book_of("Trade", 500)
         assert len(pickle.dumps(big[:1])) < len(pickle.dumps(big)) / 50
 
-    def test_the_body_stands_in_the_file_byte_for_byte(self, book: Any, path: Path) -> None:
+    def test_the_file_has_the_body_byte_for_byte(self, book: Any, path: Path) -> None:
         book.save(path)
         header, body = path.read_bytes().split(b"\n", 1)
         assert body == book.response.content
@@ -94,8 +94,8 @@ class TestRoundTrip:
 
     def test_issues_and_unknown_fields_come_along(self, path: Path) -> None:
         row = trades(1)[0] | {"quantity": "5", "brand_new": {"a": 1}}
-        answer = td.TradeBook.from_json(as_json(envelope([row])))
-        for one in (answer, answer[:1]):
+        response = td.TradeBook.from_json(as_json(envelope([row])))
+        for one in (response, response[:1]):
             one.save(path, overwrite=True)
             again = td.TradeBook.load(path)
             assert_same(again, one)
@@ -107,13 +107,13 @@ class TestRoundTrip:
         body = json.dumps(envelope([trades(1)[0] | {"pan_no": sent}])).encode()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", td.DataWarning)
-            answer = td.TradeBook.from_json(body)
-            answer.save(path, overwrite=True)
-            copies = (pickle.loads(pickle.dumps(answer)), td.TradeBook.load(path))
-        assert [issue.field for issue in answer.issues] == ["pan_no"]
+            response = td.TradeBook.from_json(body)
+            response.save(path, overwrite=True)
+            copies = (pickle.loads(pickle.dumps(response)), td.TradeBook.load(path))
+        assert [issue.field for issue in response.issues] == ["pan_no"]
         for again in copies:
-            assert again.issues == answer.issues
-            assert_same(again, answer)
+            assert again.issues == response.issues
+            assert_same(again, response)
 
     @pytest.mark.parametrize(
         "zone",
@@ -223,12 +223,12 @@ class TestRefusals:
             td.TradeBook.load(path)
 
     @pytest.mark.parametrize("content", [b"", b"{}\n", b"[]", b'{"status": "success"}', b"\xff\n"])
-    def test_a_file_of_another_kind_is_told_as_one(self, path: Path, content: bytes) -> None:
+    def test_a_file_of_another_kind_is_reported_as_one(self, path: Path, content: bytes) -> None:
         path.write_bytes(content)
         with pytest.raises(ValueError, match=r"not written by save.*TradeBook\.from_json"):
             td.TradeBook.load(path)
 
-    def test_a_later_version_is_told_as_one(self, path: Path) -> None:
+    def test_a_later_version_is_reported_as_one(self, path: Path) -> None:
         book_of("Trade").save(path)
         rewrite(path, version=2)
         with pytest.raises(ValueError, match="later version"):
@@ -248,7 +248,7 @@ class TestRefusals:
                 td.TradeBook.load(path)
             path.write_bytes(before)
 
-    def test_records_of_another_kind_are_told(self, path: Path) -> None:
+    def test_records_of_another_kind_are_reported(self, path: Path) -> None:
         book_of("Order").save(path)
         with pytest.raises(ValueError, match="holds Order records, not Trade"):
             td.TradeBook.load(path)

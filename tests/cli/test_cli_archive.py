@@ -132,8 +132,8 @@ def test_a_query_goes_into_every_format(
 
 def test_infinity_goes_into_every_format_as_text(run: Run, kept: Path, tmp_path: Path) -> None:
     query = "SELECT 9e999 AS most, -9e999 AS least, 1.5 AS number"
-    told = run("archive", "sql", kept, query, "-f", "json").text
-    strict = json.loads(told, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    reported = run("archive", "sql", kept, query, "-f", "json").text
+    strict = json.loads(reported, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert strict == [{"most": "inf", "least": "-inf", "number": 1.5}]
     assert "-inf" in run("archive", "sql", kept, query).text
     for name in ("result.csv", "result.parquet", "result.xlsx"):

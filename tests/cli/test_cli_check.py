@@ -45,7 +45,7 @@ def report(ran: Ran) -> dict[str, tuple[str, str]]:
 
 
 def in_order(service: Service, *, ahead: float = 0.0) -> None:
-    """Answers all calls well, with a clock so many seconds ahead."""
+    """Responds to all calls, with a clock ahead by that many seconds."""
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=ahead), usegmt=True)
     service.script(then=json_reply(envelope(orders(3)), headers={"Date": date}))
     service.script(then=json_reply(stocks(1), headers={"Date": date}), path="/api/v1/stocks")
@@ -67,7 +67,7 @@ def test_all_is_well_with_the_sandbox(
     assert ran.text.splitlines()[-1] == "ready"
 
 
-def test_tls_is_told_with_its_version_and_the_certificates_end(
+def test_tls_is_reported_with_its_version_and_the_certificates_end(
     tls_service: Service, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_BASE_URL", tls_service.base_url)
@@ -80,7 +80,7 @@ def test_tls_is_told_with_its_version_and_the_certificates_end(
 
 
 @pytest.mark.parametrize(("ahead", "side"), [(3600, "behind"), (-3600, "ahead of")])
-def test_a_wrong_clock_is_told_with_its_error_and_fails_nothing(
+def test_a_wrong_clock_is_reported_with_its_error_and_fails_nothing(
     tls_service: Service, run: Run, monkeypatch: pytest.MonkeyPatch, ahead: float, side: str
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_BASE_URL", tls_service.base_url)
@@ -125,7 +125,7 @@ def test_a_certificate_that_does_not_hold_says_why(
     assert {found[name] for name in STEPS[4:]} == {("skip", "not tried")}
 
 
-def test_a_port_where_nobody_listens_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_where_nobody_listens_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """F1."""
     with closed_port() as port:
         monkeypatch.setenv("TRADINGDATA_BASE_URL", f"https://127.0.0.1:{port}")
@@ -137,7 +137,7 @@ def test_a_port_where_nobody_listens_is_told(run: Run, monkeypatch: pytest.Monke
     assert "firewall" in found["TCP"][1]
 
 
-def test_a_name_that_nobody_knows_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_nobody_knows_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """F2."""
 
     def unknown(*_: object, **__: object) -> None:
@@ -155,7 +155,7 @@ def test_a_name_that_nobody_knows_is_told(run: Run, monkeypatch: pytest.MonkeyPa
     assert ran.text.splitlines()[-1] == "1 failed"
 
 
-def test_a_refused_token_is_told_after_a_search_that_works(
+def test_a_refused_token_is_reported_after_a_search_that_works(
     sandbox: Sandbox, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F45."""
@@ -167,7 +167,7 @@ def test_a_refused_token_is_told_after_a_search_that_works(
     assert "set TRADINGDATA_ACCESS_TOKEN" in found["token"][1]
 
 
-def test_a_missing_token_and_a_missing_address_are_told(
+def test_a_missing_token_and_a_missing_address_are_reported(
     sandbox: Sandbox, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")

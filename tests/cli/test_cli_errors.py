@@ -97,7 +97,7 @@ def test_each_kind_of_error_has_its_code(
         ("sandbox --speed -1", "--speed"),
     ],
 )
-def test_what_does_not_fit_is_told_before_any_request(
+def test_what_does_not_fit_is_reported_before_any_request(
     sandbox: Service, run: Run, arguments: str, says: str
 ) -> None:
     sandbox.requests.clear()
@@ -226,7 +226,7 @@ def test_a_device_is_never_replaced(sandbox: Service, run: Run, tmp_path: Path) 
     assert pipe.is_fifo()
 
 
-def test_a_disk_that_is_full_is_told_with_the_file_that_was_asked_for(
+def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """F111."""
@@ -241,7 +241,7 @@ def test_a_disk_that_is_full_is_told_with_the_file_that_was_asked_for(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_library_that_cannot_write_is_told_in_its_own_words(
+def test_a_library_that_cannot_write_is_reported_in_its_own_words(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def failing(*_: object) -> None:
@@ -253,7 +253,7 @@ def test_a_library_that_cannot_write_is_told_in_its_own_words(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_standard_output_that_takes_nothing_is_told(sandbox: Service) -> None:
+def test_a_standard_output_that_takes_nothing_is_reported(sandbox: Service) -> None:
     """F111."""
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
@@ -307,7 +307,7 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     assert "chmod 600" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk1")
 
 
-def test_a_value_that_is_lost_is_told_and_with_strict_an_error(
+def test_a_value_that_is_lost_is_reported_and_with_strict_an_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, service: Scripted
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
@@ -335,7 +335,7 @@ def test_without_the_extra_the_program_says_the_pip_command() -> None:
     )
 
 
-def test_a_missing_library_of_a_format_is_told_with_its_pip_command(
+def test_a_missing_library_of_a_format_is_reported_with_its_pip_command(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)

@@ -86,7 +86,7 @@ def test_names_of_unknown_fields_are_shown_without_control_characters() -> None:
     assert controls(book._repr_html_()) == set()
 
 
-def test_a_message_is_told_without_control_characters(service: Service, run: Run) -> None:
+def test_a_message_is_reported_without_control_characters(service: Service, run: Run) -> None:
     bad = envelope([], status="error", message=HOSTILE)
     service.script(then=json_reply(bad), path="/api/v1/order/book")
     for command in ("orders", "check"):

@@ -19,7 +19,7 @@ def sandbox() -> Iterator[Service]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         ("trades --limit x", "invalid value for '--limit': it must be a whole number"),
         ("trads", "no such command 'trads': did you mean 'trades'"),
@@ -28,8 +28,8 @@ def sandbox() -> Iterator[Service]:
         ("trades -o notes.txt", "end it in one of .csv, .json, .ndjson, .jsonl, .parquet, .xlsx"),
     ],
 )
-def test_what_a_library_says_is_reworded(run: Run, arguments: str, told: str) -> None:
+def test_what_a_library_says_is_reworded(run: Run, arguments: str, reported: str) -> None:
     ran = run(*arguments.split())
     assert ran.code == Code.USAGE
-    assert told in ran.err
+    assert reported in ran.err
     assert not re.search(r"Value error|Input should|\?;|\.;", ran.err)

@@ -101,7 +101,7 @@ def test_a_day_that_was_never_fetched_is_an_error(
     assert run(command, "--missing-ok").code == Code.USAGE
 
 
-def test_codes_that_the_service_does_not_use_are_told(run: Run) -> None:
+def test_codes_that_the_service_does_not_use_are_reported(run: Run) -> None:
     ran = run("positions", "--buy", "BUY")
     assert ran.code == Code.DATA
     assert "--buy and --sell" in ran.err

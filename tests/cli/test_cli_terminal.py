@@ -85,7 +85,7 @@ def test_numbers_are_grouped_the_indian_way(sandbox: Service, run: Run, screen: 
     assert len(shown.getvalue().splitlines()) == len(trades) + 3
 
 
-def test_columns_that_were_asked_for_and_do_not_fit_are_told(run: Run, screen: Screen) -> None:
+def test_columns_that_were_asked_for_and_do_not_fit_are_reported(run: Run, screen: Screen) -> None:
     shown = screen(80)
     run("orders", "--columns", "all")
     assert re.search(r"\d+ of the columns do not fit: \w+", shown.getvalue())

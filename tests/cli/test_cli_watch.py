@@ -1,4 +1,4 @@
-"""`tradingdata watch`: each change once, a miss is told, and the live table fits the screen."""
+"""`tradingdata watch`: each change once, a miss is reported, and the live table fits the screen."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run(
 WATCH = ("watch", "--interval", "0.01", "--polls", "4", "--timeout", "5")
 
 
-def test_a_pipe_gets_a_line_a_change_and_a_miss_is_told(run: Run) -> None:
+def test_a_pipe_gets_a_line_a_change_and_a_miss_is_reported(run: Run) -> None:
     ran = run(*WATCH)
     assert ran.code == Code.OK, ran.err
     kinds = [line.split()[1] for line in ran.text.splitlines()]
@@ -63,12 +63,12 @@ def test_a_pipe_gets_a_line_a_change_and_a_miss_is_told(run: Run) -> None:
 
 
 def test_json_carries_the_whole_order(run: Run) -> None:
-    told = [json.loads(line) for line in run(*WATCH, "--json").text.splitlines()]
-    assert [one["kind"] for one in told] == ["new", "new", "missed", "changed", "gone"]
-    assert told[2]["error"] == "ServerError"
-    assert "status" in told[3]["fields"]
-    assert told[3]["order"]["status"] == "Success"
-    assert told[3]["order"]["order_no"] == told[0]["order"]["order_no"]
+    reported = [json.loads(line) for line in run(*WATCH, "--json").text.splitlines()]
+    assert [one["kind"] for one in reported] == ["new", "new", "missed", "changed", "gone"]
+    assert reported[2]["error"] == "ServerError"
+    assert "status" in reported[3]["fields"]
+    assert reported[3]["order"]["status"] == "Success"
+    assert reported[3]["order"]["order_no"] == reported[0]["order"]["order_no"]
 
 
 def test_a_filter_leaves_other_orders_out(run: Run) -> None:
@@ -148,9 +148,9 @@ def test_a_command_is_run_on_a_change_and_once_for_an_outage(run: Run, tmp_path:
     changes, errors = tmp_path / "changes", tmp_path / "errors"
     ran = run(*WATCH, "--on-change", f"cat >> {changes}", "--on-error", f"cat >> {errors}")
     assert ran.code == Code.OK, ran.err
-    told = [json.loads(line) for line in changes.read_text().splitlines()]
-    assert [one["kind"] for one in told] == ["changed", "gone"], "not the first poll's orders"
-    assert told[0]["order"]["status"] == "Success"
+    reported = [json.loads(line) for line in changes.read_text().splitlines()]
+    assert [one["kind"] for one in reported] == ["changed", "gone"], "not the first poll's orders"
+    assert reported[0]["order"]["status"] == "Success"
     assert [json.loads(line)["error"] for line in errors.read_text().splitlines()] == [
         "ServerError"
     ]
@@ -203,7 +203,9 @@ def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.Monke
         ("2030-01-01", "--until takes a time such as 15:30, not '2030-01-01'"),
     ],
 )
-def test_an_end_that_cannot_be_is_told_before_any_call(run: Run, until: str, message: str) -> None:
+def test_an_end_that_cannot_be_is_reported_before_any_call(
+    run: Run, until: str, message: str
+) -> None:
     ran = run("watch", "--until", until)
     assert ran.code == Code.USAGE
     assert message in ran.err

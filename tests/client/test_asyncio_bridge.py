@@ -43,13 +43,13 @@ def test_f118_a_loop_that_watches_no_descriptors(
         core = types.SimpleNamespace(Worker=NoDescriptor)
         monkeypatch.setattr("tradingdata.client.asyncio_bridge._core", core)
     service.script(reply(503), good_book(), stall(), good_book(), stall())
-    told: list[td.Retry] = []
+    reported: list[td.Retry] = []
 
     async def run() -> None:
-        client = td.AsyncClient(service.base_url, access_token=TOKEN, on_retry=told.append)
+        client = td.AsyncClient(service.base_url, access_token=TOKEN, on_retry=reported.append)
         async with client:
             assert len(await client.trade_book()) == 3
-            assert len(told) == 1
+            assert len(reported) == 1
             with within(0.1), pytest.raises(TimeoutError):
                 await asyncio.wait_for(client.trade_book(), 0.1)
             assert len(await client.trade_book()) == 3

@@ -1,4 +1,4 @@
-"""The client itself: its options at work, its end, its stats, and what its answers tell."""
+"""The client itself: its options at work, its end, its stats, and what its responses contain."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_a_timeout_per_call_replaces_the_client_s(service: Service) -> None:
 
 
 @both
-def test_a_response_tells_the_facts_of_the_answer(call: Any, service: Service) -> None:
+def test_a_book_has_the_facts_of_its_response(call: Any, service: Service) -> None:
     service.script(reply(503), book_reply(trades(2)))
     before = datetime.now(UTC)
     book = call(service.base_url, account="desk1", keep_personal_data=True)
@@ -273,12 +273,12 @@ def test_a_data_warning_points_at_the_line_that_made_the_call(service: Service) 
     service.script(then=book_reply(trades(2, quantity="many")))
     with (
         td.Client(service.base_url, access_token=TOKEN) as client,
-        warnings.catch_warnings(record=True) as told,
+        warnings.catch_warnings(record=True) as reported,
     ):
         warnings.simplefilter("always")
         client.trade_book()
         asyncio.run(await_book(service.base_url))
-    assert [warning.filename for warning in told] == [__file__, __file__]
+    assert [warning.filename for warning in reported] == [__file__, __file__]
 
 
 async def await_book(url: str) -> None:
@@ -297,7 +297,7 @@ def test_personal_data_is_masked_unless_it_is_asked_for(call: Any, service: Serv
     assert PAN not in f"{kept!r} {kept[0]!r}"
 
 
-def test_max_body_bounds_an_answer_and_says_so(service: Service) -> None:
+def test_max_body_bounds_a_response_and_says_so(service: Service) -> None:
     """F94: above the cap a clear error; and more than 2**31 - 1 bytes are never taken."""
     service.script(reply(200, EMPTY_BOOK), reply(200, EMPTY_BOOK), oversize_body(2**31))
     size = len(EMPTY_BOOK)

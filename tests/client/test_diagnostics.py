@@ -79,25 +79,27 @@ print("logging" in sys.modules, "asyncio" in sys.modules)
 
 
 @both
-def test_on_retry_is_told_of_each_wait(call: Any) -> None:
-    told: list[td.Retry] = []
+def test_on_retry_is_called_for_each_wait(call: Any) -> None:
+    reported: list[td.Retry] = []
     with served(reply(503), reply(500), good_book()) as service:
-        call(service.base_url, on_retry=told.append, account="desk1")
-    assert [(retry.call, retry.account, retry.attempt) for retry in told] == [
+        call(service.base_url, on_retry=reported.append, account="desk1")
+    assert [(retry.call, retry.account, retry.attempt) for retry in reported] == [
         ("trade_book", "desk1", 1),
         ("trade_book", "desk1", 2),
     ]
-    assert told[0].reason.startswith("HTTP 503")
-    assert 0 <= told[0].delay <= 0.25
-    assert repr(told[0]).startswith("Retry(call='trade_book', account='desk1', attempt=1, reason=")
+    assert reported[0].reason.startswith("HTTP 503")
+    assert 0 <= reported[0].delay <= 0.25
+    assert repr(reported[0]).startswith(
+        "Retry(call='trade_book', account='desk1', attempt=1, reason="
+    )
 
 
 @both
-def test_on_retry_is_told_of_a_search_s_waits(call: Any, service: Service) -> None:
-    told: list[td.Retry] = []
+def test_on_retry_is_called_for_a_search_s_waits(call: Any, service: Service) -> None:
+    reported: list[td.Retry] = []
     service.choose(pages(stocks(3), faults={1: [reply(502)]}))
-    call(service.base_url, "search", "x", on_retry=told.append)
-    assert [(retry.call, retry.attempt) for retry in told] == [("search", 1)]
+    call(service.base_url, "search", "x", on_retry=reported.append)
+    assert [(retry.call, retry.attempt) for retry in reported] == [("search", 1)]
 
 
 def test_a_hook_may_use_the_client(service: Service) -> None:

@@ -60,7 +60,7 @@ def test_a_token_file_is_named_beside_the_profiles_and_read_when_needed(
         ("[desk1]\n# canary \udcff\n", "is not valid TOML: byte 17 is not UTF-8"),
     ],
 )
-def test_what_is_wrong_in_a_profile_is_told_without_its_values(
+def test_what_is_wrong_in_a_profile_is_reported_without_its_values(
     kind: Any, profiles: Path, text: str, message: str
 ) -> None:
     profiles.write_bytes(text.encode(errors="surrogateescape"))

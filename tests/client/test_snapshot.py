@@ -1,4 +1,4 @@
-"""books(): orders and trades that belong together, or an error that says which do not."""
+"""books(): consistent orders and trades, or an error that names the orders that are not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAME: dict[str, Any] = dict.fromkeys(KEY, "1") | {
 
 
 def order_book(**filled: object) -> Behaviour:
-    """The order book with so many of each order filled."""
+    """The order book with that many of each order filled."""
     return book_reply(
         record
         for number, quantity in filled.items()
@@ -53,7 +53,7 @@ def asked(service: Service) -> str:
 def scripted(
     service: Service, order_books: list[Behaviour], trade_books: list[Behaviour]
 ) -> Service:
-    """The last of each is the answer to all that come after it."""
+    """The last of each is repeated for all requests after it."""
     service.script(*order_books, then=order_books[-1], path=ORDER_PATH)
     service.script(*trade_books, then=trade_books[-1], path=BOOK_PATH)
     return service
@@ -109,8 +109,8 @@ def test_books_that_never_agree_are_an_error_that_has_them(service: Service, cal
         call(service.base_url, "books", account="desk1")
     error = caught.value
     assert asked(service) == "TO" * 7
-    told = "'A' on NSE (5 filled in the order book, 2 in the trade book), 'C' on NSE (1 filled"
-    assert told in str(error)
+    reported = "'A' on NSE (5 filled in the order book, 2 in the trade book), 'C' on NSE (1 filled"
+    assert reported in str(error)
     assert "'E'" not in str(error)
     assert ", 1 more after repeated requests: call again later" in str(error)
     assert (error.retryable, error.account) == (True, "desk1")

@@ -51,7 +51,7 @@ def test_it_is_found_by_symbol_code_and_isin_in_any_case(
 
 
 @kinds
-def test_the_match_may_stand_on_a_later_page_and_no_page_behind_it_is_asked_for(
+def test_the_match_may_be_on_a_later_page_and_no_page_after_it_is_requested(
     service: Service, kind: str
 ) -> None:
     service.choose(pages(ROWS, most=4))
@@ -127,7 +127,7 @@ class TestSeveral:
         assert look_up(service, "sync", "543210").co_code == 1
         assert look_up(service, "sync", "543210").co_code == 2
 
-    def test_two_companies_of_one_symbol_are_no_answer(self, service: Service) -> None:
+    def test_two_companies_of_one_symbol_are_no_response(self, service: Service) -> None:
         rows = [
             stock(co_code=code, nsesymbol="TWIN", companyname=f"Twin {code}") for code in (1, 2)
         ]

@@ -215,13 +215,13 @@ def test_f101_a_function_that_gives_no_token(
 
 def test_f101_a_function_that_failed_is_asked_again_by_the_next_call(service: Service) -> None:
     service.script(good_book())
-    answers: Iterator[Any] = iter([RuntimeError("vault is down"), "token"])
+    responses: Iterator[Any] = iter([RuntimeError("vault is down"), "token"])
 
     def source() -> str:
-        answer = next(answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return str(answer)
+        response = next(responses)
+        if isinstance(response, Exception):
+            raise response
+        return str(response)
 
     with td.Client(service.base_url, access_token=source) as client:
         with pytest.raises(td.AuthenticationError, match="failed with RuntimeError"):
@@ -237,7 +237,7 @@ def test_f101_interrupts_are_not_wrapped(service: Service) -> None:
         td.Client(service.base_url, access_token=source).trade_book()
 
 
-def test_f101_a_function_that_uses_its_own_client_is_told(service: Service) -> None:
+def test_f101_a_function_that_uses_its_own_client_is_reported(service: Service) -> None:
     client = td.Client(service.base_url, access_token=lambda: str(client.trade_book()))
     with within(1), pytest.raises(td.AuthenticationError) as caught:
         client.trade_book()

@@ -38,7 +38,7 @@ PARTS = {
 
 
 def query(sql: str, *, book: Any) -> list[Any]:
-    """What duckdb answers; it finds `book` among the caller's variables."""
+    """What duckdb returns; it finds `book` among the caller's variables."""
     relation = duckdb.sql(sql)
     assert relation is not None
     return relation.fetchall()

@@ -1,4 +1,4 @@
-"""Data frames: dtypes that never depend on the data, and values that are those of the answer."""
+"""Data frames: dtypes that never depend on the data, and values that are those of the response."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def check(frame: pd.DataFrame, expected: Sample) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pandas_dtypes_are_the_same_for_every_answer(kind: str, storage: str) -> None:
+def test_pandas_dtypes_are_the_same_for_every_response(kind: str, storage: str) -> None:
     expected = sample(kind, 30)
     documented = {name: PANDAS[words] for name, words in expected.kinds.items()}
     for book in (expected.book, expected.book[:0], empty(kind), BOOKS[kind]()):

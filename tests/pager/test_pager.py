@@ -1,4 +1,4 @@
-"""A search over its pages with a service that behaves: what is asked, handed on, and told."""
+"""Searches with a service that behaves: what is requested, returned and reported."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_max_items_caps_rows_and_requests(service: Service, read: Read, most: in
 
 
 class TestOnPage:
-    def test_it_sees_each_page_before_the_rows_are_handed_on(self, service: Service) -> None:
+    def test_it_sees_each_page_before_its_rows_are_yielded(self, service: Service) -> None:
         service.choose(pages(ROWS))
         seen: list[td.StockList] = []
         with td.Client(service.base_url) as client:

@@ -190,8 +190,8 @@ class TestLastPageForEver:
     def test_all_rows_come_and_a_full_last_page_leaves_doubt(
         self, service: Service, read: Read, total: int, doubtful: bool
     ) -> None:
-        answers = [ROWS[start : min(start + 10, total)] for start in range(0, total, 10)]
-        choice = listing(*answers, *[answers[-1]] * 5)
+        responses = [ROWS[start : min(start + 10, total)] for start in range(0, total, 10)]
+        choice = listing(*responses, *[responses[-1]] * 5)
         service.choose(choice)
         reading = read(service.base_url, page_size=10)
         assert reading.codes == codes(ROWS)[:total]

@@ -58,8 +58,8 @@ class TestIgnoredPage:
 
     @both
     def test_so_are_the_same_companies_at_other_prices(self, service: Service, read: Read) -> None:
-        answers = [[{**row, "mcap": price} for row in ROWS[:10]] for price in (1.5, 2.5)]
-        service.choose(listing(*answers))
+        responses = [[{**row, "mcap": price} for row in ROWS[:10]] for price in (1.5, 2.5)]
+        service.choose(listing(*responses))
         reading = read(service.base_url, page_size=10)
         assert isinstance(reading.error, td.PaginationError)
         assert len(reading.codes) == 10
@@ -180,7 +180,7 @@ def test_rows_are_dropped_only_where_an_identical_one_with_a_code_came(
 
 
 @both
-def test_rows_that_stand_twice_on_one_page_are_both_kept(service: Service, read: Read) -> None:
+def test_rows_that_occur_twice_on_one_page_are_both_kept(service: Service, read: Read) -> None:
     service.choose(listing([ROWS[0], ROWS[0], ROWS[1]]))
     assert read(service.base_url, page_size=3).codes == [100, 100, 101]
 
@@ -225,7 +225,7 @@ class TestPageThatFails:
         assert codes(error.received.to_dicts()) == codes(ROWS)[:10]
         assert error.account == "desk1"
         assert reading.pager.stats.ended == "error"
-        # libcurl itself sends again what a kept connection took and did not answer.
+        # libcurl itself resends a request that a kept connection accepted without a response.
         kept = len(service.connections) if name == "reset" else 0
         assert pages_asked(service).count(3) <= 1 + kept
         assert str(error).startswith("page 3: GET /api/v1/stocks: ")

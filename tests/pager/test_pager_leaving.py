@@ -38,7 +38,7 @@ def gate(service: Service) -> Iterator[threading.Event]:
 
 
 def in_flight(service: Service) -> None:
-    """Waits until a page behind the two that came is asked for, and is not answered."""
+    """Waits until a page after the first two is requested, which never arrives."""
     service.wait_for_requests(3)
 
 
@@ -169,11 +169,11 @@ class TestSync:
 def soon(limit: asyncio.Timeout) -> Callable[[td.StockList], None]:
     """For `on_page`: the time is up soon after page 2."""
 
-    def told(page: td.StockList) -> None:
+    def reported(page: td.StockList) -> None:
         if page[0].co_code == ROWS[5]["co_code"]:
             limit.reschedule(asyncio.get_running_loop().time() + QUIET / 2)
 
-    return told
+    return reported
 
 
 async def limited(limit: asyncio.Timeout, work: Awaitable[None]) -> None:

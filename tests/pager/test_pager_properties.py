@@ -55,7 +55,7 @@ class Desk:
         return f"search {self.searches}"
 
     def serve(self, choice: Choice) -> None:
-        """Answers the next searches so; requests of earlier ones may still be on their way."""
+        """Sets the responses of the next searches; earlier requests may still arrive."""
         self.searches += 1
         self.requests = 0
         query = self.query
@@ -159,7 +159,7 @@ def bound(pages_there: int, start: int = 1) -> int:
     as_requested=st.booleans(),
 )
 @EXAMPLES
-def test_a_listing_that_stands_still_comes_whole(
+def test_a_listing_that_does_not_change_is_read_completely(
     desk: Desk,
     kind: str,
     total: int,
@@ -243,7 +243,7 @@ def test_rows_that_shift_come_once_each(
     page=st.integers(1, 6),
 )
 @EXAMPLES
-def test_a_page_that_fails_is_told_and_can_be_gone_on_from(
+def test_a_page_that_fails_is_reported_and_can_be_resumed(
     desk: Desk, kind: str, total: int, size: int, prefetch: int, name: str, page: int
 ) -> None:
     """F77: the rows before it, the error, and from `error.page` on all the rest."""
@@ -305,14 +305,14 @@ blocks = st.lists(
 
 
 @both
-@given(answers=blocks, size=st.integers(1, 5), prefetch=prefetches, dear=st.integers(0, 2**12))
+@given(responses=blocks, size=st.integers(1, 5), prefetch=prefetches, dear=st.integers(0, 2**12))
 @EXAMPLES
 def test_any_sequence_of_pages_loses_nothing_and_ends(
-    desk: Desk, kind: str, answers: list[list[Record]], size: int, prefetch: int, dear: int
+    desk: Desk, kind: str, responses: list[list[Record]], size: int, prefetch: int, dear: int
 ) -> None:
     """Any pages at all: repeats, gaps, other lengths, the same code at another price, no code."""
     variants: list[list[Record]] = []
-    for number, rows in enumerate(answers):
+    for number, rows in enumerate(responses):
         odd = bool(dear >> number & 1)
         variants.append([{**row, "mcap": 1.0} if odd else row for row in rows])
 

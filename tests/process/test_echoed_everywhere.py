@@ -132,8 +132,8 @@ def echoing() -> Iterator[Service]:
         yield service
 
 
-def answer_with(service: Service, cases: list[bytes]) -> None:
-    """Answers a request below /N/ with case N, and ends the connection."""
+def respond_with(service: Service, cases: list[bytes]) -> None:
+    """Responds to a request below /N/ with case N, and ends the connection."""
 
     def behaviour(request: Request) -> Behaviour:
         def send(connection: Connection) -> None:
@@ -171,7 +171,7 @@ def test_f119_a_program_that_prints_everything_prints_no_token(
 ) -> None:
     token = random_token(length, length)
     cases = responses_with(token)
-    answer_with(echoing, list(cases.values()))
+    respond_with(echoing, list(cases.values()))
     shown = child(echoing, token, sys.executable, "-c", PRINTING, CASES=str(len(cases)))
     assert f"done {len(cases) - 1}" in shown, shown[-2000:]
     assert shown.count("StatusError") > 100
@@ -194,7 +194,7 @@ def test_f119_check_prints_no_token(echoing: Service) -> None:
         "502 body as HTML",
         "success, message",
     ]
-    answer_with(echoing, [cases[name] for name in some])
+    respond_with(echoing, [cases[name] for name in some])
     for at, name in enumerate(some):
         shown = child(
             echoing,

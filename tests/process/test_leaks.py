@@ -44,7 +44,7 @@ def holds_secret(text: str) -> bool:
 
 
 def said(status: int, text: str) -> Behaviour:
-    """An answer whose envelope repeats the token and an account number, as careless services do."""
+    """A response whose envelope repeats the token and an account number, as some do."""
     value = {"status": "error", "message": text, "data": [{"pan_no": PAN, "token": SECRET}]}
     return json_reply(value, status)
 
@@ -105,8 +105,8 @@ def test_a_token_function_s_token_is_not_shown_either(
 ) -> None:
     file = tmp_path / "token"
     file.write_text(SECRET)
-    answers = iter([SECRET, SECRET + "2", SECRET + "3"])
-    source = {"function": lambda: SECRET, "refresh": lambda: next(answers)}.get(
+    responses = iter([SECRET, SECRET + "2", SECRET + "3"])
+    source = {"function": lambda: SECRET, "refresh": lambda: next(responses)}.get(
         where, td.token_file(file)
     )
     with Service() as service, td.Client(service.base_url, access_token=source) as client:
@@ -303,7 +303,7 @@ def test_f66_a_proxy_sees_no_token_and_its_password_is_not_shown(
 ) -> None:
     password = f"http://user:canary%2F7f3b@127.0.0.1:{proxy.port}"
     proxy.script(then=reply(407))
-    # No name is looked up: a proxy is told the host's name and refuses it.
+    # No name is looked up: a proxy gets the host's name and refuses it.
     error = failure(
         "https://api.example.test",
         access_token=SECRET,

@@ -66,7 +66,7 @@ time.sleep(random.random() * 0.2)
 def test_f108_an_interpreter_ends_with_calls_in_flight(
     rounds: int, service: Service, body_file: Path
 ) -> None:
-    """F108: no abort, no traceback, no waiting for an answer that does not come.
+    """F108: no abort, no traceback, no waiting for a response that does not come.
 
     Decoding, exports and joins are under way too: they work without the GIL, and want it back.
     """
@@ -127,8 +127,8 @@ def test_calls_grow_no_memory(what: str, count: int, service: Service) -> None:
         book_reply(trades(20)),
         "/api/v1/order/book": book_reply([]),
     }  # fmt: skip
-    for path, answer in bodies.items():
-        service.script(then=answer, path=path)
+    for path, response in bodies.items():
+        service.script(then=response, path=path)
     service.choose(pages(stocks(5)), path="/api/v1/stocks")
     arguments = (service.base_url, what, str(count))
     assert int(run_child(MEMORY, *arguments, timeout=500)) <= 4 * 1024
@@ -146,10 +146,10 @@ for _ in range(2):
     try:
         client.trade_book()
     except (MemoryError, td.TransportError) as error:
-        print("told")
+        print("reported")
 print(len(client.trade_book()))
 """
-    assert run_child(code, service.base_url).splitlines() == ["told", "told", "3"]
+    assert run_child(code, service.base_url).splitlines() == ["reported", "reported", "3"]
 
 
 def test_f109_the_module_may_be_reloaded(service: Service) -> None:
@@ -192,10 +192,10 @@ except ImportError:
     failed = interpreters.run_string
 interpreter = interpreters.create()
 try:
-    told = failed(interpreter, "import tradingdata")
+    reported = failed(interpreter, "import tradingdata")
 except Exception as error:
-    told = error
-print(told)
+    reported = error
+print(reported)
 with td.Client(sys.argv[1], access_token=TOKEN) as client:
     print(len(client.trade_book()))
 """
@@ -205,9 +205,9 @@ def test_f109_a_subinterpreter_is_refused_clearly(service: Service) -> None:
     """F109: pybind11 alone would wait for ever; the main interpreter is not disturbed."""
     service.script(good_book())
     code = "import warnings\nwarnings.simplefilter('ignore')\n" + SUBINTERPRETER
-    *told, rows = run_child(code, service.base_url, timeout=20).splitlines()
-    assert "ImportError" in " ".join(told)
-    assert "subinterpreter" in " ".join(told)
+    *reported, rows = run_child(code, service.base_url, timeout=20).splitlines()
+    assert "ImportError" in " ".join(reported)
+    assert "subinterpreter" in " ".join(reported)
     assert rows == "3"
 
 

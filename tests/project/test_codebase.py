@@ -365,7 +365,7 @@ def test_every_public_name_of_the_package_is_exported() -> None:
     assert public <= set(td.__all__)
 
 
-def test_one_version_stands_everywhere() -> None:
+def test_the_version_is_the_same_everywhere() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     newest = re.findall(r"^## (\d\S+)", changelog, re.MULTILINE)[0]

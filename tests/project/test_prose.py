@@ -16,15 +16,22 @@ import tradingdata.archive
 import tradingdata.sandbox
 
 ROOT = Path(__file__).parents[2]
-CODE = sorted((ROOT / "python/tradingdata").rglob("*.py*"))
-CODE = [path for path in CODE if path.suffix in (".py", ".pyi")]
+CODE = [
+    path
+    for folder in ("cpp", "python", "tests")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in (".py", ".pyi", ".cpp", ".hpp", ".c") and path != Path(__file__)
+]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 # Each reads like a translation. What to write instead is in the second column.
 MISLEADING = {
-    r"\btold\b": "reported",
+    r"(\b|_)told(\b|_)": "reported",
+    r"(\b|_)answers?\b(?!\")(?! ON fetches)|(\b|_)answers?_": "response",
+    r"(\b|_)so[ _]many(\b|_)": "at most N",
+    r"\b[Hh]and(s|ed)? (on|out)\b|_hand(s|ed)?_(on|out)": "return, yield or pass",
     r"\baskings?\b": "request",
-    r"\bstands? (on|in|at|beside|behind)\b": "is in",
+    r"\bstands? (on|in|at|beside|behind)\b|_stands?_": "is in",
     r"\bbelong together\b|\bbelongs together\b": "is consistent",
     r"\bgoes before\b": "takes precedence over",
     r"\b[Tt]wice is once\b": "safe to call more than once",

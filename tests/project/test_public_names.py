@@ -1,4 +1,4 @@
-"""What completion offers, and what a misspelt name is answered with."""
+"""What completion offers, and what is suggested for a misspelt name."""
 
 from __future__ import annotations
 

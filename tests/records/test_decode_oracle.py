@@ -1,6 +1,6 @@
 """Any bytes at all: what Python's json refuses is refused, what it reads is held value by value.
 
-Faults F53, F56, F57, F59, F80 to F92 at every position of an answer.
+Faults F53, F56, F57, F59, F80 to F92 at every position of a response.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ ROW = as_json(trades(1)[0])[1:-1]
 
 
 def positions(value: bytes) -> Iterator[tuple[str, bytes]]:
-    """The value at every position of an answer that the grammar gives it."""
+    """The value at every position of a response that the grammar gives it."""
     first = ROW.split(b",", 1)[0]
     rest = ROW.split(b",", 1)[1]
     end = b'"message":"Success","status":"success"}'

@@ -113,9 +113,9 @@ class TestZones:
         assert india.exch_trade_time == utc.exch_trade_time
         assert india != utc
 
-    def test_the_times_of_a_record_stand_in_one_zone(self) -> None:
+    def test_the_times_of_a_record_are_in_one_zone(self) -> None:
         naive = self.WHEN.replace(tzinfo=None)
-        with pytest.raises(ValueError, match="exch_trade_time stands in another time zone"):
+        with pytest.raises(ValueError, match="exch_trade_time is in another time zone"):
             td.Trade(order_date_time=naive, exch_trade_time=self.WHEN)
         trade = td.Trade(order_date_time=self.WHEN, exch_trade_time=self.WHEN)
         with pytest.raises(ValueError, match="another time zone"):

@@ -66,7 +66,7 @@ class TestEachType:
         with pytest.raises(TypeError, match=f"{name} takes an? .* or None, not "):
             kind(**{name: BAD[of]})
 
-    def test_a_misspelt_field_is_told_with_the_closest_one(self, kind: type) -> None:
+    def test_a_misspelt_field_is_reported_with_the_closest_one(self, kind: type) -> None:
         name = first_of(kind, "text")
         wrong = name[:-1]
         with pytest.raises(TypeError, match=f"no field '{wrong}'; did you mean"):

@@ -14,12 +14,12 @@ from tradingdata import sandbox
 
 @pytest.fixture
 def led() -> Iterator[sandbox.Service]:
-    """A day that stands at 09:15 until it is advanced."""
+    """A day whose clock stays at 09:15 until it is advanced."""
     with sandbox.start(speed=0) as running:
         yield running
 
 
-def test_without_a_speed_the_day_stands_at_its_end() -> None:
+def test_without_a_speed_the_day_is_at_its_end() -> None:
     with sandbox.start() as service:
         assert service.now == datetime(2026, 11, 20, 15, 30)
         first = ask(service, "order_book").body

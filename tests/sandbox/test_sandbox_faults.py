@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from calls import within
-from sandbox_calls import PATHS, SOURCE, Answer, ask, book_headers, connect
+from sandbox_calls import PATHS, SOURCE, Response, ask, book_headers, connect
 from tradingdata import sandbox
 
 ENDPOINTS = ["trade_book", "order_book", "search"]
@@ -31,14 +31,14 @@ def day(running: sandbox.Service) -> Iterator[sandbox.Service]:
     running.clear_faults()
 
 
-def after(day: sandbox.Service, kind: str, endpoint: str, **details: Any) -> Answer:
-    """The answer that meets the fault; the call after it is good again."""
+def after(day: sandbox.Service, kind: str, endpoint: str, **details: Any) -> Response:
+    """The call that meets the fault; the call after it succeeds."""
     good = ask(day, endpoint)
     assert good.status == 200
     day.fail_next(kind, **details)
-    answer = ask(day, endpoint)
+    response = ask(day, endpoint)
     assert ask(day, endpoint).body == good.body
-    return answer
+    return response
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
@@ -58,11 +58,11 @@ def after(day: sandbox.Service, kind: str, endpoint: str, **details: Any) -> Ans
 def test_a_refusal_is_a_status_with_an_error_envelope(
     day: sandbox.Service, endpoint: str, kind: str, status: int
 ) -> None:
-    answer = after(day, kind, endpoint)
-    assert answer.status == status
-    assert answer.json["status"] == "error"
-    assert answer.json["data"] is None
-    assert answer.json["message"]
+    response = after(day, kind, endpoint)
+    assert response.status == status
+    assert response.json["status"] == "error"
+    assert response.json["data"] is None
+    assert response.json["message"]
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,18 @@ def test_a_refusal_is_a_status_with_an_error_envelope(
 def test_retry_after_is_sent_as_asked(
     day: sandbox.Service, kind: str, given: object, sent: str | None
 ) -> None:
-    answer = after(day, kind, "trade_book", retry_after=given)
-    assert answer.headers.get("retry-after") == sent
-    assert "date" in answer.headers
+    response = after(day, kind, "trade_book", retry_after=given)
+    assert response.headers.get("retry-after") == sent
+    assert "date" in response.headers
 
 
-def test_429_asks_for_a_second_unless_told_otherwise(day: sandbox.Service) -> None:
+def test_429_asks_for_a_second_by_default(day: sandbox.Service) -> None:
     assert after(day, "429", "search").headers["retry-after"] == "1"
 
 
 def test_any_status_can_be_had(day: sandbox.Service) -> None:
-    answer = after(day, "status", "search", code=451, message="not here")
-    assert (answer.status, answer.json["message"]) == (451, "not here")
+    response = after(day, "status", "search", code=451, message="not here")
+    assert (response.status, response.json["message"]) == (451, "not here")
     assert after(day, "status", "search", code=299).status == 299
 
 
@@ -99,35 +99,35 @@ def test_any_status_can_be_had(day: sandbox.Service) -> None:
 def test_a_page_comes_instead_of_json(
     day: sandbox.Service, endpoint: str, kind: str, status: int
 ) -> None:
-    answer = after(day, kind, endpoint)
-    assert answer.status == status
-    assert answer.headers["content-type"].startswith("text/html")
-    assert b"<html>" in answer.body
+    response = after(day, kind, endpoint)
+    assert response.status == status
+    assert response.headers["content-type"].startswith("text/html")
+    assert b"<html>" in response.body
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_an_error_envelope_comes_with_200(day: sandbox.Service, endpoint: str) -> None:
-    answer = after(day, "error_envelope", endpoint, message="Session ended", status="failed")
-    assert answer.status == 200
-    assert answer.json == {"data": None, "message": "Session ended", "status": "failed"}
+    response = after(day, "error_envelope", endpoint, message="Session ended", status="failed")
+    assert response.status == 200
+    assert response.json == {"data": None, "message": "Session ended", "status": "failed"}
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_an_empty_body_comes_with_200(day: sandbox.Service, endpoint: str) -> None:
-    answer = after(day, "empty", endpoint)
-    assert (answer.status, answer.body) == (200, b"")
+    response = after(day, "empty", endpoint)
+    assert (response.status, response.body) == (200, b"")
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_bad_json_is_whole_and_nearly_right(day: sandbox.Service, endpoint: str) -> None:
-    answer = after(day, "bad_json", endpoint)
-    assert answer.status == 200
-    assert len(answer.body) == len(ask(day, endpoint).body)
+    response = after(day, "bad_json", endpoint)
+    assert response.status == 200
+    assert len(response.body) == len(ask(day, endpoint).body)
     with pytest.raises(json.JSONDecodeError):
-        json.loads(answer.body)
+        json.loads(response.body)
 
 
-def test_null_data_is_an_answer_without_records(day: sandbox.Service) -> None:
+def test_null_data_is_a_response_without_records(day: sandbox.Service) -> None:
     empty = {"data": None, "message": "Success", "status": "success"}
     assert after(day, "null_data", "trade_book").json == empty
     assert after(day, "null_data", "order_book").json == empty
@@ -135,8 +135,8 @@ def test_null_data_is_an_answer_without_records(day: sandbox.Service) -> None:
 
 
 def test_a_redirect_leads_elsewhere(day: sandbox.Service) -> None:
-    answer = after(day, "redirect", "trade_book", code=307, location="http://127.0.0.1:1/x")
-    assert (answer.status, answer.headers["location"]) == (307, "http://127.0.0.1:1/x")
+    response = after(day, "redirect", "trade_book", code=307, location="http://127.0.0.1:1/x")
+    assert (response.status, response.headers["location"]) == (307, "http://127.0.0.1:1/x")
     assert after(day, "redirect", "search").status == 302
 
 
@@ -151,14 +151,14 @@ def test_a_stall_sends_nothing_for_its_time(day: sandbox.Service, endpoint: str)
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_a_slow_answer_is_right_and_the_connection_stays(
+def test_a_slow_response_is_right_and_the_connection_stays(
     day: sandbox.Service, endpoint: str
 ) -> None:
     connection = connect(day)
     method, path, body = "POST", PATHS[endpoint], SOURCE
     if endpoint == "search":
         method, path, body = "GET", path + "?query=tata", b""
-    answers = []
+    responses = []
     for seconds in (0.8, 0):
         if seconds:
             day.fail_next("slow", seconds=seconds)
@@ -166,10 +166,10 @@ def test_a_slow_answer_is_right_and_the_connection_stays(
         with within(0.5):
             connection.request(method, path, body, book_headers(day))
             reply = connection.getresponse()
-        answers.append(reply.read())
+        responses.append(reply.read())
         assert time.monotonic() - begun >= seconds
     connection.close()
-    assert answers[0] == answers[1]
+    assert responses[0] == responses[1]
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
@@ -190,18 +190,18 @@ def test_a_reset_ends_the_connection_the_hard_way(
     day.fail_next("reset", at=at)
     with pytest.raises(ConnectionResetError) as caught:
         ask(day, endpoint)
-    # An orderly end would be told as RemoteDisconnected, which is a ConnectionResetError too.
+    # An orderly end would be reported as RemoteDisconnected, which is a ConnectionResetError too.
     assert caught.type is ConnectionResetError
     assert ask(day, endpoint).status == 200
 
 
-def test_every_kind_is_tested_and_told() -> None:
+def test_every_kind_is_tested_and_reported() -> None:
     tested = "expired_token forbidden 429 500 502 503 504 status html html_503 error_envelope stall"
     tested += " slow cut reset empty bad_json null_data redirect"
     assert set(sandbox.FAULTS) == set(tested.split())
     assert all(sandbox.FAULTS.values())
-    told = re.findall(r"\w+", sandbox.Service.fail_next.__doc__ or "")
-    assert set(sandbox.FAULTS) <= set(told)
+    reported = re.findall(r"\w+", sandbox.Service.fail_next.__doc__ or "")
+    assert set(sandbox.FAULTS) <= set(reported)
 
 
 def test_faults_come_in_turn_and_as_often_as_asked(day: sandbox.Service) -> None:
@@ -239,7 +239,7 @@ def test_a_fault_waits_for_its_endpoint_and_its_account(day: sandbox.Service) ->
         ({"kind": "500", "times": 0}, "times must be 1 or more"),
     ],
 )
-def test_a_slip_in_asking_is_told_at_once(
+def test_a_slip_in_asking_is_reported_at_once(
     day: sandbox.Service, arguments: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):

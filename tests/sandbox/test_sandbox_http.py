@@ -42,12 +42,12 @@ def test_a_book_is_for_the_bearer_of_a_token_only(
     headers = {"Content-Type": "application/json"}
     if authorization is not None:
         headers["Authorization"] = authorization.format(day.token())
-    answer = call(day, "POST", PATHS[endpoint], SOURCE, headers)
-    assert answer.status == 401
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.json["status"] == "error"
-    assert answer.json["data"] is None
-    assert day.token() not in answer.body.decode()
+    response = call(day, "POST", PATHS[endpoint], SOURCE, headers)
+    assert response.status == 401
+    assert response.headers["content-type"] == "application/json"
+    assert response.json["status"] == "error"
+    assert response.json["data"] is None
+    assert day.token() not in response.body.decode()
 
 
 @pytest.mark.parametrize("endpoint", BOOKS)
@@ -55,9 +55,9 @@ def test_a_book_is_for_the_bearer_of_a_token_only(
     "body", [b"", b"{}", b"[]", b"null", b'{"source":"X"}', b'{"source":1}', b"source=N", b"\xff"]
 )
 def test_another_body_is_refused(day: sandbox.Service, endpoint: str, body: bytes) -> None:
-    answer = call(day, "POST", PATHS[endpoint], body, book_headers(day))
-    assert answer.status == 400
-    assert answer.json["status"] == "error"
+    response = call(day, "POST", PATHS[endpoint], body, book_headers(day))
+    assert response.status == 400
+    assert response.json["status"] == "error"
 
 
 def test_spaces_and_a_charset_in_a_request_do_not_matter(day: sandbox.Service) -> None:
@@ -75,9 +75,9 @@ def test_another_content_type_is_refused(day: sandbox.Service) -> None:
     "path", ["/", "/api/v1/trade", "/api/v1/trade/book/", "/api/v2/stocks", "//[", "*"]
 )
 def test_another_path_is_not_found(day: sandbox.Service, path: str) -> None:
-    answer = call(day, "GET", path)
-    assert answer.status == 404
-    assert "/api/v1/order/book" in answer.json["message"]
+    response = call(day, "GET", path)
+    assert response.status == 404
+    assert "/api/v1/order/book" in response.json["message"]
 
 
 @pytest.mark.parametrize(
@@ -85,16 +85,16 @@ def test_another_path_is_not_found(day: sandbox.Service, path: str) -> None:
     [("trade_book", "GET"), ("order_book", "PUT"), ("search", "POST"), ("search", "BREW")],
 )
 def test_another_method_is_not_allowed(day: sandbox.Service, endpoint: str, method: str) -> None:
-    answer = call(day, method, PATHS[endpoint])
-    assert answer.status == 405
-    assert answer.headers["allow"] == ("GET" if endpoint == "search" else "POST")
+    response = call(day, method, PATHS[endpoint])
+    assert response.status == 405
+    assert response.headers["allow"] == ("GET" if endpoint == "search" else "POST")
 
 
 def test_head_has_no_body(day: sandbox.Service) -> None:
-    answer = call(day, "HEAD", PATHS["search"])
-    assert answer.status == 405
-    assert int(answer.headers["content-length"]) > 0
-    assert answer.body == b""
+    response = call(day, "HEAD", PATHS["search"])
+    assert response.status == 405
+    assert int(response.headers["content-length"]) > 0
+    assert response.body == b""
 
 
 @pytest.mark.parametrize("endpoint", [*BOOKS, "search"])
@@ -114,16 +114,16 @@ def test_a_body_is_packed_for_who_takes_gzip(day: sandbox.Service, endpoint: str
 @pytest.mark.parametrize("accepted", ["identity", "gzip;q=0", "br"])
 def test_a_body_is_plain_for_who_does_not_take_gzip(day: sandbox.Service, accepted: str) -> None:
     headers = book_headers(day) | {"Accept-Encoding": accepted}
-    answer = call(day, "POST", PATHS["trade_book"], SOURCE, headers)
-    assert "content-encoding" not in answer.headers
+    response = call(day, "POST", PATHS["trade_book"], SOURCE, headers)
+    assert "content-encoding" not in response.headers
 
 
 def test_a_small_body_is_not_packed(day: sandbox.Service) -> None:
-    answer = call(
+    response = call(
         day, "GET", f"{PATHS['search']}?query=RELIANCE", headers={"Accept-Encoding": "gzip"}
     )
-    assert "content-encoding" not in answer.headers
-    assert len(answer.body) < 1024
+    assert "content-encoding" not in response.headers
+    assert len(response.body) < 1024
 
 
 @pytest.mark.parametrize("endpoint", ["search", "trade_book"])
@@ -145,27 +145,27 @@ def test_many_calls_go_over_one_connection_without_a_stall(
     connection.close()
 
 
-def test_requests_may_be_sent_ahead_and_are_answered_in_order(day: sandbox.Service) -> None:
+def test_requests_may_be_sent_ahead_and_get_responses_in_order(day: sandbox.Service) -> None:
     request = "GET /api/v1/stocks?query={} HTTP/1.1\r\nHost: x\r\n{}\r\n"
     sent = [request.format("TCS", ""), request.format("INFY", "Connection: close\r\n")]
-    answers = raw(day, "".join(sent).encode())
-    assert answers.count(b"HTTP/1.1 200 OK\r\n") == 2
-    assert answers.index(b"Tata Consultancy") < answers.index(b"Infosys")
-    assert b"Connection: close\r\n" in answers
+    responses = raw(day, "".join(sent).encode())
+    assert responses.count(b"HTTP/1.1 200 OK\r\n") == 2
+    assert responses.index(b"Tata Consultancy") < responses.index(b"Infosys")
+    assert b"Connection: close\r\n" in responses
 
 
 def test_a_connection_of_http_1_0_closes(day: sandbox.Service) -> None:
-    answer = raw(day, b"GET /api/v1/stocks?query=TCS HTTP/1.0\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert b"Connection: close\r\n" in answer
+    response = raw(day, b"GET /api/v1/stocks?query=TCS HTTP/1.0\r\n\r\n")
+    assert response.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"Connection: close\r\n" in response
 
 
-def test_who_waits_to_be_told_to_go_on_is_told(day: sandbox.Service) -> None:
+def test_a_client_that_waits_for_100_continue_receives_it(day: sandbox.Service) -> None:
     headers = book_headers(day) | {"Expect": "100-continue", "Content-Length": str(len(SOURCE))}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     request = f"POST {PATHS['trade_book']} HTTP/1.1\r\n{lines}\r\n".encode() + SOURCE
-    answer = raw(day, request)
-    assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+    response = raw(day, request)
+    assert response.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
 
 
 @pytest.mark.parametrize(
@@ -184,16 +184,16 @@ def test_who_waits_to_be_told_to_go_on_is_told(day: sandbox.Service) -> None:
 def test_what_is_not_http_is_refused_and_ends_the_connection(
     day: sandbox.Service, request_: bytes, status: int
 ) -> None:
-    answer = raw(day, request_)
-    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
-    assert b"Connection: close\r\n" in answer
+    response = raw(day, request_)
+    assert response.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"Connection: close\r\n" in response
 
 
-def test_many_clients_are_answered_at_once(day: sandbox.Service) -> None:
+def test_many_clients_get_responses_at_once(day: sandbox.Service) -> None:
     expected = ask(day, "trade_book").body
     with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(lambda _: ask(day, "trade_book").body, range(160)))
-    assert set(answers) == {expected}
+        responses = list(pool.map(lambda _: ask(day, "trade_book").body, range(160)))
+    assert set(responses) == {expected}
 
 
 def test_accounts_see_their_own_books_only(day: sandbox.Service) -> None:
@@ -211,9 +211,9 @@ def test_accounts_see_their_own_books_only(day: sandbox.Service) -> None:
 def test_a_big_book_starts_in_seconds_and_is_served_well() -> None:
     begun = time.process_time()  # the service runs in this process
     with sandbox.start(orders=20_000) as service:
-        answer = ask(service, "trade_book")
+        response = ask(service, "trade_book")
         assert time.process_time() - begun < 20
-        assert len(answer.json["data"]) > 20_000
+        assert len(response.json["data"]) > 20_000
         again = time.process_time()
-        assert ask(service, "trade_book").body == answer.body
+        assert ask(service, "trade_book").body == response.body
         assert time.process_time() - again < 2

@@ -59,9 +59,9 @@ def test_every_value_has_the_documented_type(day: sandbox.Service, record: str) 
 
 def test_the_envelope_is_that_of_the_service(day: sandbox.Service) -> None:
     for endpoint in ("trade_book", "order_book"):
-        answer = ask(day, endpoint)
-        assert list(answer.json) == ["data", "message", "status"]
-        assert answer.body.endswith(b'],"message":"Success","status":"success"}')
+        response = ask(day, endpoint)
+        assert list(response.json) == ["data", "message", "status"]
+        assert response.body.endswith(b'],"message":"Success","status":"success"}')
 
 
 def test_rows_are_numbered_and_keys_are_unique(day: sandbox.Service) -> None:

@@ -88,10 +88,10 @@ def test_a_query_may_hold_any_character(day: sandbox.Service) -> None:
     ],
 )
 def test_a_query_that_makes_no_sense_is_refused(day: sandbox.Service, query: str) -> None:
-    answer = call(day, "GET", PATHS["search"] + quote(query, safe="?=&%"))
-    assert answer.status == 400
-    assert answer.json["status"] == "error"
-    assert answer.json["message"]
+    response = call(day, "GET", PATHS["search"] + quote(query, safe="?=&%"))
+    assert response.status == 400
+    assert response.json["status"] == "error"
+    assert response.json["message"]
 
 
 def test_the_search_needs_no_token_and_heeds_none(day: sandbox.Service) -> None:

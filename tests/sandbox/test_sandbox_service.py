@@ -233,7 +233,7 @@ def test_to_import_it_brings_no_heavy_package() -> None:
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
-def test_it_runs_in_a_process_of_its_own_until_it_is_told_to_end(end: signal.Signals) -> None:
+def test_it_runs_in_a_process_of_its_own_until_it_is_signalled(end: signal.Signals) -> None:
     arguments = "--port 0 --seed 5 --day 2026-03-02 --speed 60 --accounts cash,margin --orders 20"
     with python("-m", "tradingdata.sandbox", *arguments.split()) as process:
         assert process.stdout is not None

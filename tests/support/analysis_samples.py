@@ -1,4 +1,4 @@
-"""Trades and orders made by hand for the tests of calculations, and strategies of them."""
+"""Manually constructed trades and orders for tests of calculations, and Hypothesis strategies."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def clock(text: str, day: dt.date = DAY) -> dt.datetime:
     return dt.datetime.combine(day, dt.time.fromisoformat(text), zone)
 
 
-def answer(
+def response(
     kind: type[Any],
     records: Iterable[object],
     at: dt.datetime | None = None,
@@ -48,13 +48,13 @@ def order(number: str = "1", day: dt.date = DAY, **values: Any) -> dict[str, Any
     return orders(1)[0] | {"order_no": number, "order_date_time": f"{day} 10:00:00"} | values
 
 
-def trade_answer(*records: object, at: str | None = "15:45", **options: Any) -> td.TradeBook:
-    book: td.TradeBook = answer(td.TradeBook, records, clock(at) if at else None, **options)
+def trade_response(*records: object, at: str | None = "15:45", **options: Any) -> td.TradeBook:
+    book: td.TradeBook = response(td.TradeBook, records, clock(at) if at else None, **options)
     return book
 
 
-def order_answer(*records: object, at: str | None = "15:45", **options: Any) -> td.OrderBook:
-    book: td.OrderBook = answer(td.OrderBook, records, clock(at) if at else None, **options)
+def order_response(*records: object, at: str | None = "15:45", **options: Any) -> td.OrderBook:
+    book: td.OrderBook = response(td.OrderBook, records, clock(at) if at else None, **options)
     return book
 
 

@@ -1,6 +1,6 @@
 """Which tests cover which fault, read off their names, docstrings and parameters.
 
-python tests/support/fault_matrix.py lists them: F19  test_faults_framing::test_a_damaged_answer_...
+python tests/support/fault_matrix.py lists them: F19 test_faults_framing::test_a_damaged_response...
 """
 
 from __future__ import annotations

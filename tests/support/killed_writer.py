@@ -2,7 +2,7 @@
 
 It reads a job a line: a path, then either the number of the system call to die at (0: none) and how
 (0 before it, 1 half done, 2 after it), or -1 and the microseconds until it is killed from outside.
-It answers a line for each: how many answers were acknowledged, how many system calls were seen (0
+It prints a line for each: the number of acknowledged responses, that of system calls (0
 where it was killed), and whether it was killed.
 """
 
@@ -15,21 +15,21 @@ import sys
 import time
 
 import tradingdata as td
-from archiving import clock, trade, trade_answer
+from archiving import clock, trade, trade_response
 
-ANSWERS = 3
+RESPONSES = 3
 NEW_ROWS = 3
 
 
-def answers() -> list[td.TradeBook]:
-    """Answers of which each has rows of its own, and one row that all share and change."""
+def responses() -> list[td.TradeBook]:
+    """Responses of which each has rows of its own, and one row that all share and change."""
     return [
-        trade_answer(
+        trade_response(
             trade("shared", quantity=number),
             *(trade(f"{number}-{row}", quantity=number) for row in range(NEW_ROWS)),
             at=clock(f"10:{number:02}").strftime("%H:%M"),
         )
-        for number in range(ANSWERS)
+        for number in range(RESPONSES)
     ]
 
 
@@ -42,10 +42,10 @@ def write(path: str, books: list[td.TradeBook], acknowledged: int) -> None:
 
 def main() -> None:
     killer = ctypes.CDLL(None)
-    books = answers()
+    books = responses()
     for line in sys.stdin:
         path, number, how = line.rstrip("\n").rsplit("\t", 2)
-        told, tell = os.pipe()
+        reported, tell = os.pipe()
         counted, count = os.pipe()
         child = os.fork()
         if child == 0:
@@ -61,8 +61,8 @@ def main() -> None:
         _, status = os.waitpid(child, 0)
         killed = os.WIFSIGNALED(status)
         assert killed or status == 0, status
-        acknowledged, calls = (os.read(pipe, 4096) for pipe in (told, counted))
-        os.close(told)
+        acknowledged, calls = (os.read(pipe, 4096) for pipe in (reported, counted))
+        os.close(reported)
         os.close(counted)
         print(len(acknowledged), int(calls or 0), int(killed), flush=True)
 

@@ -62,12 +62,12 @@ def _refuse(constant: str) -> None:
 def _once(pairs: Pairs, names: set[str]) -> dict[str, Any]:
     known = [name for name, _ in pairs if name in names]
     if len(known) != len(set(known)):
-        raise Refused("a known name stands twice")
+        raise Refused("a known name occurs twice")
     return dict(pairs)
 
 
 def rows_of(body: bytes, kind: str) -> list[dict[str, Any]]:
-    """The rows of a book, each by name; Refused where an answer is none, or says no."""
+    """The rows of a book, each by name; raises Refused for anything but a successful response."""
     envelope = _once(read(body), {"data", "message", "status"})
     status = envelope.get("status")
     if isinstance(status, Literal) or not isinstance(status, str) or status.lower() != "success":

@@ -85,5 +85,5 @@ def read(kind: str, body: bytes) -> Sample:
 
 
 def empty(kind: str) -> Any:
-    """A book without rows, as the service answers when there are none."""
+    """A book without rows, as the service sends it when there are none."""
     return BOOKS[kind].from_json(body_of(kind, []))

@@ -22,8 +22,8 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An answer as it came over the wire."""
+class Response:
+    """A response as it came over the wire."""
 
     status: int
     headers: dict[str, str]
@@ -47,13 +47,13 @@ def call(
     headers: dict[str, str] | None = None,
     *,
     timeout: float = 10,
-) -> Answer:
+) -> Response:
     connection = connect(service, timeout)
     try:
         connection.request(method, path, body, headers or {})
         reply = connection.getresponse()
         names = {name.lower(): value for name, value in reply.getheaders()}
-        return Answer(reply.status, names, reply.read())
+        return Response(reply.status, names, reply.read())
     finally:
         connection.close()
 
@@ -67,7 +67,7 @@ def book_headers(service: Service, account: str | None = None) -> dict[str, str]
 
 def ask(
     service: Service, endpoint: str, account: str | None = None, *, timeout: float = 10
-) -> Answer:
+) -> Response:
     """A well-formed call of an endpoint by the client's name for it."""
     if endpoint == "search":
         return call(service, "GET", f"{PATHS[endpoint]}?query=tata", timeout=timeout)
@@ -84,9 +84,9 @@ def orders(service: Service, account: str | None = None) -> list[Record]:
 
 
 def search(service: Service, query: str, **numbers: object) -> list[Record]:
-    answer = call(service, "GET", f"{PATHS['search']}?{urlencode({'query': query, **numbers})}")
-    assert answer.status == 200, answer.body
-    return list(answer.json)
+    response = call(service, "GET", f"{PATHS['search']}?{urlencode({'query': query, **numbers})}")
+    assert response.status == 200, response.body
+    return list(response.json)
 
 
 def column(rows: Iterable[Record], name: str) -> list[Any]:

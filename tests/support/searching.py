@@ -86,12 +86,12 @@ def codes(rows: Iterable[Record]) -> list[Any]:
     return [row["co_code"] for row in rows]
 
 
-def listing(*answers: list[Record]) -> Choice:
+def listing(*responses: list[Record]) -> Choice:
     """A service that gives these pages whatever size is asked for, and empty ones behind them."""
 
     def choose(request: Any) -> Behaviour:
         number = int(dict(request.query)["page"])
-        return json_reply(answers[number - 1] if number <= len(answers) else [])
+        return json_reply(responses[number - 1] if number <= len(responses) else [])
 
     return choose
 

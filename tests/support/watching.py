@@ -1,4 +1,4 @@
-"""A watch without a service and without waiting: answers from a list, a clock that jumps."""
+"""A watch without a service and without waiting: responses from a list, a clock that jumps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tradingdata.watch.polling import watch
 from tradingdata.watch.state import OrderState, TradeState
 
 Record = dict[str, Any]
-Answer = TypeVar("Answer")
+Response = TypeVar("Response")
 
 
 class Clock:
@@ -31,30 +31,33 @@ class Clock:
 
 
 class Polls:
-    """Hands out answers one by one; an error is raised, a function asked. Notes when."""
+    """Returns responses one by one, raises errors, calls functions, and records when."""
 
     def __init__(
-        self, answers: Iterable[Any], clock: Clock, decode: Callable[[Any], Any] = lambda body: body
+        self,
+        responses: Iterable[Any],
+        clock: Clock,
+        decode: Callable[[Any], Any] = lambda body: body,
     ) -> None:
-        self._answers = iter(answers)
+        self._responses = iter(responses)
         self._clock = clock
         self._decode = decode
         self.at: list[float] = []
 
     def __call__(self) -> Any:
         self.at.append(self._clock.now)
-        answer = next(self._answers, None)
-        if callable(answer):
-            answer = answer()
-        if answer is None:
+        response = next(self._responses, None)
+        if callable(response):
+            response = response()
+        if response is None:
             raise Over
-        if isinstance(answer, Exception):
-            raise answer
-        return self._decode(answer)
+        if isinstance(response, Exception):
+            raise response
+        return self._decode(response)
 
 
 class Over(Exception):
-    """The answers are used up."""
+    """The responses are used up."""
 
 
 def order_book(records: list[Record]) -> td.OrderBook:
@@ -66,9 +69,9 @@ def trade_book(records: list[Record]) -> td.TradeBook:
 
 
 def order_updates(
-    *answers: Any, clock: Clock | None = None, interval: float = 5.0, **options: Any
+    *responses: Any, clock: Clock | None = None, interval: float = 5.0, **options: Any
 ) -> Iterator[td.OrderUpdate]:
-    """The updates of a watch that meets these answers (bodies' records, or errors)."""
+    """The updates of a watch that meets these responses (bodies' records, or errors)."""
     clock = Clock() if clock is None else clock
     state = OrderState(
         options.pop("ignore", ("row_no", "ref_ltp")),
@@ -76,22 +79,26 @@ def order_updates(
         options.pop("where", None),
     )
     polls = Polls(
-        answers, clock, lambda told: told if isinstance(told, td.OrderBook) else order_book(told)
+        responses,
+        clock,
+        lambda reported: reported if isinstance(reported, td.OrderBook) else order_book(reported),
     )
     return until_over(watch(polls, state, interval, clock=clock, sleep=clock.sleep))
 
 
-def trade_updates(*answers: Any, **options: Any) -> Iterator[td.TradeUpdate]:
+def trade_updates(*responses: Any, **options: Any) -> Iterator[td.TradeUpdate]:
     """The same for trades."""
     clock = Clock()
     polls = Polls(
-        answers, clock, lambda told: told if isinstance(told, td.TradeBook) else trade_book(told)
+        responses,
+        clock,
+        lambda reported: reported if isinstance(reported, td.TradeBook) else trade_book(reported),
     )
     state = TradeState(options.pop("previous", None), options.pop("where", None))
     return until_over(watch(polls, state, 5.0, clock=clock, sleep=clock.sleep))
 
 
-def until_over(updates: Iterable[Answer]) -> Iterator[Answer]:
+def until_over(updates: Iterable[Response]) -> Iterator[Response]:
     iterator = iter(updates)
     while True:
         try:
@@ -108,7 +115,7 @@ def some_trades(count: int = 3, **overrides: Any) -> list[Record]:
     return trades(count, trade_no=str, **overrides)
 
 
-def told(update: td.OrderUpdate) -> list[tuple[str, str | None, tuple[str, ...]]]:
+def reported(update: td.OrderUpdate) -> list[tuple[str, str | None, tuple[str, ...]]]:
     return [(change.kind, change.order.order_no, change.fields) for change in update.changes]
 
 

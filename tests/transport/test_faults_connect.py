@@ -1,4 +1,4 @@
-"""Faults on the way to a connection, F1 to F8 but for TLS: what the caller is told, and when."""
+"""Faults on the way to a connection, F1 to F8 but for TLS: what the caller sees, and when."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_f7_an_empty_reply_is_tried_again(call: Any) -> None:
         assert len(service.requests) == 2
 
 
-def test_f7_an_empty_reply_each_time_is_told() -> None:
+def test_f7_an_empty_reply_each_time_is_reported() -> None:
     with served(then=empty_reply) as service:
         error = failure(service.base_url, attempts=2)
     assert type(error) is td.TransportError
@@ -171,7 +171,7 @@ def test_f7_an_empty_reply_each_time_is_told() -> None:
     [http09(), garbage(), garbage(b"SSH-2.0-OpenSSH_9.2\r\n"), garbage(b"HTTP/9.9 200 OK\r\n\r\n")],
     ids=["F8 HTTP/0.9", "F8 garbage", "F8 another protocol", "F8 another version"],
 )
-def test_what_is_no_http_is_told_at_once(call: Any, behaviour: Any) -> None:
+def test_what_is_no_http_is_reported_at_once(call: Any, behaviour: Any) -> None:
     with served(then=behaviour) as service:
         error = failure(service.base_url, call=call)
         assert len(service.requests) == 1
@@ -181,7 +181,7 @@ def test_what_is_no_http_is_told_at_once(call: Any, behaviour: Any) -> None:
 
 
 @both
-def test_a_port_that_never_answers_ends_at_the_deadline(call: Any) -> None:
+def test_a_port_that_never_responds_ends_at_the_deadline(call: Any) -> None:
     """F31: the connection stands and nothing comes."""
     with deaf_port() as port, within(0.3, at_least=0.25):
         error = failure(f"http://127.0.0.1:{port}", call=call, timeout=0.3)

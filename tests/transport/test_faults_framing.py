@@ -74,17 +74,17 @@ PASSING = [
 
 @both
 @pytest.mark.parametrize(("behaviour", "message"), PASSING)
-def test_a_damaged_answer_is_tried_again(call: Any, behaviour: Behaviour, message: str) -> None:
-    told: list[td.Retry] = []
+def test_a_damaged_response_is_tried_again(call: Any, behaviour: Behaviour, message: str) -> None:
+    reported: list[td.Retry] = []
     with served(behaviour, good_book()) as service:
-        book = call(service.base_url, on_retry=told.append)
+        book = call(service.base_url, on_retry=reported.append)
     assert len(book) == 3
     assert book.response.attempts == 2
-    assert [retry.attempt for retry in told] == [1]
+    assert [retry.attempt for retry in reported] == [1]
 
 
 @pytest.mark.parametrize(("behaviour", "message"), PASSING)
-def test_an_answer_that_stays_damaged_is_told(behaviour: Behaviour, message: str) -> None:
+def test_a_response_that_stays_damaged_is_reported(behaviour: Behaviour, message: str) -> None:
     with served(then=behaviour) as service:
         with pytest.raises(td.TransportError, match=message) as caught:
             sync_call(service.base_url, attempts=2)
@@ -207,7 +207,7 @@ def test_what_stalls_or_drips_ends_at_the_deadline(
         call(service.base_url, timeout=0.3)
 
 
-def test_f31_a_stall_on_a_kept_connection_is_told_as_one(service: Service) -> None:
+def test_f31_a_stall_on_a_kept_connection_is_reported_as_one(service: Service) -> None:
     service.script(good_book(), stall_before_headers())
     with td.Client(service.base_url, access_token=TOKEN) as client:
         client.trade_book()
@@ -247,7 +247,7 @@ def test_f34_a_length_above_the_cap_is_refused_before_its_body(service: Service)
     assert error.elapsed < 1
 
 
-def test_an_error_answer_is_not_read_without_end(service: Service) -> None:
+def test_an_error_response_is_not_read_without_end(service: Service) -> None:
     """The body of a status other than 200 is only for the message: its head is enough."""
 
     def endless_error(connection: Any) -> None:

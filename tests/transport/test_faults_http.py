@@ -51,7 +51,7 @@ NO_JSON = PREFIX + "the response is not the JSON that the service documents: "
         (505, td.ServerError, "try_later"),
     ],
 )
-def test_a_status_that_will_not_change_is_told_at_once(
+def test_a_status_that_will_not_change_is_reported_at_once(
     call: Any, status: int, kind: type[td.StatusError], hint: str | None
 ) -> None:
     """F44, F45, F46: an error of its own kind, the service's message, no second attempt."""
@@ -233,7 +233,7 @@ def test_a_redirect_is_refused_and_carries_nothing_anywhere(status: int, target:
     assert "?a=b" not in str(error)
 
 
-def test_not_modified_is_no_redirect_and_no_answer() -> None:
+def test_not_modified_is_no_redirect_and_no_response() -> None:
     with served(then=reply(304)) as service:
         error = failure(service.base_url)
     assert "HTTP 304; the service does not document this status" in str(error)
@@ -287,9 +287,9 @@ class TestConnections:
             assert service.connections[0].alpn in {None, "http/1.1"}
             assert service.requests[0].version == "HTTP/1.1"
 
-    @pytest.mark.parametrize("answer", [h2_goaway(), h2_reset()], ids=["goaway", "reset"])
-    def test_f72_frames_of_http_2_are_no_answer(self, service: Service, answer: Any) -> None:
-        frames = answer(1)
+    @pytest.mark.parametrize("response", [h2_goaway(), h2_reset()], ids=["goaway", "reset"])
+    def test_f72_frames_of_http_2_are_no_response(self, service: Service, response: Any) -> None:
+        frames = response(1)
 
         def send_frames(connection: Connection) -> None:
             connection.send(frames)

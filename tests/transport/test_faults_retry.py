@@ -37,28 +37,28 @@ def waits(
     *behaviours: Behaviour, call: Callable[..., Any] = sync_call, **options: Any
 ) -> list[float]:
     """The delays that the client announced before it got its book."""
-    told: list[td.Retry] = []
+    reported: list[td.Retry] = []
     with served(*behaviours, good_book()) as service:
-        assert len(call(service.base_url, on_retry=told.append, **options)) == 3
-    return [retry.delay for retry in told]
+        assert len(call(service.base_url, on_retry=reported.append, **options)) == 3
+    return [retry.delay for retry in reported]
 
 
 @both
 def test_four_attempts_with_full_jitter_between_them(call: Any) -> None:
-    """F51: at most 0.25, 0.5 and 1 s; the last failure is told."""
-    told: list[td.Retry] = []
+    """F51: at most 0.25, 0.5 and 1 s; the last failure is reported."""
+    reported: list[td.Retry] = []
     with served(then=reply(503)) as service:
-        error = failure(service.base_url, call=call, on_retry=told.append)
+        error = failure(service.base_url, call=call, on_retry=reported.append)
         times = [request.at for request in service.requests]
     assert len(times) == 4
     assert error.attempts == 4
-    assert [retry.attempt for retry in told] == [1, 2, 3]
-    assert {retry.call for retry in told} == {"trade_book"}
-    assert all("HTTP 503" in retry.reason for retry in told)
-    for i, (retry, before, after) in enumerate(zip(told, times, times[1:], strict=False)):
+    assert [retry.attempt for retry in reported] == [1, 2, 3]
+    assert {retry.call for retry in reported} == {"trade_book"}
+    assert all("HTTP 503" in retry.reason for retry in reported)
+    for i, (retry, before, after) in enumerate(zip(reported, times, times[1:], strict=False)):
         assert 0 <= retry.delay <= 0.25 * 2**i
         assert retry.delay - 0.01 <= after - before <= retry.delay + 0.3
-    assert error.elapsed >= sum(retry.delay for retry in told)
+    assert error.elapsed >= sum(retry.delay for retry in reported)
 
 
 def test_the_waits_differ() -> None:
@@ -76,15 +76,15 @@ def test_attempts_are_counted_as_asked(attempts: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "answer"),
+    ("what", "response"),
     [
         ("trade_book", good_book()),
         ("order_book", json_reply({"status": "success", "message": "", "data": []})),
         ("search", json_reply([])),
     ],
 )
-def test_every_call_only_reads_and_is_tried_again(what: str, answer: Behaviour) -> None:
-    with served(cut_content_length(), reply(502), answer) as service:
+def test_every_call_only_reads_and_is_tried_again(what: str, response: Behaviour) -> None:
+    with served(cut_content_length(), reply(502), response) as service:
         arguments = ["tata"] if what == "search" else []
         sync_call(service.base_url, what, *arguments)
         assert len(service.requests) == 3
@@ -103,7 +103,7 @@ def test_f48_retry_after_of_a_503_too() -> None:
 
 @both
 @pytest.mark.parametrize("value", ["61", "3600", "1000000"])
-def test_f48_a_longer_wait_than_a_minute_is_told_instead(call: Any, value: str) -> None:
+def test_f48_a_longer_wait_than_a_minute_is_reported_instead(call: Any, value: str) -> None:
     with served(then=retry_after(value)) as service:
         error = failure(service.base_url, call=call, timeout=300)
         assert len(service.requests) == 1
@@ -114,7 +114,7 @@ def test_f48_a_longer_wait_than_a_minute_is_told_instead(call: Any, value: str) 
     assert "; make fewer requests, or pass rate_limit=" in str(error)
 
 
-def test_f48_a_longer_wait_than_the_deadline_is_told_instead() -> None:
+def test_f48_a_longer_wait_than_the_deadline_is_reported_instead() -> None:
     with within(0.5), served(then=retry_after("20")) as service:
         error = failure(service.base_url, timeout=5)
         assert len(service.requests) == 1
@@ -132,7 +132,7 @@ def test_f48_a_longer_wait_than_the_deadline_is_told_instead() -> None:
     ],
     ids=["F49 date", "F49 past", "F49 RFC 850", "F49 asctime"],
 )
-def test_f49_a_date_counts_from_the_answer_s_own_date(
+def test_f49_a_date_counts_from_the_response_s_own_date(
     value: str, date: str, seconds: float
 ) -> None:
     """F49, F110: whatever the local clock says; never below zero."""

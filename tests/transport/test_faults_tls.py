@@ -55,7 +55,7 @@ def test_a_bad_certificate_is_refused_at_once(
     assert message in str(error)
 
 
-def test_f12_an_organisation_s_own_authority_is_told_how_to_be_trusted(ca: Authority) -> None:
+def test_f12_an_organisation_s_own_authority_gets_advice(ca: Authority) -> None:
     with Service(tls=ca.unknown_ca()) as service:
         error = failure(service.base_url, ca_file=ca.pem_file)
     assert "pass the PEM file of the authorities that you trust as ca_file=" in str(error)

@@ -89,7 +89,7 @@ def test_f66_the_environment_s_proxy_is_left_out(
         (503, 2, "the proxy refused to connect to api.example.test (503)"),
     ],
 )
-def test_f66_a_proxy_that_refuses_is_told_from_the_service(
+def test_f66_a_proxy_that_refuses_is_distinguished_from_the_service(
     proxy: Proxy,
     tls_service: Service,
     ca: Authority,

@@ -157,7 +157,7 @@ def test_nginx_serves_many_calls_of_asyncio(nginx: Files) -> None:
     assert asyncio.run(run()) == {ROWS}
 
 
-def test_nginx_s_errors_are_told(nginx: Files) -> None:
+def test_nginx_s_errors_are_reported(nginx: Files) -> None:
     url = f"https://127.0.0.1:{nginx.port}"
     error = failure(url + "/elsewhere", ca_file=nginx.ca)
     assert isinstance(error, td.NotFoundError)
@@ -176,7 +176,7 @@ def test_nginx_is_not_trusted_without_its_authority(nginx: Files) -> None:
     assert "pass the PEM file of the authorities that you trust as ca_file=" in str(error)
 
 
-def test_f72_a_server_of_http_2_alone_is_told_and_not_waited_for(nghttpd: Files) -> None:
+def test_f72_a_server_of_http_2_alone_is_reported_and_not_waited_for(nghttpd: Files) -> None:
     """F72: HTTP/1.1 is what is spoken; a server without it ends the call with an error."""
     error = failure(f"https://127.0.0.1:{nghttpd.port}", ca_file=nghttpd.ca, attempts=1, timeout=5)
     assert isinstance(error, td.TransportError)

@@ -190,7 +190,7 @@ def test_a_path_of_the_base_url_goes_before_the_service_s_own(
     assert search.target == prefix.rstrip("/") + "/api/v1/stocks?query=x&page=1&limit=100"
 
 
-def test_dots_in_the_base_url_are_sent_as_they_stand_or_resolved_but_never_escape(
+def test_dots_in_the_base_url_are_sent_unchanged_or_resolved_but_never_escape(
     service: Service,
 ) -> None:
     service.script(reply(200, EMPTY_BOOK))

@@ -1,4 +1,4 @@
-"""A simulated day of an exchange, watched through lossy, late, stale and reordered answers."""
+"""A simulated day of an exchange, watched through lossy, late, stale and reordered responses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILLS = some_trades(60)
 
 @dataclass
 class Exchange:
-    """The day's states, second by second; what ticks is put in when an answer is made."""
+    """The day's states, second by second; what ticks is put in when a response is made."""
 
     orders: list[list[Record]] = field(default_factory=list)
     trades: list[list[Record]] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Exchange:
 
 @dataclass
 class Service:
-    """Answers of that day, as they come: lost, late, out of date, in another order."""
+    """Responses of that day, as they come: lost, late, out of date, in another order."""
 
     states: list[list[Record]]
     clock: Clock
@@ -79,12 +79,12 @@ class Service:
     chance: random.Random
     staleness: float
     most_stale: int = 1000
-    stale: int = 0  # so many answers in a row were out of date
+    stale: int = 0  # the last responses in a row that were out of date
 
     def second(self) -> int:
         return int(self.clock.now - self.start)
 
-    def answer(self) -> Any:
+    def response(self) -> Any:
         # After the close: the longest back-off (60 s), then at least three responses 15 s apart.
         if self.second() >= SESSION + 150:
             return None
@@ -117,7 +117,7 @@ class Service:
 
 def updates_of(kind: type, interval: float, service: Service) -> list[Any]:
     clock = service.clock
-    polls = Polls(iter(lambda: service.answer, None), clock, kind.from_json)  # type: ignore[attr-defined]
+    polls = Polls(iter(lambda: service.response, None), clock, kind.from_json)  # type: ignore[attr-defined]
     state: Any = (
         OrderState(("row_no", "ref_ltp"), None) if kind is td.OrderBook else TradeState(None)
     )
@@ -157,7 +157,7 @@ def test_the_final_states_are_exact_and_the_changes_lead_there(
             if change.kind == "new":
                 assert number not in known
             else:
-                assert content([change.previous]) == [known[number]]  # no change is told twice
+                assert content([change.previous]) == [known[number]]  # no change is reported twice
             if change.kind == "gone":
                 del known[number]
             else:
@@ -169,7 +169,7 @@ def test_the_final_states_are_exact_and_the_changes_lead_there(
 
 @settings(deadline=None, max_examples=30)
 @given(**DAYS)
-def test_each_fill_of_the_day_is_told_once(seed: int, interval: float, stale: float) -> None:
+def test_each_fill_of_the_day_is_reported_once(seed: int, interval: float, stale: float) -> None:
     day = Exchange.day(random.Random(seed))
     updates = updates_of(td.TradeBook, interval, service_of(day.trades, seed, stale))
     fills = [fill for update in updates for fill in update.fills]
@@ -177,8 +177,8 @@ def test_each_fill_of_the_day_is_told_once(seed: int, interval: float, stale: fl
     assert sorted(str(fill.trade_no) for fill in fills) == sorted(wanted)
 
 
-def test_an_order_that_only_moves_on_is_never_told_to_go_back() -> None:
-    """Two old answers in a row are held: what an order has done only grows."""
+def test_an_order_that_only_moves_on_is_never_reported_as_going_back() -> None:
+    """Two old responses in a row are held: what an order has done only grows."""
     for seed in range(8):
         day = Exchange.day(random.Random(seed))
         service = service_of(day.orders, seed, 0.4, most_stale=2)

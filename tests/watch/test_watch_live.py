@@ -16,7 +16,7 @@ import pytest
 import tradingdata as td
 from calls import TOKEN, in_time, run_child, within
 from service import Service, book_reply, html_reply, orders, retry_after, stall, trades
-from watching import content, told
+from watching import content, reported
 
 UNCHANGED = orders(20, pan_no="ABCDE1234F", order_no=str)
 
@@ -67,7 +67,7 @@ def test_an_unchanged_response_changes_nothing(watched: Any, service: Service) -
 
 
 @both
-def test_a_miss_is_told_and_the_watch_goes_on(watched: Any, service: Service) -> None:
+def test_a_miss_is_reported_and_the_watch_goes_on(watched: Any, service: Service) -> None:
     service.script(
         book_reply(UNCHANGED), html_reply(503), book_reply(UNCHANGED), retry_after("0"),
         book_reply(UNCHANGED[1:]),
@@ -76,7 +76,7 @@ def test_a_miss_is_told_and_the_watch_goes_on(watched: Any, service: Service) ->
     missed = [update.missed for update in updates]
     assert [type(error) for error in missed if error] == [td.ServerError, td.RateLimitError]
     assert [len(update.orders) for update in updates] == [20, 20, 20, 20, 19]
-    assert told(updates[4]) == [("gone", "0", ())]
+    assert reported(updates[4]) == [("gone", "0", ())]
 
 
 @both
@@ -114,12 +114,12 @@ def test_a_watch_that_is_left_leaves_nothing(service: Service) -> None:
     client.order_book()
     threads = threading.active_count()  # the service's for this connection among them
     updates = client.watch_orders(0.01)
-    answered = weakref.ref(next(updates).orders)
+    first = weakref.ref(next(updates).orders)
     updates.close()
     with pytest.raises(StopIteration):
         next(updates)
     assert threading.active_count() == threads
-    assert answered() is None
+    assert first() is None
     client.close()
 
 

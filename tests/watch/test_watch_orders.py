@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from tradingdata import _core
-from watching import Record, content, order_book, order_updates, some_orders, told
+from watching import Record, content, order_book, order_updates, reported, some_orders
 
 (UPDATED,) = (name for name, *_ in _core.fields_of("Order") if name.startswith("last_up"))
 (ENTERED,) = (name for name, *_ in _core.fields_of("Order") if name == "order_" + "date_time")
@@ -22,11 +22,11 @@ def updated(record: Record, second: int, **changes: Any) -> Record:
     return {**record, UPDATED: f"2026-01-06 10:00:{second:02}", **changes}
 
 
-def test_the_first_orders_are_new_and_then_only_what_happens_is_told() -> None:
+def test_the_first_orders_are_new_and_then_only_what_happens_is_reported() -> None:
     first = some_orders()
     second = [{**first[0], "status": "Other"}, *some_orders(4)[2:]]
     updates = list(order_updates(first, first, second, []))
-    assert [told(update) for update in updates] == [
+    assert [reported(update) for update in updates] == [
         [("new", "0", ()), ("new", "1", ()), ("new", "2", ())],
         [],
         [("changed", "0", ("status",)), ("new", "3", ()), ("gone", "1", ())],
@@ -47,10 +47,10 @@ def test_what_ticks_is_no_change_unless_it_is_asked_for() -> None:
     assert asked[2].changes[0].fields == ("ref_ltp",)
 
 
-def test_orders_that_were_known_are_not_told_again() -> None:
+def test_orders_that_were_known_are_not_reported_again() -> None:
     known = order_book(some_orders(2))
     (update,) = order_updates(some_orders(3), previous=known)
-    assert told(update) == [("new", "2", ())]
+    assert reported(update) == [("new", "2", ())]
     held, _ = order_updates(
         [updated(some_orders(1)[0], 5, status="Old")],
         [],
@@ -69,10 +69,10 @@ def test_a_failure_that_may_pass_is_a_miss_with_the_orders_as_known() -> None:
     assert missed.orders is first.orders
     assert again.missed is error
     assert error.__traceback__ is None
-    assert (good.missed, told(good)) == (None, [("changed", "0", ("status",))])
+    assert (good.missed, reported(good)) == (None, [("changed", "0", ("status",))])
 
 
-def test_a_miss_before_the_first_answer_is_no_empty_book() -> None:
+def test_a_miss_before_the_first_response_is_no_empty_book() -> None:
     error = td.ConnectError("no one there", retryable=True)
     missed, good = order_updates(error, some_orders(1))
     for _ in range(2):
@@ -106,22 +106,27 @@ def test_an_update_is_a_tuple_that_prints_and_pickles() -> None:
     assert pickle.loads(pickle.dumps(update)) == update
 
 
-# -- old answers --
+# -- old responses --
 
 
-def test_an_order_that_goes_back_is_held_until_three_answers_in_a_row_say_so() -> None:
+def test_an_order_that_goes_back_is_held_until_three_responses_in_a_row_say_so() -> None:
     base = some_orders(2)
     new = [updated(base[0], 9, status="New"), base[1]]
     old = [updated(base[0], 5, status="Old"), base[1]]
     updates = list(order_updates(new, old, old, old, old))
-    assert [told(update) for update in updates[1:]] == [[], [], [("changed", "0", ("status",))], []]
+    assert [reported(update) for update in updates[1:]] == [
+        [],
+        [],
+        [("changed", "0", ("status",))],
+        [],
+    ]
     assert [update.orders[0].status for update in updates] == ["New"] * 3 + ["Old"] * 2
     held = updates[1].orders
     assert content(held) == content(order_book(new))
     assert held.response is None
 
 
-def test_good_answers_in_between_begin_the_count_anew_and_misses_do_not() -> None:
+def test_good_responses_in_between_begin_the_count_anew_and_misses_do_not() -> None:
     (base,) = some_orders(1)
     new, old = [updated(base, 9, status="New")], [updated(base, 5, status="Old")]
     error = td.DeadlineError("late", retryable=True)
@@ -131,7 +136,7 @@ def test_good_answers_in_between_begin_the_count_anew_and_misses_do_not() -> Non
     assert [len(update.changes) for update in missing] == [1, 0, 0, 0, 0, 1]
 
 
-def test_old_answers_that_differ_are_not_believed_so_a_fill_is_reported_once() -> None:
+def test_old_responses_that_differ_are_not_believed_so_a_fill_is_reported_once() -> None:
     """A machine that catches up gives another old state with each poll."""
     (base,) = some_orders(1)
     filled = [updated(base, 9, traded_qty=30)]
@@ -145,7 +150,7 @@ def test_old_answers_that_differ_are_not_believed_so_a_fill_is_reported_once() -
     "other",
     [{"status": "Other"}, {UPDATED: "2026-01-06 10:00:06"}, {UPDATED: "2026-01-06 10:00:04"}],
 )
-def test_an_old_answer_agrees_only_with_the_same_values_and_time(other: Record) -> None:
+def test_an_old_response_agrees_only_with_the_same_values_and_time(other: Record) -> None:
     (base,) = some_orders(1)
     new, old = [updated(base, 9, status="New")], [updated(base, 5, status="Old")]
     differs = [{**old[0], **other}]
@@ -153,7 +158,7 @@ def test_an_old_answer_agrees_only_with_the_same_values_and_time(other: Record) 
     assert [len(update.changes) for update in updates] == [1, 0, 0, 0, 0, 0, 1]
 
 
-def test_old_answers_agree_whatever_ticks() -> None:
+def test_old_responses_agree_whatever_ticks() -> None:
     (base,) = some_orders(1)
     new = [updated(base, 9, status="New")]
     old = [[updated(base, 5, status="Old", row_no=n, ref_ltp=float(n))] for n in range(3)]
@@ -168,9 +173,9 @@ def test_an_order_goes_back_only_to_what_three_responses_in_a_row_agree_on(
 ) -> None:
     """Machines that lag by any number of versions, in any order."""
     (base,) = some_orders(1)
-    answers = [[updated(base, version, traded_qty=version)] for version in versions]
+    responses = [[updated(base, version, traded_qty=version)] for version in versions]
     known: int | None = None
-    for at, update in enumerate(order_updates(*answers)):
+    for at, update in enumerate(order_updates(*responses)):
         agreed = versions[max(at - 2, 0) : at + 1] == [versions[at]] * 3
         expected = versions[at] if known is None or versions[at] > known or agreed else known
         assert update.orders[0].traded_qty == expected
@@ -178,7 +183,7 @@ def test_an_order_goes_back_only_to_what_three_responses_in_a_row_agree_on(
         known = expected
 
 
-def test_the_same_old_answer_counts_each_time_though_it_is_decoded_once() -> None:
+def test_the_same_old_response_counts_each_time_though_it_is_decoded_once() -> None:
     (base,) = some_orders(1)
     new = order_book([updated(base, 9, status="New")])
     old = order_book([updated(base, 5, status="Old")])
@@ -194,7 +199,7 @@ def test_only_the_orders_that_went_back_are_held() -> None:
     old[1], old[4] = updated(base[1], 5, status="Old"), updated(base[4], 5)
     old[3]["status"] = "Other"
     _, update = order_updates(new, old)
-    assert told(update) == [("changed", "3", ("status",))]
+    assert reported(update) == [("changed", "3", ("status",))]
     assert [row.order_no for row in update.orders] == [str(i) for i in range(6)]
     assert content(update.orders) == content(order_book([*new[:3], old[3], *new[4:]]))
 
@@ -213,7 +218,7 @@ def test_orders_of_one_key_are_held_one_by_one() -> None:
 def test_an_order_without_a_time_is_believed() -> None:
     (base,) = some_orders(1)
     updates = list(order_updates([updated(base, 9)], [{**base, UPDATED: "", "status": "Other"}]))
-    assert told(updates[1]) == [("changed", "0", ("status",))]
+    assert reported(updates[1]) == [("changed", "0", ("status",))]
 
 
 # -- the day --
@@ -224,11 +229,11 @@ def entered(day: int, count: int = 2, first: int = 0) -> list[Record]:
     return [{**record, ENTERED: f"2026-01-{day:02} 09:15:00"} for record in records]
 
 
-def rollovers(*answers: Any, **options: Any) -> list[bool]:
-    return [update.rollover for update in order_updates(*answers, **options)]
+def rollovers(*responses: Any, **options: Any) -> list[bool]:
+    return [update.rollover for update in order_updates(*responses, **options)]
 
 
-def test_the_cleared_book_and_the_next_day_are_told_once() -> None:
+def test_the_cleared_book_and_the_next_day_are_reported_once() -> None:
     error = td.ServerError("down", retryable=True)
     assert rollovers(entered(6), [], [], entered(7, first=5), entered(7, first=5, count=3)) == [
         False, True, False, False, False,

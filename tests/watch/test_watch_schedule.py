@@ -18,23 +18,23 @@ EMPTY = order_book([])
 
 
 def times(
-    *answers: Any, interval: float = 5.0, reader: Callable[[Clock], object] = id
+    *responses: Any, interval: float = 5.0, reader: Callable[[Clock], object] = id
 ) -> list[float]:
     """When the polls begin, in seconds after the first; `reader` is what the loop's body does."""
     clock = Clock()
-    polls = Polls(answers, clock)
+    polls = Polls(responses, clock)
     state = OrderState((), None)
     for _ in until_over(watch(polls, state, interval, clock=clock, sleep=clock.sleep)):
         reader(clock)
     return [at - polls.at[0] for at in polls.at]
 
 
-def taking(clock_seconds: float, answer: Any, clocks: list[Clock]) -> Callable[[], Any]:
-    def answered() -> Any:
+def taking(clock_seconds: float, response: Any, clocks: list[Clock]) -> Callable[[], Any]:
+    def respond() -> Any:
         clocks[0].sleep(clock_seconds)
-        return answer
+        return response
 
-    return answered
+    return respond
 
 
 def polled(*durations: float, interval: float = 5.0) -> list[float]:

@@ -1,4 +1,4 @@
-"""Each fill once, whatever the answers do."""
+"""Each fill once, whatever the responses do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def numbers(update: td.TradeUpdate) -> list[str | None]:
     return [fill.trade_no for fill in update.fills]
 
 
-def test_each_fill_is_told_once() -> None:
+def test_each_fill_is_reported_once() -> None:
     all_of_them = some_trades(5)
     error = td.ServerError("down", retryable=True)
     updates = list(
@@ -35,14 +35,14 @@ def test_each_fill_is_told_once() -> None:
     assert repr(updates[4]).endswith("Z, 5 trades, 1 fills>")
 
 
-def test_a_fill_that_an_answer_repeats_or_forgets_is_told_once() -> None:
+def test_a_fill_that_a_response_repeats_or_forgets_is_reported_once() -> None:
     first, second = some_trades(2)
     updates = list(trade_updates([first, first], [second], [], [second, first]))
     assert [numbers(update) for update in updates] == [["0"], ["1"], [], []]
 
 
 @pytest.mark.parametrize("name", ["exchange", "segment", "order_no"])
-def test_fills_of_one_number_are_told_apart(name: str) -> None:
+def test_fills_of_one_number_are_distinguished(name: str) -> None:
     """Two exchanges count alike; both sides of a trade with oneself bear one number."""
     (trade,) = some_trades(1)
     _, update = trade_updates([trade], [trade, {**trade, name: "other"}])
@@ -59,13 +59,13 @@ def test_a_number_that_comes_again_on_another_day_is_another_fill() -> None:
     assert [len(update.fills) for update in trade_updates(without, without)] == [2, 0]
 
 
-def test_rows_without_a_number_are_told_as_often_as_they_stand_in_an_answer() -> None:
+def test_rows_without_a_number_are_reported_as_often_as_they_are_in_a_response() -> None:
     unnumbered = {**some_trades(1)[0], "trade_no": ""}
     updates = list(trade_updates([unnumbered] * 2, [unnumbered], [unnumbered] * 3))
     assert [len(update.fills) for update in updates] == [2, 0, 1]
 
 
-def test_fills_that_were_known_are_not_told_again() -> None:
+def test_fills_that_were_known_are_not_reported_again() -> None:
     known = trade_book(some_trades(2))
     (update,) = trade_updates(some_trades(3), previous=known)
     assert numbers(update) == ["2"]
@@ -73,7 +73,7 @@ def test_fills_that_were_known_are_not_told_again() -> None:
         trade_updates(previous=td.OrderBook())
 
 
-def test_a_miss_before_the_first_answer_is_no_empty_book() -> None:
+def test_a_miss_before_the_first_response_is_no_empty_book() -> None:
     (missed,) = trade_updates(td.DeadlineError("late", retryable=True))
     with pytest.raises(td.DeadlineError, match="late"):
         len(missed.trades)
@@ -87,14 +87,14 @@ def test_the_fills_own_their_storage() -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.sets(st.integers(0, 8)), max_size=8), st.randoms())
-def test_whatever_answers_hold_every_fill_that_stood_in_one_is_told_once(
-    answers: list[set[int]], random: Any
+def test_whatever_responses_hold_every_fill_of_one_is_reported_once(
+    responses: list[set[int]], random: Any
 ) -> None:
     records: list[Record] = some_trades(9)
     bodies = []
-    for rows in answers:
+    for rows in responses:
         body = [records[i] for i in rows for _ in range(random.randint(1, 2))]
         random.shuffle(body)
         bodies.append(body)
     fills = [fill for update in trade_updates(*bodies) for fill in numbers(update)]
-    assert sorted(map(int, filter(None, fills))) == sorted(set().union(*answers))
+    assert sorted(map(int, filter(None, fills))) == sorted(set().union(*responses))

@@ -19,9 +19,9 @@ from watching import (
     Polls,
     order_book,
     order_updates,
+    reported,
     some_orders,
     some_trades,
-    told,
     trade_updates,
 )
 
@@ -38,9 +38,9 @@ def pending(*done: int, count: int = 3) -> list[dict[str, Any]]:
     "where", [{"status": "Success"}, lambda order: order.status == "Success"], ids=["dict", "call"]
 )
 def test_only_orders_that_match_before_or_after_are_reported(where: Any) -> None:
-    answers = [pending(), pending(1), pending(1, 2), pending(2), pending(2)]
-    updates = list(order_updates(*answers, where=where))
-    assert [told(update) for update in updates] == [
+    responses = [pending(), pending(1), pending(1, 2), pending(2), pending(2)]
+    updates = list(order_updates(*responses, where=where))
+    assert [reported(update) for update in updates] == [
         [],
         [("changed", "1", ("status",))],
         [("changed", "2", ("status",))],
@@ -52,7 +52,7 @@ def test_only_orders_that_match_before_or_after_are_reported(where: Any) -> None
 
 def test_an_order_that_goes_is_reported_if_it_matched() -> None:
     updates = list(order_updates(pending(0), pending(0)[1:], [], where={"status": "Success"}))
-    assert [told(update) for update in updates] == [[("new", "0", ())], [("gone", "0", ())], []]
+    assert [reported(update) for update in updates] == [[("new", "0", ())], [("gone", "0", ())], []]
 
 
 @pytest.mark.parametrize("where", [{"trade_no": "1"}, lambda fill: fill.trade_no == "1"])
@@ -135,9 +135,9 @@ def test_both_clients_end_at_until() -> None:
 
 def test_a_function_is_called_for_each_change_and_once_for_each_outage() -> None:
     calls: list[Any] = []
-    answers = [DOWN, DOWN, pending(), pending(1), DOWN, DOWN, pending(1, 2), DOWN]
+    responses = [DOWN, DOWN, pending(), pending(1), DOWN, DOWN, pending(1, 2), DOWN]
     td.run_watch(
-        order_updates(*answers),
+        order_updates(*responses),
         lambda change: calls.append(change.order.order_no),
         on_error=lambda error: calls.append(type(error).__name__),
     )

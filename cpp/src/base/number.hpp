@@ -64,7 +64,7 @@ inline NumberScan scan_number(const char* from) {
   return scan;
 }
 
-// The integer a literal stands for, also written 5.0 or 5e0; none where it is not one of 64 bits.
+// The integer that a literal denotes, also as 5.0 or 5e0; none if it is not one of 64 bits.
 std::optional<std::int64_t> integer_of(const NumberScan& scan);
 
 enum class NumberFit : std::uint8_t { exact, out_of_range, would_round };

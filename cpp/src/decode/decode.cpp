@@ -79,7 +79,7 @@ void judge_book(const Document& body, const char* begin, const Envelope& envelop
   }
 }
 
-// A list that is none: the service's own error, or no hits, or no answer of it.
+// A list was expected: the body is the service's own error, or no hits, or no response of its.
 void judge_other_list(const Document& body, const char* begin, const TokenSearch* tokens) {
   const char* at = begin;
   if (*begin == 'n') return body.pass_end(body.pass_value(at, 0));  // null: no hits
@@ -92,7 +92,7 @@ void judge_other_list(const Document& body, const char* begin, const TokenSearch
 
 }  // namespace
 
-// The walk over one body, and all that it has found. Each part of it goes on where the last call
+// The walk over one body and its results so far. Each part of it continues where the last call
 // ended; what a call throws while the body is still arriving leaves nothing behind.
 class Decoder::Walk {
  public:

@@ -18,7 +18,7 @@ struct Place {
   int depth;  // of the values that enclose it
 };
 
-// Where the records of an answer that was decoded before begin.
+// Where the records begin, in a body that has been decoded before.
 Place find_records(const Document& body) {
   const char* at = body.pass_space(body.pass_bom(body.begin()));
   if (*at != '{') return {at, 0};
@@ -29,7 +29,7 @@ Place find_records(const Document& body) {
 }  // namespace
 
 std::vector<std::string_view> sent_records(const Table& table) {
-  if (!table.holds_body()) throw std::logic_error("the table is no whole answer");
+  if (!table.holds_body()) throw std::logic_error("the table is not a complete response");
   const Document body(table.buffers().front());
   std::vector<std::string_view> records;
   records.reserve(static_cast<std::size_t>(table.rows()));

@@ -212,7 +212,7 @@ void RecordWalk::refuse_repeated() {
   visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
     const std::string name = name_of(pair);
     if (table_.table().schema().find(name) < 0 || names.insert(name).second) return true;
-    notes_.refuse(pair.key, "a field stands twice in one record", notes_.path_of(position_, name));
+    notes_.refuse(pair.key, "a field occurs twice in one record", notes_.path_of(position_, name));
     return false;
   });
 }

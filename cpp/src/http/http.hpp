@@ -53,7 +53,7 @@ struct Request {
 struct Response {
   int status = 0;
   std::shared_ptr<BodyReader> reader;  // which has seen the body; may be none
-  Buffer body;                         // decoded; of an answer other than 200, its head
+  Buffer body;                         // decoded; only its head unless the status is 200
   std::optional<std::string> retry_after;
   std::optional<std::string> date;
   std::optional<std::string> location;

@@ -47,7 +47,7 @@ class Receiver {
 
   Response response_;
   const Request* request_ = nullptr;
-  std::unique_ptr<Inflater> inflater_;  // made with the first gzip answer, then kept
+  std::unique_ptr<Inflater> inflater_;  // created for the first gzip response, then kept
   std::optional<Failure> failure_;
   std::optional<std::int64_t> content_length_;
   std::int64_t max_body_ = 0;

@@ -36,7 +36,7 @@ struct Desk {
     };
     script.reply = [this](const Request& request, int) {
       last = request;
-      return answer(200, request.method == Method::post ? empty_book : "[]");
+      return response(200, request.method == Method::post ? empty_book : "[]");
     };
   }
 
@@ -47,7 +47,7 @@ struct Desk {
   }
 };
 
-// A page of the search's answer: companies `first`, `first` + 1, ...
+// A page of the search's response: companies `first`, `first` + 1, ...
 std::string stocks(int first, int count) {
   std::string text = "[";
   for (int i = first; i < first + count; ++i) {
@@ -68,7 +68,7 @@ ErrorKind kind_of(const std::function<void()>& action) {
   } catch (const Error& error) {
     return error.kind;
   }
-  return ErrorKind::cancelled;  // stands for "nothing was thrown"
+  return ErrorKind::cancelled;  // means "nothing was thrown"
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ TEST_CASE("engines are used again, the last one first, and transports get what t
 
 TEST_CASE("F105 what the slice hook throws ends the wait and cancels the call") {
   Desk desk;
-  desk.script.reply = [](const Request&, int) { return answer(200, empty_book, seconds(10)); };
+  desk.script.reply = [](const Request&, int) { return response(200, empty_book, seconds(10)); };
   const auto client = desk.client();
   struct Interrupt {};
   int slices = 0;
@@ -167,7 +167,7 @@ TEST_CASE("F105 what the slice hook throws ends the wait and cancels the call") 
 
 TEST_CASE("F106 back-off is sliced too, and its retry is reported first") {
   Desk desk;
-  desk.script.reply = [](const Request&, int) { return answer(503, ""); };
+  desk.script.reply = [](const Request&, int) { return response(503, ""); };
   const auto client = desk.client();
   struct Interrupt {};
   std::vector<double> delays;
@@ -180,7 +180,7 @@ TEST_CASE("F106 back-off is sliced too, and its retry is reported first") {
 
 TEST_CASE("F109 a closed client refuses calls and ends those that wait; closing twice is fine") {
   Desk desk;
-  desk.script.reply = [](const Request&, int) { return answer(200, empty_book, seconds(10)); };
+  desk.script.reply = [](const Request&, int) { return response(200, empty_book, seconds(10)); };
   const auto client = desk.client();
   Waiting waiting;
   waiting.on_slice = [&] { client->close(); };
@@ -193,7 +193,7 @@ TEST_CASE("F109 a closed client refuses calls and ends those that wait; closing 
 TEST_CASE("an error envelope within 200 is a service error with the facts of the call") {
   Desk desk;
   desk.script.reply = [](const Request&, int) {
-    return answer(200, R"({"status":"error","message":"bad canary-token-1","data":[]})");
+    return response(200, R"({"status":"error","message":"bad canary-token-1","data":[]})");
   };
   const auto client = desk.client();
   try {
@@ -212,9 +212,9 @@ TEST_CASE("a search yields pages in order and requests the next while the caller
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     const std::int64_t page = parameter(request.url, "page");
-    return answer(200, stocks(static_cast<int>((page - 1) * 10), page < 4    ? 10
-                                                                 : page == 4 ? 3
-                                                                             : 0));
+    return response(200, stocks(static_cast<int>((page - 1) * 10), page < 4    ? 10
+                                                                   : page == 4 ? 3
+                                                                               : 0));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 2});
@@ -235,8 +235,8 @@ TEST_CASE("48 pages of 50 ms with prefetch 8 take well under a third of the time
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     const std::int64_t page = parameter(request.url, "page");
-    return answer(200, stocks(static_cast<int>((page - 1) * 10), page <= 48 ? 10 : 0),
-                  milliseconds(50));
+    return response(200, stocks(static_cast<int>((page - 1) * 10), page <= 48 ? 10 : 0),
+                    milliseconds(50));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 8});
@@ -250,7 +250,8 @@ TEST_CASE("F77 an error on page 3 comes after pages 1 and 2, and names its page"
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     const std::int64_t page = parameter(request.url, "page");
-    return page == 3 ? answer(404, "") : answer(200, stocks(static_cast<int>((page - 1) * 10), 10));
+    return page == 3 ? response(404, "")
+                     : response(200, stocks(static_cast<int>((page - 1) * 10), 10));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 4});
@@ -270,8 +271,8 @@ TEST_CASE("a page size of 100 that page 1 refuses becomes the service's own 10")
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     if (parameter(request.url, "limit") > 10)
-      return answer(422, R"({"message":"limit too large"})");
-    return answer(200, stocks(0, parameter(request.url, "page") == 1 ? 5 : 0));
+      return response(422, R"({"message":"limit too large"})");
+    return response(200, stocks(0, parameter(request.url, "page") == 1 ? 5 : 0));
   };
   const auto client = desk.client();
   Search search(client, "tata", {});
@@ -284,7 +285,7 @@ TEST_CASE("a prefetched page that timed out while the caller was away is request
   Desk desk;
   desk.options.timeout = 5;
   desk.script.reply = [](const Request& request, int) {
-    return answer(200, stocks(0, parameter(request.url, "page") == 1 ? 10 : 0));
+    return response(200, stocks(0, parameter(request.url, "page") == 1 ? 10 : 0));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 1});
@@ -298,8 +299,8 @@ TEST_CASE("a page that failed while the caller was away is requested again, once
   Desk desk;
   desk.options.timeout = 5;
   desk.script.reply = [](const Request& request, int) {
-    if (parameter(request.url, "page") == 1) return answer(200, stocks(0, 10));
-    return answer(200, stocks(0, 0), seconds(60));
+    if (parameter(request.url, "page") == 1) return response(200, stocks(0, 10));
+    return response(200, stocks(0, 0), seconds(60));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 1});
@@ -317,8 +318,8 @@ TEST_CASE("prefetched pages leave the page in turn half of its time under the ra
   desk.options.rate_limit = std::make_shared<RateLimit>(1.0, 1);
   desk.script.reply = [](const Request& request, int) {
     const std::int64_t page = parameter(request.url, "page");
-    return answer(200, stocks(static_cast<int>((page - 1) * 10), page <= 12 ? 10 : 0),
-                  milliseconds(1200));
+    return response(200, stocks(static_cast<int>((page - 1) * 10), page <= 12 ? 10 : 0),
+                    milliseconds(1200));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 12});
@@ -331,7 +332,7 @@ TEST_CASE("a page that arrived is returned although the next cannot be requested
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     if (parameter(request.url, "page") == 2) throw std::bad_alloc();
-    return answer(200, stocks(0, 10));
+    return response(200, stocks(0, 10));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 1});
@@ -344,7 +345,7 @@ TEST_CASE("a page that arrived is returned although the next cannot be requested
 TEST_CASE("without fetch-ahead nothing is sent until the next page is wanted") {
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
-    return answer(200, stocks(static_cast<int>(parameter(request.url, "page") * 10), 10));
+    return response(200, stocks(static_cast<int>(parameter(request.url, "page") * 10), 10));
   };
   const auto client = desk.client();
   Search search(client, "tata", {10, 1, {}, 0});
@@ -358,8 +359,8 @@ TEST_CASE("without fetch-ahead nothing is sent until the next page is wanted") {
 TEST_CASE("breaking off a search cancels what is in flight and gives its engine back") {
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
-    return answer(200, stocks(static_cast<int>(parameter(request.url, "page") * 10), 10),
-                  seconds(1));
+    return response(200, stocks(static_cast<int>(parameter(request.url, "page") * 10), 10),
+                    seconds(1));
   };
   const auto client = desk.client();
   {

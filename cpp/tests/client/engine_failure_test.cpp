@@ -22,7 +22,7 @@ std::exception_ptr exceptions[] = {
 };
 
 Reply good(const Request&, int) {
-  return answer(200, "good");
+  return response(200, "good");
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ TEST_CASE("F122 what a transport throws when a call starts ends that call") {
     Bench bench;
     bench.script.reply = [&](const Request&, int number) {
       if (number == 0) std::rethrow_exception(thrown);
-      return answer(200, "good");
+      return response(200, "good");
     };
     CHECK(bench.run(bench.call()).error);
     CHECK(bench.engine->idle());
@@ -66,7 +66,7 @@ TEST_CASE("F113 a call ends whichever allocation fails, and the engine works on"
     CAPTURE(failures);
     Bench bench;
     bench.script.reply = [](const Request&, int number) {
-      return number == 0 ? answer(503, "busy") : answer(200, "good");
+      return number == 0 ? response(503, "busy") : response(200, "good");
     };
     bench.open();
     Call call = bench.call();

@@ -13,7 +13,7 @@ using namespace scripted;
 
 TEST_CASE("a response is judged once and returned with its facts") {
   Bench bench;
-  bench.script.reply = [](const Request&, int) { return answer(200, "good"); };
+  bench.script.reply = [](const Request&, int) { return response(200, "good"); };
   const Outcome outcome = bench.run(bench.call());
   CHECK(text(outcome) == "good");
   CHECK(outcome.status_code == 200);
@@ -27,7 +27,7 @@ TEST_CASE("F51 a burst of 503 is retried after full jitter of 0.25, 0.5 and 1 se
   Bench bench;
   bench.world.draws = {1.0, 0.5, 0.25};
   bench.script.reply = [](const Request&, int number) {
-    return number < 3 ? answer(503, "<html>busy</html>") : answer(200, "good");
+    return number < 3 ? response(503, "<html>busy</html>") : response(200, "good");
   };
   const Outcome outcome = bench.run(bench.call());
   CHECK(text(outcome) == "good");
@@ -38,7 +38,7 @@ TEST_CASE("F51 a burst of 503 is retried after full jitter of 0.25, 0.5 and 1 se
 TEST_CASE("the fourth failure is final, and says what it is and how often it was tried") {
   Bench bench;
   bench.script.reply = [](const Request&, int) {
-    return answer(503, R"({"status":"error","message":"down for repair"})");
+    return response(503, R"({"status":"error","message":"down for repair"})");
   };
   const Error error = bench.fail(bench.call());
   CHECK(error.kind == ErrorKind::server);
@@ -66,7 +66,7 @@ TEST_CASE("F44 F46 F62 statuses that will not pass are not retried") {
   for (const Row& row : rows) {
     CAPTURE(row.status);
     Bench bench;
-    bench.script.reply = [&](const Request&, int) { return answer(row.status, "no"); };
+    bench.script.reply = [&](const Request&, int) { return response(row.status, "no"); };
     const Error error = bench.fail(bench.call());
     CHECK(error.kind == row.kind);
     CHECK_FALSE(error.retryable);
@@ -80,7 +80,7 @@ TEST_CASE("F47 F51 statuses that may pass are retried") {
     CAPTURE(status);
     Bench bench;
     bench.script.reply = [&](const Request&, int number) {
-      return number == 0 ? answer(status, "") : answer(200, "good");
+      return number == 0 ? response(status, "") : response(200, "good");
     };
     CHECK(bench.run(bench.call()).attempts == 2);
   }
@@ -103,7 +103,7 @@ TEST_CASE("F1 F2 F6 transport failures are retried always, once or never") {
 TEST_CASE("F28 an empty body is tried once more and is a decode error then") {
   for (const int status : {200, 204}) {
     Bench bench;
-    bench.script.reply = [&](const Request&, int) { return answer(status, ""); };
+    bench.script.reply = [&](const Request&, int) { return response(status, ""); };
     const Error error = bench.fail(bench.call());
     CHECK(error.kind == ErrorKind::decode);
     CHECK(error.attempts == 2);
@@ -115,7 +115,7 @@ TEST_CASE(
   for (const bool close_delimited : {true, false}) {
     Bench bench;
     bench.script.reply = [&](const Request&, int) {
-      Reply reply = answer(200, "[1,");
+      Reply reply = response(200, "[1,");
       std::get<Response>(reply.what).close_delimited = close_delimited;
       return reply;
     };
@@ -139,7 +139,7 @@ TEST_CASE(
 TEST_CASE("F48 Retry-After within the deadline is waited for, to the millisecond") {
   Bench bench;
   bench.script.reply = [](const Request&, int number) {
-    return number == 0 ? refusal(429, "7") : answer(200, "good");
+    return number == 0 ? refusal(429, "7") : response(200, "good");
   };
   CHECK(bench.run(bench.call()).attempts == 2);
   CHECK(bench.gaps() == std::vector<double>{10 + 7000});
@@ -150,7 +150,7 @@ TEST_CASE("F49 Retry-After as a date counts from the response's own Date") {
   bench.script.reply = [](const Request&, int number) {
     return number == 0
                ? refusal(503, "Wed, 21 Oct 2015 07:28:05 GMT", "Wed, 21 Oct 2015 07:28:00 GMT")
-               : answer(200, "good");
+               : response(200, "good");
   };
   bench.run(bench.call());
   CHECK(bench.gaps() == std::vector<double>{10 + 5000});
@@ -173,7 +173,7 @@ TEST_CASE("F50 a Retry-After that makes no sense leaves the back-off as it is") 
     CAPTURE(value);
     Bench bench;
     bench.script.reply = [&](const Request&, int number) {
-      return number == 0 ? refusal(429, value) : answer(200, "good");
+      return number == 0 ? refusal(429, value) : response(200, "good");
     };
     bench.run(bench.call());
     CHECK(bench.gaps() == std::vector<double>{10 + 125});
@@ -182,7 +182,7 @@ TEST_CASE("F50 a Retry-After that makes no sense leaves the back-off as it is") 
 
 TEST_CASE("one deadline covers attempts and back-off") {
   Bench bench;
-  bench.script.reply = [](const Request&, int) { return answer(200, "late", seconds(20)); };
+  bench.script.reply = [](const Request&, int) { return response(200, "late", seconds(20)); };
   const Error error = bench.fail(bench.call(seconds(5)));
   CHECK(error.kind == ErrorKind::deadline);
   CHECK(error.retryable);
@@ -192,7 +192,7 @@ TEST_CASE("one deadline covers attempts and back-off") {
 TEST_CASE("the deadline in a later attempt reports what happened before") {
   Bench bench;
   bench.script.reply = [](const Request&, int number) {
-    return number == 0 ? answer(503, "") : answer(200, "late", seconds(60));
+    return number == 0 ? response(503, "") : response(200, "late", seconds(60));
   };
   const Error error = bench.fail(bench.call(seconds(5)));
   CHECK(error.kind == ErrorKind::deadline);
@@ -203,13 +203,13 @@ TEST_CASE("the deadline in a later attempt reports what happened before") {
 
 TEST_CASE("a transport that misses the deadline is stopped 20 ms behind it") {
   Bench bench;
-  bench.script.reply = [](const Request&, int) { return answer(200, "", seconds(1)); };
+  bench.script.reply = [](const Request&, int) { return response(200, "", seconds(1)); };
   bench.open();
   Call call = bench.call(seconds(2));
   const CallId id = call.id;
   bench.script.reply = [&](const Request&, int) {
     bench.world.now -= seconds(10);  // the transport believes that it has ten seconds more
-    Reply reply = answer(200, "", seconds(11));
+    Reply reply = response(200, "", seconds(11));
     return reply;
   };
   bench.engine->submit(std::move(call));

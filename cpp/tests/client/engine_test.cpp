@@ -12,7 +12,7 @@ using namespace scripted;
 
 TEST_CASE("F52 a long outage costs at most one request in ten more than the calls") {
   Bench bench;
-  bench.script.reply = [](const Request&, int) { return answer(503, ""); };
+  bench.script.reply = [](const Request&, int) { return response(503, ""); };
   bench.open();
   const int calls = 1000;
   for (int i = 0; i < calls; ++i) bench.fail(bench.call());
@@ -27,7 +27,7 @@ TEST_CASE("F52 timeouts cost the quota twice as much, and successes refill it") 
   Bench bench;
   bool down = true;
   bench.script.reply = [&](const Request&, int) {
-    return down ? failure(ErrorKind::connect, Retry::always, "slow", true) : answer(200, "good");
+    return down ? failure(ErrorKind::connect, Retry::always, "slow", true) : response(200, "good");
   };
   bench.open();
   for (int i = 0; i < 200; ++i) bench.fail(bench.call());
@@ -40,7 +40,7 @@ TEST_CASE("F52 timeouts cost the quota twice as much, and successes refill it") 
 TEST_CASE("a retry that helped gives back what it took") {
   Bench bench;
   bench.script.reply = [](const Request&, int number) {
-    return number % 2 == 0 ? answer(503, "") : answer(200, "good");
+    return number % 2 == 0 ? response(503, "") : response(200, "good");
   };
   bench.open();
   for (int i = 0; i < 10; ++i) bench.run(bench.call());
@@ -50,7 +50,7 @@ TEST_CASE("a retry that helped gives back what it took") {
 TEST_CASE("retries are reported before the wait, with reason and delay") {
   Bench bench;
   bench.script.reply = [](const Request&, int number) {
-    return number == 0 ? answer(500, "") : answer(200, "good");
+    return number == 0 ? response(500, "") : response(200, "good");
   };
   bench.open();
   bench.engine->submit(bench.call());
@@ -67,7 +67,7 @@ TEST_CASE("a rate limit spaces the attempts, retries among them, without blockin
   Bench bench;
   bench.options.rate_limit = std::make_shared<RateLimit>(1.0, 1);
   bench.script.reply = [](const Request&, int number) {
-    return number == 1 ? answer(503, "") : answer(200, "good");
+    return number == 1 ? response(503, "") : response(200, "good");
   };
   bench.open();
   for (int i = 0; i < 3; ++i) bench.engine->submit(bench.call());
@@ -78,7 +78,7 @@ TEST_CASE("a rate limit spaces the attempts, retries among them, without blockin
 TEST_CASE("a rate limit that leaves no room before the deadline fails at once") {
   Bench bench;
   bench.options.rate_limit = std::make_shared<RateLimit>(0.1, 1);
-  bench.script.reply = [](const Request&, int) { return answer(200, "good"); };
+  bench.script.reply = [](const Request&, int) { return response(200, "good"); };
   bench.run(bench.call());
   const Error error = bench.fail(bench.call(seconds(5)));
   CHECK(error.kind == ErrorKind::deadline);
@@ -89,7 +89,7 @@ TEST_CASE("a rate limit that leaves no room before the deadline fails at once") 
 TEST_CASE("a bounded number of calls is in flight, and the rest follow in order") {
   Bench bench;
   bench.options.max_in_flight = 2;
-  bench.script.reply = [](const Request&, int) { return answer(200, "good"); };
+  bench.script.reply = [](const Request&, int) { return response(200, "good"); };
   bench.open();
   for (int i = 0; i < 5; ++i) bench.engine->submit(bench.call());
   CHECK(bench.script.sent.size() == 2);
@@ -102,7 +102,7 @@ TEST_CASE("a bounded number of calls is in flight, and the rest follow in order"
 TEST_CASE("a cancelled call leaves nothing behind, in flight, in back-off or done") {
   Bench bench;
   bench.script.reply = [](const Request&, int number) {
-    return number == 1 ? answer(503, "") : answer(200, "good");
+    return number == 1 ? response(503, "") : response(200, "good");
   };
   bench.open();
   Call flying = bench.call(), backing_off = bench.call(), done = bench.call();
@@ -123,7 +123,7 @@ TEST_CASE("a cancelled call leaves nothing behind, in flight, in back-off or don
 
 TEST_CASE("pumping ends when it is woken") {
   Bench bench;
-  bench.script.reply = [](const Request&, int) { return answer(200, "good"); };
+  bench.script.reply = [](const Request&, int) { return response(200, "good"); };
   bench.open();
   bench.engine->wake();
   const TimePoint before = bench.world.now;
@@ -133,7 +133,7 @@ TEST_CASE("pumping ends when it is woken") {
 
 TEST_CASE("what a judge throws comes out as it is") {
   Bench bench;
-  bench.script.reply = [](const Request&, int) { return answer(200, "good"); };
+  bench.script.reply = [](const Request&, int) { return response(200, "good"); };
   Call odd = bench.call();
   odd.judge = [](Response&, const Secrets&) -> Judged { throw std::bad_alloc(); };
   CHECK_THROWS_AS(std::rethrow_exception(bench.run(std::move(odd)).error), std::bad_alloc);
@@ -141,7 +141,7 @@ TEST_CASE("what a judge throws comes out as it is") {
 
 TEST_CASE("F119 a judge gets what no result may hold: the token of the call and all others") {
   Bench bench;
-  bench.script.reply = [](const Request&, int) { return answer(200, "good"); };
+  bench.script.reply = [](const Request&, int) { return response(200, "good"); };
   auto known = std::make_shared<Tokens>();
   known->set("a-later-token-2");
   Call call = bench.call();

@@ -209,7 +209,7 @@ TEST_CASE("F123 over a client too: every row once") {
       scripted::Script script(world);
       script.reply = [service = service_of(paging)](const Request& request, int) {
         const auto rows = service(parameter(request.url, "page"), parameter(request.url, "limit"));
-        return rows ? scripted::answer(200, json_of(*rows)) : scripted::answer(404, "");
+        return rows ? scripted::response(200, json_of(*rows)) : scripted::response(404, "");
       };
       ClientOptions options;
       options.base_url = "https://api.example.com";

@@ -9,7 +9,7 @@ using namespace paging;
 
 namespace {
 
-// Answers the request that is due with these rows, and returns the request that follows.
+// Responds to the request that is due with these rows, and returns the request that follows.
 std::optional<PageRequest> after(Pager& pager, const Rows& rows) {
   pager.receive(pager.due(), page_of(rows));
   while (pager.take()) {

@@ -21,7 +21,7 @@ struct Listing {
   int codes = 0;
 
   Listing() {
-    script.reply = [this](const Request&, int) { return scripted::answer(200, page()); };
+    script.reply = [this](const Request&, int) { return scripted::response(200, page()); };
   }
 
   std::string page() {

@@ -47,7 +47,7 @@ class HookedTransport final : public Transport {
 };
 
 struct HookedWorker {
-  Server server{loopback::always(loopback::answer(loopback::empty_book))};
+  Server server{loopback::always(loopback::response(loopback::empty_book))};
   Hook before_pump = [](int) {};
   std::shared_ptr<Client> client = client_of(server.url(), 1, [this](ClientOptions& options) {
     options.transport = [this](const CurlOptions& curl) {

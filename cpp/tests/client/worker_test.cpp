@@ -55,7 +55,7 @@ void receive_many(Worker& worker, Client& client, const std::function<Events()>&
 
 TEST_CASE("many calls in flight arrive, and the descriptor signals them" *
           doctest::skip(!platform::watches_descriptors)) {
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
+  Server server(loopback::always(loopback::response(loopback::empty_book)));
   const auto client = client_of(server);
   Worker worker(client);
   CHECK_FALSE(signalled(worker, milliseconds(0)));
@@ -67,7 +67,7 @@ TEST_CASE("many calls in flight arrive, and the descriptor signals them" *
 }
 
 TEST_CASE("F104 many calls in flight arrive for a thread that waits, until the worker is closed") {
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
+  Server server(loopback::always(loopback::response(loopback::empty_book)));
   const auto client = client_of(server);
   Worker worker(client);
   receive_many(worker, *client, [&] { return worker.wait(milliseconds(5000)); });
@@ -127,7 +127,7 @@ TEST_CASE("closing the client ends what its worker has in flight") {
 TEST_CASE("retries are reported while the call continues") {
   Server server([](Connection& connection) {
     connection.receive();
-    if (connection.number() > 0) connection.send(loopback::answer(loopback::empty_book));
+    if (connection.number() > 0) connection.send(loopback::response(loopback::empty_book));
   });
   const auto client = client_of(server, 2);
   Worker worker(client);
@@ -142,7 +142,7 @@ TEST_CASE("retries are reported while the call continues") {
 
 TEST_CASE("F102 the child's copy of a worker refuses calls and is destroyed silently" *
           doctest::skip(!platform::has_fork)) {
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
+  Server server(loopback::always(loopback::response(loopback::empty_book)));
   const auto client = client_of(server);
   auto worker = std::make_unique<Worker>(client);
   const int exit_code = platform::exit_code_of_child([&] {

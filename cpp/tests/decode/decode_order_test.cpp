@@ -157,7 +157,7 @@ TEST_CASE("records that have ever more keys, or fewer, are read alike") {
 }
 
 TEST_CASE(
-    "F89: a known field that stands twice in a record is an error, in whatever order and "
+    "F89: a known field that occurs twice in a record is an error, in whatever order and "
     "spelling") {
   const auto records = bodies::records(trade_schema, 3);
   for (std::size_t at = 0; at < records[0].size(); ++at) {

@@ -1,4 +1,4 @@
-// The document, the envelope and the list: what is taken for an answer, and what is not.
+// The document, the envelope and the list: what is taken for a response, and what is not.
 #include <doctest/doctest.h>
 
 #include "support/bodies.hpp"
@@ -9,7 +9,7 @@ using namespace tradingdata::decoding;
 
 namespace {
 
-// A sound book with a hole where a JSON value stands, at each kind of place.
+// A sound book with a hole where a JSON value belongs, at each kind of place.
 std::vector<std::string> places() {
   std::vector<bodies::Record> records = bodies::records(trade_schema, 3);
   std::vector<std::string> made;

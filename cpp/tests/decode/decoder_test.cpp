@@ -49,7 +49,7 @@ TEST_CASE("a book that arrives in pieces is the book that arrives at once") {
   }
 }
 
-TEST_CASE("so is each refusal, list, and other answer") {
+TEST_CASE("so is each refusal, list, and other response") {
   for (const std::string body : {R"({"status":"error","message":"no","data":[{"symbol":"A"}]})",
                                  R"({"data":[{},],"status":1})",
                                  R"({"data":[{"a":tru}],"status":"success"})",

@@ -44,7 +44,7 @@ TEST_CASE("wake ends a pump from another thread") {
 
 TEST_CASE("F102 a forked child uses its own connection and leaves the parent's intact" *
           doctest::skip(!platform::has_fork)) {
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
+  Server server(loopback::always(loopback::response(loopback::empty_book)));
   const auto client = client_of(server.url());
   client->run(client->book(trade_schema));
   const int code = platform::exit_code_of_child([&] {
@@ -87,7 +87,7 @@ TEST_CASE("F108 once the process ends, waits end and no call begins" *
 
 TEST_CASE("F114 no file descriptor left is a connect error, and passes" *
           doctest::skip(!platform::has_descriptor_limit)) {
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
+  Server server(loopback::always(loopback::response(loopback::empty_book)));
   const auto fresh = client_of(server.url()), used = client_of(server.url());
   {
     const Lease lease = used->lease();
@@ -104,7 +104,7 @@ TEST_CASE("F114 no file descriptor left is a connect error, and passes" *
 }
 
 TEST_CASE("F103 eight threads share one client") {
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
+  Server server(loopback::always(loopback::response(loopback::empty_book)));
   const auto client = client_of(server.url());
   std::atomic<int> good = 0;
   std::vector<std::thread> threads;
@@ -135,7 +135,7 @@ TEST_CASE("a search over real connections fetches ahead") {
         body +=
             std::string(i > 0 ? "," : "") + R"({"co_code":)" + std::to_string(page * 10 + i) + "}";
       }
-      connection.send(loopback::answer(body + "]"));
+      connection.send(loopback::response(body + "]"));
     }
   });
   const auto client = client_of(server.url());

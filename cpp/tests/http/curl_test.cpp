@@ -18,7 +18,7 @@ TEST_CASE("the requests go out byte by byte as the service documents them") {
         requests.push_back(connection.receive());
         if (requests.back().empty()) return;
         const bool search = requests.back().starts_with("GET");
-        connection.send(loopback::answer(search ? "[]" : loopback::empty_book));
+        connection.send(loopback::response(search ? "[]" : loopback::empty_book));
       }
     });
     host = "127.0.0.1:" + std::to_string(server.port());
@@ -115,7 +115,7 @@ TEST_CASE("F19 a reset inside the body is tried again") {
       std::this_thread::sleep_for(milliseconds(20));
       connection.reset();
     } else {
-      connection.send(loopback::answer(loopback::empty_book));
+      connection.send(loopback::response(loopback::empty_book));
     }
   });
   const auto client = client_of(server.url(), 2);
@@ -143,7 +143,7 @@ TEST_CASE("F23 F26 F29 F55 unusual but valid responses are accepted") {
   for (const std::string& bytes :
        {ok + "Content-Length: 7\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n" + body +
             "\r\n0\r\n\r\n",
-        loopback::answer(body) + "HTTP/1.1 500 poison\r\n\r\n", flood + loopback::answer(body),
+        loopback::response(body) + "HTTP/1.1 500 poison\r\n\r\n", flood + loopback::response(body),
         ok + "Content-Type: text/plain\r\n\r\n" + body}) {
     Server server(loopback::once(bytes));
     const auto client = client_of(server.url());
@@ -186,7 +186,7 @@ TEST_CASE("F31 F32 a stall or a drip ends at the deadline, within 100 ms") {
 }
 
 TEST_CASE("F62 F64 a redirect carries nothing anywhere") {
-  Server other(loopback::always(loopback::answer(loopback::empty_book)));
+  Server other(loopback::always(loopback::response(loopback::empty_book)));
   for (const int status : {301, 302, 303, 307, 308}) {
     const Error error =
         error_after("HTTP/1.1 " + std::to_string(status) + " Moved\r\nLocation: " + other.url() +
@@ -204,7 +204,7 @@ TEST_CASE("F62 F64 a redirect carries nothing anywhere") {
 TEST_CASE("F69 F70 a kept connection that the server closed is replaced") {
   Server server([](Connection& connection) {
     connection.receive();
-    connection.send(loopback::answer(loopback::empty_book));  // and closes behind it
+    connection.send(loopback::response(loopback::empty_book));  // and closes behind it
   });
   const auto client = client_of(server.url());
   for (int i = 0; i < 5; ++i) {
@@ -215,8 +215,8 @@ TEST_CASE("F69 F70 a kept connection that the server closed is replaced") {
 }
 
 TEST_CASE("F66 a proxy is never used for loopback") {
-  Server proxy(loopback::always(loopback::answer(loopback::empty_book)));
-  Server server(loopback::always(loopback::answer(loopback::empty_book)));
+  Server proxy(loopback::always(loopback::response(loopback::empty_book)));
+  Server server(loopback::always(loopback::response(loopback::empty_book)));
   const auto client = client_of(server.url(), 1, [&](ClientOptions& o) { o.proxy = proxy.url(); });
   client->run(client->book(trade_schema));
   CHECK(proxy.connections() == 0);

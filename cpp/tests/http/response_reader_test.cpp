@@ -15,13 +15,13 @@ using detail::Receiver;
 
 namespace {
 
-struct Answer {
+struct Reading {
   Receiver receiver;
   bool going = true;
   std::optional<Failure> failure;
 
-  explicit Answer(std::initializer_list<const char*> headers, std::string_view body = {},
-                  std::int64_t max_body = 1 << 20, std::size_t piece = 100000) {
+  explicit Reading(std::initializer_list<const char*> headers, std::string_view body = {},
+                   std::int64_t max_body = 1 << 20, std::size_t piece = 100000) {
     receiver.start(max_body);
     for (const char* header : headers)
       going = going && receiver.header(std::string(header) + "\r\n");
@@ -50,59 +50,60 @@ TEST_CASE("F8: blanks before the status code do not hide it, and a status line w
   for (const char* line :
        {"HTTP/1.1 200 OK", "HTTP/1.1  200 OK", "HTTP/1.1 \t 200", "HTTP/2 200"}) {
     CAPTURE(line);
-    Answer answer({line, "Content-Length: 2"}, "ok");
-    CHECK(answer.receiver.response().status == 200);
-    CHECK_FALSE(answer.failure);
-    CHECK(answer.text() == "ok");
+    Reading reading({line, "Content-Length: 2"}, "ok");
+    CHECK(reading.receiver.response().status == 200);
+    CHECK_FALSE(reading.failure);
+    CHECK(reading.text() == "ok");
   }
   for (const char* line : {"HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 OK", "HTTP/1.1 -200 OK"}) {
     CAPTURE(line);
-    CHECK(Answer({line}).why().find("status line") != std::string::npos);
+    CHECK(Reading({line}).why().find("status line") != std::string::npos);
   }
 }
 
 TEST_CASE("a plain response arrives completely, with the headers that matter") {
-  Answer answer({"HTTP/1.1 200 OK", "Content-Length: 4", "retry-AFTER:  5 ", "Date: then"}, "good");
-  CHECK_FALSE(answer.failure);
-  CHECK(answer.text() == "good");
-  CHECK(answer.receiver.response().status == 200);
-  CHECK(answer.receiver.response().retry_after == "5");
-  CHECK(answer.receiver.response().date == "then");
-  CHECK_FALSE(answer.receiver.response().close_delimited);
-  CHECK(answer.receiver.response().body.capacity() == 4);
+  Reading reading({"HTTP/1.1 200 OK", "Content-Length: 4", "retry-AFTER:  5 ", "Date: then"},
+                  "good");
+  CHECK_FALSE(reading.failure);
+  CHECK(reading.text() == "good");
+  CHECK(reading.receiver.response().status == 200);
+  CHECK(reading.receiver.response().retry_after == "5");
+  CHECK(reading.receiver.response().date == "then");
+  CHECK_FALSE(reading.receiver.response().close_delimited);
+  CHECK(reading.receiver.response().body.capacity() == 4);
 }
 
 TEST_CASE("F27 a body that only the connection ends is marked") {
-  CHECK(Answer({"HTTP/1.1 200 OK"}, "x").receiver.response().close_delimited);
-  CHECK_FALSE(Answer({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "x")
+  CHECK(Reading({"HTTP/1.1 200 OK"}, "x").receiver.response().close_delimited);
+  CHECK_FALSE(Reading({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "x")
                   .receiver.response()
                   .close_delimited);
 }
 
 TEST_CASE("F24 two Content-Lengths must agree") {
-  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 5"}, "good")
+  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 5"}, "good")
             .why()
             .find("two different") != std::string::npos);
   CHECK_FALSE(
-      Answer({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 4"}, "good").failure);
-  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: 4, 5"}, "good").failure);
-  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: -4"}, "good").failure);
+      Reading({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 4"}, "good").failure);
+  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Length: 4, 5"}, "good").failure);
+  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Length: -4"}, "good").failure);
 }
 
 TEST_CASE("F29 interim responses leave no trace") {
-  Answer answer(
+  Reading reading(
       {"HTTP/1.1 100 Continue", "Content-Length: 99", "", "HTTP/1.1 200 OK", "Content-Length: 4"},
       "good");
-  CHECK_FALSE(answer.failure);
-  CHECK(answer.receiver.response().status == 200);
+  CHECK_FALSE(reading.failure);
+  CHECK(reading.receiver.response().status == 200);
 }
 
 TEST_CASE("trailers cannot change what was said") {
-  Answer answer({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "good");
-  CHECK(answer.receiver.header("HTTP/1.1 500 Oops\r\n"));
-  CHECK(answer.receiver.header("Content-Length: 1\r\n"));
-  CHECK(answer.receiver.response().status == 200);
-  CHECK_FALSE(answer.receiver.finish());
+  Reading reading({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "good");
+  CHECK(reading.receiver.header("HTTP/1.1 500 Oops\r\n"));
+  CHECK(reading.receiver.header("Content-Length: 1\r\n"));
+  CHECK(reading.receiver.response().status == 200);
+  CHECK_FALSE(reading.receiver.finish());
 }
 
 TEST_CASE("F33 a flood of headers ends at 256 KiB") {
@@ -119,34 +120,34 @@ TEST_CASE("F33 a flood of headers ends at 256 KiB") {
 TEST_CASE("F34 F35 F94 a body beyond the cap stops, with or without a length") {
   const std::string body(2000, 'x');
   for (const char* framing : {"Content-Length: 2000", "Transfer-Encoding: chunked"}) {
-    Answer answer({"HTTP/1.1 200 OK", framing}, body, 1999, 100);
-    CHECK_FALSE(answer.going);
-    CHECK(answer.why().find("larger than max_body (1999 bytes") != std::string::npos);
-    CHECK(answer.failure->retry == Retry::never);
+    Reading reading({"HTTP/1.1 200 OK", framing}, body, 1999, 100);
+    CHECK_FALSE(reading.going);
+    CHECK(reading.why().find("larger than max_body (1999 bytes") != std::string::npos);
+    CHECK(reading.failure->retry == Retry::never);
   }
-  CHECK_FALSE(Answer({"HTTP/1.1 200 OK", "Content-Length: 2000"}, body, 2000, 100).failure);
-  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Length: 2147483648"}, "", INT64_MAX).failure);
+  CHECK_FALSE(Reading({"HTTP/1.1 200 OK", "Content-Length: 2000"}, body, 2000, 100).failure);
+  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Length: 2147483648"}, "", INT64_MAX).failure);
 }
 
 TEST_CASE("F36 a gzip bomb stops at the cap") {
   const std::string bomb = gzipped(std::string(50'000'000, '0'));
   CHECK(bomb.size() < 100'000);
-  Answer answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, bomb);
-  CHECK(answer.why().find("larger than max_body") != std::string::npos);
-  CHECK(answer.text().size() <= 1 << 20);
+  Reading reading({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, bomb);
+  CHECK(reading.why().find("larger than max_body") != std::string::npos);
+  CHECK(reading.text().size() <= 1 << 20);
 }
 
 TEST_CASE("gzip bodies unpack, in pieces of any size and in several members") {
   const std::string text = random_text(300'000);
   for (const std::size_t piece : {1UL, 7UL, 1000UL, 1'000'000UL}) {
-    Answer answer({"HTTP/1.1 200 OK", "Content-Encoding: x-gzip"}, gzipped(text), 1 << 20, piece);
-    CHECK_FALSE(answer.failure);
-    CHECK((answer.text() == text));
+    Reading reading({"HTTP/1.1 200 OK", "Content-Encoding: x-gzip"}, gzipped(text), 1 << 20, piece);
+    CHECK_FALSE(reading.failure);
+    CHECK((reading.text() == text));
   }
-  Answer members({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, gzipped("one, ") + gzipped("two"));
+  Reading members({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, gzipped("one, ") + gzipped("two"));
   CHECK(members.text() == "one, two");
   CHECK_FALSE(members.failure);
-  Answer empty({"HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Length: 0"});
+  Reading empty({"HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Length: 0"});
   CHECK_FALSE(empty.failure);
 }
 
@@ -154,19 +155,19 @@ TEST_CASE("F41 F42 gzip that does not reach its checksum is an incomplete body")
   const std::string whole = gzipped(random_text(100'000));
   for (const std::size_t missing : {1UL, 4UL, 8UL, 9UL, 1000UL}) {
     CAPTURE(missing);
-    Answer answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"},
-                  whole.substr(0, whole.size() - missing));
-    CHECK(answer.why().find("incomplete body") == 0);
-    CHECK(answer.failure->retry == Retry::always);
+    Reading reading({"HTTP/1.1 200 OK", "Content-Encoding: gzip"},
+                    whole.substr(0, whole.size() - missing));
+    CHECK(reading.why().find("incomplete body") == 0);
+    CHECK(reading.failure->retry == Retry::always);
   }
 }
 
 TEST_CASE("F40 damaged gzip is retried, F39 what is no gzip is not") {
   std::string damaged = gzipped(random_text(100'000));
   damaged[damaged.size() - 6] ^= 1;  // in the checksum
-  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, damaged).failure->retry ==
+  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, damaged).failure->retry ==
         Retry::always);
-  Answer plain({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, "{\"data\": []}");
+  Reading plain({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, "{\"data\": []}");
   CHECK(plain.why().find("declared as gzip") != std::string::npos);
   CHECK(plain.failure->retry == Retry::never);
 }
@@ -175,18 +176,18 @@ TEST_CASE("F37 F38 F43 other and stacked encodings are errors") {
   for (const char* coding : {"br", "deflate", "gzip, gzip", "gzip,br", "zstd"}) {
     CAPTURE(coding);
     const std::string header = std::string("Content-Encoding: ") + coding;
-    CHECK(Answer({"HTTP/1.1 200 OK", header.c_str()}, "xx").failure);
+    CHECK(Reading({"HTTP/1.1 200 OK", header.c_str()}, "xx").failure);
   }
-  CHECK(Answer({"HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Encoding: gzip"}).failure);
-  CHECK_FALSE(Answer({"HTTP/1.1 200 OK", "Content-Encoding: identity"}, "x").failure);
-  CHECK(Answer({"HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked"}).failure);
+  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Encoding: gzip"}).failure);
+  CHECK_FALSE(Reading({"HTTP/1.1 200 OK", "Content-Encoding: identity"}, "x").failure);
+  CHECK(Reading({"HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked"}).failure);
 }
 
 TEST_CASE("an error keeps its status whatever its body is, and its body stays small") {
-  Answer odd({"HTTP/1.1 503 Busy", "Content-Encoding: br"}, "xx");
+  Reading odd({"HTTP/1.1 503 Busy", "Content-Encoding: br"}, "xx");
   CHECK_FALSE(odd.failure);
   CHECK(odd.receiver.refused());
-  Answer endless({"HTTP/1.1 500 Oops", "Transfer-Encoding: chunked"}, std::string(500'000, 'x'));
+  Reading endless({"HTTP/1.1 500 Oops", "Transfer-Encoding: chunked"}, std::string(500'000, 'x'));
   CHECK_FALSE(endless.failure);
   CHECK_FALSE(endless.going);
   CHECK(endless.text().size() == 64 * 1024);

@@ -1,4 +1,4 @@
-// A name server that never answers. The resolver of this program is replaced for one name; that
+// A name server that never responds. The resolver of this program is replaced for one name; that
 // works where the dynamic linker lets a program's own function come first.
 #ifdef __linux__
 

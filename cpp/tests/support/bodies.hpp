@@ -107,7 +107,7 @@ inline void drop(Record& record, std::string_view name) {
   std::erase_if(record, [&](const auto& pair) { return pair.first == name; });
 }
 
-// How the JSON is laid out: what stands before a record, before a key, behind a colon, at the ends.
+// How the JSON is laid out: what comes before a record, before a key, behind a colon, at the ends.
 struct Layout {
   std::string_view record;
   std::string_view key;

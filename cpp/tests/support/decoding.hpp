@@ -1,4 +1,4 @@
-// Short ways to decode a text and to look at what came of it.
+// Helpers that decode a text and summarise the result.
 #pragma once
 
 #include <doctest/doctest.h>

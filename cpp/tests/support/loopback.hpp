@@ -139,7 +139,7 @@ class Server {
   std::vector<Socket> sockets_;
 };
 
-inline std::string answer(std::string_view body, std::string_view more_headers = "") {
+inline std::string response(std::string_view body, std::string_view more_headers = "") {
   return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
          std::to_string(body.size()) + "\r\n" + std::string(more_headers) + "\r\n" +
          std::string(body);
@@ -147,7 +147,7 @@ inline std::string answer(std::string_view body, std::string_view more_headers =
 
 constexpr std::string_view empty_book = R"({"data":[],"message":"Success","status":"success"})";
 
-// Answers every request on every connection with `reply`.
+// Responds to every request on every connection with `reply`.
 inline std::function<void(Connection&)> always(std::string reply) {
   return [reply = std::move(reply)](Connection& connection) {
     while (!connection.receive().empty() && connection.send(reply)) {

@@ -39,7 +39,7 @@ inline Rows numbered(std::int64_t first, std::int64_t count) {
   return rows;
 }
 
-// What a service gives for one request; nothing stands for a 404.
+// What a service gives for one request; nothing means a 404.
 using Service = std::function<std::optional<Rows>(std::int64_t page, std::int64_t limit)>;
 
 // How a service pages its `total` rows, and what it does wrong.
@@ -124,7 +124,7 @@ inline ErrorKind kind_thrown_by(const std::function<void()>& action) {
   } catch (const Error& error) {
     return error.kind;
   }
-  return ErrorKind::closed;  // stands for "nothing was thrown"
+  return ErrorKind::closed;  // means "nothing was thrown"
 }
 
 }  // namespace paging

@@ -1,4 +1,4 @@
-// A clock that only moves when somebody waits, and a transport that answers as a test says.
+// A clock that only moves when somebody waits, and a transport that responds as a test says.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct Reply {
   Duration after = milliseconds(10);
 };
 
-inline Reply answer(int status, std::string_view body, Duration after = milliseconds(10)) {
+inline Reply response(int status, std::string_view body, Duration after = milliseconds(10)) {
   Response response;
   response.status = status;
   response.body = Buffer(body);
@@ -47,7 +47,7 @@ inline Reply answer(int status, std::string_view body, Duration after = millisec
 
 inline Reply refusal(int status, std::string_view retry_after,
                      std::optional<std::string> date = std::nullopt) {
-  Reply reply = answer(status, "");
+  Reply reply = response(status, "");
   std::get<Response>(reply.what).retry_after = retry_after;
   std::get<Response>(reply.what).date = std::move(date);
   return reply;

@@ -140,9 +140,9 @@ _set_facts = Response.__dict__["_facts"].__set__
 _set_account = Response.__dict__["account"].__set__
 
 
-def response_of(answer: _Fetched, account: str | None) -> Response:
+def response_of(fetched: _Fetched, account: str | None) -> Response:
     """Returns the response for a result of the core; values are converted when they are read."""
     response = object.__new__(Response)
-    _set_facts(response, answer)
+    _set_facts(response, fetched)
     _set_account(response, account)
     return response

@@ -1,4 +1,4 @@
-"""One keep-alive HTTP/1.1 connection: answers requests and acts out faults.
+"""One keep-alive HTTP/1.1 connection: serves requests and simulates faults.
 
 The standard library parses the requests; undocumented ones are refused by `routes`.
 """

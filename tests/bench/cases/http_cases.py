@@ -90,17 +90,17 @@ def http_client_call(source: Source) -> Call:
 
 
 def socket_call(source: Source) -> Call:
-    """What a call costs at least: the answer's length is known after the first."""
+    """What a call costs at least: the response's length is known after the first."""
     at = urlsplit(url_of(source))
     lines = [f"POST {at.path} HTTP/1.1", f"Host: {at.netloc}", f"Content-Length: {len(BODY)}"]
     lines += [f"{name}: {value}" for name, value in HEADERS.items()]
     request = "\r\n".join([*lines, "", ""]).encode() + BODY
     connection = socket.create_connection((at.hostname, at.port))
     connection.sendall(request)
-    answer = connection.recv(1 << 20)
-    while (head := answer.find(b"\r\n\r\n")) < 0 or answer[-1:] != b"}":
-        answer += connection.recv(1 << 20)
-    whole, buffer = len(answer), bytearray(len(answer))
+    response = connection.recv(1 << 20)
+    while (head := response.find(b"\r\n\r\n")) < 0 or response[-1:] != b"}":
+        response += connection.recv(1 << 20)
+    whole, buffer = len(response), bytearray(len(response))
 
     def call() -> bytes:
         connection.sendall(request)
@@ -120,9 +120,9 @@ def ours_call(source: Source) -> Call:
     return call
 
 
-def size_of(answer: Any) -> Fact:
+def size_of(response: Any) -> Fact:
     """Of our own book too: it keeps the body."""
-    return {"bytes": len(answer if isinstance(answer, bytes) else answer.response.content)}
+    return {"bytes": len(response if isinstance(response, bytes) else response.response.content)}
 
 
 def _one_by_one(make: Callable[[Source], Call], calls: int) -> Prepare:

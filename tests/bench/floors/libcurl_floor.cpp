@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
 
   in_turn(*requests.front(), 1);
   const auto size = requests.front()->body.size();
-  bench::answer_rounds("{\"bytes\":" + std::to_string(size) + "}", [&](bench::Times& times) {
+  bench::serve_rounds("{\"bytes\":" + std::to_string(size) + "}", [&](bench::Times& times) {
     times.add(
         [&] {
           if (at_once == 1) {

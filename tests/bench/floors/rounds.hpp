@@ -43,9 +43,9 @@ inline std::string list_of(const std::vector<double>& values) {
   return text + "]";
 }
 
-// Answers rounds until the other side closes; `round` runs the case once and adds its times.
+// Serves rounds until the other side closes; `round` runs the case once and adds its times.
 template <typename Round>
-void answer_rounds(const std::string& fact, const Round& round) {
+void serve_rounds(const std::string& fact, const Round& round) {
   Times warm;
   const double started = seconds(CLOCK_MONOTONIC);
   while (warm.wall.size() < 3 || seconds(CLOCK_MONOTONIC) < started + 0.3) round(warm);

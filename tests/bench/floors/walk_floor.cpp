@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   const std::string body{std::istreambuf_iterator<char>(file), {}};
 
   const auto rows = decode_book(schema, Buffer(body), {})->rows();
-  bench::answer_rounds("{\"rows\":" + std::to_string(rows) + "}", [&](bench::Times& times) {
+  bench::serve_rounds("{\"rows\":" + std::to_string(rows) + "}", [&](bench::Times& times) {
     Buffer copy(body);  // decoding masks in place
     std::shared_ptr<const Table> table;
     times.add([&] { table = decode_book(schema, std::move(copy), {}); });

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-# What a result holds, told in plain values so that the results of different libraries compare.
+# What a result holds, in plain values so that the results of different libraries compare.
 Fact: TypeAlias = dict[str, Any]
 
 

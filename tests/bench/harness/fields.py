@@ -1,4 +1,4 @@
-"""What the peers are told about a record, all of it read from the compiled field table."""
+"""What the peers know of a record, all of it read from the compiled field table."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ RESET_PEAK = "5"  # to /proc/self/clear_refs: see proc(5)
 
 
 def main() -> None:
-    told = json.loads(sys.argv[1])
-    prepare = find(told["module"], told["case"])
-    small = prepare(Source(**told["small"]))
+    reported = json.loads(sys.argv[1])
+    prepare = find(reported["module"], reported["case"])
+    small = prepare(Source(**reported["small"]))
     small.check(small.run())
-    ready = prepare(Source(**told["source"]))
+    ready = prepare(Source(**reported["source"]))
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text(RESET_PEAK, "ascii")

@@ -88,13 +88,13 @@ class Worker:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
         self.counts: list[int] = []
-        for result, about in zip(results, self._answer(), strict=True):
+        for result, about in zip(results, self._respond(), strict=True):
             result.fact = about.get("fact", result.fact)
             result.missing = result.missing or about.get("missing", "")
             seconds = about.get("seconds", ROUND_SECONDS)
             self.counts.append(max(1, min(MOST_RUNS, round(ROUND_SECONDS / seconds))))
 
-    def _answer(self) -> Any:
+    def _respond(self) -> Any:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
@@ -107,7 +107,7 @@ class Worker:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{index} {self.counts[index]}\n")
         self.process.stdin.flush()
-        times = self._answer()
+        times = self._respond()
         return statistics.median(times["cpu"]), statistics.median(times["wall"])
 
     def __enter__(self) -> Self:

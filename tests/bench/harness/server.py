@@ -20,7 +20,7 @@ from .bodies import compressed as as_gzip
 BOOK_PATH = "api/v1/trade/book"
 READY_SECONDS = 5
 
-# A file answers a GET only; 405 is led back to the same file, so that a POST is answered as fast.
+# A file serves GET requests only; 405 redirects to the same file, so that a POST is as fast.
 CONFIGURATION = """
 daemon off;
 worker_processes 1;

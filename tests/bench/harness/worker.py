@@ -1,7 +1,7 @@
-"""A process that measures cases when told to: one case, or all of a contest sharing the process.
+"""A process that measures cases on request: one case, or all cases of a contest.
 
-It is told the cases in its argument, as JSON. It answers with a line of facts; then each line
-`<case> <count>` is answered with the CPU and wall seconds of that many runs. C++ programs that
+It is reported the cases in its argument, as JSON. It responses with a line of facts; then each line
+`<case> <count>` prints the CPU and wall seconds of that many runs. C++ programs that
 take part speak the same way.
 """
 
@@ -22,29 +22,29 @@ WARM_SECONDS = 0.3
 
 
 def main() -> None:
-    # What a library prints goes to stderr; stdout carries the answers only.
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    # What a library prints goes to stderr; stdout carries the results only.
+    responses = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
 
-    def answer(value: object) -> None:
-        answers.write(json.dumps(value) + "\n")
+    def response(value: object) -> None:
+        responses.write(json.dumps(value) + "\n")
 
     cases = [_prepare(one) for one in json.loads(sys.argv[1])]
-    answer([about for _, about in cases])
+    response([about for _, about in cases])
     for line in sys.stdin:
         index, count = map(int, line.split())
         ready = cases[index][0]
         assert ready is not None
-        answer(measure(ready, count))
+        response(measure(ready, count))
     for ready, _ in cases:
         if ready is not None:
             ready.close()
 
 
-def _prepare(told: dict[str, Any]) -> tuple[Ready | None, dict[str, Any]]:
+def _prepare(reported: dict[str, Any]) -> tuple[Ready | None, dict[str, Any]]:
     """Makes a case ready and warm. One that cannot run here tells why, and is left out."""
     try:
-        ready = find(told["module"], told["case"])(Source(**told["source"]))
+        ready = find(reported["module"], reported["case"])(Source(**reported["source"]))
         fact = ready.check(ready.run())
     except Exception as problem:
         return None, {"missing": f"{type(problem).__name__}: {problem}"}

@@ -82,14 +82,14 @@ def _measure(taking_part: tuple[Entry, ...], processes: int) -> dict[str, list[f
 
 
 def _growth(entry: Entry) -> list[float]:
-    told = {
+    reported = {
         "module": entry.module,
         "case": entry.case,
         "source": asdict(entry.source),
         "small": asdict(_trades(SMALL)),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "bench.harness.peak", json.dumps(told)],
+        [sys.executable, "-m", "bench.harness.peak", json.dumps(reported)],
         capture_output=True,
         text=True,
         check=False,

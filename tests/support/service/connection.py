@@ -25,7 +25,7 @@ Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
 
 class ConnectionOver(Exception):
-    """The client has gone, or the service stops: there is nobody left to answer."""
+    """The client has gone, or the service stops."""
 
 
 def ready(sockets: dict[socket.socket, int], timeout: float | None) -> list[socket.socket]:
@@ -39,7 +39,7 @@ def ready(sockets: dict[socket.socket, int], timeout: float | None) -> list[sock
 class Connection:
     """A socket that never blocks for good: each wait ends when the service stops.
 
-    Behaviours use `send`, `receive`, `pause`, `close`, `reset`, `request` and `answer_next_with`.
+    Behaviours use `send`, `receive`, `pause`, `close`, `reset`, `request` and `respond_next_with`.
     """
 
     clock = staticmethod(time.monotonic)
@@ -57,7 +57,7 @@ class Connection:
 
     @property
     def request(self) -> Request:
-        """The request that is being answered; a LookupError before the first one."""
+        """The request to respond to; a LookupError before the first one."""
         if self._request is None:
             raise LookupError("this connection has not sent a request yet")
         return self._request
@@ -153,8 +153,8 @@ class Connection:
             raise ConnectionOver(STOPPED)
         return [side for side in (self, other) if side.socket in sockets]
 
-    def answer_next_with(self, behaviour: Behaviour) -> None:
-        """Answer the next request on this connection so, whatever the script says."""
+    def respond_next_with(self, behaviour: Behaviour) -> None:
+        """Respond to the next request on this connection so, whatever the script says."""
         self.override = behaviour
 
     def close(self, *, notify: bool = True) -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 RST_STREAM, GOAWAY = 3, 7
 INTERNAL_ERROR = 2
 
-Answer: TypeAlias = Callable[[int], bytes]
+Response: TypeAlias = Callable[[int], bytes]
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
@@ -17,11 +17,11 @@ def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
     return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
 
 
-def h2_reset(error: int = INTERNAL_ERROR) -> Answer:
+def h2_reset(error: int = INTERNAL_ERROR) -> Response:
     """Reset the stream."""
     return lambda stream: frame(RST_STREAM, 0, stream, struct.pack(">I", error))
 
 
-def h2_goaway(*, last_stream: int = 0, error: int = 0) -> Answer:
+def h2_goaway(*, last_stream: int = 0, error: int = 0) -> Response:
     """Send GOAWAY: streams above `last_stream` were not acted upon."""
     return lambda stream: frame(GOAWAY, 0, 0, struct.pack(">II", last_stream, error))

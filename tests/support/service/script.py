@@ -1,4 +1,4 @@
-"""Which behaviour answers which request."""
+"""Which behaviour responds to which request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Unscripted(Exception):
 
 
 class Script:
-    """Behaviours by path; a path without its own is answered by the ones for all paths."""
+    """Behaviours by path; a path without its own is handled by the ones for all paths."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -29,7 +29,7 @@ class Script:
         then: Behaviour | None = None,
         path: str | None = None,
     ) -> None:
-        """Hand out the behaviours one by one, and `then` to each request after them.
+        """Use the behaviours one by one, and `then` for each request after them.
 
         Without `then`, a request more than scripted is an error that leaving the service raises.
         A new script for a `path` (None: all paths) takes the place of the old one.
@@ -55,7 +55,7 @@ class Script:
         self.choose(next_of, path=path)
 
     def choose(self, choice: Choice, *, path: str | None = None) -> None:
-        """Ask a function which behaviour answers a request; it is never called twice at once."""
+        """Ask a function for the behaviour of each request; calls never overlap."""
         with self._lock:
             self._choices[path] = choice
 

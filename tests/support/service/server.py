@@ -1,4 +1,4 @@
-"""The service itself: accepts on loopback, a thread a connection, and answers by its script."""
+"""The service itself: accepts on loopback, one thread a connection, and responds by its script."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Service(Script, Log):
 
     `tls` is the context to serve with, None for plain HTTP. `on_connect` is a behaviour for each
     accepted connection, before its TLS handshake and its first request. As a context manager it
-    starts on entry and stops on exit; an exit without an exception raises what stands in `errors`.
+    starts on entry and stops on exit; an exit without an exception raises what is in `errors`.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Service(Script, Log):
         self._spawn(self._accept, "accept")
 
     def stop(self) -> None:
-        """Close every connection, end every stall, join every thread; twice is once."""
+        """Close every connection, end every stall, join every thread. Safe to call again."""
         if not self._running:
             return
         self._running = False
@@ -132,7 +132,7 @@ class Service(Script, Log):
             while not connection.closed and (request := read_request(connection)):
                 self._add_request(request)
                 connection.request = request
-                self._answer(connection, request)
+                self._respond(connection, request)
         except CutRequest as cut:
             opened.unfinished = cut.raw
         except ConnectionOver:
@@ -158,7 +158,7 @@ class Service(Script, Log):
                 raise ConnectionOver(str(error)) from error
             opened.tls, opened.alpn = secure.version(), secure.selected_alpn_protocol()
 
-    def _answer(self, connection: Connection, request: Request) -> None:
+    def _respond(self, connection: Connection, request: Request) -> None:
         override, connection.override = connection.override, None
         behaviour = override or self._behaviour_for(request)
         behaviour(connection)

@@ -53,7 +53,7 @@ def close_after_reply(first: Behaviour, *, after: float = 0.0) -> Behaviour:
 def close_when_next_request_is_read(first: Behaviour, *, reset: bool = False) -> Behaviour:
     """Reply; read the next request on this connection, then close without a byte (F70)."""
     end = Connection.reset if reset else Connection.close
-    return steps(first, lambda connection: connection.answer_next_with(end))
+    return steps(first, lambda connection: connection.respond_next_with(end))
 
 
 def _stall_at(data: bytes, position: int, seconds: float | None) -> Behaviour:

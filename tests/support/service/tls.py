@@ -15,7 +15,7 @@ DAY = dt.timedelta(days=1)
 
 
 class Authority:
-    """A certificate authority; `pem_file` is the file that a client must be told to trust.
+    """A certificate authority; `pem_file` is the file that a client must trust.
 
     Every context may be given `alpn`, the protocols offered, such as ["h2", "http/1.1"].
     """

@@ -1,4 +1,4 @@
-"""Realistic values for a field, told from its type and meaning in the service document.
+"""Realistic values for a field, derived from its type and meaning in the service document.
 
 No field is named here but those that depend on each other: the document is the list.
 """
