@@ -100,7 +100,7 @@ py::tuple array(const OwnedSlice& self, const std::string& name) {
     case Kind::date: return py::make_tuple(midnights(run), py::none());
     case Kind::text: break;
   }
-  throw py::type_error("text is no array of numbers: use column() or codes()");
+  throw py::type_error("a text column is not an array of numbers: use column() or codes()");
 }
 
 // Calls put(row, made), the row counted from the slice's first one, with a new reference to each

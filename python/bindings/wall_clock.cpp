@@ -59,7 +59,7 @@ std::string arrow_zone(const py::object& zone) {
   const std::int64_t offset = micros_of(zone.attr("utcoffset")(py::none()));
   if (offset == 0) return "UTC";
   if (offset % (60 * micros_per_second) != 0) {
-    throw py::value_error("Arrow's zones are whole minutes from UTC");
+    throw py::value_error("Arrow supports only UTC offsets of full minutes");
   }
   return format_offset(offset);
 }

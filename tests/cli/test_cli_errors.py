@@ -221,7 +221,7 @@ def test_a_device_is_never_replaced(sandbox: Service, run: Run, tmp_path: Path) 
     sandbox.requests.clear()
     for force in ((), ("--force",)):
         said = refused(run, Code.FILE, "trades", "-o", pipe, *force)
-        assert f"{pipe} is no ordinary file: write to it with > {pipe}" in said
+        assert f"{pipe} is not a regular file: write to it with > {pipe}" in said
     assert len(sandbox.requests) == 0
     assert pipe.is_fifo()
 

@@ -289,5 +289,5 @@ def test_a_zone_without_a_name_is_refused() -> None:
     book = sample("trade", 2).book
     with pytest.raises(ValueError, match="by name"):
         pa.table(book.localize(Nameless()))
-    with pytest.raises(ValueError, match="whole minutes"):
+    with pytest.raises(ValueError, match="full minutes"):
         pa.table(book.localize(dt.timezone(dt.timedelta(seconds=1))))

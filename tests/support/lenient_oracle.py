@@ -76,12 +76,12 @@ def rows_of(body: bytes, kind: str) -> list[dict[str, Any]]:
     if data is None:
         return []
     if isinstance(data, Pairs) or not isinstance(data, list):
-        raise Refused("data is no array")
+        raise Refused("data is not an array")
     documented = {field.name: field.type for field in fields(kind)}
     rows = []
     for element in data:
         if not isinstance(element, Pairs):
-            raise Refused("an element is no record")
+            raise Refused("an element is not a record")
         rows.append(_once(element, set(documented)))
     times = {name for name, words in documented.items() if words == "string, timestamp"}
     offsets = Counter(

@@ -109,16 +109,18 @@ def test_f54_html_with_503_is_a_status_and_is_tried_again() -> None:
             id="F65 captive portal",
         ),
         pytest.param(json_reply({}), "the envelope has no status", id="F56 {}"),
-        pytest.param(json_reply([]), "it is no envelope", id="F56 []"),
-        pytest.param(json_reply("ok"), "it is no envelope", id="F56 text"),
-        pytest.param(json_reply(None), "it is no envelope", id="F56 null"),
+        pytest.param(json_reply([]), "it is not an envelope", id="F56 []"),
+        pytest.param(json_reply("ok"), "it is not an envelope", id="F56 text"),
+        pytest.param(json_reply(None), "it is not an envelope", id="F56 null"),
         pytest.param(
             json_reply({"status": "success", "data": {}}),
-            r"data is no array.*\$\.data",
+            r"data is not an array.*\$\.data",
             id="F56 obj",
         ),
         pytest.param(
-            json_reply({"status": "success", "data": "x"}), r"data is no array", id="F56 data text"
+            json_reply({"status": "success", "data": "x"}),
+            r"data is not an array",
+            id="F56 data text",
         ),
         pytest.param(
             json_reply({"status": "success"}), r"has no data.*\$\.data", id="F56 data missing"

@@ -1,3 +1,4 @@
+// POSIX: pipes, fork handlers and mappings. On other systems this file is empty.
 #ifndef _WIN32
 
 #include <fcntl.h>
@@ -21,7 +22,7 @@ int at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
 Pipe open_pipe() {
   int ends[2];
   if (pipe(ends) != 0) {
-    throw Error(ErrorKind::connect, "no pipe to be had: this process has too many open files");
+    throw Error(ErrorKind::connect, "cannot create a pipe: this process has too many open files");
   }
   for (const int end : ends) {
     fcntl(end, F_SETFL, O_NONBLOCK);

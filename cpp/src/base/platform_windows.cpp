@@ -1,3 +1,5 @@
+// Windows: no pipes, because event loops there watch sockets only, and no fork. On other systems
+// this file is empty.
 #ifdef _WIN32
 
 #define NOMINMAX

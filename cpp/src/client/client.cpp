@@ -126,7 +126,7 @@ Call Client::new_call(Method method, const std::string& path, std::optional<doub
 
 Call Client::book(const Schema& schema, std::optional<double> timeout) const {
   const bool trades = &schema == &trade_schema;
-  check(trades || &schema == &order_schema, "there is no book of these records");
+  check(trades || &schema == &order_schema, "only trades and orders have a book");
   Call call = new_call(Method::post, trades ? "/api/v1/trade/book" : "/api/v1/order/book", timeout);
   call.request.headers = {std::string(json_type)};
   call.request.token = tokens_->current();
@@ -142,7 +142,7 @@ Call Client::search(std::string_view query, std::int64_t page, std::int64_t limi
                     std::optional<double> timeout) const {
   check(page >= 1, "page must be 1 or more");
   check(limit >= 1, "the page size must be 1 or more");
-  check(query.find('\0') == std::string_view::npos, "query must not hold a NUL character");
+  check(query.find('\0') == std::string_view::npos, "query must not contain a NUL character");
   Call call = new_call(Method::get,
                        "/api/v1/stocks?query=" + percent_encoded(query) +
                            "&page=" + std::to_string(page) + "&limit=" + std::to_string(limit),

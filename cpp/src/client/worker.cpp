@@ -174,7 +174,7 @@ Worker::Worker(std::shared_ptr<Client> client) {
   try {
     state_ = std::make_unique<State>(std::move(client));
   } catch (const std::system_error&) {
-    throw Error(ErrorKind::connect, "no thread to be had for the asynchronous client");
+    throw Error(ErrorKind::connect, "cannot start a thread for the asynchronous client");
   }
 }
 

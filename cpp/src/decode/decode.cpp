@@ -61,7 +61,7 @@ const char* begin_walk(const Document& body) {
   refuse(body, at, problem, "$");
 }
 
-constexpr std::string_view no_list = "it is no array of stocks";
+constexpr std::string_view no_list = "it is not an array of stocks";
 
 // What the envelope says, once it is complete.
 void judge_book(const Document& body, const char* begin, const Envelope& envelope,
@@ -75,7 +75,7 @@ void judge_book(const Document& body, const char* begin, const Envelope& envelop
   }
   if (envelope.data == Member::absent) refuse(body, begin, "the envelope has no data", "$.data");
   if (envelope.data == Member::other) {
-    refuse(body, body.begin() + envelope.data_begin, "data is no array", "$.data");
+    refuse(body, body.begin() + envelope.data_begin, "data is not an array", "$.data");
   }
 }
 
@@ -215,7 +215,7 @@ class Decoder::Walk {
     table_.issues().push_back(Issue{"$", Problem::token_sent, overwriter_->count(), 0, ""});
   }
 
-  static constexpr std::string_view no_book = "it is no envelope with data, message and status";
+  static constexpr std::string_view no_book = "it is not an envelope with data, message and status";
 
   Form form_;
   DecodeOptions options_;

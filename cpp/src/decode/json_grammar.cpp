@@ -45,11 +45,11 @@ void Document::fail(const char* place, std::string_view problem) const {
 }
 
 void Document::fail_expecting(const char* at, char wanted) const {
-  fail(at, "found " + shown(*at) + " where " + shown(wanted) + " belongs");
+  fail(at, "found " + shown(*at) + " where " + shown(wanted) + " was expected");
 }
 
 void Document::fail_at_separator(const char* at, char close) const {
-  fail(at, "found " + shown(*at) + " where ',' or " + shown(close) + " belongs");
+  fail(at, "found " + shown(*at) + " where ',' or " + shown(close) + " was expected");
 }
 
 const char* Document::pass_spaces(const char* at) {
@@ -103,7 +103,7 @@ const char* Document::pass_scalar(const char* at) const {
     case 'f': return pass_literal(at, "false");
     case 'n': return pass_literal(at, "null");
     default:
-      if (*at != '-' && !is_digit(*at)) fail(at, "found " + shown(*at) + " where a value belongs");
+      if (*at != '-' && !is_digit(*at)) fail(at, "found " + shown(*at) + " where a value was expected");
       return pass_number(at);
   }
 }
@@ -143,7 +143,7 @@ const char* Document::pass_nested(const char* at, int depth) const {
 
 void Document::pass_end(const char* at) const {
   at = pass_space(at);
-  if (at < end_) fail(at, "found " + shown(*at) + " behind the document's end");
+  if (at < end_) fail(at, "found " + shown(*at) + " after the end of the document");
 }
 
 }  // namespace tradingdata::detail

@@ -102,7 +102,7 @@ void RecordWalk::roll_back() {
 const char* RecordWalk::read_element(const char* at) {
   if (*at != '{') [[unlikely]] {
     const char* const end = body_.pass_value(at, depth_ - 1);
-    notes_.refuse(at, "an element is no record", notes_.path_of(position_));
+    notes_.refuse(at, "an element is not a record", notes_.path_of(position_));
     return end;
   }
   if (rows_ == table_.table().capacity()) [[unlikely]]

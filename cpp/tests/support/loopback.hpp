@@ -86,7 +86,7 @@ class Server {
     platform::AddressLength size = sizeof address;
     if (::bind(listener_, raw, size) != 0 || ::listen(listener_, 64) != 0 ||
         ::getsockname(listener_, raw, &size) != 0) {
-      throw std::runtime_error("no loopback server to be had");
+      throw std::runtime_error("cannot start a loopback server");
     }
     port_ = ntohs(address.sin_port);
     acceptor_ = std::thread([this] { accept_all(); });

@@ -55,7 +55,7 @@ class Destination:
         self._format = output.format or _format_of(self._path)
         if self._path is None and self._format in _BINARY and screen() is not None:
             raise UsageError(
-                f"{self._format.value} is no text for a terminal: add -o FILE.{self._format.value}"
+                f"{self._format.value} is binary: write a file with -o FILE.{self._format.value}"
             )
         if self._format is Format.XLSX and self._path is not None:
             _expect_suffix(self._path, ".xlsx")
@@ -140,12 +140,12 @@ class Destination:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder: name a file in it")
         if path.exists() and not path.is_file():
-            raise FileExistsError(f"{path} is no ordinary file: write to it with > {path}")
+            raise FileExistsError(f"{path} is not a regular file: write to it with > {path}")
         if path.is_symlink() or path.exists():
             if not self._force:
                 raise _taken(path)
         elif not path.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {path.parent}: make it first")
+            raise FileNotFoundError(f"there is no folder {path.parent}: create it first")
 
 
 class BookDestination:
