@@ -281,7 +281,7 @@ class TestPageThatFails:
             "page_size=10"
         ]
         copy = pickle.loads(pickle.dumps(error))
-        assert (copy.page, copy.received) == (3, error.received)
+        assert (copy.page, copy.page_size, copy.received) == (3, 10, error.received)
 
     @both
     def test_a_search_of_another_page_size_says_which(self, service: Service, read: Read) -> None:

@@ -32,7 +32,7 @@ def format_amounts(axis: Axis, *, each: bool = False, signed: bool = True) -> No
     """Formats an axis of amounts.
 
     All ticks have one unit; with ``each``, for a logarithmic axis, each has its own. Without
-    ``signed``, what is drawn downwards is not negative.
+    ``signed``, amounts drawn downwards have no minus sign.
     """
     from matplotlib.ticker import FuncFormatter, NullFormatter
 

@@ -36,7 +36,7 @@ def blotter(
 
     Trades are bars by side: bought above zero, sold below. Orders are stacked bars by status, at
     their time of entry. A book of several days has one bar for each weekday, so that a day without
-    records is an empty place.
+    records leaves a gap.
 
     Args:
         book: A trade book, an order book, or such books of several accounts.
@@ -52,7 +52,7 @@ def blotter(
 
     Raises:
         ImportError: If Matplotlib is not installed.
-        TypeError: If ``book`` is something else.
+        TypeError: If ``book`` is none of these.
         ValueError: If ``values`` is set for orders, ``minutes`` is below 1, or a trade has another
             ``txn_type`` or lacks a required value.
 
@@ -139,7 +139,7 @@ def _orders(book: OrderBook, minutes: int, ax: Axes | None) -> Axes:
 
 
 def _whole_numbers(ax: Axes) -> None:
-    """Labels the axis with counts; what is drawn downwards is not negative."""
+    """Labels the axis with counts, without a minus sign for bars drawn downwards."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))

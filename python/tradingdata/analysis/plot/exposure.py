@@ -1,4 +1,4 @@
-"""What is open, by security."""
+"""Open quantities and their value, by security."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def exposure(
     Args:
         result: The result of ``td.unrealised_pnl``, ``td.positions`` or ``td.realised_pnl``, its
             ``open_lots``, a trade book, or the books of several accounts.
-        largest: Number of bars at most, the largest amounts first.
+        largest: Maximum number of bars; the largest amounts come first.
         ax: Axes to draw on; a new figure unless given.
 
     Returns:
-        The axes. The title has gross and net over all rows, and how many are not shown.
+        The axes. The title gives gross and net over all rows, and the number of rows not shown.
 
     Raises:
         ImportError: If Matplotlib is not installed.
-        TypeError: If ``result`` is something else.
+        TypeError: If ``result`` is none of these.
         ValueError: As ``td.positions``, if ``result`` is a book.
 
     Example:

@@ -1,4 +1,4 @@
-"""Single fills over the day, and how long orders waited for them."""
+"""Fills over the day, and how long orders waited for them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def fills(
     sell: str = "S",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draws each fill by time and size; or, of execution quality, how long orders waited.
+    """Draws each fill by time and size, or for execution quality how long orders waited.
 
     Trades are markers by side: upwards for bought, downwards for sold. Execution quality is drawn
     as the share of its orders that were filled within a time; it stays below 100% where orders were
@@ -72,7 +72,7 @@ def fills(
 
     Raises:
         ImportError: If Matplotlib is not installed.
-        TypeError: If ``result`` is something else.
+        TypeError: If ``result`` is none of these.
         ValueError: If ``y`` or ``wait`` is another name, or a trade has another ``txn_type`` or
             lacks a required value.
 

@@ -32,7 +32,7 @@ def pnl_curve(result: Trades | RealisedPnl | Matches, *, ax: Axes | None = None)
 
     Raises:
         ImportError: If Matplotlib is not installed.
-        TypeError: If ``result`` is something else.
+        TypeError: If ``result`` is none of these.
         ValueError: As ``td.realised_pnl``, if ``result`` is a book.
 
     Example:

@@ -17,7 +17,7 @@ _NO_DAY = date(2000, 1, 3)  # of an empty chart, whose axis shows hours only
 
 
 def market_time(moment: datetime) -> datetime:
-    """Returns the naive time at the exchange; a naive time is taken to be that already."""
+    """Returns the naive time at the exchange; a naive time is assumed to be one."""
     return moment if moment.tzinfo is None else moment.astimezone(IST).replace(tzinfo=None)
 
 

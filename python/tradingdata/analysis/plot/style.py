@@ -53,7 +53,7 @@ def status_colour(status: str) -> str:
 
 @contextmanager
 def styled(ax: Axes | None, height: float) -> Iterator[Axes]:
-    """Gives the axes to draw on, ``ax`` or those of a new figure, while the style applies."""
+    """Yields the axes to draw on, ``ax`` or those of a new figure, while the style applies."""
     matplotlib = require("matplotlib", "plot", "td.plot")
     pyplot = require("matplotlib.pyplot", "plot", "td.plot")
     # Loads the backend now: Jupyter's turns on interactive mode, without which a cell shows
@@ -74,5 +74,5 @@ def styled(ax: Axes | None, height: float) -> Iterator[Axes]:
 
 
 def note_empty(ax: Axes, text: str) -> None:
-    """Says in the axes, above a line through their middle, why they are empty."""
+    """Writes into empty axes, above a line through their middle, why there is nothing to draw."""
     ax.text(0.5, 0.6, text, transform=ax.transAxes, ha="center", va="center", color=INK)
