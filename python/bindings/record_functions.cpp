@@ -19,7 +19,8 @@ class Union {
   void add(const Slice& slice, py::handle zone) {
     if (!zone_) zone_ = py::reinterpret_borrow<py::object>(zone);
     if (!zone_.equal(zone)) {
-      throw py::value_error("books in different time zones cannot be joined: localize them to the same zone");
+      throw py::value_error(
+          "books in different time zones cannot be joined: localize them to the same zone");
     }
     slices_.push_back(slice);
   }

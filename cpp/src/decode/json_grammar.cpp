@@ -103,7 +103,8 @@ const char* Document::pass_scalar(const char* at) const {
     case 'f': return pass_literal(at, "false");
     case 'n': return pass_literal(at, "null");
     default:
-      if (*at != '-' && !is_digit(*at)) fail(at, "found " + shown(*at) + " where a value was expected");
+      if (*at != '-' && !is_digit(*at))
+        fail(at, "found " + shown(*at) + " where a value was expected");
       return pass_number(at);
   }
 }

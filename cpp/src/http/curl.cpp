@@ -138,7 +138,8 @@ class CurlTransport final : public Transport {
     if (multi == nullptr) throw std::bad_alloc();
     if (curl_multi_wakeup(multi) != CURLM_OK) {  // it has no socket pair, so `wake` could not work
       curl_multi_cleanup(multi);
-      throw Error(ErrorKind::connect, "cannot create a socket: this process has too many open files");
+      throw Error(ErrorKind::connect,
+                  "cannot create a socket: this process has too many open files");
     }
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(options_.max_connections));
     curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
