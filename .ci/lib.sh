@@ -38,12 +38,13 @@ has_header() {
 }
 
 # Finds an interpreter that can build and install the package: CPython 3.11 or newer with venv, pip
-# and its headers. Prints the real path, because a shim (pyenv) may resolve differently elsewhere.
+# and its headers. Prints the real path, because a shim (pyenv) may resolve differently elsewhere, and not
+# that of a virtual environment, which another command may make again.
 python_probe='
 import ensurepip, os, sys, sysconfig, venv
 assert sys.implementation.name == "cpython" and sys.version_info >= (3, 11)
 assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
-print(sys.executable)
+print(sys._base_executable)
 '
 find_python() {
   local candidate
