@@ -31,9 +31,7 @@ class Bytes {
   Py_buffer view_;
 };
 
-using Decode = TablePtr (*)(const Schema&, Buffer, const DecodeOptions&);
-
-template <Decode decode>
+template <Decoder::Form form>
 py::object decode_bytes(const std::string& record, const py::object& data, bool strict,
                         bool keep_personal_data) {
   const Schema& schema = *row_type_named(record)->schema;
@@ -43,7 +41,7 @@ py::object decode_bytes(const std::string& record, const py::object& data, bool 
   {
     // The table gets a copy of its own, where it may mask.
     const ReleasedGil released;
-    table = decode(schema, Buffer(bytes.view()), options);
+    table = decode_copy(schema, form, bytes.view(), options);
   }
   return whole_slice(std::move(table));
 }
@@ -51,9 +49,9 @@ py::object decode_bytes(const std::string& record, const py::object& data, bool 
 }  // namespace
 
 void bind_decode(py::module_& module) {
-  module.def("decode_book", &decode_bytes<decode_book>, py::arg("record"), py::arg("data"),
+  module.def("decode_book", &decode_bytes<Decoder::Form::book>, py::arg("record"), py::arg("data"),
              py::arg("strict") = false, py::arg("keep_personal_data") = false);
-  module.def("decode_list", &decode_bytes<decode_list>, py::arg("record"), py::arg("data"),
+  module.def("decode_list", &decode_bytes<Decoder::Form::list>, py::arg("record"), py::arg("data"),
              py::arg("strict") = false, py::arg("keep_personal_data") = false);
 }
 

@@ -48,8 +48,14 @@ inline bool is_zero_day(const char* quote) {
 
 class DayMemo {
  public:
-  // Whether a day follows the quote; days() then returns it.
-  bool read(const char* quote) { return same_day(quote, text_) || learn(quote); }
+  // Whether a day follows the quote; days() then returns it. `latest` is shared by all columns: the
+  // times of a record are mostly of one day, which is then read once.
+  bool read(const char* quote, DayMemo& latest) {
+    if (same_day(quote, text_)) return true;
+    if (!same_day(quote, latest.text_) && !latest.learn(quote)) return false;
+    *this = latest;
+    return true;
+  }
   std::int32_t days() const { return days_; }
 
  private:

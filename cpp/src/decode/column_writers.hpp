@@ -105,9 +105,9 @@ class Cells {
     return number.end;
   }
 
-  TRADINGDATA_INLINE static const char* read_timestamp(const char* at, Sink& sink,
-                                                       std::int64_t row) {
-    if (!sink.memo.read(at) || at[1 + date_length] != ' ' || at[1 + timestamp_length] != '"') {
+  TRADINGDATA_INLINE const char* read_timestamp(const char* at, Sink& sink, std::int64_t row) {
+    if (!sink.memo.read(at, latest_day_) || at[1 + date_length] != ' ' ||
+        at[1 + timestamp_length] != '"') {
       return nullptr;
     }
     const std::int64_t seconds = clock_seconds(at + date_length + 2);
@@ -120,7 +120,7 @@ class Cells {
     if (at[1 + date_length] != '"') return nullptr;
     if (is_zero_day(at)) {
       table_.set_null(sink.field, row);
-    } else if (sink.memo.read(at)) {
+    } else if (sink.memo.read(at, latest_day_)) {
       sink.store(row, sink.memo.days());
     } else {
       return nullptr;
@@ -158,6 +158,7 @@ class Cells {
   PanMask& mask_;
   int depth_;
   std::vector<Sink> sinks_;
+  DayMemo latest_day_;
   std::vector<OffsetTime> offset_times_;
   std::string scratch_;
 };

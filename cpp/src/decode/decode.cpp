@@ -262,6 +262,21 @@ TablePtr decode_list(const Schema& schema, Buffer body, const DecodeOptions& opt
   return Decoder(schema, Form::list, options).finish(std::move(body));
 }
 
+TablePtr decode_copy(const Schema& schema, Form form, std::string_view body,
+                     const DecodeOptions& options) {
+  Decoder decoder(schema, form, options);
+  Buffer copy;
+  copy.reserve(static_cast<std::int64_t>(body.size()));
+  constexpr auto step = static_cast<std::size_t>(Decoder::usual_step);
+  while (body.size() > step && copy.size() < Document::greatest_size - Decoder::usual_step) {
+    copy.append(body.substr(0, step));
+    body.remove_prefix(step);
+    decoder.advance(copy);
+  }
+  copy.append(body);
+  return decoder.finish(std::move(copy));
+}
+
 std::string masked_json(std::string_view json) {
   Buffer bytes(json);
   const Document body(bytes);

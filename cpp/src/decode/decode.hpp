@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/buffer.hpp"
 #include "base/token_search.hpp"
@@ -66,6 +67,11 @@ TablePtr decode_book(const Schema& schema, Buffer body, const DecodeOptions& opt
 
 // A search response: a top-level array of records. Throws as decode_book does.
 TablePtr decode_list(const Schema& schema, Buffer body, const DecodeOptions& options);
+
+// Either of them of a copy, which is decoded while it is made: what was copied last is still in the
+// processor's cache.
+TablePtr decode_copy(const Schema& schema, Decoder::Form form, std::string_view body,
+                     const DecodeOptions& options);
 
 // A JSON text with its personal values masked, at any depth. Throws Error (decode).
 std::string masked_json(std::string_view json);

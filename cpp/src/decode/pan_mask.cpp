@@ -64,10 +64,13 @@ void PanMask::hide_members(const char* from, const char* to) {
   for (;;) {
     from = static_cast<const char*>(std::memchr(from, '"', static_cast<std::size_t>(to - from)));
     if (from == nullptr) return;
+    const char* const name = from + 1;
     const StringScan text = body_.scan_text(from);
-    const bool personal = is_personal_name(unescaped(from + 1, text.end));
     from = body_.pass_space(text.end + 1);
-    if (*from == ':' && personal) from = hide_value(body_.pass_space(from + 1));
+    if (*from != ':') continue;
+    const bool personal = text.escaped ? is_personal_name(unescaped(name, text.end))
+                                       : is_personal_name({name, text.end});
+    if (personal) from = hide_value(body_.pass_space(from + 1));
   }
 }
 

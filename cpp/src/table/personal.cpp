@@ -30,15 +30,30 @@ std::size_t matched(std::string_view text, std::string_view name) {
   return at;
 }
 
+// Every unknown key of a body is compared with these, so the compiler searches the schemas for
+// them.
+constexpr auto personal_names = [] {
+  struct {
+    std::array<std::string_view, 8> names{};
+    std::size_t count = 0;
+  } found;
+  for (const Schema* const schema : record_schemas) {
+    for (const Field& field : schema->fields) {
+      auto* const end = found.names.data() + found.count;
+      if (field.personal && std::find(found.names.data(), end, field.name) == end) {
+        found.names[found.count++] = field.name;
+      }
+    }
+  }
+  return found;
+}();
+
 }  // namespace
 
 std::size_t personal_name_at(std::string_view text) {
-  for (const Schema* const schema : record_schemas) {
-    for (const Field& field : schema->fields) {
-      if (!field.personal) continue;
-      const std::size_t length = matched(text, field.name);
-      if (length > 0 && (length == text.size() || !is_alphanumeric(text[length]))) return length;
-    }
+  for (std::size_t i = 0; i < personal_names.count; ++i) {
+    const std::size_t length = matched(text, personal_names.names[i]);
+    if (length > 0 && (length == text.size() || !is_alphanumeric(text[length]))) return length;
   }
   return 0;
 }

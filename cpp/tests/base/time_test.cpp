@@ -180,19 +180,32 @@ TEST_CASE("the quick clock reads every second of a day, and nothing else") {
 }
 
 TEST_CASE("the memo of a day knows no day that was not written") {
+  detail::DayMemo latest;
   detail::DayMemo memo;
   for (std::string bad :
        {std::string(32, '\0'), std::string("\"xxxxxxxxxx\""), std::string("\"2026-02-30\""),
         std::string("\"0001-01-01\""), std::string("x1970-01-01\"")}) {
-    CHECK_FALSE(memo.read(bad.c_str()));
+    CHECK_FALSE(memo.read(bad.c_str(), latest));
   }
-  CHECK(memo.read("\"1970-01-01\""));
+  CHECK(memo.read("\"1970-01-01\"", latest));
   CHECK(memo.days() == 0);
   for (int i = 0; i < 2; ++i) {
-    CHECK(memo.read("\"2026-11-27\""));
+    CHECK(memo.read("\"2026-11-27\"", latest));
     CHECK(memo.days() == 20784);
   }
-  CHECK_FALSE(memo.read("\"2026-11-2x\""));
-  CHECK(memo.read("\"2026-11-28\""));
+  CHECK_FALSE(memo.read("\"2026-11-2x\"", latest));
+  CHECK(memo.read("\"2026-11-28\"", latest));
   CHECK(memo.days() == 20785);
+}
+
+TEST_CASE("a day that one column has read is known to the others") {
+  detail::DayMemo latest;
+  detail::DayMemo one;
+  detail::DayMemo other;
+  CHECK(one.read("\"2026-11-27\"", latest));
+  CHECK(latest.days() == 20784);
+  CHECK(other.read("\"2026-11-27\"", latest));
+  CHECK(other.days() == 20784);
+  CHECK(one.read("\"2026-11-28\"", latest));
+  CHECK(other.days() == 20784);
 }
