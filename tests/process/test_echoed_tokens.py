@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import io
 import pickle
 import traceback
@@ -273,3 +275,27 @@ def test_a_message_stays_readable_round_a_token(echoing: Service) -> None:
         assert "<token> expired at 09:15" in caught.value.body
         assert "<token> expired at 09:15" in str(caught.value)
         assert "XX" not in caught.value.body
+
+
+ENCODINGS: dict[str, tuple[Callable[[bytes], bytes], int]] = {
+    "base64": (base64.b64encode, 8),
+    "base64 for URLs": (base64.urlsafe_b64encode, 8),
+    "hexadecimal": (binascii.hexlify, 12),
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("length", [8, 36, 800])
+def test_f119_an_error_shows_no_encoded_token(
+    encoding: str, length: int, echoing: Service, log: io.StringIO
+) -> None:
+    """As a debug page shows "Basic" credentials or a dump of bytes; of any six bytes, nothing."""
+    encode, least = ENCODINGS[encoding]
+    token = random_token(length, length)
+    for before in range(3):
+        text = encode(b"Bearer "[:before] + token.encode()).decode()
+        echoing.choose(always(reply(401, f"credentials {text} refused".encode())))
+        said = failed_call(echoing, token, "trade_book", log)
+        assert "credentials" in said
+        runs = {text[at : at + least] for at in range(4, len(text) - least - 3)}
+        assert not [run for run in runs if run in said]

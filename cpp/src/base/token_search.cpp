@@ -72,6 +72,46 @@ void TokenSearch::Pieces::add(std::string_view token) {
   }
 }
 
+void TokenSearch::Pieces::add_hex(std::string_view token) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::vector<char> text;
+  text.reserve(2 * token.size());
+  for (const char c : token) {
+    const auto byte = static_cast<unsigned char>(c);
+    text.push_back(digits[byte >> 4]);
+    text.push_back(digits[byte & 15]);
+  }
+  add({text.data(), text.size()});
+  wipe_vector(text);
+}
+
+// What is encoded may begin before the token, so each place of the token in a group of three bytes
+// gives another text. Groups that other bytes share are left out.
+void TokenSearch::Pieces::add_base64(std::string_view token) {
+  constexpr std::string_view common =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  const auto letter = [&common](std::uint32_t value, std::string_view last_two) {
+    return value < common.size() ? common[value] : last_two[value - common.size()];
+  };
+  std::vector<char> text;
+  text.reserve((token.size() / 3 + 1) * 4);
+  for (const std::string_view last_two : {"+/", "-_"}) {
+    for (std::size_t first = 0; first < 3; ++first) {
+      text.clear();
+      for (std::size_t i = first; i + 3 <= token.size(); i += 3) {
+        std::uint32_t group = 0;
+        for (const char c : token.substr(i, 3)) group = group << 8 | static_cast<unsigned char>(c);
+        for (const int shift : {18, 12, 6, 0}) {
+          text.push_back(letter(group >> shift & 63, last_two));
+        }
+      }
+      add({text.data(), text.size()});
+    }
+  }
+  text.resize(text.capacity());
+  wipe_vector(text);
+}
+
 void TokenSearch::Pieces::sort() {
   std::sort(sorted_.begin(), sorted_.end());
 }
@@ -112,8 +152,12 @@ TokenSearch::TokenSearch(const std::vector<std::string_view>& tokens)
                       [](std::size_t sum, std::string_view token) { return sum + token.size(); });
   shown_.reserve(size);  // at once: what grows leaves copies behind
   kept_.reserve(size);
+  shown_hex_.reserve(2 * size);
+  shown_base64_.reserve(8 * (size + 3 * tokens.size()));
   for (const std::string_view token : tokens) {
     shown_.add(token);
+    shown_hex_.add_hex(token);
+    shown_base64_.add_base64(token);
     if (token.size() >= shortest && token.size() < piece_length) {
       as_units_.push_back(lower_case(token));
     }
@@ -127,17 +171,17 @@ TokenSearch::TokenSearch(const std::vector<std::string_view>& tokens)
     }
   }
   for (const char c : {'\\', '%', '&', '\0'}) in_kept_[static_cast<unsigned char>(c)] = true;
-  shown_.sort();
-  kept_.sort();
+  for (Pieces* pieces : {&shown_, &shown_hex_, &shown_base64_, &kept_}) pieces->sort();
 }
 
 TokenSearch::~TokenSearch() {
-  shown_.wipe();
-  kept_.wipe();
+  for (Pieces* pieces : {&shown_, &shown_hex_, &shown_base64_, &kept_}) pieces->wipe();
 }
 
 void TokenSearch::find(std::string_view text, const Report& report) const {
   shown_.find(text, piece_length, report);
+  shown_hex_.find(text, hex_piece, report);
+  shown_base64_.find(text, base64_piece, report);
   if (as_units_.empty()) return;
   const std::string plain = lower_case(text);
   for (const std::string& unit : as_units_) {

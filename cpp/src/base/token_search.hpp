@@ -24,6 +24,9 @@ class TokenSearch {
   static constexpr std::size_t piece_length = 6;
   // Shorter tokens are part of every other word and are not searched for.
   static constexpr std::size_t shortest = 4;
+  // Six bytes of a token in an encoding are a piece of it too: numbers often look like fewer.
+  static constexpr std::size_t hex_piece = 12;
+  static constexpr std::size_t base64_piece = 8;
 
   explicit TokenSearch(const std::vector<std::string_view>& tokens);
   ~TokenSearch();
@@ -32,8 +35,8 @@ class TokenSearch {
 
   using Report = std::function<void(std::size_t from, std::size_t to)>;
 
-  // Reports each piece of a token in a text, in upper or lower case. Sees the text as it is: call
-  // it for each layer of a Spelling.
+  // Reports each piece of a token in a text, in upper or lower case, also in hexadecimal and in
+  // base64. Sees the text as it is: call it for each layer of a Spelling.
   void find(std::string_view text, const Report& report) const;
 
   // Writes `<token>` and a filler over each token in a body, in any spelling; the body keeps its
@@ -52,6 +55,8 @@ class TokenSearch {
    public:
     void reserve(std::size_t count) { sorted_.reserve(count); }
     void add(std::string_view token);
+    void add_hex(std::string_view token);
+    void add_base64(std::string_view token);
     void sort();
     void wipe();
     bool empty() const { return sorted_.empty(); }
@@ -72,6 +77,8 @@ class TokenSearch {
   static Piece piece_at(const char* text);
 
   Pieces shown_;
+  Pieces shown_hex_;
+  Pieces shown_base64_;
   Pieces kept_;
   std::size_t least_kept_;           // the shortest run that data loses
   std::array<bool, 256> in_kept_{};  // the characters of those tokens, and what escapes begin with

@@ -55,6 +55,22 @@ constexpr Respell respellings[] = {
 
 }  // namespace
 
+TEST_CASE("F119 a text that is shown loses a token in hexadecimal and in base64") {
+  const TokenSearch search({"hY7-kQ2.zR9_\xfb\xff\xfe?"});
+  const std::string hex = "6859372d6b51322e7a52395ffbfffe3f";
+  CHECK(found(search, "is " + hex + "!") == "is " + std::string(hex.size(), '*') + "!");
+  CHECK(found(search, "6859372D6B51") == "************");
+  CHECK(found(search, "6859372D6B5") == "6859372D6B5");
+  // After none, one and two other bytes; groups of three bytes that it shares may stay.
+  const std::string stars(20, '*');
+  CHECK(found(search, "aFk3LWtRMi56Ujlf+//+Pw==") == stars + "Pw==");
+  CHECK(found(search, "QmhZNy1rUTIuelI5X/v//j8=") == "QmhZ" + stars.substr(4) + "/j8=");
+  CHECK(found(search, "QmVoWTcta1EyLnpSOV/7//4/") == "QmVo" + stars);
+  CHECK(found(search, "QmVoWTcta1EyLnpSOV_7__4_") == "QmVo" + stars);
+  // Numbers look like a few bytes in hexadecimal.
+  CHECK(found(TokenSearch({"token-0123456789"}), "order 3031323334") == "order 3031323334");
+}
+
 TEST_CASE("F119 a text that is shown loses every piece of a token, and nothing else") {
   const TokenSearch search({"hY7-kQ2.zR9_"});
   CHECK(found(search, "got hY7-kQ2.zR9_!") == "got ************!");
