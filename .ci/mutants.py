@@ -210,7 +210,7 @@ def passes_tests(area: Area, limit: float = 900) -> bool:
     if area.in_cpp:
         pattern = f"--source-file={','.join(area.tests)}"
         return run(str(COPY / "build/tests/core_tests"), pattern, "--abort-after=1", limit=limit)
-    quiet = ("-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=no", "--timeout=30")
+    quiet = ("-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=no")
     return run(sys.executable, "-m", "pytest", *quiet, *area.tests, limit=limit)
 
 

@@ -27,6 +27,10 @@ PAIRS: list[tuple[ResultTable[Any], ResultTable[Any]]] = [
     (FULL.matches, EMPTY.matches),
     (FULL.unmatched, EMPTY.open_lots),
     (td.positions(book(trade(1, "B", 10, 1000.0))), td.positions(book())),
+    (
+        td.unrealised_pnl(td.positions(book(trade(1, "B", 10, 1000.0))), {"10": 120.0}),
+        td.unrealised_pnl(td.positions(book()), {}),
+    ),
     (td.reconcile(ORDERS, book()), td.reconcile(td.OrderBook(), book())),
     (td.execution_quality(ORDERS, book()), td.execution_quality(td.OrderBook(), book())),
 ]

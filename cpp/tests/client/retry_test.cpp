@@ -132,6 +132,11 @@ TEST_CASE("a rate limit of a large burst at a slow pace lets the burst go") {
   CHECK(limit.reserve(now, now + std::chrono::hours(3)));
 }
 
+TEST_CASE("a rate limit of a larger burst than a million, or of none, is refused") {
+  CHECK_THROWS_AS(RateLimit(1.0, 1'000'001), Error);
+  CHECK_THROWS_AS(RateLimit(1.0, 0), Error);
+}
+
 TEST_CASE("a rate limit of the slowest pace and the largest burst neither overflows nor refuses") {
   RateLimit limit(std::numeric_limits<double>::denorm_min(), 1'000'000);
   const TimePoint now = TimePoint(std::chrono::hours(5));
