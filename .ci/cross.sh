@@ -68,3 +68,27 @@ set(CMAKE_CXX_STANDARD_COMPUTED_DEFAULT 17)
 ${format}
 END
 }
+
+# Unpacks Debian's current source package of $1 in $work. The lists of source packages are kept
+# aside: the machine's own sources of apt stay as they are. apt checks the signatures.
+debian_source() {
+  local apt=$work/apt key=/usr/share/keyrings/debian-archive-keyring.gpg original
+  local -a apt_here=(apt-get -q -o "Dir::State::lists=$apt/lists" -o "Dir::Etc::sourcelist=$apt/sources.list"
+    -o Dir::Etc::sourceparts=- -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root)
+  if [ ! -f "$apt/sources.list" ]; then
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+    # shellcheck disable=SC2016 # the fields are apt-get's
+    apt-get indextargets --format '$(LABEL) $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+      sort -u | while read -r label site release component; do
+        [[ $label != Debian* ]] ||
+          printf 'deb-src [signed-by=%s] %s %s %s\n' "$key" "$site" "$release" "$component"
+      done >"$apt/sources.list"
+    quietly "${apt_here[@]}" update
+  fi
+  if ! (cd "$work" && "${apt_here[@]}" source "$1" >"$apt/log" 2>&1); then
+    # A mirror may have the original of a security update before it has Debian's patches.
+    original=$(compgen -G "$work/${1}_*.orig.tar.*[^c]") || fail "The source of $1 is not available:" "$(cat "$apt/log")"
+    note "Debian's patches of $1 are not available; building the original release without them."
+    tar -xf "$original" -C "$work"
+  fi
+}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import io
 import os
-import pty
 import stat
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pytest
 
 import tradingdata as td
 from command_line import PROGRAM, Run, run_here
+from posix_only import posix
 from tradingdata.cli.exit_codes import Code
 from tradingdata.sandbox import Service, start
 
@@ -143,7 +143,7 @@ def test_what_cannot_work_is_not_written(
 
 
 def test_the_token_is_not_shown_while_it_is_typed(folder: Path) -> None:
-    ours, theirs = pty.openpty()
+    ours, theirs = posix("pty").openpty()
     command = [*PROGRAM, "profiles", "add", "desk1", "--base-url", "https://a.test"]
     running = subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
-import termios
 from typing import Any
 
 import pytest
 
 import tradingdata as td
+from posix_only import posix
 from searching import kinds, replayed
 from service import Service, html_reply, pages, stocks
 
@@ -21,8 +20,8 @@ ROWS = stocks(25)
 
 def shown_in_a_terminal(code: str, *arguments: str) -> str:
     """What a Python process writes to a terminal."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 100))
+    ours, theirs = posix("pty").openpty()
+    posix("termios").tcsetwinsize(theirs, (24, 100))
     command = [sys.executable, "-W", "error", "-c", code, *arguments]
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)

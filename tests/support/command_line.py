@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import select
 import struct
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
+from posix_only import posix
 from tradingdata.cli import main
 from tradingdata.sandbox import Service
 
@@ -82,7 +80,8 @@ def start(
 
 def on_terminal(*arguments: str, env: dict[str, str], width: int, height: int = 30) -> str:
     """What a terminal of that size gets to show, with its control sequences."""
-    ours, theirs = pty.openpty()
+    fcntl, termios = posix("fcntl"), posix("termios")
+    ours, theirs = posix("pty").openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
     child = start(*arguments, env={"TERM": "xterm-256color", **env}, terminal=theirs)
     os.close(theirs)

@@ -53,7 +53,7 @@ def _note(thread: str, file: str) -> None:
 
 def _stolen() -> float:
     """Seconds that a hypervisor gave to other machines."""
-    with contextlib.suppress(OSError, IndexError), open("/proc/stat") as file:
+    with contextlib.suppress(OSError, IndexError, AttributeError), open("/proc/stat") as file:
         return int(file.readline().split()[8]) / float(os.sysconf("SC_CLK_TCK"))
     return 0.0
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 from typing import Any
 
 import pytest
 
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, served, sync_call, within
+from posix_only import posix
 from service import (
     EMPTY_BOOK,
     Behaviour,
@@ -226,8 +226,10 @@ def test_f31_a_stall_on_a_kept_connection_is_reported_as_one(service: Service) -
 )
 @both
 def test_memory_stops_at_the_cap(call: Any, behaviour: Behaviour) -> None:
+    resource = posix("resource")
+
     def peak() -> int:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) // 1024
 
     with served(then=behaviour) as service:
         before = peak()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import resource
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
+from posix_only import posix
 from service import as_json, envelope
 from tradingdata.watch.polling import watch
 from tradingdata.watch.state import OrderState, TradeState
@@ -203,9 +203,11 @@ def test_ten_thousand_polls_grow_with_the_changes_and_not_with_the_polls() -> No
                 body = as_json(envelope(records))
             yield body.replace(b"987654321", str(poll).encode())
 
+    page: int = posix("resource").getpagesize()
+
     def resident() -> int:
         with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * resource.getpagesize()
+            return int(file.read().split()[1]) * page
 
     kept: list[td.OrderChange] = []
     polls = Polls(bodies(10_000), clock, td.OrderBook.from_json)
