@@ -10,6 +10,7 @@ import pytest
 import tradingdata as td
 from calls import good_book
 from service import Service
+from tradingdata._util.platform import create_private_file
 
 kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 
@@ -18,7 +19,7 @@ kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A private, empty file of profiles that is looked at."""
     file = tmp_path / "profiles.toml"
-    file.touch(mode=0o600)
+    create_private_file(str(file))
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN", raising=False)
     return file
