@@ -1,4 +1,4 @@
-// Columns as bytes that NumPy arrays are made of, for pandas: values as it holds them, with its own
+// Columns as the bytes of NumPy arrays, for pandas: values as it holds them, with its own
 // marks where there is none.
 #include <pybind11/pybind11.h>
 

@@ -13,7 +13,7 @@ using Names = std::vector<std::string>;
 // A field's position; throws KeyError where the record has no such field.
 int field_named(const Table& table, const std::string& name);
 
-// Positions of fields, then of unknown fields, which are counted on behind the schema's.
+// Positions of fields, then of unknown fields, which are numbered after the schema's.
 std::vector<int> columns_named(const Table& table, const Names& fields, const Names& extra);
 
 }  // namespace tradingdata::python

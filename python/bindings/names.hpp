@@ -50,7 +50,7 @@ class FieldNames {
   PyObject* by_text_ = nullptr;  // a dict, from name to field
 };
 
-// The message for a name that is no field, with the closest one that is.
+// The message for a name that is not a field, with the closest one that is.
 py::object no_field(const Schema& schema, py::handle name);
 
 }  // namespace tradingdata::python

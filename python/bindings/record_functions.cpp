@@ -1,4 +1,4 @@
-// Functions on records and their types, and the tables that are made of records.
+// Functions on records and their types, and tables built from records.
 #include <string>
 #include <vector>
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr char source_keyword[] = "_source";
 
-// Whether there is a value now; the zero date is none, as on the wire.
+// Whether there is a value now; the zero date counts as missing, as on the wire.
 bool put(TableBuilder& table, int index, PyObject* value) {
   const Field& field = table.table().schema().field(index);
   switch (field.kind) {

@@ -12,7 +12,7 @@
 
 namespace tradingdata::python {
 
-// Runs what may throw behind a slot of C: no exception passes it, each becomes Python's.
+// Runs code that may throw in a slot called by C: each exception becomes Python's.
 template <typename Work>
 PyObject* guarded(const Work& work) noexcept {
   try {
@@ -46,7 +46,7 @@ struct RowType {
 // The type of a schema's rows; by name, or nullptr with a Python error set.
 RowType& row_type(const Schema& schema);
 RowType* row_type_named(std::string_view record);
-RowType* row_type_of(PyObject* row);  // nullptr, without an error, where it is none
+RowType* row_type_of(PyObject* row);  // nullptr, without an error, if it is not a record
 
 // A row of the table as a new reference; `owner` is a _core.Slice of these columns.
 PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::int64_t row);

@@ -1,4 +1,4 @@
-// A growable run of bytes with readable padding behind its end, so that a parser may load 64 bytes
+// A growable run of bytes with readable padding after its end, so that a parser may load 64 bytes
 // at any position of it. A received body is written straight into one and parsed in place.
 #pragma once
 
@@ -30,7 +30,7 @@ class Buffer {
   void reserve(std::int64_t capacity);
   void append(std::string_view more);
   void resize(std::int64_t size);  // new bytes are zero
-  // Adds bytes that the caller has written behind the content, within the capacity.
+  // Adds bytes that the caller has written after the content, within the capacity.
   void extend(std::int64_t count);
   void clear() { size_ = 0; }
 

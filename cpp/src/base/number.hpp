@@ -14,7 +14,7 @@ namespace tradingdata {
 // the literal has more digits than 64 bits hold: then `digits` are the first of them, and not
 // `exact`.
 struct NumberScan {
-  const char* end = nullptr;  // behind the number; nullptr: malformed at `fault`
+  const char* end = nullptr;  // after the number; nullptr: malformed at `fault`
   const char* fault = nullptr;
   std::uint64_t digits = 0;
   std::int64_t exponent = 0;
@@ -36,7 +36,7 @@ void recount_long(const char* from, NumberScan& scan);
 
 }  // namespace detail
 
-// Scans a number from its first character. The text must end in a byte that is no part of one.
+// Scans a number from its first character. The text must end in a byte that is not part of one.
 inline NumberScan scan_number(const char* from) {
   constexpr std::ptrdiff_t always_exact = 19;  // this many digits always fit 64 bits
   NumberScan scan;

@@ -16,7 +16,7 @@
 
 #include "base/text.hpp"
 
-// For the few functions that the inner loop is made of: a call would cost as much as they do.
+// For the few functions of the inner loop: a call would cost as much as they do.
 #if defined(__GNUC__)
 #define TRADINGDATA_INLINE inline __attribute__((always_inline))
 #define TRADINGDATA_NOINLINE __attribute__((noinline))
@@ -69,7 +69,7 @@ TRADINGDATA_INLINE std::size_t plain_length(const char* text) {
   return static_cast<std::size_t>(std::countr_zero(special));
 }
 
-// A bit for each of 16 bytes that is no digit.
+// A bit for each of 16 bytes that is not a digit.
 inline std::uint32_t other_than_digits(const char* text) {
 #ifdef TRADINGDATA_SSE2
   const __m128i value = _mm_sub_epi8(load_block(text), _mm_set1_epi8('0'));

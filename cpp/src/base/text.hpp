@@ -53,8 +53,8 @@ struct StringScan {
   bool escaped = false;
 };
 
-// Scans from behind the opening quote, validating UTF-8 and escapes. The text must lie in a Buffer:
-// up to 16 bytes behind the string's end are read, and the padding's zeros stop the scan.
+// Scans from after the opening quote, validating UTF-8 and escapes. The text must lie in a Buffer:
+// up to 16 bytes after the string's end are read, and the padding's zeros stop the scan.
 StringScan scan_string(const char* from);
 
 // Writes the text between `from` and `to` unescaped; never longer than its source. A lone

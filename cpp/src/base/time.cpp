@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t date_length = 10;
 constexpr std::size_t time_length = 19;
 
-// `count` digits as a number, or a negative number where one is none.
+// `count` digits as a number, or a negative number if one is not a digit.
 int digits(const char* text, int count) {
   int value = 0;
   for (int i = 0; i < count; ++i) {
@@ -24,7 +24,7 @@ int digits(const char* text, int count) {
   return value;
 }
 
-// The days of a date as YYYY-MM-DD; nothing where the text is none.
+// The days of a date as YYYY-MM-DD; nothing if the text is not a date.
 std::optional<std::int32_t> read_date(const char* text) {
   const int year = digits(text, 4);
   const int month = digits(text + 5, 2);
@@ -60,7 +60,7 @@ bool pass_fraction(std::string_view& text, Timestamp& time) {
   return end > 1;
 }
 
-// Z, +05:30, +0530 or +05 as minutes; nothing where it is none of these.
+// Z, +05:30, +0530 or +05 as minutes; nothing if it is none of these.
 std::optional<int> read_offset(std::string_view text) {
   if (text == "Z") return 0;
   const bool colon = text.size() == 6 && text[3] == ':';

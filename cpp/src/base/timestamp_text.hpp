@@ -19,7 +19,7 @@ inline std::int64_t clock_seconds(const char* text) {
   std::uint64_t word;
   std::memcpy(&word, text, sizeof word);
   word ^= 0x30303A30303A3030;  // digits become 0..9, colons 0
-  // A digit above 9, or a colon that is none, carries into its byte's top bit.
+  // A digit above 9, or another byte in place of a colon, carries into its byte's top bit.
   if (((word | (word + 0x76767F76767F7676)) & 0x8080808080808080) != 0) return -1;
   const auto two = [word](int shift) {
     return static_cast<std::int64_t>((word >> shift & 0xFF) * 10 + (word >> (shift + 8) & 0xFF));

@@ -205,7 +205,7 @@ std::int64_t TokenSearch::Overwriter::advance(Buffer& body, bool complete) {
     begin_ = end;
   }
   if (complete) return body.size();
-  if (begin_ > first) {  // a token that goes on behind `begin_` may have begun before it
+  if (begin_ > first) {  // a token that continues after `begin_` may have begun before it
     done_ = begin_;
     while (done_ > 0 && is_in_word(body_[done_ - 1])) --done_;
   }

@@ -27,7 +27,7 @@ class BaseUrl {
 // RFC 3986: unreserved characters as they are, every other byte as %XX.
 std::string percent_encoded(std::string_view text);
 
-// "scheme://host:port" of an absolute URL, without user name or path; "" where it is none.
+// "scheme://host:port" of an absolute URL, without user name or path; "" if it is not absolute.
 std::string origin_of(std::string_view url);
 
 }  // namespace tradingdata

@@ -240,7 +240,7 @@ void Engine::failed(Pending& pending, const Error& error, Retry retry, bool time
   calls_.move(pending, CallState::waiting, options_.sources.now() + *delay);
 }
 
-// How long to wait before the next attempt; nothing where there shall be none.
+// How long to wait before the next attempt; nothing if there is none.
 std::optional<Duration> Engine::plan(Pending& pending, const Error& error, Retry retry,
                                      bool timeout, std::string& note) {
   if (retry == Retry::never || (retry == Retry::once && pending.retried_once)) return std::nullopt;
@@ -287,7 +287,7 @@ Error Engine::in_context(const Pending& pending, const Error& error) const {
   return result;
 }
 
-// Nothing may throw here: if there is no memory for the words of an error, that is the error.
+// Nothing may throw here: if there is no memory for an error's message, that becomes the error.
 void Engine::end(Pending& pending, const std::exception_ptr& error) noexcept {
   Outcome outcome;
   try {

@@ -1,5 +1,5 @@
 // Calls over one transport: attempts, back-off, rate limit and deadline. Nothing here sleeps or has
-// a thread; whoever waits for a response pumps. PendingCalls keeps the states of calls; what each
+// a thread; the thread that waits pumps it. PendingCalls keeps the states of calls; what each
 // state leads to is decided here.
 #pragma once
 

@@ -45,7 +45,7 @@ class PageContent {
 };
 
 // Of a table of stocks: every value as decoded, and the unknown fields as sent, in the order of
-// their names. `code` is co_code; the name is made of the other fields that identify a company.
+// their names. `code` is co_code; the name consists of the other fields that identify a company.
 PageContent page_content(const Table& stocks);
 
 }  // namespace tradingdata

@@ -73,8 +73,8 @@ std::optional<PageRequest> Pager::next_request() {
   return request;
 }
 
-// Behind a short page there is probably nothing, so only one page is requested there. Each full one
-// in a row earns another, so that at the end no more requests are in vain than there were pages.
+// After a short page there is probably nothing, so only one page is requested there. Each full one
+// in a row earns another, so that at the end no more requests are wasted than there were pages.
 bool Pager::has_room_for(const PageRequest& request) const {
   if (state_ != State::first_page && state_ != State::second_page && state_ != State::reading) {
     return true;
@@ -267,7 +267,7 @@ void Pager::probe(const Received& part) {
 // The end ----------------------------------------------------------------------------------------
 
 // An empty page may be an error of the service, and so may a 404: a second sign has to agree.
-// Behind a short first page, an empty page is that sign itself.
+// After a short first page, an empty page is that sign itself.
 void Pager::expect_nothing_behind(Received nothing, PagerEnd end) {
   if (options_.start_page == 1 && seen_.empty()) {
     return nothing.error ? stop(std::move(nothing.error)) : finish(end);
@@ -277,7 +277,7 @@ void Pager::expect_nothing_behind(Received nothing, PagerEnd end) {
   if (due_.page > 2 || limit_ == requested_size_) {
     wait_for(State::checking_end, request_behind(is_missing));
   } else if (is_missing || end == PagerEnd::repeated_page) {
-    // Half the size on page 3 starts behind the rows that page 1 would have had in full.
+    // Half the size on page 3 starts after the rows that page 1 would have had in full.
     wait_for(State::checking_size, {3, std::max<std::int64_t>(requested_size_ / 2, 1)});
   } else {
     limit_ = requested_size_;
@@ -287,10 +287,10 @@ void Pager::expect_nothing_behind(Received nothing, PagerEnd end) {
   held_end_ = end;
 }
 
-// Page k came to nothing: where else the list would go on. A smaller page k + 1 that includes the
-// row behind the last one shows both whether page k is empty by mistake and whether the page before
+// Page k had no rows: where else the list could continue. A smaller page k + 1 that includes the
+// row after the last one shows both whether page k is empty by mistake and whether the page before
 // it was cut. Where no size fits, or a 404 has to be confirmed by a plain request, the one row
-// behind a short page, or the page behind a full one.
+// after a short page, or the page after a full one.
 PageRequest Pager::request_behind(bool is_missing) const {
   const std::int64_t page = due_.page;
   const PageRequest next{page + 1, limit_};

@@ -56,7 +56,7 @@ void SearchRun::deliver(const Outcome& outcome) {
 }
 
 // A prefetched page can fail for reasons of our own: the requests before it left no room for it
-// under the rate limit, or its time passed while nobody pumped.
+// under the rate limit, or its time passed while the engine was not pumped.
 bool SearchRun::had_no_chance(const Sent& sent, const Error& error) const {
   const bool ours = sent.half_time < waits_since_ || (sent.ahead && error.attempts == 0);
   return error.retryable && ours;

@@ -84,7 +84,7 @@ class Search {
   std::shared_ptr<Client> client_;
   SearchRun run_;
   std::optional<Lease> lease_;
-  std::exception_ptr later_;  // raised behind a page that had to be returned first
+  std::exception_ptr later_;  // raised after a page that had to be returned first
   bool closed_ = false;
 };
 

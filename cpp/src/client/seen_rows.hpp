@@ -22,7 +22,7 @@ class SeenRows {
   bool contains_company(const PageContent& page, std::int64_t row) const;
 
   // Whether `page` holds the rows of the first page again, or its companies in the same order at
-  // other prices. One company repeated is no sign of that: it may be listed row by row.
+  // other prices. One company repeated does not show that: it may be listed row by row.
   bool repeats_first_page(const PageContent& page) const;
 
   void add(PageContent page);

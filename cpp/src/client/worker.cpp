@@ -129,7 +129,7 @@ class Worker::State {
     }
   }
 
-  // False where the thread shall end. Every exception ends the calls that it concerns and none ends
+  // False if the thread must end. Every exception ends the calls that it concerns and none ends
   // the thread: later calls would wait for it for ever.
   bool turn() noexcept {
     bool open = take_orders();
@@ -179,7 +179,7 @@ Worker::Worker(std::shared_ptr<Client> client) {
 }
 
 Worker::~Worker() {
-  // In a forked child there is no thread to join, and a lock may be held by one that is not there.
+  // In a forked child there is no thread to join, and a lock may be held by one that is gone.
   if (state_->process() != detail::process_id()) static_cast<void>(state_.release());
 }
 

@@ -20,7 +20,7 @@ std::string_view between(const char* from, const char* to) {
 struct SentNumber {
   explicit SentNumber(const Literal& literal) : quoted(literal.type == Literal::Type::text) {
     if (!quoted && literal.type != Literal::Type::number) return;
-    // A copy: the scan needs a terminator that is no part of a number.
+    // A copy: the scan needs a terminator that is not part of a number.
     digits = trimmed(literal.text, " ");
     scan = scan_number(digits.c_str());
     sound = scan.end == digits.c_str() + digits.size();

@@ -148,7 +148,7 @@ class Cells {
   }
   TextView view_of_body(const char* from, const char* to) const;
   void note(int field, Problem problem, std::int64_t row, const Literal& literal);
-  // Stores no value. `null` is no issue, "" is one that is not lost, anything else is lost.
+  // Stores no value. `null` is not an issue, "" is one that is not lost, anything else is lost.
   void no_value(int field, std::int64_t row, const Literal& literal, Problem problem);
 
   const Document& body_;

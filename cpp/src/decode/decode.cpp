@@ -202,7 +202,7 @@ class Decoder::Walk {
     if (records_.refusal()) throw *records_.refusal();
   }
 
-  // What is not made of records is read once it is complete.
+  // Anything but records is read once it is complete.
   template <typename Read>
   void read_other(const Read& read) {
     if (body_.complete()) read();

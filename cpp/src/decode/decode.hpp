@@ -77,7 +77,7 @@ TablePtr decode_copy(const Schema& schema, Decoder::Form form, std::string_view 
 std::string masked_json(std::string_view json);
 
 // The `message` of an error envelope, as it was sent, for responses with an HTTP status of
-// failure; "" where the body is no envelope or has no message. Never throws.
+// failure; "" if the body is not an envelope or has no message. Never throws.
 std::string service_message(std::string_view body);
 
 }  // namespace tradingdata

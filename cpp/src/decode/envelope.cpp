@@ -66,7 +66,7 @@ const char* EnvelopeWalk::read(std::int64_t begin) {
   return at;
 }
 
-// Returns the place behind the member; of records, the place where their array begins.
+// Returns the place after the member; of records, the place where their array begins.
 const char* EnvelopeWalk::read_member(const char* at) {
   const char* const key = at;
   const StringScan scan = body_.scan_text(key);

@@ -29,7 +29,7 @@ struct Envelope {
 };
 
 // Reads an envelope, of which the end may still be on its way: what `read` throws leaves it where
-// the last member or record ended, and the next call goes on there.
+// the last member or record ended, and the next call continues there.
 class EnvelopeWalk {
  public:
   // Records go to `records`, and are only validated where there is none.

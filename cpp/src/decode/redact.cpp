@@ -117,7 +117,7 @@ class Redaction {
   }
 
   // Where the value of a key that ends at a place begins, in JSON, HTML, headers and the like; 0
-  // where what follows is no value.
+  // if what follows is not a value.
   std::size_t value_behind(std::size_t at) const {
     const std::string_view text = spelling_.text();
     const auto skip = [&](std::string_view characters) {

@@ -206,7 +206,7 @@ Buffers category(const Source& source, const Categories& categories) {
   Buffers buffers;
   add_validity(buffers, source, false);
   Block codes = make_block(source.length * static_cast<std::int64_t>(sizeof(std::int32_t)));
-  // A null's code is never read, but consumers check that it is none below zero.
+  // A null's code is never read, but consumers check that it is not negative.
   std::transform(categories.codes.begin(), categories.codes.end(),
                  reinterpret_cast<std::int32_t*>(codes.get()),
                  [](std::int32_t code) { return std::max(code, 0); });

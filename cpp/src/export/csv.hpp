@@ -22,7 +22,7 @@ struct CsvOptions {
   std::function<std::int64_t(std::int64_t wall_micros)> offset{};
 };
 
-// A line of names, then a line for each row. An empty cell is no value, "" is empty text (or no
+// A line of names, then a line for each row. An empty cell has no value, "" is empty text (or no
 // value where it is the only column); numbers are the shortest that read back the same, times and
 // dates as the service writes them.
 std::string rows_as_csv(const Table& table, const CsvOptions& options);

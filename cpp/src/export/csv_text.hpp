@@ -11,7 +11,7 @@ namespace tradingdata::detail {
 // digits.
 bool spreadsheet_changes(std::string_view text);
 
-// The text as one cell; quoted where it is empty, since an empty cell is no value.
+// The text as one cell; quoted where it is empty, since an empty cell is a missing value.
 void put_csv_text(std::string& out, std::string_view text, bool spreadsheet);
 
 }  // namespace tradingdata::detail

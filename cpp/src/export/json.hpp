@@ -11,7 +11,7 @@
 
 namespace tradingdata {
 
-// One record as a JSON object, every field by its wire name, unknown ones behind them as sent.
+// One record as a JSON object, every field by its wire name, then unknown ones as sent.
 std::string row_as_json(const Table& table, std::int64_t row);
 
 // A run of rows as a JSON array, which decode_list reads back to equal rows.

@@ -17,7 +17,7 @@ struct Repeats {
   std::int64_t first = -1;  // the first row that is one
 };
 
-// Finds the rows whose key, made of text fields, an earlier row has too. Rows without a value in
+// Finds the rows whose key of text fields an earlier row has too. Rows without a value in
 // the key's first field are left out.
 class RepeatSearch {
  public:
