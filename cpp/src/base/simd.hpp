@@ -8,15 +8,21 @@
 #include <cstdint>
 #include <cstring>
 
-// TRADINGDATA_PLAIN tests the plain form on a machine that has SSE2.
-#if (defined(__SSE2__) || defined(_M_X64)) && !defined(TRADINGDATA_PLAIN)
+// TRADINGDATA_PLAIN tests the plain form on a machine that has SSE2 or NEON.
+#if defined(TRADINGDATA_PLAIN)
+#elif defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 #define TRADINGDATA_SSE2 1
+#define TRADINGDATA_BLOCKS 1
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#include <arm_neon.h>
+#define TRADINGDATA_NEON 1
+#define TRADINGDATA_BLOCKS 1
 #endif
 
 #include "base/text.hpp"
 
-// For the few functions of the inner loop: a call would cost as much as they do.
+// For the few functions that the inner loop is made of: a call would cost as much as they do.
 #if defined(__GNUC__)
 #define TRADINGDATA_INLINE inline __attribute__((always_inline))
 #define TRADINGDATA_NOINLINE __attribute__((noinline))
@@ -27,12 +33,45 @@
 
 namespace tradingdata::detail {
 
-#ifdef TRADINGDATA_SSE2
-inline __m128i load_block(const char* text) {
+// Sixteen bytes; of a comparison, each is all ones or all zeros.
+#if defined(TRADINGDATA_SSE2)
+using Block = __m128i;
+inline Block load_block(const char* text) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
 }
-inline std::uint32_t mask_of(__m128i bytes) {
+inline Block equal_to(Block block, char c) {
+  return _mm_cmpeq_epi8(block, _mm_set1_epi8(c));
+}
+inline Block equal_blocks(Block a, Block b) {
+  return _mm_cmpeq_epi8(a, b);
+}
+inline Block either(Block a, Block b) {
+  return _mm_or_si128(a, b);
+}
+inline std::uint32_t mask_of(Block bytes) {
   return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes));
+}
+#elif defined(TRADINGDATA_NEON)
+using Block = uint8x16_t;
+inline Block load_block(const char* text) {
+  return vld1q_u8(reinterpret_cast<const std::uint8_t*>(text));
+}
+inline Block equal_to(Block block, char c) {
+  return vceqq_u8(block, vdupq_n_u8(static_cast<std::uint8_t>(c)));
+}
+inline Block equal_blocks(Block a, Block b) {
+  return vceqq_u8(a, b);
+}
+inline Block either(Block a, Block b) {
+  return vorrq_u8(a, b);
+}
+// NEON has no such instruction: each byte keeps the bit of its place, and three additions of
+// neighbours collect them.
+inline std::uint32_t mask_of(Block bytes) {
+  const Block places = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+  Block bits = vandq_u8(bytes, places);
+  for (int i = 0; i < 3; ++i) bits = vpaddq_u8(bits, bits);
+  return vgetq_lane_u16(vreinterpretq_u16_u8(bits), 0);
 }
 #else
 template <typename Test>
@@ -55,6 +94,10 @@ inline std::uint32_t special_in_16(const char* text) {
   // Signed and saturating, so that non-ASCII stays negative; controls and the quote become so.
   const __m128i outside = _mm_subs_epi8(turned, _mm_set1_epi8(0x21));
   return mask_of(_mm_or_si128(backslash, outside));
+#elif defined(TRADINGDATA_NEON)
+  const Block block = load_block(text);
+  const Block outside = vcltq_s8(vreinterpretq_s8_u8(block), vdupq_n_s8(0x20));  // signed
+  return mask_of(either(outside, either(equal_to(block, '"'), equal_to(block, '\\'))));
 #else
   return mask_of(text, [](unsigned char byte) {
     return byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x80;
@@ -69,11 +112,13 @@ TRADINGDATA_INLINE std::size_t plain_length(const char* text) {
   return static_cast<std::size_t>(std::countr_zero(special));
 }
 
-// A bit for each of 16 bytes that is not a digit.
+// A bit for each of 16 bytes that is no digit.
 inline std::uint32_t other_than_digits(const char* text) {
 #ifdef TRADINGDATA_SSE2
   const __m128i value = _mm_sub_epi8(load_block(text), _mm_set1_epi8('0'));
   return mask_of(_mm_adds_epu8(value, _mm_set1_epi8(0x76)));  // 10 and more reach the top bit
+#elif defined(TRADINGDATA_NEON)
+  return mask_of(vcgtq_u8(vsubq_u8(load_block(text), vdupq_n_u8('0')), vdupq_n_u8(9)));
 #else
   return mask_of(text, [](unsigned char byte) { return byte < '0' || byte > '9'; });
 #endif
@@ -81,9 +126,9 @@ inline std::uint32_t other_than_digits(const char* text) {
 
 // Whether the 32 bytes at `text` and `expected` agree wherever `mask` has a bit.
 inline bool same_bytes(const char* text, const char* expected, std::uint32_t mask) {
-#ifdef TRADINGDATA_SSE2
+#ifdef TRADINGDATA_BLOCKS
   const auto equal = [&](int at) {
-    return mask_of(_mm_cmpeq_epi8(load_block(text + at), load_block(expected + at)));
+    return mask_of(equal_blocks(load_block(text + at), load_block(expected + at)));
   };
   return (~(equal(0) | equal(16) << 16) & mask) == 0;
 #else

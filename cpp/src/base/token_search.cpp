@@ -29,10 +29,10 @@ bool can_hardly_be_data(std::string_view token) {
 
 // A bit for each of 16 bytes that may begin an escape.
 std::uint32_t escapes_in_16(const char* text) {
-#ifdef TRADINGDATA_SSE2
-  const __m128i block = detail::load_block(text);
-  const auto equal = [&block](char c) { return _mm_cmpeq_epi8(block, _mm_set1_epi8(c)); };
-  return detail::mask_of(_mm_or_si128(_mm_or_si128(equal('\\'), equal('%')), equal('&')));
+#ifdef TRADINGDATA_BLOCKS
+  const detail::Block block = detail::load_block(text);
+  const auto equal = [&block](char c) { return detail::equal_to(block, c); };
+  return detail::mask_of(detail::either(detail::either(equal('\\'), equal('%')), equal('&')));
 #else
   return detail::mask_of(
       text, [](unsigned char byte) { return byte == '\\' || byte == '%' || byte == '&'; });

@@ -55,11 +55,10 @@ void Document::fail_at_separator(const char* at, char close) const {
 const char* Document::pass_spaces(const char* at) {
   while (is_space(*at)) {
     ++at;
-#ifdef TRADINGDATA_SSE2
+#ifdef TRADINGDATA_BLOCKS
     // Indented text has long runs of blanks.
     for (;;) {
-      const __m128i blanks = _mm_cmpeq_epi8(load_block(at), _mm_set1_epi8(' '));
-      const std::uint32_t others = ~mask_of(blanks) & 0xFFFF;
+      const std::uint32_t others = ~mask_of(equal_to(load_block(at), ' ')) & 0xFFFF;
       if (others != 0) {
         at += std::countr_zero(others);
         break;
