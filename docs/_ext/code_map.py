@@ -33,7 +33,8 @@ def core() -> Edges:
     edges: Edges = {folder.name: set() for folder in CORE.iterdir() if folder.is_dir()}
     for path in CORE.rglob("*.?pp"):
         used = set(re.findall(r'^#include "(\w+)/', path.read_text("utf-8"), re.MULTILINE))
-        edges[path.parent.name] |= used - {path.parent.name}
+        layer = path.relative_to(CORE).parts[0]
+        edges[layer] |= used - {layer}
     return edges
 
 

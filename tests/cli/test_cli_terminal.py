@@ -134,7 +134,7 @@ def test_bytes_are_kept_from_a_terminal(run: Run, screen: Screen) -> None:
     screen(80)
     ran = run("trades", "--format", "parquet")
     assert ran.code == Code.USAGE
-    assert "add -o FILE.parquet" in ran.err
+    assert "write a file with -o FILE.parquet" in ran.err
 
 
 def test_an_error_is_red_and_says_what_to_do(sandbox: Service) -> None:

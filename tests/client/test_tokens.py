@@ -44,7 +44,7 @@ def test_an_async_function_is_refused_by_the_client_that_cannot_await_it() -> No
 
     url = "https://api.example.test"
     with pytest.raises(td.ConfigurationError, match=r"async function: .* use AsyncClient"):
-        td.Client(url, access_token=source)
+        td.Client(url, access_token=source)  # type: ignore[arg-type]
     assert repr(td.AsyncClient(url, access_token=source)).endswith("with a token>")
 
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/platform.hpp"
+#include "base/platform/platform.hpp"
 
 namespace tradingdata {
 

@@ -1,7 +1,7 @@
 // A file descriptor that is readable while it is raised.
 #pragma once
 
-#include "base/platform.hpp"
+#include "base/platform/platform.hpp"
 
 namespace tradingdata::detail {
 

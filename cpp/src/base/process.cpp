@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "base/platform.hpp"
+#include "base/platform/platform.hpp"
 
 namespace tradingdata::detail {
 

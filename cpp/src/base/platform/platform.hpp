@@ -9,7 +9,7 @@ namespace tradingdata::detail::platform {
 std::int64_t process_id();
 
 // Has every fork call these; the result is 0. Does nothing where a process cannot fork.
-int at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
+int at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
 
 // A pipe whose ends neither block nor survive an exec. Both are -1 on Windows, whose event loops
 // watch sockets only.

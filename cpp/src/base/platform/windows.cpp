@@ -5,7 +5,7 @@
 #define NOMINMAX
 #include <windows.h>
 
-#include "base/platform.hpp"
+#include "base/platform/platform.hpp"
 
 namespace tradingdata::detail::platform {
 
@@ -13,7 +13,7 @@ std::int64_t process_id() {
   return GetCurrentProcessId();
 }
 
-int at_fork(void (*)(), void (*)(), void (*)()) {
+int at_fork(void (*)(), void (*)(), void (*)()) noexcept {
   return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/platform.hpp"
+#include "base/platform/platform.hpp"
 
 namespace tradingdata::detail::platform {
 
@@ -15,7 +15,7 @@ std::int64_t process_id() {
   return getpid();
 }
 
-int at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
+int at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   return pthread_atfork(before, in_parent, in_child);
 }
 
