@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 ADVICE = {
     "access_token": "pass access_token=, set TRADINGDATA_ACCESS_TOKEN, or assign "
     "client.access_token",
+    "account_label": "create it with Client(account=...), otherwise records may be duplicated",
     "base_url": "check base_url",
     "ca_file": "pass the PEM file of the authorities that you trust as ca_file=",
     "clock": "check this machine's clock, or notify the service",

@@ -60,8 +60,8 @@ def _check(writer: Writer, account: str | None) -> None:
     if known and not account and None not in known:
         raise ConfigurationError(
             "the client has no account label, but all accounts in this archive have one "
-            f"({', '.join(filter(None, known))}): create it with Client(account=...), otherwise "
-            "records may be duplicated"
+            f"({', '.join(filter(None, known))})",
+            hint="account_label",
         )
 
 

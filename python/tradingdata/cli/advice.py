@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _ADVICE = {
     **ADVICE,
     "access_token": "set TRADINGDATA_ACCESS_TOKEN, or use --profile NAME",
+    "account_label": "use --profile NAME, otherwise records may be duplicated",
     "base_url": "check the address (TRADINGDATA_BASE_URL or the profile's base_url)",
     "ca_file": "set SSL_CERT_FILE or the profile's ca_file to the authorities that you trust",
     "confirm": "narrow the query",
