@@ -192,7 +192,7 @@ build_wheel() {
     install_build_tools || return
     rm -rf build/wheels
     PATH=$PWD/$tools/bin:$PATH quietly "$tools/bin/python" -m pip wheel --no-deps --no-build-isolation \
-      -Cbuild-dir=build/extension --wheel-dir "$wheels" . || return
+      --config-settings=build-dir=build/extension --wheel-dir "$wheels" . || return
   fi
   wheel=$(compgen -G "$wheels/*.whl")
 }
