@@ -39,8 +39,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   const std::size_t first = body.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   const bool list = first != body.npos && body[first] == '[';
-  const DecodeOptions options{
-      .strict = size % 3 == 0, .keep_personal_data = size % 5 == 0, .tokens = tokens};
+  // The search for tokens holds back the start of a body, and so all of a small one.
+  const DecodeOptions options{.strict = size % 3 == 0,
+                              .keep_personal_data = size % 5 == 0,
+                              .tokens = size % 4 == 0 ? tokens : nullptr};
   check(list ? stock_schema : trade_schema, list ? Decoder::Form::list : Decoder::Form::book, body,
         options);
   return 0;

@@ -92,6 +92,7 @@ const char* Document::pass_literal(const char* at, std::string_view literal) con
 const char* Document::pass_number(const char* at) const {
   const NumberScan scan = scan_number(at);
   if (scan.end == nullptr) fail(scan.fault, "found no valid number");
+  if (scan.end == end_ && !complete_) fail(end_, "more digits may follow");
   return scan.end;
 }
 

@@ -57,7 +57,10 @@ class Document {
   // `at` past the end, where there is none.
   bool pass_opening(const char*& at, char close) const {
     at = pass_space(at + 1);
-    if (*at != close) return true;
+    if (*at != close) {
+      if (at == end_ && !complete_) fail(at, "the bracket that closes it may follow");
+      return true;
+    }
     ++at;
     return false;
   }
