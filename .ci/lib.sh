@@ -44,7 +44,7 @@ python_probe='
 import ensurepip, os, sys, sysconfig, venv
 assert sys.implementation.name == "cpython" and sys.version_info >= (3, 11)
 assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
-print(sys._base_executable)
+print(os.path.realpath(sys._base_executable))
 '
 find_python() {
   local candidate
