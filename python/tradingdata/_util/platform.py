@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import time
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -24,11 +25,24 @@ HAS_ROOT_STORE = WINDOWS
 _REPLACE_SECONDS = 1.0
 
 
-def create_private_file(path: str, flags: int = os.O_WRONLY) -> None:
+def create_private_file(path: str) -> None:
     """Creates an empty file that other users cannot read; raises FileExistsError if it exists."""
-    os.close(os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600))
     if sys.platform == "win32":
-        windows.make_private(path)
+        windows.create_private(path)
+    else:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def keep_siblings_private(path: str, *suffixes: str) -> None:
+    """Makes files private that a library has created beside a private one, where they exist.
+
+    SQLite gives them the mode of its database on POSIX systems; on Windows they inherit the access
+    list of the folder.
+    """
+    if sys.platform == "win32":
+        for suffix in suffixes:
+            with suppress(OSError):
+                windows.make_private(path + suffix)
 
 
 def is_private(file: IO[bytes]) -> bool:
@@ -43,6 +57,11 @@ def privacy_command(path: str) -> str:
     if sys.platform == "win32":
         return f'icacls "{path}" /inheritance:r /grant:r "*{windows.user_sid()}:F"'
     return f"chmod 600 {path}"
+
+
+def set_variable(name: str, value: str) -> str:
+    """Returns the shell command that sets an environment variable; on Windows, PowerShell's."""
+    return f'$env:{name} = "{value}"' if WINDOWS else f"export {name}={value}"
 
 
 def replace_file(draft: str, target: str) -> None:

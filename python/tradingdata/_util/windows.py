@@ -6,10 +6,14 @@ import ctypes
 import functools
 import msvcrt
 import sys
+from contextlib import contextmanager
 from ctypes import wintypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .access_list import admits_only
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 assert sys.platform == "win32"  # type checkers skip the rest elsewhere
 
@@ -23,21 +27,50 @@ _TOKEN_QUERY = 8
 _TOKEN_USER = 1
 _ANSI_OUTPUT = 4  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
 _REVISION = 1
+_WRITE = 0x40000000
+_CREATE_NEW = 1
+_INVALID = wintypes.HANDLE(-1).value
+
+_create_file = _kernel.CreateFileW
+_create_file.restype = wintypes.HANDLE
+
+
+class _SecurityAttributes(ctypes.Structure):
+    _fields_ = (
+        ("size", wintypes.DWORD),
+        ("descriptor", wintypes.LPVOID),
+        ("inherited", wintypes.BOOL),
+    )
+
+
+def create_private(path: str) -> None:
+    """Creates an empty file for the user, the system and administrators, and for nobody else.
+
+    The file has its access control list from the start: what another user opens in between stays
+    open, whatever the list becomes.
+    """
+    with _descriptor(_private_entries()) as descriptor:
+        security = _SecurityAttributes(ctypes.sizeof(_SecurityAttributes), descriptor, False)
+        handle = wintypes.HANDLE(
+            _create_file(path, _WRITE, 0, ctypes.byref(security), _CREATE_NEW, 0, None)
+        )
+        code = ctypes.get_last_error()
+    if handle.value == _INVALID:
+        error = ctypes.WinError(code)
+        error.filename = path
+        raise error
+    _kernel.CloseHandle(handle)
 
 
 def make_private(path: str) -> None:
-    """Gives access to a file to the user, the system and administrators, and to nobody else."""
-    descriptor = ctypes.c_void_p()
-    rule = f"D:P(A;;FA;;;{user_sid()})(A;;FA;;;SY)(A;;FA;;;BA)"
-    _check(
-        _advapi.ConvertStringSecurityDescriptorToSecurityDescriptorW(
-            rule, _REVISION, ctypes.byref(descriptor), None
-        )
-    )
-    try:
+    """Gives access to an existing file to those that ``create_private`` gives it to."""
+    set_access(path, _private_entries())
+
+
+def set_access(path: str, entries: str) -> None:
+    """Replaces the access control list of a file, which then inherits none of its folder's."""
+    with _descriptor(entries) as descriptor:
         _check(_advapi.SetFileSecurityW(path, _DACL, descriptor))
-    finally:
-        _kernel.LocalFree(descriptor)
 
 
 def is_private(file: int) -> bool:
@@ -87,6 +120,25 @@ def enable_ansi(stream: int) -> bool:
     if not _kernel.GetConsoleMode(handle, ctypes.byref(mode)):
         return False
     return bool(_kernel.SetConsoleMode(handle, mode.value | _ANSI_OUTPUT))
+
+
+def _private_entries() -> str:
+    return f"(A;;FA;;;{user_sid()})(A;;FA;;;SY)(A;;FA;;;BA)"
+
+
+@contextmanager
+def _descriptor(entries: str) -> Iterator[ctypes.c_void_p]:
+    """Yields a security descriptor with the entries of an access control list, and no others."""
+    descriptor = ctypes.c_void_p()
+    _check(
+        _advapi.ConvertStringSecurityDescriptorToSecurityDescriptorW(
+            f"D:P{entries}", _REVISION, ctypes.byref(descriptor), None
+        )
+    )
+    try:
+        yield descriptor
+    finally:
+        _kernel.LocalFree(descriptor)
 
 
 def _process() -> wintypes.HANDLE:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._util.fork_safety import ForkLock
-from .._util.platform import create_private_file
+from .._util.platform import create_private_file, keep_siblings_private
 from .._util.time_zones import zone_of_text
 from ..errors import ArchiveError
 from . import schema
@@ -58,6 +58,7 @@ def writing(path: str, timeout: float) -> Iterator[sqlite3.Connection]:
     """
     with explained(path), closing(_open_to_write(path)) as connection:
         _wait_for(connection, "BEGIN IMMEDIATE", timeout)
+        _keep_log_private(path)
         with _committed(connection):
             _require_newest(connection, path)
             define_views(connection)
@@ -69,6 +70,7 @@ def check_writable(path: str) -> None:
     with explained(path), closing(_open_to_write(path)) as connection:
         try:
             connection.execute("BEGIN IMMEDIATE")
+            _keep_log_private(path)
             _require_newest(connection, path)
             # SQLite locks a read-only file in a writable folder, and only fails to write to it.
             connection.execute(f"PRAGMA user_version = {len(schema.MIGRATIONS)}")
@@ -161,6 +163,7 @@ def _upgrade(path: str, zone: str, timeout: float) -> str:
                 file=path,
             )
         _wait_for(connection, "BEGIN IMMEDIATE", timeout)
+        _keep_log_private(path)
         with _committed(connection):
             schema.migrate(connection, path, zone)
             return schema.zone_name(connection)
@@ -185,6 +188,11 @@ def _connect(path: str, mode: str, timeout: float) -> sqlite3.Connection:
     )
 
 
+def _keep_log_private(path: str) -> None:
+    """To be called once the connection has read the file and before it writes records."""
+    keep_siblings_private(path, "-wal", "-shm")
+
+
 def _open_to_write(path: str) -> sqlite3.Connection:
     """Opens a connection whose commits are flushed to disk and which never waits for a lock."""
     connection = _connect(path, "rw", _OPEN_TIMEOUT)
@@ -202,6 +210,7 @@ def _open_to_read(path: str) -> sqlite3.Connection:
     connection = _connect(path, "rw", _OPEN_TIMEOUT)
     try:
         connection.execute("PRAGMA user_version").fetchone()
+        _keep_log_private(path)
     except sqlite3.OperationalError as error:
         connection.close()
         unwritable = not os.access(os.path.dirname(path) or ".", os.W_OK)

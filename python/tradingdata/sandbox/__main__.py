@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-from .._util.platform import ending_signals
+from .._util.platform import ending_signals, set_variable
 from . import DEFAULT_DAY, Service, start
 
 
@@ -87,8 +87,8 @@ def _welcome(service: Service) -> str:
         f"tradingdata sandbox at {service.base_url}",
         f"seed {service.seed}, market time {service.now}, {moves}; press Ctrl-C to stop",
         "",
-        f"export TRADINGDATA_BASE_URL={service.base_url}",
-        f"export TRADINGDATA_ACCESS_TOKEN={service.token()}",
+        set_variable("TRADINGDATA_BASE_URL", service.base_url),
+        set_variable("TRADINGDATA_ACCESS_TOKEN", service.token()),
     ]
     lines += [f"# {label}: {service.token(label)}" for label in service.accounts[1:]]
     return "\n".join(lines)

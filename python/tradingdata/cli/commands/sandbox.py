@@ -57,8 +57,8 @@ def sandbox(
 ) -> None:
     """Run a simulated service on this computer.
 
-    Serves until Ctrl-C. Paste the two export lines that it prints into another terminal to use
-    the other commands there.
+    Serves until Ctrl-C. Paste the two commands that it prints for it into another terminal to
+    use the others there.
     """
     _check_day(day)
     try:
