@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from service import Authority, Proxy, Service, as_json, envelope, trades
+from systems import is_wine
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -25,6 +27,34 @@ for variable in ("COLUMNS", "LINES"):
 # How long an example takes depends on what else the machine does.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+# numpy does not load under Wine, and neither does what is built on it.
+NUMPY = re.compile(r"No module named '(numpy|pandas|polars|pyarrow|matplotlib|duckdb|dask)\b")
+NO_NUMPY = "Wine: numpy does not load"
+
+if is_wine():
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        collector: pytest.Collector,
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Skips a module of tests that imports numpy."""
+        report = yield
+        if report.failed and NUMPY.search(str(report.longrepr)):
+            report.outcome = "skipped"
+            report.longrepr = (str(collector.path), 0, f"Skipped: {NO_NUMPY}")
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+        """Skips a test that imports numpy."""
+        try:
+            yield
+        except ImportError as error:
+            if not NUMPY.search(str(error.__cause__ or error)):
+                raise
+            pytest.skip(NO_NUMPY)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

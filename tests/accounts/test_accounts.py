@@ -13,6 +13,7 @@ import pytest
 
 import tradingdata as td
 from calls import within
+from private_files import make_private
 from tradingdata import sandbox
 
 LABELS = ("desk1", "desk2", "desk3")
@@ -40,7 +41,7 @@ def profiles(
         for label in service.accounts
     )
     file.write_text("".join(tables))
-    file.chmod(0o600)
+    make_private(file)
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
     return service.accounts
 

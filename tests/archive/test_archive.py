@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import pickle
-import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from archiving import (
     trade,
     trade_response,
 )
+from private_files import is_private
 from sample_records import PAN
 from service import as_json, envelope, orders, trades
 
@@ -170,10 +170,10 @@ def test_only_the_user_may_read_the_files(tmp_path: Path) -> None:
     with sqlite3.connect(archive.path) as held:
         held.execute("SELECT count(*) FROM records")
         archive.add(trade_response(*trades(2)))
-        files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+        private = {path.name: is_private(path) for path in tmp_path.iterdir()}
     held.close()
-    assert files.keys() == {"books.sqlite", "books.sqlite-wal", "books.sqlite-shm"}
-    assert set(files.values()) == {0o600}
+    names = ("books.sqlite", "books.sqlite-wal", "books.sqlite-shm")
+    assert private == dict.fromkeys(names, True)
 
 
 def test_an_archive_leaves_nothing_open_or_beside_it(tmp_path: Path) -> None:

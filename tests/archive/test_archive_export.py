@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from pathlib import Path
 
 import duckdb
@@ -16,6 +14,7 @@ import pytest
 
 import tradingdata as td
 from archiving import DAYS, archive_with, clock, order_response, response, trade, trade_response
+from private_files import is_private
 from sample_records import PAN
 from service import orders, trades
 from tradingdata._util.atomic_file import whole_file
@@ -45,7 +44,7 @@ def test_there_is_a_file_for_each_day_that_was_fetched(archive: td.Archive, tmp_
     assert [parts for parts in days if parts[0] == "trades"] == [
         ("trades", f"day={day}", "trades.parquet") for day in (MONDAY, TUESDAY, DAYS[4])
     ]
-    assert {stat.S_IMODE(os.stat(path).st_mode) for path in paths} == {0o600}
+    assert all(map(is_private, paths))
     with pytest.raises(td.ArchiveError, match=f"lacks the orders of {TUESDAY} "):
         archive.export(folder, TUESDAY)
     with pytest.warns(td.DataWarning, match="lacks") as warned:

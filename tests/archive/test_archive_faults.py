@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -19,6 +17,8 @@ import tradingdata as td
 from archiving import archive_with, content, order_response, trade, trade_response
 from calls import run_child, within
 from service import trades
+from signalling import sent_after
+from systems import needs, posix
 from tradingdata.archive import database, schema
 
 
@@ -215,17 +215,8 @@ def test_a_failed_fetch_while_another_writes_carries_the_book(held: td.Archive) 
 
 def test_ctrl_c_ends_the_wait_for_another_writer(held: td.Archive) -> None:
     patient = td.Archive(held.path, timeout=30)
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
-    try:
-        with within(0.6), pytest.raises(KeyboardInterrupt):
-            patient.add(trade_response(trade("2")))
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    with sent_after(0.2), within(0.6), pytest.raises(KeyboardInterrupt):
+        patient.add(trade_response(trade("2")))
 
 
 # -- no room, no permission --
@@ -253,6 +244,7 @@ def test_a_full_disk_keeps_nothing_of_a_response_and_all_before_it(
     assert archive.add(trade_response(*trades(500), at="16:00")).rows == 500
 
 
+@needs("geteuid")
 def test_a_disk_that_is_really_full_does_the_same(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -272,6 +264,7 @@ def test_a_disk_that_is_really_full_does_the_same(tmp_path: Path) -> None:
 
 def test_a_file_that_may_not_grow_is_reported(tmp_path: Path) -> None:
     """A quota, as the system's limit on the size of files is one."""
+    posix("resource")
     archive = archive_with(tmp_path, trade_response(*trades(5)))
     before = content(archive)
     said = run_child(
@@ -297,6 +290,7 @@ def saved(folder: Path, book: td.TradeBook) -> str:
     return str(folder / "book.json")
 
 
+@needs("geteuid")
 def test_a_read_only_disk_is_reported_as_such(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-import signal
 import sqlite3
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
 from typing import Any
 
 import pandas as pd
@@ -21,6 +19,7 @@ from archiving import archive_with, order, order_response, trade, trade_response
 from calls import within
 from sample_records import PAN, kinds_of
 from service import as_json, orders, trades
+from signalling import sent_after
 from tradingdata import _core
 from tradingdata.archive import QueryResult, views
 
@@ -231,14 +230,5 @@ def test_ctrl_c_ends_a_long_query(tmp_path: Path) -> None:
     """F105"""
     archive = archive_with(tmp_path)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
-    try:
-        with within(0.4), pytest.raises(KeyboardInterrupt):
-            archive.sql(endless)
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    with sent_after(0.2), within(0.4), pytest.raises(KeyboardInterrupt):
+        archive.sql(endless)

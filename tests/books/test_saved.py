@@ -7,7 +7,6 @@ import datetime as dt
 import json
 import os
 import pickle
-import stat
 import subprocess
 import sys
 import warnings
@@ -19,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
+from private_files import is_private
 from service import as_json, envelope, orders, stocks, trades
 from tradingdata._util.atomic_file import whole_file
 
@@ -265,7 +265,7 @@ class TestWholeFiles:
             book.save(path)
         finally:
             os.umask(old)
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert is_private(path)
 
     @pytest.mark.parametrize("overwrite", [False, True])
     def test_an_error_of_the_disk_leaves_nothing_behind(

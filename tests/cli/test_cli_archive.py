@@ -12,6 +12,7 @@ import pytest
 
 import tradingdata as td
 from command_line import Run, on_terminal
+from private_files import is_private
 from service import as_json, envelope, orders
 from tradingdata.cli.exit_codes import Code
 from tradingdata.sandbox import Service, start
@@ -49,7 +50,7 @@ def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
     assert f"orders  {DAY}  {len(orders)} rows: {len(orders)} new, 0 changed\n" in first.text
     assert f"trades  {DAY}  {len(trades)} rows: {len(trades)} new, 0 changed\n" in first.text
     assert " 0 new, 0 changed" in run("archive", "fetch", path).text
-    assert path.stat().st_mode & 0o077 == 0
+    assert is_private(path)
 
 
 @pytest.mark.parametrize("book", ["trades", "orders"])

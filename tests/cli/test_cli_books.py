@@ -15,6 +15,7 @@ import pytest
 
 import tradingdata as td
 from command_line import Ran, Run
+from private_files import is_private
 from tradingdata.display.preview import KEY_COLUMNS
 from tradingdata.sandbox import Service, start
 
@@ -116,7 +117,7 @@ def test_a_suffix_says_the_format_and_format_outweighs_it(run: Run, tmp_path: Pa
     path = tmp_path / "trades.txt"
     good(run("trades", "-o", path, "--format", "ndjson"))
     assert path.read_text().startswith('{"')
-    assert path.stat().st_mode & 0o077 == 0
+    assert is_private(path)
 
 
 def test_columns_are_those_asked_for_in_their_order(run: Run, books: dict[str, Any]) -> None:

@@ -14,9 +14,12 @@ from typing import Any
 import pytest
 
 from command_line import PROGRAM, Run, account, run_here
+from private_files import make_private, make_readable
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
+from systems import link_to, needs, needs_shell
 from tradingdata._util.install_command import install_command
+from tradingdata._util.platform import privacy_command
 from tradingdata.cli.exit_codes import MEANINGS, Code
 from tradingdata.sandbox import Service, start
 
@@ -210,11 +213,15 @@ def test_a_file_that_is_there_is_replaced_with_force_only(
     assert path.read_text().startswith("order_date_time")
     assert "no folder" in refused(run, Code.FILE, "trades", "-o", tmp_path / "none/x.csv")
     assert "is a folder" in refused(run, Code.FILE, "trades", "-o", tmp_path)
+
+
+def test_a_link_to_nowhere_is_not_followed(run: Run, tmp_path: Path) -> None:
     link = tmp_path / "link.csv"
-    link.symlink_to(tmp_path / "nowhere.csv")
+    link_to(tmp_path / "nowhere.csv", link)
     refused(run, Code.FILE, "trades", "-o", link)
 
 
+@needs("mkfifo")
 def test_a_device_is_never_replaced(sandbox: Service, run: Run, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
@@ -291,7 +298,7 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     profiles = tmp_path / "profiles.toml"
     lines = ["[desk1]", f'base_url = "{sandbox.base_url}"', f'access_token = "{sandbox.token()}"']
     profiles.write_text("\n".join(lines))
-    profiles.chmod(0o600)
+    make_private(profiles)
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
     monkeypatch.delenv("TRADINGDATA_BASE_URL")
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")
@@ -303,8 +310,9 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     said = refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
     assert "No such file or directory); check the profile's access_token_file" in said
     assert "error above" not in said
-    profiles.chmod(0o640)
-    assert "chmod 600" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk1")
+    make_readable(profiles, 0o640)
+    said = refused(run, Code.CONFIGURATION, "trades", "-p", "desk1")
+    assert privacy_command(str(profiles)) in said
 
 
 def test_a_value_that_is_lost_is_reported_and_with_strict_an_error(
@@ -372,6 +380,7 @@ def test_importing_the_package_imports_neither_typer_nor_rich() -> None:
     assert not {"typer", "rich", "click"} & {name.partition(".")[0] for name in done.stdout.split()}
 
 
+@needs_shell
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_head_may_stop_reading(unbuffered: str) -> None:
     """The book is larger than what a pipe holds, so that the write meets the closed end."""

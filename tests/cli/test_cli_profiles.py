@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import io
 import os
-import stat
 import subprocess
 import sys
 import tomllib
@@ -17,7 +16,9 @@ import pytest
 
 import tradingdata as td
 from command_line import PROGRAM, Run, run_here
-from posix_only import posix
+from private_files import is_private, make_readable
+from systems import posix
+from tradingdata._util.platform import create_private_file, privacy_command
 from tradingdata.cli.exit_codes import Code
 from tradingdata.sandbox import Service, start
 
@@ -63,7 +64,7 @@ def test_a_profile_that_was_added_can_be_used(
     assert done.code == Code.OK, done.err
     assert service.token() not in done.err + done.text
     for name in ("profiles.toml", "desk1.token"):
-        assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
+        assert is_private(folder / name)
     assert sorted(os.listdir(folder)) == ["desk1.token", "profiles.toml"], "a draft was left"
     assert service.token() not in (folder / "profiles.toml").read_text()
     assert run("trades", "--profile", "desk1", "-f", "json").code == Code.OK
@@ -84,7 +85,7 @@ def test_a_profile_is_replaced_only_on_request_and_others_stay(
 ) -> None:
     folder.mkdir()
     path = folder / "profiles.toml"
-    path.touch(0o600)
+    create_private_file(str(path))
     path.write_text(
         '# of the desk\n[desk1]\nbase_url = "https://a.test"\n\n[desk2] # two\n'
         'base_url = "https://b.test"\naccess_token = "x"\n'
@@ -108,7 +109,7 @@ def test_a_file_that_cannot_be_changed_safely_stays_as_it_is(
 ) -> None:
     folder.mkdir()
     path = folder / "profiles.toml"
-    path.touch(0o600)
+    create_private_file(str(path))
     text = '[a]\nbase_url = """\n[desk1]\n"""\n'
     path.write_text(text)
     done = add(run, monkeypatch, "desk1", "--base-url", "https://c.test")
@@ -169,14 +170,14 @@ def test_check_names_what_is_wrong_with_each_profile(
 ) -> None:
     for name in ("good", "readable", "gone", "empty"):
         assert add(run, monkeypatch, name, "--base-url", "https://a.test").code == Code.OK
-    (folder / "readable.token").chmod(0o644)
+    make_readable(folder / "readable.token")
     (folder / "gone.token").unlink()
     (folder / "empty.token").write_text("")
     done = run("profiles", "check")
     assert done.code == Code.CONFIGURATION
     lines = {line.split()[1]: line for line in done.text.splitlines() if line[:2] in ("ok", "FA")}
     assert lines["good"].startswith("ok")
-    assert "chmod 600" in lines["readable"]
+    assert privacy_command(str(folder / "readable.token")) in lines["readable"]
     assert "cannot be read" in lines["gone"]
     assert "is empty" in lines["empty"]
     assert run("profiles", "check", "good").code == Code.OK
@@ -213,9 +214,9 @@ def test_the_profile_file_is_read_once_a_command(
     assert opened.count(str(folder / "profiles.toml")) == 1
 
 
-def env_file(folder: Path, text: str, mode: int = 0o600) -> Path:
+def env_file(folder: Path, text: str) -> Path:
     path = folder / ".env"
-    path.touch(mode)
+    create_private_file(str(path))
     path.write_text(text)
     return path
 
@@ -256,9 +257,10 @@ def test_an_env_file_with_a_token_must_be_private(
 ) -> None:
     folder.mkdir()
     path = env_file(folder, f"TRADINGDATA_ACCESS_TOKEN={TOKEN}\n")
-    path.chmod(0o640)
-    with pytest.raises(td.ConfigurationError, match="chmod 600") as error:
+    make_readable(path, 0o640)
+    with pytest.raises(td.ConfigurationError, match="run `") as error:
         td.load_env(path)
+    assert privacy_command(str(path)) in str(error.value)
     assert TOKEN not in str(error.value)
     assert "TRADINGDATA_ACCESS_TOKEN" not in os.environ
     path.write_text("TRADINGDATA_TIMEOUT=5\n")

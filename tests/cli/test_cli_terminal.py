@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import re
-import signal
+import sys
 import threading
 import time
 import urllib.request
@@ -17,7 +18,10 @@ from rich.console import Console
 
 import tradingdata as td
 from command_line import Run, account, on_terminal, start
+from sandbox_calls import SETTING
+from signalling import interrupt
 from tradingdata import _core
+from tradingdata._util.platform import create_private_file
 from tradingdata.cli.exit_codes import Code
 from tradingdata.display.preview import KEY_COLUMNS
 from tradingdata.sandbox import Service
@@ -167,7 +171,7 @@ def test_ctrl_c_ends_a_call_quietly_with_130(sandbox: Service) -> None:
         time.sleep(0.02)
     sandbox.clear_faults()
     time.sleep(0.1)
-    child.send_signal(signal.SIGINT)
+    interrupt(child)
     out, err = child.communicate(timeout=10)
     assert child.returncode == Code.INTERRUPTED
     assert out == b""
@@ -178,7 +182,7 @@ def test_ctrl_c_ends_a_call_quietly_with_130(sandbox: Service) -> None:
 @pytest.mark.parametrize("library", ["typer", "rich"])
 def test_ctrl_c_while_libraries_are_imported_is_quiet(library: str, tmp_path: Path) -> None:
     (tmp_path / f"{library}.py").write_text("raise KeyboardInterrupt\n")
-    child = start("--version", env={"PYTHONPATH": str(tmp_path)})
+    child = start("--version", env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
     out, err = child.communicate(timeout=30)
     assert (child.returncode, out, err) == (Code.INTERRUPTED, b"", b"")
 
@@ -225,14 +229,13 @@ def test_the_sandbox_serves_until_ctrl_c_and_prints_what_to_paste() -> None:
     guard.start()
     exports: dict[str, str] = {}
     while len(exports) < 2 and (line := child.stdout.readline().decode()):
-        if found := re.fullmatch(r"export (\w+)=(\S+)\n", line):
-            exports[found[1]] = found[2]
+        exports.update(SETTING.findall(line.rstrip()))
     assert set(exports) == {"TRADINGDATA_BASE_URL", "TRADINGDATA_ACCESS_TOKEN"}
     with urllib.request.urlopen(
         exports["TRADINGDATA_BASE_URL"] + "/api/v1/stocks?query=tata"
     ) as got:
         assert got.status == 200
-    child.send_signal(signal.SIGINT)
+    interrupt(child)
     assert child.wait(timeout=10) == Code.OK
     guard.cancel()
     child.communicate()
@@ -256,7 +259,7 @@ def test_the_shell_completes_commands_columns_filters_and_profiles(
     offered: list[str],
 ) -> None:
     profiles = tmp_path / "profiles.toml"
-    profiles.touch(0o600)
+    create_private_file(str(profiles))
     profiles.write_text("[desk1]\n[desk2]\n[other]\n")
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
     monkeypatch.setenv("_TRADINGDATA_COMPLETE", "complete_bash")

@@ -6,9 +6,9 @@ import datetime as dt
 import io
 import json
 import re
-import signal
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from rich.console import Console
 from command_line import Run, account, on_terminal, run_here, start
 from service import Service as Scripted
 from service import book_reply, orders, reply
+from signalling import interrupt
 from tradingdata.cli.exit_codes import Code
 from tradingdata.sandbox import Service
 from tradingdata.sandbox import start as start_sandbox
@@ -144,9 +145,29 @@ def test_retries_and_an_outage_are_shown_above_the_table_and_never_over_it(
     assert max(map(cell_len, "\n".join(map("\n".join, frames)).splitlines())) <= 60
 
 
-def test_a_command_is_run_on_a_change_and_once_for_an_outage(run: Run, tmp_path: Path) -> None:
+Program = Callable[..., str]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """Returns a shell command that runs code of Python, which finds its arguments in `sys.argv`."""
+
+    def command(code: str, *arguments: Path) -> str:
+        script = tmp_path / "program.py"
+        script.write_text(f"import sys, time\n{code}\n")
+        return " ".join(f'"{part}"' for part in (sys.executable, script, *arguments))
+
+    return command
+
+
+KEEP = "open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
+
+
+def test_a_command_is_run_on_a_change_and_once_for_an_outage(
+    run: Run, program: Program, tmp_path: Path
+) -> None:
     changes, errors = tmp_path / "changes", tmp_path / "errors"
-    ran = run(*WATCH, "--on-change", f"cat >> {changes}", "--on-error", f"cat >> {errors}")
+    ran = run(*WATCH, "--on-change", program(KEEP, changes), "--on-error", program(KEEP, errors))
     assert ran.code == Code.OK, ran.err
     reported = [json.loads(line) for line in changes.read_text().splitlines()]
     assert [one["kind"] for one in reported] == ["changed", "gone"], "not the first poll's orders"
@@ -157,24 +178,31 @@ def test_a_command_is_run_on_a_change_and_once_for_an_outage(run: Run, tmp_path:
 
 
 def test_the_command_of_an_error_is_run_for_one_that_ends_the_watch(
-    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    sandbox: Service,
+    run: Run,
+    program: Program,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
     errors = tmp_path / "errors"
-    assert run(*WATCH, "--on-error", f"cat >> {errors}").code == Code.AUTHENTICATION
+    assert run(*WATCH, "--on-error", program(KEEP, errors)).code == Code.AUTHENTICATION
     assert json.loads(errors.read_text())["error"] == "AuthenticationError"
 
 
-def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run) -> None:
-    ran = run(*WATCH, "--on-change", "echo no mail >&2; exit 3")
+def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run, program: Program) -> None:
+    failing = program("print('no mail', file=sys.stderr); sys.exit(3)")
+    ran = run(*WATCH, "--on-change", failing)
     assert ran.code == Code.OK
     assert ran.err == "--on-change failed with exit code 3: no mail\n" * 2
     assert len(ran.text.splitlines()) == 5
 
 
-def test_a_command_that_hangs_is_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_hangs_is_stopped(
+    run: Run, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tradingdata.cli.alerts._LONGEST", 0.2)
-    ran = run(*WATCH, "--on-change", "exec sleep 60")
+    ran = run(*WATCH, "--on-change", program("time.sleep(5)"))
     assert ran.err == "--on-change: stopped after 0.2 s\n" * 2
 
 
@@ -237,7 +265,7 @@ def test_ctrl_c_ends_it_with_130(sandbox: Service) -> None:
     count = sandbox.requests.counts["order_book"]
     while sandbox.requests.counts["order_book"] < count + 2 and time.monotonic() < until:
         time.sleep(0.02)
-    child.send_signal(signal.SIGINT)
+    interrupt(child)
     out, err = child.communicate(timeout=10)
     assert child.returncode == Code.INTERRUPTED
     assert out.count(b"\n") == 60

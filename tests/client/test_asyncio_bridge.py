@@ -11,6 +11,7 @@ import pytest
 import tradingdata as td
 from calls import TOKEN, good_book, within
 from service import Service, reply, stall
+from systems import WINDOWS
 from tradingdata import _core
 
 
@@ -34,11 +35,22 @@ class NoDescriptor:
         return getattr(self._worker, name)
 
 
-@pytest.mark.parametrize("lacks", ["readers", "descriptor"])
+@pytest.mark.parametrize(
+    "lacks",
+    [
+        "readers",
+        "descriptor",
+        pytest.param(
+            "both", marks=pytest.mark.skipif(not WINDOWS, reason="only Windows has that loop")
+        ),
+    ],
+)
 def test_f118_a_loop_that_watches_no_descriptors(
     lacks: str, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factory = NoReaders if lacks == "readers" else asyncio.SelectorEventLoop
+    if lacks == "both":
+        factory = asyncio.ProactorEventLoop  # type: ignore[attr-defined]
     if lacks == "descriptor":
         core = types.SimpleNamespace(Worker=NoDescriptor)
         monkeypatch.setattr("tradingdata.client.asyncio_bridge._core", core)
@@ -86,7 +98,16 @@ class LosesWatchedEvents(LosesEvents):
         return self.wait(0)
 
 
-@pytest.mark.parametrize("worker", [LosesEvents, LosesWatchedEvents])
+@pytest.mark.parametrize(
+    "worker",
+    [
+        LosesEvents,
+        pytest.param(
+            LosesWatchedEvents,
+            marks=pytest.mark.skipif(WINDOWS, reason="no loop watches descriptors here"),
+        ),
+    ],
+)
 def test_f122_calls_whose_outcome_is_lost_end_with_an_error(
     worker: type[LosesEvents], service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from calls import PRELUDE, good_book
 from service import Authority, Service
+from systems import needs_shell
 
+pytestmark = needs_shell
 ROOM = Path(__file__).parents[2] / ".ci/room"
 VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 CALL = """

@@ -13,6 +13,7 @@ import pytest
 
 import tradingdata as td
 from tradingdata import sandbox
+from tradingdata._util.platform import create_private_file
 from tradingdata.cli.change_lines import clock
 
 INDIA = ZoneInfo("Asia/Kolkata")
@@ -76,7 +77,7 @@ def test_a_profile_may_have_a_zone(
     service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "profiles.toml"
-    path.touch(0o600)
+    create_private_file(str(path))
     lines = {**options(service, tz="Asia/Kolkata")}
     path.write_text("[desk]\n" + "".join(f'{name} = "{text}"\n' for name, text in lines.items()))
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(path))

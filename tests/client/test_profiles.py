@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 
 import tradingdata as td
 from calls import good_book
+from private_files import make_readable
 from service import Service
-from tradingdata._util.platform import create_private_file
+from systems import WINDOWS
+from tradingdata._util.platform import create_private_file, privacy_command
 
 kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 
@@ -80,18 +83,20 @@ def test_a_truth_value_is_no_number(profiles: Path) -> None:
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
 def test_a_file_that_others_can_read_is_refused(profiles: Path, mode: int) -> None:
     profiles.write_text('[desk1]\nbase_url = "https://api.example.test"\n')
-    profiles.chmod(mode)
-    with pytest.raises(td.ConfigurationError, match=f"chmod 600 {profiles}"):
+    make_readable(profiles, mode)
+    with pytest.raises(td.ConfigurationError, match="run `") as refused:
         td.Client.from_profile("desk1")
+    assert privacy_command(str(profiles)) in str(refused.value)
 
 
 def test_no_file_says_where_it_belongs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRADINGDATA_PROFILES", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    expected = f"there is no profile file at {tmp_path}/tradingdata/profiles.toml"
-    with pytest.raises(td.ConfigurationError, match=expected):
+    expected = tmp_path / "tradingdata" / "profiles.toml"
+    with pytest.raises(td.ConfigurationError, match=re.escape(f"no profile file at {expected}:")):
         td.Client.from_profile("desk1")
     monkeypatch.delenv("XDG_CONFIG_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(td.ConfigurationError, match=f"{tmp_path}/.config/tradingdata/"):
+    monkeypatch.setenv("USERPROFILE" if WINDOWS else "HOME", str(tmp_path))
+    expected = tmp_path / ".config" / "tradingdata" / "profiles.toml"
+    with pytest.raises(td.ConfigurationError, match=re.escape(f"no profile file at {expected}:")):
         td.Client.from_profile("desk1")

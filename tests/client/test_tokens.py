@@ -11,6 +11,7 @@ import pytest
 import tradingdata as td
 from calls import both, good_book, served, within
 from service import Behaviour, Request, Service, json_reply, reply, stocks
+from systems import WINDOWS
 from token_sources import Source, accepting, tokens_sent
 
 pytestmark = pytest.mark.sanitize
@@ -180,7 +181,8 @@ def test_a_token_file_is_taken_as_editors_write_it(tmp_path: Path, service: Serv
 
 @both
 def test_a_token_file_that_is_a_folder_or_may_not_be_read(call: Any, tmp_path: Path) -> None:
-    with pytest.raises(td.AuthenticationError, match=r"file cannot be read \(Is a directory\)"):
+    why = "Permission denied" if WINDOWS else "Is a directory"
+    with pytest.raises(td.AuthenticationError, match=rf"file cannot be read \({why}\)"):
         call("https://api.example.test", access_token=td.token_file(tmp_path))
 
 

@@ -20,6 +20,7 @@ from openpyxl.utils.escape import unescape
 import tradingdata as td
 from oracle import BOOKS, KINDS, UNKNOWN, body_of, of_kind, read, sample
 from service import trades
+from systems import link_to, needs
 
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x","y")', "\uff1d1+1")
 
@@ -184,6 +185,7 @@ def test_a_file_that_is_there_is_only_replaced_when_asked(writer: str, tmp_path:
     assert os.listdir(tmp_path) == [path.name]
 
 
+@needs("mkfifo")
 @pytest.mark.parametrize("writer", WRITERS)
 def test_no_pipe_or_device_is_replaced(writer: str, tmp_path: Path) -> None:
     pipe = tmp_path / WRITERS[writer]
@@ -203,7 +205,7 @@ def test_of_a_link_the_file_that_it_leads_to_is_replaced(tmp_path: Path) -> None
     (tmp_path / "days").mkdir()
     day, link = tmp_path / "days" / "monday.csv", tmp_path / "latest.csv"
     day.write_text("older")
-    link.symlink_to(day)
+    link_to(day, link)
     book.to_csv(link, overwrite=True)
     assert link.is_symlink()
     assert day.read_bytes().decode() == book.to_csv()

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from posix_only import posix
 from searching import kinds, replayed
 from service import Service, html_reply, pages, stocks
+from systems import posix
 
 tqdm = pytest.importorskip("tqdm.auto").tqdm
 ROWS = stocks(25)

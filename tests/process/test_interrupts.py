@@ -25,14 +25,15 @@ from service import (
 
 # Interrupts itself while `work` waits; prints how long the interrupt took to come out.
 INTERRUPT = """
-import os, signal, threading
+import signal, threading
+from signalling import send
 url, good_url, ca_file, what = sys.argv[1:]
 sent = []
 
 def interrupt():
     time.sleep(0.3)
     sent.append((time.monotonic(), starved()))
-    os.kill(os.getpid(), signal.SIGINT)
+    send()
 
 class Odd(Exception):
     pass
@@ -130,10 +131,11 @@ def test_f105_an_interrupted_connection_is_given_up_and_the_client_works_on(
 ) -> None:
     service.script(good_book(), stall_mid_body(), then=good_book(5))
     code = """
-import os, signal, threading
+import threading
+from signalling import send
 client = td.Client(sys.argv[1], access_token=TOKEN)
 client.trade_book()
-threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+threading.Timer(0.2, send).start()
 try:
     client.trade_book()
 except KeyboardInterrupt:
@@ -148,14 +150,15 @@ def test_f107_a_handler_that_raises_nothing_disturbs_nothing(service: Service) -
     gate = threading.Event()
     service.script(hold(gate, good_book()))
     code = """
-import os, signal, threading
+import signal, threading
+from signalling import HARMLESS, send
 caught = []
-signal.signal(signal.SIGUSR1, lambda number, frame: caught.append(number))
-def send():
+signal.signal(HARMLESS, lambda number, frame: caught.append(number))
+def send_some():
     for _ in range(20):
         time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGUSR1)
-threading.Thread(target=send).start()
+        send(HARMLESS)
+threading.Thread(target=send_some).start()
 print(len(td.Client(sys.argv[1], access_token=TOKEN).trade_book()), len(caught) > 0)
 """
     threading.Timer(0.8, gate.set).start()
@@ -166,11 +169,12 @@ def test_f105_asyncio_run_is_interrupted_too(service: Service) -> None:
     service.script(then=stall())
     # The call is measured, not the close after it, which ends a thread of C++.
     code = """
-import asyncio, os, signal, threading
+import asyncio, threading
+from signalling import send
 def interrupt():
     time.sleep(0.3)
     sent.append((time.monotonic(), starved()))
-    os.kill(os.getpid(), signal.SIGINT)
+    send()
 async def run():
     async with td.AsyncClient(sys.argv[1], access_token=TOKEN) as client:
         try:
@@ -196,12 +200,13 @@ def test_f105_threads_of_their_own_are_not_interrupted(service: Service) -> None
     gate = threading.Event()
     service.script(then=hold(gate, good_book()))
     code = """
-import os, signal, threading
+import threading
+from signalling import send
 client = td.Client(sys.argv[1], access_token=TOKEN)
 lengths = []
 thread = threading.Thread(target=lambda: lengths.append(len(client.trade_book())))
 thread.start()
-threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+threading.Timer(0.2, send).start()
 try:
     client.trade_book()
 except KeyboardInterrupt:
@@ -216,15 +221,19 @@ print(lengths)
 def test_f105_signals_are_handled_during_a_long_diff() -> None:
     """Handlers run while the core compares; without that, once, after it."""
     code = """
-import signal
+import signal, threading
+from signalling import HARMLESS, send_often
 rows = b",".join(b'{"order_no": "%d"}' % number for number in range(400_000))
 before = td.OrderBook.from_json(b'{"status": "success", "data": [' + rows + b"]}")
 after = before[::-1]
 caught = []
-signal.signal(signal.SIGALRM, lambda number, frame: caught.append(number))
-signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+signal.signal(HARMLESS, lambda number, frame: caught.append(number))
+ended = threading.Event()
+sender = threading.Thread(target=send_often, args=(ended,))
+sender.start()
 changes = after.diff(before)
-signal.setitimer(signal.ITIMER_REAL, 0)
+ended.set()
+sender.join()
 print(len(changes), len(caught) > 3)
 """
     assert run_child("import warnings; warnings.simplefilter('ignore')" + code).strip() == "0 True"

@@ -16,6 +16,7 @@ import pytest
 import calls
 import tradingdata as td
 from calls import BOOK_PATH, both, failure, run_child, served
+from private_files import make_private
 from service import (
     Authority,
     Behaviour,
@@ -32,6 +33,7 @@ from service import (
     stocks,
     trades,
 )
+from systems import needs_proc
 
 # A slash and a plus, so that escaped and percent-encoded forms differ from the plain one.
 SECRET = "canary/7f3b+91c2=="
@@ -210,7 +212,7 @@ def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
     profiles.write_text(
         f'{lines[0]}{SECRET!r}\n{lines[1]}{SECRET!r}\nnosuch = 1\n{lines[2]}"{SECRET}\\n"\n'
     )
-    profiles.chmod(0o600)
+    make_private(profiles)
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
     monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", SECRET)
     with pytest.raises((td.ConfigurationError, TypeError)) as caught:
@@ -321,6 +323,7 @@ def test_f66_a_proxy_sees_no_token_and_its_password_is_not_shown(
     assert not holds_secret(everything_of(error) + log.getvalue())
 
 
+@needs_proc
 def test_the_token_is_in_no_argument_and_no_environment_of_the_process(service: Service) -> None:
     code = """
 client = td.Client(sys.argv[1], access_token="-".join(["canary", "7f3b"]))
@@ -336,7 +339,7 @@ def test_f68_netrc_is_not_read(service: Service, tmp_path: Path) -> None:
     """F68: ~/.netrc and NETRC may hold a password for the host; nothing of it is sent."""
     netrc = tmp_path / ".netrc"
     netrc.write_text("default login user password netrc-canary\n")
-    netrc.chmod(0o600)
+    make_private(netrc)
     service.script(json_reply([]), book_reply([]))
     code = """
 client = td.Client(sys.argv[1], access_token=TOKEN)

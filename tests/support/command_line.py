@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from posix_only import posix
+from signalling import interruptible
+from systems import posix
 from tradingdata.cli import main
 from tradingdata.sandbox import Service
 
@@ -70,9 +71,9 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """A command in a process of its own, its output in pipes or on a terminal."""
     return subprocess.Popen(
-        [*PROGRAM, *arguments],
+        interruptible(*PROGRAM, *arguments),
         env={**os.environ, **env},
-        stdin=terminal,
+        stdin=subprocess.PIPE if terminal is None else terminal,
         stdout=subprocess.PIPE if terminal is None else terminal,
         stderr=subprocess.PIPE if terminal is None else terminal,
     )

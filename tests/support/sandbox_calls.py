@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ PATHS = {
 SOURCE = b'{"source":"N"}'
 
 Record = dict[str, Any]
+
+# The commands that set variables, in the shells of POSIX systems and in PowerShell.
+SETTING = re.compile(r'^(?:export |\$env:)(\w+)(?:=| = ")([^\s"]+)"?$', re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import pytest
 
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, served, sync_call, within
-from posix_only import posix
 from service import (
     EMPTY_BOOK,
     Behaviour,
@@ -50,6 +49,7 @@ from service import (
     two_content_lengths,
     unknown_encoding,
 )
+from systems import posix
 
 pytestmark = pytest.mark.sanitize
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from posix_only import posix
 from service import as_json, envelope
+from systems import posix
 from tradingdata.watch.polling import watch
 from tradingdata.watch.state import OrderState, TradeState
 from watching import (

@@ -156,13 +156,14 @@ def test_a_closed_client_ends_its_watch(service: Service) -> None:
 def test_f106_an_interrupt_between_two_polls_comes_out_within_100_ms(service: Service) -> None:
     service.script(then=book_reply(UNCHANGED))
     code = """
-import os, signal, threading
+import threading
+from signalling import send
 client = td.Client(sys.argv[1], access_token=TOKEN)
 sent = []
 def interrupt():
     time.sleep(0.3)
     sent.append((time.monotonic(), starved()))
-    os.kill(os.getpid(), signal.SIGINT)
+    send()
 try:
     for update in client.watch_orders(60):
         threading.Thread(target=interrupt, daemon=True).start()

@@ -1,0 +1,63 @@
+"""What the system that runs the tests lacks. A test that needs it is skipped, with the reason."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+WINDOWS = sys.platform == "win32"
+
+_MODULES = {
+    "fcntl": "this system has no pseudo-terminals",
+    "pty": "this system has no pseudo-terminals",
+    "termios": "this system has no pseudo-terminals",
+    "resource": "this system has no limits of resources",
+}
+_FUNCTIONS = {
+    "fork": "this system cannot fork",
+    "mkfifo": "this system has no named pipes in folders",
+    "geteuid": "this system has neither root nor mounts",
+    "umask": "this system has no modes of files",
+}
+
+
+def posix(name: str) -> Any:
+    """The module with that name, or a skip with the reason."""
+    return pytest.importorskip(name, reason=_MODULES[name])
+
+
+def needs(function: str) -> pytest.MarkDecorator:
+    """Skips a test where `os` lacks a function."""
+    return pytest.mark.skipif(not hasattr(os, function), reason=_FUNCTIONS[function])
+
+
+needs_proc = pytest.mark.skipif(WINDOWS, reason="this system has no /proc")
+needs_shell = pytest.mark.skipif(WINDOWS, reason="runs a script of bash")
+
+
+def link_to(target: Path, link: Path) -> None:
+    """Makes a symbolic link, or skips the test where the user may not, as on Windows."""
+    try:
+        link.symlink_to(target)
+    except OSError as error:
+        pytest.skip(f"no symbolic link can be made: {error.strerror}")
+    if not link.is_symlink():
+        pytest.skip("Wine: a symbolic link is none")
+
+
+def is_wine() -> bool:
+    """Returns whether Windows is Wine, which lacks or changes some of it."""
+    if sys.platform != "win32":
+        return False
+    import ctypes
+
+    return hasattr(ctypes.WinDLL("ntdll"), "wine_get_version")
+
+
+def not_under_wine(why: str) -> pytest.MarkDecorator:
+    """Skips a test under Wine only: Windows itself has to pass it."""
+    return pytest.mark.skipif(is_wine(), reason=f"Wine: {why}")
