@@ -8,6 +8,9 @@ import pytest
 
 from calls import good_book, run_child
 from service import Authority, Service, book_reply, trades
+from systems import needs
+
+pytestmark = needs("fork")
 
 # A fork beside other threads is the matter here; newer Pythons warn of every one.
 FORKING = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import socket
@@ -68,6 +69,11 @@ def test_a_created_file_is_private_and_never_replaces_one(tmp_path: Path) -> Non
         platform.create_private_file(str(path))
 
 
+def test_a_path_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="null"):
+        platform.create_private_file(str(tmp_path / "a\0b"))
+
+
 def test_a_saved_file_is_private_in_a_folder_that_is_not(tmp_path: Path) -> None:
     with whole_file(tmp_path / "book.json", overwrite=True) as draft:
         Path(draft).write_bytes(b"{}")
@@ -112,6 +118,24 @@ def test_a_file_that_stays_open_is_not_replaced(
         Path(draft).write_text("new")
     assert [path.name for path in tmp_path.iterdir()] == ["book.json"]
     assert target.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("number", "windows", "closed"),
+    [
+        (errno.EPIPE, False, True),
+        (errno.EPIPE, True, True),
+        (errno.EINVAL, True, True),
+        (errno.EINVAL, False, False),
+        (errno.ENOSPC, True, False),
+    ],
+)
+def test_a_pipe_that_nobody_reads_is_recognised(
+    number: int, windows: bool, closed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "WINDOWS", windows)
+    assert platform.is_closed_pipe(OSError(number, "")) is closed
+    assert platform.is_closed_pipe(OSError(number, "", "book.csv")) is (number == errno.EPIPE)
 
 
 def test_no_other_program_can_listen_on_the_sandboxs_port() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -114,6 +115,16 @@ def shows_colours(stream: TextIO) -> bool:
     if not stream.isatty() or os.environ.get("NO_COLOR"):
         return False
     return sys.platform != "win32" or windows.enable_ansi(stream.fileno())
+
+
+def is_closed_pipe(error: OSError) -> bool:
+    """Returns whether a failed write means that nobody reads the pipe any more.
+
+    On Windows, C reports an invalid argument for that.
+    """
+    if error.errno == errno.EPIPE:
+        return True
+    return WINDOWS and error.errno == errno.EINVAL and error.filename is None
 
 
 def accept_every_character(stream: TextIO) -> None:

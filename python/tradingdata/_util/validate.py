@@ -79,6 +79,8 @@ def path(name: str, value: Any) -> str:
         raise ConfigurationError(
             f"{name} contains a lone surrogate, which no file name can hold: remove it"
         ) from None
+    except UnicodeDecodeError:  # Windows has file names of text only
+        raise ConfigurationError(f"{name} is not UTF-8: pass text instead of bytes") from None
     return found
 
 

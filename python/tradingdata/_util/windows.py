@@ -49,6 +49,8 @@ def create_private(path: str) -> None:
     The file has its access control list from the start: what another user opens in between stays
     open, whatever the list becomes.
     """
+    if "\0" in path:
+        raise ValueError("a path cannot contain a null character")
     with _descriptor(_private_entries()) as descriptor:
         security = _SecurityAttributes(ctypes.sizeof(_SecurityAttributes), descriptor, False)
         handle = wintypes.HANDLE(
@@ -56,9 +58,7 @@ def create_private(path: str) -> None:
         )
         code = ctypes.get_last_error()
     if handle.value == _INVALID:
-        error = ctypes.WinError(code)
-        error.filename = path
-        raise error
+        raise OSError(None, ctypes.FormatError(code).rstrip("\r\n ."), path, code)
     _kernel.CloseHandle(handle)
 
 

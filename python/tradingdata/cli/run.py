@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 
 import typer
 
-from tradingdata._util.platform import accept_every_character
+from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
 from .advice import for_a_terminal
 from .app import GROUPS, make_command
@@ -51,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
             return _pipe_closed()
         return end.code if isinstance(end.code, int) else Code.OK
     except Exception as error:
-        if isinstance(error, OSError) and error.errno == errno.EPIPE:
+        if isinstance(error, OSError) and is_closed_pipe(error):
             return _pipe_closed()
         if "--debug" in arguments:
             traceback.print_exc()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from .._util import validate
 from .._util.private_file import require_private
 from ..errors import ConfigurationError
 from .tokens import ACCESS_TOKEN_VARIABLE
@@ -43,16 +44,17 @@ def load_env(path: str | os.PathLike[str] = ".env") -> list[str]:
         >>> td.load_env()
         >>> client = td.Client()
     """
-    name = os.fsdecode(path)
+    name = validate.path("path", path)
     try:
         with open(name, "rb") as file:
             lines = file.read().decode("utf-8-sig", "replace").splitlines()
             found = dict(_variables(lines, name))
             if ACCESS_TOKEN_VARIABLE in found:
                 require_private(file, name)
-    except (OSError, UnicodeEncodeError) as error:
-        reason = getattr(error, "strerror", "not a path")
-        raise ConfigurationError(f"{name!a} cannot be read ({reason}): check the path") from error
+    except OSError as error:
+        raise ConfigurationError(
+            f"{name!a} cannot be read ({error.strerror}): check the path"
+        ) from error
     new = [variable for variable in found if variable not in os.environ]
     os.environ.update({variable: found[variable] for variable in new})
     return new
