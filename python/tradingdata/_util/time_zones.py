@@ -28,13 +28,15 @@ def zone_from(tz: str | tzinfo | None) -> tzinfo | None:
     local mean time (+05:53 for Asia/Kolkata). Raises TypeError for values of other types and
     ValueError for unknown names.
     """
+    if tz is None:  # of each book that is fetched: even an import that was done before takes time
+        return None
     from datetime import timezone, tzinfo
 
     if isinstance(tz, str):
         return zone_named(tz)
-    if tz is not None and not isinstance(tz, tzinfo):
+    if not isinstance(tz, tzinfo):
         raise TypeError(f"a time zone is a name such as 'Asia/Kolkata' or a tzinfo, not {tz!r}")
-    if tz is None or not hasattr(tz, "localize"):
+    if not hasattr(tz, "localize"):
         return tz
     name = getattr(tz, "zone", None)
     if isinstance(name, str):

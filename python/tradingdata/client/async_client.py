@@ -156,7 +156,6 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
     async def _book(self, kind: type[Book], timeout: float | None) -> Book:
         return self._received(kind, await run_async(self._response(kind._record, timeout)))
 
-    async def _send(self, what: str, seconds: float) -> tuple[Any, ...]:
+    def _send(self, what: str, seconds: float) -> Awaitable[tuple[Any, ...]]:
         port = self._ports.of(asyncio.get_running_loop())
-        call = port.worker.submit_book(what, seconds)
-        return (await port.outcome(call, self._retry_hook(what))).result()
+        return port.result(port.worker.submit_book(what, seconds), self._retry_hook(what))

@@ -17,6 +17,7 @@ from ..errors import ClientClosedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     RetryHook = Callable[[int, str, float], None]
 
@@ -52,10 +53,10 @@ class LoopPort:
             raise ClientClosedError("the client is closed: make a new one")
         return self._worker
 
-    async def outcome(self, call: int, on_retry: RetryHook) -> _core.Outcome:
-        """Waits for the outcome of a submitted call; cancels the call if the caller leaves."""
+    async def result(self, call: int, on_retry: RetryHook) -> tuple[Any, ...]:
+        """Waits for the result of a submitted call; cancels the call if the caller leaves."""
         try:
-            return await self._wait_for(call, on_retry)
+            return (await self._wait_for(call, on_retry)).result()
         finally:
             self._forget(call)
 

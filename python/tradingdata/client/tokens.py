@@ -114,9 +114,10 @@ class Source:
 
         Waits until ``deadline`` (``time.monotonic``) for a call of the function by another caller.
         """
-        if self._function is None and not self._core.has_token:
-            raise ConfigurationError("the books need an access token", hint="access_token")
-        yield from self._renew(lambda: self._core.has_token, deadline)
+        if not self._core.has_token:
+            if self._function is None:
+                raise ConfigurationError("the books need an access token", hint="access_token")
+            yield from self._renew(lambda: self._core.has_token, deadline)
         return self._generation
 
     def refresh(self, generation: int, deadline: float) -> Plan[bool]:
