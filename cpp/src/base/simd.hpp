@@ -48,6 +48,18 @@ inline Block equal_blocks(Block a, Block b) {
 inline Block either(Block a, Block b) {
   return _mm_or_si128(a, b);
 }
+inline Block minus(Block block, char c) {
+  return _mm_sub_epi8(block, _mm_set1_epi8(c));
+}
+inline Block flipped(Block block, char bits) {
+  return _mm_xor_si128(block, _mm_set1_epi8(bits));
+}
+inline Block lesser(Block a, Block b) {  // as unsigned bytes
+  return _mm_min_epu8(a, b);
+}
+inline Block at_most(Block block, char limit) {
+  return equal_blocks(lesser(block, _mm_set1_epi8(limit)), block);
+}
 inline std::uint32_t mask_of(Block bytes) {
   return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes));
 }
@@ -64,6 +76,18 @@ inline Block equal_blocks(Block a, Block b) {
 }
 inline Block either(Block a, Block b) {
   return vorrq_u8(a, b);
+}
+inline Block minus(Block block, char c) {
+  return vsubq_u8(block, vdupq_n_u8(static_cast<std::uint8_t>(c)));
+}
+inline Block flipped(Block block, char bits) {
+  return veorq_u8(block, vdupq_n_u8(static_cast<std::uint8_t>(bits)));
+}
+inline Block lesser(Block a, Block b) {
+  return vminq_u8(a, b);
+}
+inline Block at_most(Block block, char limit) {
+  return vcleq_u8(block, vdupq_n_u8(static_cast<std::uint8_t>(limit)));
 }
 // NEON has no such instruction: each byte keeps the bit of its place, and three additions of
 // neighbours collect them.

@@ -39,6 +39,23 @@ std::uint32_t escapes_in_16(const char* text) {
 #endif
 }
 
+// Whether an escape may begin in 64 bytes.
+bool may_have_escape(const char* text) {
+#ifdef TRADINGDATA_BLOCKS
+  // Zero or one for '%' and '&', for the backslash, and for ']', which is rare enough.
+  const auto distance = [text](int at) {
+    const detail::Block block = detail::load_block(text + at);
+    return detail::lesser(detail::minus(block, '%'), detail::flipped(block, '\\'));
+  };
+  const detail::Block least = detail::lesser(detail::lesser(distance(0), distance(16)),
+                                             detail::lesser(distance(32), distance(48)));
+  return detail::mask_of(detail::at_most(least, 1)) != 0;
+#else
+  static_cast<void>(text);
+  return true;
+#endif
+}
+
 // In a body no token spans a space or, since JSON ends a string there, a quote.
 bool is_in_word(char c) {
   return c != ' ' && c != '"' && c != '\n' && c != '\r' && c != '\t';
@@ -62,6 +79,19 @@ inline TokenSearch::Piece TokenSearch::piece_at(const char* text) {
   std::memcpy(&first, text, sizeof first);
   std::memcpy(&last, text + sizeof first, sizeof last);
   return (first | Piece{last} << 32) | case_bits;
+}
+
+inline std::size_t TokenSearch::Windows::hash(const char* text) {
+  constexpr std::uint32_t case_bits = 0x2020'2020;
+  std::uint32_t window = 0;
+  static_assert(length == sizeof window);
+  std::memcpy(&window, text, sizeof window);
+  return ((window | case_bits) * 0x9E37'79B1U) >> (32 - bits);
+}
+
+void TokenSearch::Windows::add(std::string_view token) {
+  for (std::size_t i = 0; i + length <= token.size(); ++i)
+    may_be_token_[hash(token.data() + i)] = 1;
 }
 
 void TokenSearch::Pieces::add(std::string_view token) {
@@ -163,6 +193,7 @@ TokenSearch::TokenSearch(const std::vector<std::string_view>& tokens)
     }
     if (!can_hardly_be_data(token)) continue;
     kept_.add(token);
+    kept_windows_.add(token);
     least_kept_ = std::min(least_kept_, token.size());
     for (const char c : token) {
       in_kept_[static_cast<unsigned char>(c)] = true;
@@ -192,7 +223,7 @@ void TokenSearch::find(std::string_view text, const Report& report) const {
 }
 
 std::int64_t TokenSearch::Overwriter::advance(Buffer& body, bool complete) {
-  constexpr std::size_t in_cache = 32 * 1024;
+  constexpr std::size_t in_cache = 16 * 1024;
   body_ = body.data();
   size_ = static_cast<std::size_t>(body.size());
   if (tokens_.kept_.empty()) return body.size();
@@ -220,26 +251,48 @@ bool TokenSearch::Overwriter::word_ends_behind(std::size_t place) {
   return word_end_ + longest_escape <= size_;
 }
 
-// Any run that is long enough has a piece at one of these places.
+// Any run that is long enough has a window at one of these places. Few windows of other text pass
+// the filter, so four are looked at together.
 void TokenSearch::Overwriter::pass_plain(std::size_t end) {
-  const std::size_t stride = tokens_.least_kept_ - piece_length + 1;
-  const std::size_t last = size_ < piece_length ? 0 : std::min(end, size_ - piece_length + 1);
+  const std::size_t stride = tokens_.least_kept_ - Windows::length + 1;
+  const std::size_t last = size_ < Windows::length ? 0 : std::min(end, size_ - Windows::length + 1);
   // Local copies: what the loop reads stays in registers.
-  const Pieces& pieces = tokens_.kept_;
+  const Windows& windows = tokens_.kept_windows_;
   const char* const body = body_;
   std::size_t sample = sample_;
-  for (; sample < last; sample += stride) {
-    if (pieces.has(piece_at(body + sample)) && sample >= plain_done_) {
-      plain_done_ = hide_word(sample);
+  const auto may_contain = [&](std::size_t i) {
+    return windows.may_contain(body + sample + i * stride);
+  };
+  while (sample < last) {
+    if (sample + 3 * stride < last &&
+        (may_contain(0) | may_contain(1) | may_contain(2) | may_contain(3)) == 0) {
+      sample += 4 * stride;
+      continue;
+    }
+    for (int i = 0; i < 4 && sample < last; ++i, sample += stride) {
+      // A word that was looked at may have changed since its windows were.
+      if (sample >= plain_done_ && may_contain(0) != 0 && is_in_piece(sample)) {
+        plain_done_ = hide_word(sample);
+      }
     }
   }
   sample_ = sample;
+}
+
+// Whether a piece of a token covers the window at a place.
+bool TokenSearch::Overwriter::is_in_piece(std::size_t window) const {
+  for (std::size_t back = 0; back <= std::min(window, piece_length - Windows::length); ++back) {
+    if (tokens_.kept_.has(piece_at(body_ + window - back))) return true;
+  }
+  return false;
 }
 
 // Few blocks contain an escape, so four are looked at together. Reads into the body's padding.
 void TokenSearch::Overwriter::pass_escapes(std::size_t begin, std::size_t end) {
   for (std::size_t at = begin; at < end; at += 64) {
     const char* const text = body_ + at;
+    if (!may_have_escape(text)) [[likely]]
+      continue;
     const std::uint64_t low = escapes_in_16(text) | escapes_in_16(text + 16) << 16;
     const std::uint64_t high = escapes_in_16(text + 32) | escapes_in_16(text + 48) << 16;
     for (std::uint64_t bits = low | high << 32; bits != 0; bits &= bits - 1) {

@@ -76,10 +76,28 @@ class TokenSearch {
 
   static Piece piece_at(const char* text);
 
+  // The first look at a place of a body: whether four characters may be part of a token. One byte
+  // for each hash, since picking a bit would take as long as the rest of the test.
+  class Windows {
+   public:
+    static constexpr std::size_t length = 4;
+
+    void add(std::string_view token);
+    // Not zero: perhaps, and zero: certainly not.
+    std::uint8_t may_contain(const char* text) const { return may_be_token_[hash(text)]; }
+
+   private:
+    static constexpr int bits = 13;
+    static std::size_t hash(const char* text);
+
+    std::array<std::uint8_t, 1U << bits> may_be_token_{};
+  };
+
   Pieces shown_;
   Pieces shown_hex_;
   Pieces shown_base64_;
   Pieces kept_;
+  Windows kept_windows_;
   std::size_t least_kept_;           // the shortest run that data loses
   std::array<bool, 256> in_kept_{};  // the characters of those tokens, and what escapes begin with
   std::vector<std::string> as_units_;  // tokens shorter than a piece, in lower case
@@ -101,6 +119,7 @@ class TokenSearch::Overwriter {
  private:
   bool word_ends_behind(std::size_t place);
   void pass_plain(std::size_t end);
+  bool is_in_piece(std::size_t window) const;
   void pass_escapes(std::size_t begin, std::size_t end);
   std::size_t hide_word(std::size_t place);
   void hide(std::size_t from, std::size_t to);
