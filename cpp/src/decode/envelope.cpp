@@ -55,6 +55,7 @@ const char* EnvelopeWalk::read(std::int64_t begin) {
         break;
       case Next::records:
         at = records_->read_array(at);
+        if (at == nullptr) return nullptr;
         go_on(Next::separator);
         break;
       case Next::separator:

@@ -28,14 +28,15 @@ struct Envelope {
   bool says_no() const;
 };
 
-// Reads an envelope, of which the end may still be on its way: what `read` throws leaves it where
-// the last member or record ended, and the next call continues there.
+// Reads an envelope, of which the end may still be on its way: `read` then throws, or returns null,
+// and the next call continues where the last member or record ended.
 class EnvelopeWalk {
  public:
   // Records go to `records`, and are only validated where there is none.
   EnvelopeWalk(const Document& body, RecordWalk* records) : body_(body), records_(records) {}
 
-  // Reads the object at an offset to its end, and returns the place behind it.
+  // Reads the object at an offset to its end, and returns the place behind it; or null, where the
+  // body is still arriving and a record may be cut short.
   const char* read(std::int64_t begin);
 
   const Envelope& envelope() const { return envelope_; }

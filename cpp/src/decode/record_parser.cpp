@@ -54,15 +54,20 @@ const char* RecordWalk::read_array(const char* at) {
     array_ = body_.offset_of(at);
   }
   if (resumed || body_.pass_opening(at, ']')) at = read_elements(at);
-  end_ = body_.offset_of(at);
+  if (at != nullptr) end_ = body_.offset_of(at);
   return at;
 }
 
 const char* RecordWalk::read_elements(const char* at) {
   try {
     do {
+      if (may_be_cut(at)) {
+        resume_at_ = body_.offset_of(at);
+        return nullptr;
+      }
       begin_element(at);
       at = read_element(at);
+      longest_ = std::max<std::int64_t>(longest_, at - element_);
     } while (body_.pass_separator(at, ']'));
   } catch (const Error& error) {
     if (body_.complete()) throw at_path(error, path_of_fault());
@@ -76,6 +81,13 @@ const char* RecordWalk::read_elements(const char* at) {
   table_.set_rows(rows_);
   cells_.settle_offsets();
   return at;
+}
+
+// Whether the element at `at` may not have arrived completely, as far as those before it show.
+// Waiting for it costs less than reading a part of it and undoing that.
+bool RecordWalk::may_be_cut(const char* at) const {
+  constexpr std::int64_t separator = 64;  // behind it, with space
+  return !body_.complete() && longest_ > 0 && body_.end() - at < longest_ + separator;
 }
 
 void RecordWalk::begin_element(const char* at) {

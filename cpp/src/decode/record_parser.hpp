@@ -27,8 +27,9 @@ class RecordWalk {
 
   // Reads the array at `at` and returns the place after it. Throws where it is malformed. Valid
   // JSON that is not a record of the service is reported by refusal(), since an error of the
-  // service itself may follow and takes precedence. Where the body is still arriving, a call that
-  // threw is undone up to the last complete record, and the next one continues there.
+  // service itself may follow and takes precedence. Where the body is still arriving, returns null
+  // before a record that may be cut short; a call that threw is undone up to the last complete
+  // record. In either case the next call continues there.
   const char* read_array(const char* at);
   const std::optional<Error>& refusal() const { return notes_.refusal(); }
 
@@ -45,6 +46,7 @@ class RecordWalk {
 
  private:
   const char* read_elements(const char* at);
+  bool may_be_cut(const char* at) const;
   void begin_element(const char* at);
   void roll_back();
   const char* read_element(const char* at);
@@ -82,6 +84,7 @@ class RecordWalk {
   std::int64_t position_ = -1;     // its position
   std::int64_t end_ = -1;          // of the array: its offset, once it was reached
   std::int64_t resume_at_ = -1;    // the offset of the element to begin the next read with
+  std::int64_t longest_ = 0;       // bytes of the longest element so far
   std::int64_t rows_ = 0;
   std::int64_t rows_before_ = 0;  // this element
   std::size_t extras_before_ = 0;
