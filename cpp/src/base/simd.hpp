@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-// TRADINGDATA_PLAIN tests the plain form on a machine that has SSE2 or NEON.
+// -DTRADINGDATA_SIMD=OFF defines TRADINGDATA_PLAIN, which tests the plain form on a machine that
+// has SSE2 or NEON.
 #if defined(TRADINGDATA_PLAIN)
 #elif defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
