@@ -79,6 +79,24 @@ find_pythons() {
   done
 }
 
+# Copies the headers of the interpreter $1 into the folder $2, for a compiler that does not search this
+# machine's folders. Debian's pyconfig.h includes the one of a platform; the copy is that of this machine.
+python_headers() {
+  local headers configuration
+  {
+    read -r headers
+    read -r configuration
+  } < <("$1" -c '
+import pathlib, sysconfig
+headers = pathlib.Path(sysconfig.get_path("include"))
+chosen = headers.parent / (sysconfig.get_config_var("MULTIARCH") or "") / headers.name / "pyconfig.h"
+print(headers, chosen if chosen.exists() else sysconfig.get_config_h_filename(), sep="\n")')
+  rm -rf "$2"
+  mkdir -p "$2"
+  cp -r "$headers"/. "$2/"
+  cp --remove-destination "$configuration" "$2/pyconfig.h"
+}
+
 # The Debian packages that the build lacks. Whoever sets PYTHON provides that interpreter.
 missing_packages() {
   compiler >/dev/null || echo g++
