@@ -346,5 +346,6 @@ def test_a_zone_in_use_is_not_collected() -> None:
 def test_rows_cost_the_collector_nothing_unless_their_zone_refers_to_something() -> None:
     book = td.TradeBook.from_json(as_json(envelope(trades(2))))
     assert not gc.is_tracked(book[0])
-    assert not gc.is_tracked(book.localize("Asia/Kolkata")[0])
+    offset = dt.timezone(dt.timedelta(minutes=330))  # from 3.12 on, a ZoneInfo may refer to others
+    assert not gc.is_tracked(book.localize(offset)[0])
     assert gc.is_tracked(book.localize(Linked())[0])
