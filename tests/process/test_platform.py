@@ -8,13 +8,19 @@ import re
 import socket
 import subprocess
 import sys
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from signalling import sent_after
+from systems import NO_RESET, not_under_wine
 from tradingdata._util import platform
 from tradingdata._util.access_list import admits_only
 from tradingdata._util.atomic_file import whole_file
+from tradingdata._util.fork_safety import ForkLock
 from tradingdata.client import ca_roots
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +124,62 @@ def test_a_file_that_stays_open_is_not_replaced(
         Path(draft).write_text("new")
     assert [path.name for path in tmp_path.iterdir()] == ["book.json"]
     assert target.read_text() == "old"
+
+
+def test_a_wait_that_no_signal_ends_is_made_of_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F105: Windows waits for a lock until it is free, whatever the user presses."""
+    monkeypatch.setattr(platform, "_LONGEST_WAIT", 0.01)
+    waits: list[float] = []
+
+    def ends(seconds: float) -> bool:
+        waits.append(seconds)
+        time.sleep(seconds)
+        return len(waits) == 5
+
+    assert platform.wait_until(ends)
+    assert waits == [0.01] * 5
+    assert not platform.wait_until(ends, 0.025)
+    assert max(waits) == 0.01
+    assert not platform.wait_until(lambda _: False, 0)
+
+
+def test_a_wait_ends_with_what_a_signal_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F105"""
+    lock = ForkLock()
+    with lock, sent_after(0.1), pytest.raises(KeyboardInterrupt):
+        lock.acquire(30)
+
+
+def test_a_connection_that_another_thread_reads_is_ended() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        ours = socket.create_connection(listener.getsockname())
+        theirs, _ = listener.accept()
+    with ours, theirs:
+        received: list[bytes] = []
+
+        def read() -> None:
+            with suppress(OSError):
+                received.append(theirs.recv(1))
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        time.sleep(0.1)
+        platform.end_connection(theirs)
+        reader.join(10)
+        assert not reader.is_alive()
+        assert ours.recv(1) == b""
+
+
+@not_under_wine(NO_RESET)
+def test_a_connection_is_reset() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        ours = socket.create_connection(listener.getsockname())
+        theirs, _ = listener.accept()
+    with ours:
+        platform.reset_on_close(theirs)
+        theirs.close()
+        with pytest.raises(ConnectionResetError):
+            ours.recv(1)
 
 
 @pytest.mark.parametrize(

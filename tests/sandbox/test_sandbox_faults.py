@@ -14,6 +14,7 @@ import pytest
 
 from calls import within
 from sandbox_calls import PATHS, SOURCE, Response, ask, book_headers, connect
+from systems import NO_RESET, not_under_wine
 from tradingdata import sandbox
 
 ENDPOINTS = ["trade_book", "order_book", "search"]
@@ -182,6 +183,7 @@ def test_a_cut_body_is_shorter_than_was_said(day: sandbox.Service, endpoint: str
         assert caught.value.partial == whole[: int(len(whole) * part)]
 
 
+@not_under_wine(NO_RESET)
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @pytest.mark.parametrize("at", [None, 0.5])
 def test_a_reset_ends_the_connection_the_hard_way(

@@ -17,6 +17,7 @@ import pytest
 
 from calls import wait_until
 from sandbox_calls import PATHS, SETTING, ask, call, connect, orders
+from signalling import end as end_process
 from signalling import interrupt, interruptible
 from systems import WINDOWS, needs
 from tradingdata import sandbox
@@ -41,7 +42,7 @@ def python(*arguments: str) -> Iterator[subprocess.Popen[str]]:
         try:
             yield process
         finally:
-            process.kill()
+            end_process(process)
 
 
 def test_a_token_ends_and_another_takes_its_place() -> None:
@@ -236,13 +237,16 @@ def test_to_import_it_brings_no_heavy_package() -> None:
     assert (out, err) == ("[]\n", "")
 
 
-def terminate(process: subprocess.Popen[str]) -> None:
-    if WINDOWS:
-        pytest.skip("Windows ends a process without a signal")
-    process.terminate()
-
-
-@pytest.mark.parametrize("end", [interrupt, terminate])
+@pytest.mark.parametrize(
+    "end",
+    [
+        interrupt,
+        pytest.param(
+            subprocess.Popen.terminate,
+            marks=pytest.mark.skipif(WINDOWS, reason="Windows ends a process without a signal"),
+        ),
+    ],
+)
 def test_it_runs_in_a_process_of_its_own_until_it_is_signalled(
     end: Callable[[subprocess.Popen[str]], None],
 ) -> None:

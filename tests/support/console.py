@@ -1,4 +1,4 @@
-"""Runs a program on a console of its own, for tests on Windows: a line to it is Ctrl-C.
+"""Runs a program on a console of its own, for tests on Windows: a line to it is Ctrl-C, or its end.
 
 A console interrupts all of its programs, which would otherwise be the tests and their shell too.
 """
@@ -24,11 +24,14 @@ def main() -> int:
         sys.argv[1:], stdin=subprocess.DEVNULL, stdout=sys.stdout, stderr=sys.stderr
     )
 
-    def press() -> None:
-        if sys.stdin.readline():
-            kernel.GenerateConsoleCtrlEvent(signal.CTRL_C_EVENT, 0)
+    def obey() -> None:
+        for line in sys.stdin:
+            if line == "end\n":
+                program.kill()
+            else:
+                kernel.GenerateConsoleCtrlEvent(signal.CTRL_C_EVENT, 0)
 
-    threading.Thread(target=press, daemon=True).start()
+    threading.Thread(target=obey, daemon=True).start()
     while True:
         try:
             return program.wait(0.1)

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # A signal that a program may handle as it likes.
@@ -45,6 +45,15 @@ def interrupt(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
     else:
         assert process.stdin is not None
         os.write(process.stdin.fileno(), b"\n")
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Ends a process that runs an interruptible command, if it still runs."""
+    if sys.platform == "win32" and process.stdin is not None and not process.stdin.closed:
+        with suppress(OSError):
+            os.write(process.stdin.fileno(), b"end\n")
+            process.wait(10)
+    process.kill()
 
 
 @contextmanager

@@ -49,6 +49,9 @@ def link_to(target: Path, link: Path) -> None:
         pytest.skip("Wine: a symbolic link is none")
 
 
+NO_RESET = "a connection that was reset looks as if it had ended in order"
+
+
 def is_wine() -> bool:
     """Returns whether Windows is Wine, which lacks or changes some of it."""
     if sys.platform != "win32":

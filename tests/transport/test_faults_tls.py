@@ -12,6 +12,7 @@ import pytest
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, run_child, served, within
 from service import EMPTY_BOOK, Authority, Behaviour, Service, close_delimited, stall
+from tradingdata._util.platform import HAS_ROOT_STORE
 from tradingdata.client import ca_roots as certificates
 
 NO_TRUST = "POST /api/v1/trade/book: no trusted connection to 127.0.0.1: the server's certificate "
@@ -216,6 +217,7 @@ class TestRoots:
         error = failure(tls_service.base_url, ca_file=other.pem_file)
         assert type(error) is td.TLSError
 
+    @pytest.mark.skipif(HAS_ROOT_STORE, reason="the roots are those of the system's store")
     def test_certifi_is_the_last_resort(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:

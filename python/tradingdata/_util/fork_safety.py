@@ -15,6 +15,8 @@ import time
 import weakref
 from typing import Any
 
+from .platform import wait_until
+
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST_IMPORT = 5.0  # seconds for which a fork is delayed
 
@@ -28,9 +30,9 @@ class ForkLock:
         self._lock = threading.Lock()
         _locks.add(self)
 
-    def acquire(self, timeout: float = -1) -> bool:
-        """Returns whether the lock was acquired within ``timeout`` seconds; -1 waits for ever."""
-        return self._lock.acquire(timeout=timeout)
+    def acquire(self, timeout: float) -> bool:
+        """Returns whether the lock was acquired within ``timeout`` seconds. Ctrl-C interrupts."""
+        return wait_until(lambda seconds: self._lock.acquire(timeout=seconds), timeout)
 
     def release(self) -> None:
         """Releases the lock, which a fork may have replaced by a new one."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import errno
 import io
+import math
 import os
 import stat
+import struct
 import sys
+import threading
 import time
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from signal import Signals
     from socket import socket
 
@@ -24,6 +28,8 @@ WINDOWS = sys.platform == "win32"
 HAS_ROOT_STORE = WINDOWS
 
 _REPLACE_SECONDS = 1.0
+
+_LONGEST_WAIT = 0.05 if WINDOWS else threading.TIMEOUT_MAX
 
 
 def create_private_file(path: str) -> None:
@@ -58,6 +64,26 @@ def privacy_command(path: str) -> str:
     if sys.platform == "win32":
         return f'icacls "{path}" /inheritance:r /grant:r "*{windows.user_sid()}:F"'
     return f"chmod 600 {path}"
+
+
+def wait_until(ends: Callable[[float], object], seconds: float = math.inf) -> bool:
+    """Waits for a lock or a thread so that Ctrl-C ends the wait.
+
+    Args:
+        ends: Waits for up to the seconds that it is given, and returns whether that was enough. On
+            Windows no signal interrupts it, so it is called for short times.
+        seconds: Time limit.
+
+    Returns:
+        Whether the wait ended before the time limit.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        left = until - time.monotonic()
+        if ends(max(0.0, min(left, _LONGEST_WAIT))):
+            return True
+        if left <= _LONGEST_WAIT:
+            return False
 
 
 def set_variable(name: str, value: str) -> str:
@@ -110,11 +136,34 @@ def own_port(listener: socket) -> None:
     )
 
 
+def reset_on_close(connection: socket) -> None:
+    """Has the close of a connection reset it, instead of ending it in order."""
+    import socket
+
+    linger = struct.pack("HH" if WINDOWS else "ii", 1, 0)  # the fields of the system's structure
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+
+
+def end_connection(connection: socket) -> None:
+    """Ends a connection from which another thread may be reading, which then stops."""
+    import socket
+
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+        if WINDOWS:  # where a thread that waits to read goes on waiting until the close
+            socket.close(connection.detach())
+
+
 def shows_colours(stream: TextIO) -> bool:
     """Returns whether a stream is a terminal that understands ANSI sequences."""
     if not stream.isatty() or os.environ.get("NO_COLOR"):
         return False
-    return sys.platform != "win32" or windows.enable_ansi(stream.fileno())
+    if sys.platform != "win32":
+        return True
+    try:
+        return windows.enable_ansi(stream.fileno())
+    except OSError:  # no console, but what a program shows as a terminal
+        return True
 
 
 def is_closed_pipe(error: OSError) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing
 from html import escape
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from .._util.platform import wait_until
 from .._util.validate import count, flag
 from ..books.book import OrderBook, TradeBook
 from ..books.column_table import matching_rows
@@ -298,9 +299,17 @@ def _fetch_each(
     ):
         futures = {label: threads.submit(fetch, label) for label in named}
         try:
-            for future in as_completed(futures.values()):
-                future.result()
-                bar.update(1)
+            running = set(futures.values())
+
+            def all_done(seconds: float) -> bool:
+                done, still_running = wait(running, seconds, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                    bar.update(1)
+                running.intersection_update(still_running)
+                return not running
+
+            wait_until(all_done)
             results = {label: future.result() for label, future in futures.items()}
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)

@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
+from .._util.platform import wait_until
 from ..books.column_table import ColumnTable
 from ..errors import ArchiveError
 from .failures import RejectedQuery, code_of
@@ -110,6 +111,7 @@ def _interruptibly(connection: sqlite3.Connection, work: Callable[[], QueryResul
     with ThreadPoolExecutor(1, "tradingdata-sql") as pool:
         running = pool.submit(work)
         try:
+            wait_until(lambda seconds: wait([running], seconds).done)
             return running.result()
         except BaseException:
             while not running.done():

@@ -6,9 +6,7 @@ The standard library parses the requests; undocumented ones are refused by `rout
 from __future__ import annotations
 
 import gzip
-import socket
 import socketserver
-import struct
 import threading
 from collections.abc import Callable
 from email.message import Message
@@ -17,12 +15,12 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from .._util.platform import reset_on_close
 from .faults import Fault
 from .routes import HttpRequest, Reply, error
 
 _LARGEST_BODY = 1 << 20
 _WORTH_PACKING = 1024
-_LINGER_ZERO = struct.pack("ii", 1, 0)
 
 # Equal bodies give equal bytes. Cached, because a poll mostly repeats the response before it.
 _packed = lru_cache(maxsize=16)(partial(gzip.compress, compresslevel=1, mtime=0))
@@ -62,7 +60,7 @@ class Connection(BaseHTTPRequestHandler):
 
     def reset(self) -> None:
         """Closes the connection at once with a TCP reset."""
-        self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
+        reset_on_close(self.request)
         self.request.close()
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:

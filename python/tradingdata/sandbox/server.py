@@ -7,10 +7,9 @@ import socketserver
 import sys
 import threading
 import time
-from contextlib import suppress
 from typing import Any
 
-from .._util.platform import own_port
+from .._util.platform import end_connection, own_port
 from .connection import Connection, Handle, Listener
 
 _JOIN_SECONDS = 2.0
@@ -59,8 +58,7 @@ class Server(socketserver.ThreadingMixIn, Listener):
         with self._lock:
             still_open, threads = list(self._open), list(self._answering)
         for connection in still_open:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+            end_connection(connection)
         until = time.monotonic() + _JOIN_SECONDS
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import selectors
 import socket
 import ssl
@@ -173,7 +174,8 @@ class Connection:
         """End the connection with a TCP reset."""
         self.closed = True
         with contextlib.suppress(OSError):
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            linger = struct.pack("ii" if os.name == "posix" else "HH", 1, 0)
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self.socket.close()
 
     def _linger(self) -> None:

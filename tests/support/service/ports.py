@@ -44,9 +44,9 @@ def listen(*, port: int = 0, ipv4: bool = True, ipv6: bool = True) -> list[socke
 
 
 @contextlib.contextmanager
-def closed_port(host: str = "127.0.0.1") -> Iterator[int]:
+def closed_port(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
     """Give a port that refuses connections and that nobody else can take meanwhile (F1)."""
-    with _bound(host, 0) as sock:
+    with _bound(host, port) as sock:
         yield sock.getsockname()[1]
 
 
