@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from calls import good_book, in_time, resolver, run_child
+from calls import BOOK_PATH, good_book, in_time, resolver, run_child
 from service import (
     Authority,
+    Behaviour,
+    Request,
     Service,
     black_hole,
+    book_reply,
     hold,
     pages,
     retry_after,
@@ -198,7 +201,14 @@ except KeyboardInterrupt:
 def test_f105_threads_of_their_own_are_not_interrupted(service: Service) -> None:
     """Only the main thread hears the signal; another thread's call runs to its end."""
     gate = threading.Event()
-    service.script(then=hold(gate, good_book()))
+
+    def respond(request: Request) -> Behaviour:
+        if request.path == BOOK_PATH:
+            return hold(gate, good_book())
+        gate.set()
+        return book_reply([])
+
+    service.choose(respond)
     code = """
 import threading
 from signalling import send
@@ -211,10 +221,10 @@ try:
     client.trade_book()
 except KeyboardInterrupt:
     print("interrupted")
+client.order_book()
 thread.join()
 print(lengths)
 """
-    threading.Timer(1.5, gate.set).start()
     assert run_child(code, service.base_url).splitlines() == ["interrupted", "[3]"]
 
 
