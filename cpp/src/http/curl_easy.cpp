@@ -231,7 +231,7 @@ Arrival EasyHandle::arrival(int code) {
     if (code != CURLE_OK) return {id_, failure(code)};
     if (const std::optional<Failure> wrong = receiver_.finish()) return {id_, *wrong};
   }
-  if (receiver_.received() >= large_buffer) buffer_size_ = large_buffer;
+  if (receiver_.received() >= large_response) buffer_size_ = large_buffer;
   Response& response = receiver_.response();
   response.reused = info<long>(easy_, CURLINFO_NUM_CONNECTS) == 0;
   response.bytes_sent = info<long>(easy_, CURLINFO_REQUEST_SIZE);

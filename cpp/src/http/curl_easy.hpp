@@ -36,10 +36,12 @@ class EasyHandle {
   Failure failure(int code) const;
 
  private:
-  // libcurl allocates its buffer for each transfer and frees it afterwards. A large one saves half
-  // of the reads of a book of 9 MB, and costs a small one two page faults each time.
+  // libcurl allocates its buffer for each transfer and frees it afterwards. A large one costs a
+  // small response two page faults each time. It saves a large one most of its reads, and each read
+  // of a full socket also sends the acknowledgement that lets the server go on.
   static constexpr long small_buffer = 16L * 1024;
-  static constexpr long large_buffer = 256L * 1024;
+  static constexpr long large_buffer = 1024L * 1024;
+  static constexpr std::int64_t large_response = 256 * 1024;
 
   void set_fixed_options();
   FaultContext context() const;

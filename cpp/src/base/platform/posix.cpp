@@ -51,7 +51,7 @@ void* map_pages(std::size_t size) noexcept {
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
 #ifdef MADV_HUGEPAGE
-  constexpr std::size_t huge_from = 16 << 20;  // gains more than it wastes in the last page
+  constexpr std::size_t huge_from = 4 << 20;  // gains more than it wastes in the last page
   // Advice only: a refusal costs nothing.
   if (size >= huge_from) madvise(pages, size, MADV_HUGEPAGE);
 #endif
