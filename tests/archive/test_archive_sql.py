@@ -75,6 +75,12 @@ def rows_of_views(archive: td.Archive, name: str, record: str) -> list[dict[str,
     return archive.sql(f"SELECT {', '.join(names)} FROM {name}").to_dicts()
 
 
+# The SQLite of Windows' CPython (3.45.1) misses the last digit of such numbers.
+[[_large]] = sqlite3.connect(":memory:").execute("SELECT CAST('1.5e+300' AS REAL)")
+rounds_well = pytest.mark.skipif(_large != 1.5e300, reason="SQLite reads 1.5e+300 inexactly here")
+
+
+@rounds_well
 @pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
 @pytest.mark.parametrize("kind", [td.Trade, td.Order], ids=lambda kind: kind.__name__)
 def test_a_view_has_the_values_of_a_book(kind: type, tmp_path: Path) -> None:
@@ -100,6 +106,7 @@ def test_a_view_has_the_values_of_a_book(kind: type, tmp_path: Path) -> None:
             assert not differs(kinds[field], found, value), (field, sent, found, value)
 
 
+@rounds_well
 @pytest.mark.filterwarnings("ignore::tradingdata.DataWarning")
 @settings(max_examples=5, deadline=None, phases=[Phase.generate])
 @given(st.lists(VALUES, min_size=20, max_size=60))

@@ -19,6 +19,7 @@ from service import (
     stocks,
     trades,
 )
+from systems import needs_proc, posix
 
 long = pytest.mark.long
 
@@ -136,6 +137,7 @@ def test_calls_grow_no_memory(what: str, count: int, service: Service) -> None:
 
 def test_f113_memory_that_runs_out_is_an_error_and_no_crash(service: Service) -> None:
     """F113: a body larger than what the process may have."""
+    posix("resource")
     service.script(oversize_body(250 * 2**20), oversize_body(250 * 2**20), then=good_book())
     code = """
 import resource
@@ -211,6 +213,7 @@ def test_f109_a_subinterpreter_is_refused_clearly(service: Service) -> None:
     assert rows == "3"
 
 
+@needs_proc
 def test_the_import_does_no_work(tmp_path: Path) -> None:
     """No thread, no socket, no file left open, no handler, nothing heavy: the import is light."""
     code = """

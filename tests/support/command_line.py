@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pytest
 
 from signalling import interruptible
-from systems import posix
+from systems import posix, skip_without_numpy
 from tradingdata.cli import main
 from tradingdata.sandbox import Service
 
@@ -61,6 +61,7 @@ def run_here(
         capture.readouterr()
         code = main([str(argument) for argument in arguments])
         out, err = capture.readouterr()
+        skip_without_numpy(err.decode())
         return Ran(code, out, err.decode())
 
     return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,18 @@ def is_wine() -> bool:
     import ctypes
 
     return hasattr(ctypes.WinDLL("ntdll"), "wine_get_version")
+
+
+NUMPY = re.compile(
+    r"(No module named '|needs )(numpy|pandas|polars|pyarrow|matplotlib|duckdb|dask)\b"
+)
+NO_NUMPY = "Wine: numpy does not load"
+
+
+def skip_without_numpy(error: str) -> None:
+    """Skips a test under Wine if it met the error that a library built on numpy is missing."""
+    if NUMPY.search(error) and is_wine():
+        pytest.skip(NO_NUMPY)
 
 
 def not_under_wine(why: str) -> pytest.MarkDecorator:

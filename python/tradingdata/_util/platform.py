@@ -158,12 +158,10 @@ def shows_colours(stream: TextIO) -> bool:
     """Returns whether a stream is a terminal that understands ANSI sequences."""
     if not stream.isatty() or os.environ.get("NO_COLOR"):
         return False
-    if sys.platform != "win32":
-        return True
-    try:
-        return windows.enable_ansi(stream.fileno())
-    except OSError:  # no console, but what a program shows as a terminal
-        return True
+    if sys.platform == "win32":
+        with suppress(OSError):  # no console, but what a program shows as a terminal
+            return windows.enable_ansi(stream.fileno())
+    return True
 
 
 def is_closed_pipe(error: OSError) -> bool:

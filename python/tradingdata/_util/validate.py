@@ -73,6 +73,7 @@ def path(name: str, value: Any) -> str:
     try:
         found = os.fsdecode(value)
         os.fsencode(found)
+        found.encode("utf-8", "surrogateescape")  # Windows lets the one above pass
     except TypeError:
         raise TypeError(f"{name} must be a path, not {value!r}") from None
     except UnicodeEncodeError:
