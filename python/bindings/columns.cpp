@@ -21,15 +21,17 @@ void import_datetime() {
   if (PyDateTimeAPI == nullptr) throw py::error_already_set();
 }
 
-Columns::Columns(TablePtr table, py::handle zone) : table_(std::move(table)), zone_(zone) {
-  const Schema& schema = table_->schema();
-  readers_.reserve(static_cast<std::size_t>(schema.width()));
-  for (int field = 0; field < schema.width(); ++field) {
+Columns::Columns(TablePtr table, py::handle zone)
+    : table_(std::move(table)),
+      zone_(zone),
+      readers_(static_cast<std::size_t>(table_->schema().width())) {
+  int field = 0;
+  for (Reader& reader : readers_) {  // in place: this runs for each response, however small
     const Column& column = table_->column(field);
-    readers_.push_back({.values = column.values,
-                        .validity = column.nulls == 0 ? nullptr : column.validity,
-                        .kind = schema.field(field).kind,
-                        .texts = {}});
+    reader.values = column.values;
+    reader.validity = column.nulls == 0 ? nullptr : column.validity;
+    reader.kind = table_->schema().field(field).kind;
+    ++field;
   }
 }
 

@@ -59,9 +59,9 @@ class Columns {
 
  private:
   struct alignas(64) Reader {
-    const std::byte* values;
-    const std::uint64_t* validity;  // nullptr: every row has a value
-    Kind kind;
+    const std::byte* values = nullptr;
+    const std::uint64_t* validity = nullptr;  // nullptr: every row has a value
+    Kind kind{};
     TextCache texts;
 
     bool valid(std::int64_t row) const {
