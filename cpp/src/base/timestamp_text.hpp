@@ -3,8 +3,10 @@
 #pragma once
 
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "base/time.hpp"
 
@@ -29,6 +31,33 @@ inline std::int64_t clock_seconds(const char* text) {
   const std::int64_t second = two(48);
   if (hour > 23 || minute > 59 || second > 59) return -1;
   return hour * 3600 + minute * 60 + second;
+}
+
+// The days since 1970-01-01 of YYYY-MM-DD; nothing where the text is no day, or 0001-01-01.
+inline std::optional<std::int32_t> read_day(const char* text) {
+  if constexpr (std::endian::native != std::endian::little) {
+    std::int32_t days = 0;
+    const bool read = parse_date({text, date_length}, days) == TimeFit::documented;
+    return read ? std::optional(days) : std::nullopt;
+  }
+  std::uint64_t word;
+  std::uint16_t last;
+  std::memcpy(&word, text, sizeof word);
+  std::memcpy(&last, text + sizeof word, sizeof last);
+  word ^= 0x2D30302D30303030;  // as in clock_seconds
+  last ^= 0x3030;
+  if (((word | (word + 0x7F76767F76767676)) & 0x8080808080808080) != 0) return std::nullopt;
+  if (((last | (last + 0x7676)) & 0x8080) != 0) return std::nullopt;
+  const auto two = [](std::uint64_t from, int shift) {
+    return static_cast<unsigned>((from >> shift & 0xFF) * 10 + (from >> (shift + 8) & 0xFF));
+  };
+  const unsigned year = two(word, 0) * 100 + two(word, 16);
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
+                                         std::chrono::month(two(word, 40)),
+                                         std::chrono::day(two(last, 0))};
+  if (year == 0 || !date.ok()) return std::nullopt;
+  const std::int32_t days = days_since_epoch(date);
+  return days == zero_date ? std::nullopt : std::optional(days);
 }
 
 // A quote and the ten characters of a day.
@@ -60,12 +89,11 @@ class DayMemo {
 
  private:
   bool learn(const char* quote) {
-    std::int32_t days = 0;
-    if (*quote != '"' || parse_date({quote + 1, date_length}, days) != TimeFit::documented) {
-      return false;
-    }
+    if (*quote != '"') return false;
+    const std::optional<std::int32_t> days = read_day(quote + 1);
+    if (!days) return false;
     std::memcpy(text_, quote, sizeof text_);
-    days_ = days;
+    days_ = *days;
     return true;
   }
 

@@ -59,8 +59,16 @@ TextView Cells::view_of_body(const char* from, const char* to) const {
 
 const char* Cells::read_long_text(const char* at, Sink& sink, std::int64_t row) {
   const StringScan scan = scan_string(at + 1);
-  if (scan.end == nullptr || scan.escaped) return nullptr;
-  sink.store(row, view_of_body(at + 1, scan.end));
+  if (scan.end == nullptr) return nullptr;
+  if (!scan.escaped) {
+    sink.store(row, view_of_body(at + 1, scan.end));
+    return scan.end + 1;
+  }
+  bool damaged = false;
+  scratch_.resize(static_cast<std::size_t>(scan.end - at));
+  const std::int64_t size = unescape(at + 1, scan.end, scratch_.data(), damaged);
+  if (damaged) return nullptr;
+  sink.store(row, table_.keep_text({scratch_.data(), static_cast<std::size_t>(size)}));
   return scan.end + 1;
 }
 

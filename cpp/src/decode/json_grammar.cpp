@@ -111,7 +111,8 @@ const char* Document::pass_scalar(const char* at) const {
 
 // Passes a key and its colon.
 const char* Document::pass_key(const char* at) const {
-  return pass_mark(scan_text(at).end + 1, ':');
+  const char* const end = *at == '"' ? at + 1 + plain_length(at + 1) : at;
+  return pass_mark((end > at && *end == '"' ? end : scan_text(at).end) + 1, ':');
 }
 
 const char* Document::pass_nested(const char* at, int depth) const {

@@ -179,6 +179,28 @@ TEST_CASE("the quick clock reads every second of a day, and nothing else") {
   }
 }
 
+TEST_CASE("a day is read as the general parser reads it") {
+  const auto check = [](const std::string& text) {
+    CAPTURE(text);
+    std::int32_t days = 0;
+    const bool documented = parse_date(text, days) == TimeFit::documented;
+    CHECK(detail::read_day(text.c_str()) == (documented ? std::optional(days) : std::nullopt));
+  };
+  for (std::int32_t day = zero_date; day < 2'900'000; day += 29) check(format_date(day));
+  for (const char* text : {"2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29", "2026-04-31",
+                           "2026-00-10", "2026-13-10", "2026-01-00", "2026-01-32", "0000-01-01",
+                           "0001-01-01", "0001-01-02", "9999-12-31", "99999-1-31"}) {
+    check(text);
+  }
+  for (std::size_t at = 0; at < 10; ++at) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string text = "2026-11-20";
+      text[at] = static_cast<char>(byte);
+      check(text);
+    }
+  }
+}
+
 TEST_CASE("the memo of a day knows no day that was not written") {
   detail::DayMemo latest;
   detail::DayMemo memo;
