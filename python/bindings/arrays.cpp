@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "base/arena.hpp"
 #include "bindings.hpp"
 #include "exports.hpp"
 #include "slice.hpp"
@@ -39,68 +40,86 @@ Run run_of(const OwnedSlice& self, const std::string& name) {
   return {table, table.column(field), field, self.start(), self.size()};
 }
 
-py::object uninitialized(std::int64_t bytes) {
-  return owned(PyByteArray_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
-}
+// A writable buffer for NumPy arrays. Its memory comes from the pool, since the C library returns
+// that of a bytearray to the system after each frame.
+struct Memory {
+  SharedBlock block;
+  std::int64_t size;
+
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(block.get());
+  }
+};
 
 template <typename T>
-T* values_of(const py::object& bytes) {
-  return reinterpret_cast<T*>(PyByteArray_AS_STRING(bytes.ptr()));
+Memory uninitialized(Arena& memory, std::int64_t count) {
+  const auto size = count * static_cast<std::int64_t>(sizeof(T));
+  return {memory.take(size), size};
 }
 
 // A copy, with `missing` for what is null.
 template <typename T>
-py::object filled(const Run& run, T missing) {
-  py::object bytes = uninitialized(run.length * static_cast<std::int64_t>(sizeof(T)));
-  if (run.length == 0) return bytes;
-  T* const out = values_of<T>(bytes);
+Memory filled(const Run& run, Arena& memory, T missing) {
+  Memory copy = uninitialized<T>(memory, run.length);
+  if (run.length == 0) return copy;
+  T* const out = copy.as<T>();
   std::memcpy(out, run.values<T>(), static_cast<std::size_t>(run.length) * sizeof(T));
-  if (run.column.nulls == 0) return bytes;
+  if (run.column.nulls == 0) return copy;
   for (std::int64_t i = 0; i < run.length; ++i) {
     if (!run.valid(i)) out[i] = missing;
   }
-  return bytes;
+  return copy;
 }
 
 // True where there is no value.
-py::object mask(const Run& run) {
-  py::object bytes = uninitialized(run.length);
-  char* const out = values_of<char>(bytes);
-  for (std::int64_t i = 0; i < run.length; ++i) out[i] = run.valid(i) ? 0 : 1;
-  return bytes;
+Memory mask(const Run& run, Arena& memory) {
+  Memory missing = uninitialized<char>(memory, run.length);
+  for (std::int64_t i = 0; i < run.length; ++i) missing.as<char>()[i] = run.valid(i) ? 0 : 1;
+  return missing;
 }
 
-py::object instants(const Run& run, const py::object& zone) {
-  py::object bytes = filled(run, not_a_time);
-  if (zone.is_none()) return bytes;
+Memory instants(const Run& run, Arena& memory, const py::object& zone) {
+  Memory times = filled(run, memory, not_a_time);
+  if (zone.is_none()) return times;
   WallClock to_utc(zone);
-  auto* const micros = values_of<std::int64_t>(bytes);
+  auto* const micros = times.as<std::int64_t>();
   for (std::int64_t i = 0; i < run.length; ++i) {
     if (run.valid(i)) micros[i] = to_utc(micros[i]);
   }
-  return bytes;
+  return times;
 }
 
-py::object midnights(const Run& run) {
-  py::object bytes = uninitialized(run.length * static_cast<std::int64_t>(sizeof(std::int64_t)));
-  auto* const micros = values_of<std::int64_t>(bytes);
+Memory midnights(const Run& run, Arena& memory) {
+  Memory days = uninitialized<std::int64_t>(memory, run.length);
+  auto* const micros = days.as<std::int64_t>();
   for (std::int64_t i = 0; i < run.length; ++i) {
     micros[i] = run.valid(i) ? run.values<std::int32_t>()[i] * micros_per_day : not_a_time;
   }
-  return bytes;
+  return days;
 }
 
-py::tuple array(const OwnedSlice& self, const std::string& name) {
+// The values of a field that is not text, and for integers the mask of those that are missing.
+py::tuple array(const OwnedSlice& self, const std::string& name, Arena& memory) {
   const Run run = run_of(self, name);
   switch (self.table().schema().field(run.field).kind) {
-    case Kind::integer: return py::make_tuple(filled<std::int64_t>(run, 0), mask(run));
+    case Kind::integer:
+      return py::make_tuple(filled<std::int64_t>(run, memory, 0), mask(run, memory));
     case Kind::number:
-      return py::make_tuple(filled(run, std::numeric_limits<double>::quiet_NaN()), py::none());
-    case Kind::timestamp: return py::make_tuple(instants(run, self.zone()), py::none());
-    case Kind::date: return py::make_tuple(midnights(run), py::none());
+      return py::make_tuple(filled(run, memory, std::numeric_limits<double>::quiet_NaN()),
+                            py::none());
+    case Kind::timestamp: return py::make_tuple(instants(run, memory, self.zone()), py::none());
+    case Kind::date: return py::make_tuple(midnights(run, memory), py::none());
     case Kind::text: break;
   }
   throw py::type_error("a text column is not an array of numbers: use column() or codes()");
+}
+
+py::list arrays(const OwnedSlice& self, const Names& names) {
+  Arena memory(self.size() * static_cast<std::int64_t>(names.size() * sizeof(std::int64_t)));
+  py::list made;
+  for (const std::string& name : names) made.append(array(self, name, memory));
+  return made;
 }
 
 // Calls put(row, made), the row counted from the slice's first one, with a new reference to each
@@ -154,20 +173,22 @@ py::tuple codes(const OwnedSlice& self, const std::string& name) {
   }
   const Categories categories = categories_of(run.table, run.field, run.start, run.length);
   const std::size_t size = categories.codes.size() * sizeof(std::int32_t);
-  py::object bytes = uninitialized(static_cast<std::int64_t>(size));
-  if (size > 0) std::memcpy(values_of<char>(bytes), categories.codes.data(), size);
   py::list values;
   for (const std::string_view text : categories.values) {
     values.append(owned(make_text(text)));
   }
-  return py::make_tuple(bytes, values);
+  return py::make_tuple(py::bytearray(reinterpret_cast<const char*>(categories.codes.data()), size),
+                        values);
 }
 
 }  // namespace
 
 void bind_arrays(py::module_& module) {
+  py::class_<Memory>(module, "Memory", py::is_final(), py::buffer_protocol())
+      .def_buffer(
+          [](const Memory& self) { return py::buffer_info(self.as<char>(), self.size, false); });
   slice_class(module)
-      .def("array", &array, py::arg("name"))
+      .def("arrays", &arrays, py::arg("names"))
       .def("fill_text", &fill_text, py::arg("name"), py::arg("array"))
       .def("extra_texts", &extra_texts, py::arg("name"))
       .def("codes", &codes, py::arg("name"));

@@ -206,6 +206,17 @@ def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:
     assert frame.loc[0, "quantity"] == 999_999
 
 
+def test_columns_outlive_their_frame(storage: str) -> None:
+    expected = sample("trade", 5_000)
+    frame = expected.book.to_pandas()
+    kept = [frame[name] for name in ("symbol", "quantity", "traded_price", "exch_trade_time")]
+    del frame
+    for _ in range(3):  # would reuse the memory of the first
+        sample("trade", 5_000).book.to_pandas()
+    for column in kept:
+        assert values(column) == expected.column(str(column.name))
+
+
 def test_localized_books_give_localized_frames(storage: str) -> None:
     expected = sample("order", 40)
     book = expected.book.localize("Asia/Kolkata")

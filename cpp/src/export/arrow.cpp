@@ -13,7 +13,6 @@ namespace tradingdata {
 
 namespace {
 
-using detail::Block;
 using detail::Buffers;
 using detail::Source;
 
@@ -61,19 +60,19 @@ void fill(ArrowArray& out, std::unique_ptr<ArrayOwner> owner, std::int64_t lengt
 
 // An unknown field as a text column of its own: views of its JSON, null where a row has none.
 struct ExtraColumn {
-  Block views;
-  Block validity;
+  SharedBlock views;
+  SharedBlock validity;
 };
 
-Block zeroed(std::int64_t bytes) {
-  Block block = detail::make_block(bytes);
+SharedBlock zeroed(Arena& memory, std::int64_t bytes) {
+  SharedBlock block = memory.take(bytes);
   std::memset(block.get(), 0, static_cast<std::size_t>(bytes));
   return block;
 }
 
-ExtraColumn collect(const Table& table, int name, const ArrowExport& wanted) {
-  ExtraColumn column{zeroed(wanted.length * width_of(Kind::text)),
-                     zeroed((wanted.length + 63) / 64 * 8)};
+ExtraColumn collect(const Table& table, int name, const ArrowExport& wanted, Arena& memory) {
+  ExtraColumn column{zeroed(memory, wanted.length * width_of(Kind::text)),
+                     zeroed(memory, (wanted.length + 63) / 64 * 8)};
   auto* const views = reinterpret_cast<TextView*>(column.views.get());
   auto* const words = reinterpret_cast<std::uint64_t*>(column.validity.get());
   for (const Extra& extra : table.extras_of(wanted.start, wanted.start + wanted.length)) {
@@ -88,11 +87,12 @@ ExtraColumn collect(const Table& table, int name, const ArrowExport& wanted) {
   return column;
 }
 
-Source source_of(const Table& table, int field, const ArrowExport& wanted) {
+Source source_of(const Table& table, int field, const ArrowExport& wanted, Arena& memory) {
   const Kind kind = table.schema().field(field).kind;
   const Column& column = table.column(field);
   const bool empty = column.values == nullptr;
   return {.table = table,
+          .memory = memory,
           .values = empty ? nullptr : column.values + wanted.start * width_of(kind),
           .validity = column.nulls == 0 ? nullptr : column.validity,
           .first = wanted.start,
@@ -100,8 +100,10 @@ Source source_of(const Table& table, int field, const ArrowExport& wanted) {
           .kind = kind};
 }
 
-Source source_of(const Table& table, const ExtraColumn& column, const ArrowExport& wanted) {
+Source source_of(const Table& table, const ExtraColumn& column, const ArrowExport& wanted,
+                 Arena& memory) {
   return {.table = table,
+          .memory = memory,
           .values = column.views.get(),
           .validity = reinterpret_cast<const std::uint64_t*>(column.validity.get()),
           .first = 0,
@@ -110,8 +112,8 @@ Source source_of(const Table& table, const ExtraColumn& column, const ArrowExpor
 }
 
 Buffers field_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
-                      bool share) {
-  const Source source = source_of(table, column.column, wanted);
+                      bool share, Arena& memory) {
+  const Source source = source_of(table, column.column, wanted, memory);
   if (source.kind == Kind::timestamp && wanted.to_utc) return instants(source, wanted.to_utc);
   if (source.kind != Kind::text) return share ? shared_values(source) : copied_values(source);
   switch (column.text) {
@@ -124,9 +126,9 @@ Buffers field_buffers(const Table& table, const ArrowColumn& column, const Arrow
 }
 
 Buffers extra_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
-                      bool share) {
-  ExtraColumn extra = collect(table, column.column - table.schema().width(), wanted);
-  const Source source = source_of(table, extra, wanted);
+                      bool share, Arena& memory) {
+  ExtraColumn extra = collect(table, column.column - table.schema().width(), wanted, memory);
+  const Source source = source_of(table, extra, wanted, memory);
   if (column.text == TextForm::small) return detail::offset_text<std::int32_t>(source);
   if (column.text == TextForm::large) return detail::offset_text<std::int64_t>(source);
   if (!share) return copied_views(source);
@@ -137,11 +139,11 @@ Buffers extra_buffers(const Table& table, const ArrowColumn& column, const Arrow
 }
 
 void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& column,
-                 const ArrowExport& wanted, bool share) {
+                 const ArrowExport& wanted, bool share, Arena& memory) {
   auto owner = std::make_unique<ArrayOwner>();
   const bool known = column.column < table->schema().width();
-  owner->buffers = known ? field_buffers(*table, column, wanted, share)
-                         : extra_buffers(*table, column, wanted, share);
+  owner->buffers = known ? field_buffers(*table, column, wanted, share, memory)
+                         : extra_buffers(*table, column, wanted, share, memory);
   if (owner->buffers.in_table) owner->table = table;
   if (owner->buffers.dictionary) {
     auto values = std::make_unique<ArrayOwner>();
@@ -162,11 +164,13 @@ std::vector<ArrowColumn> arrow_columns(const Table& table, bool extra) {
 
 void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out) {
   const bool share = detail::worth_sharing(*table, wanted);
+  // 16 bytes a cell: what a view or an offset with short text takes.
+  Arena memory(wanted.length * static_cast<std::int64_t>(wanted.columns.size()) * 16);
   auto batch = std::make_unique<ArrayOwner>();
   batch->buffers.pointers.push_back(nullptr);  // no row of the batch itself is null
   batch->children.resize(wanted.columns.size());
   for (std::size_t i = 0; i < wanted.columns.size(); ++i) {
-    fill_column(batch->children[i], table, wanted.columns[i], wanted, share);
+    fill_column(batch->children[i], table, wanted.columns[i], wanted, share, memory);
   }
   fill(out, std::move(batch), wanted.length);
 }

@@ -41,9 +41,9 @@ std::int64_t nulls_of(const Source& source) {
 }
 
 // The run's bits moved to the start of a bitmap of their own.
-Block aligned_bitmap(const Source& source) {
+SharedBlock aligned_bitmap(const Source& source) {
   const std::int64_t words = words_of(source.length);
-  Block block = make_block(words * 8);
+  SharedBlock block = source.memory.take(words * 8);
   auto* const out = reinterpret_cast<std::uint64_t*>(block.get());
   const std::uint64_t* const in = source.validity + source.first / word_bits;
   const std::int64_t shift = source.first % word_bits;
@@ -55,7 +55,7 @@ Block aligned_bitmap(const Source& source) {
   return block;
 }
 
-const void* keep(Buffers& buffers, Block block) {
+const void* keep(Buffers& buffers, SharedBlock block) {
   buffers.blocks.push_back(std::move(block));
   return buffers.blocks.back().get();
 }
@@ -72,8 +72,8 @@ void add_validity(Buffers& buffers, const Source& source, bool share) {
   }
 }
 
-void add_copy(Buffers& buffers, const void* values, std::int64_t bytes) {
-  Block block = make_block(bytes);
+void add_copy(Buffers& buffers, Arena& memory, const void* values, std::int64_t bytes) {
+  SharedBlock block = memory.take(bytes);
   if (bytes > 0) std::memcpy(block.get(), values, size_of(bytes));
   buffers.pointers.push_back(keep(buffers, std::move(block)));
 }
@@ -91,7 +91,7 @@ std::int64_t text_bytes(const Source& source) {
   return total;
 }
 
-Buffers distinct_text(const std::vector<std::string_view>& values) {
+Buffers distinct_text(Arena& memory, const std::vector<std::string_view>& values) {
   Buffers buffers;
   buffers.pointers.push_back(nullptr);
   std::vector<std::int32_t> ends{0};
@@ -100,16 +100,13 @@ Buffers distinct_text(const std::vector<std::string_view>& values) {
     data += text;
     ends.push_back(static_cast<std::int32_t>(data.size()));  // of a body, so below 2**31
   }
-  add_copy(buffers, ends.data(), static_cast<std::int64_t>(ends.size() * sizeof(std::int32_t)));
-  add_copy(buffers, data.data(), static_cast<std::int64_t>(data.size()));
+  add_copy(buffers, memory, ends.data(),
+           static_cast<std::int64_t>(ends.size() * sizeof(std::int32_t)));
+  add_copy(buffers, memory, data.data(), static_cast<std::int64_t>(data.size()));
   return buffers;
 }
 
 }  // namespace
-
-Block make_block(std::int64_t bytes) {
-  return Block(static_cast<std::byte*>(allocate_block(bytes)));
-}
 
 Buffers shared_values(const Source& source) {
   Buffers buffers;
@@ -122,7 +119,7 @@ Buffers shared_values(const Source& source) {
 Buffers copied_values(const Source& source) {
   Buffers buffers;
   add_validity(buffers, source, false);
-  add_copy(buffers, source.values, source.length * width_of(source.kind));
+  add_copy(buffers, source.memory, source.values, source.length * width_of(source.kind));
   return buffers;
 }
 
@@ -156,7 +153,7 @@ Buffers copied_views(const Source& source) {
     buffers.pointers.push_back(present(nullptr));
     return buffers;
   }
-  Block block = make_block(bytes);
+  SharedBlock block = source.memory.take(bytes);
   std::int64_t offset = 0;
   for (std::int64_t row = 0; row < source.length; ++row) {
     if (views[row].is_inline()) continue;
@@ -179,9 +176,10 @@ Buffers offset_text(const Source& source) {
   }
   Buffers buffers;
   add_validity(buffers, source, false);
-  Block offsets = make_block((source.length + 1) * static_cast<std::int64_t>(sizeof(Offset)));
+  SharedBlock offsets =
+      source.memory.take((source.length + 1) * static_cast<std::int64_t>(sizeof(Offset)));
   // Short text is copied as 12 bytes whatever its length: the next text overwrites the rest.
-  Block data = make_block(bytes + TextView::inline_capacity);
+  SharedBlock data = source.memory.take(bytes + TextView::inline_capacity);
   auto* const ends = reinterpret_cast<Offset*>(offsets.get());
   const auto* const views = source.as<TextView>();
   std::int64_t at = 0;
@@ -205,13 +203,14 @@ Buffers offset_text(const Source& source) {
 Buffers category(const Source& source, const Categories& categories) {
   Buffers buffers;
   add_validity(buffers, source, false);
-  Block codes = make_block(source.length * static_cast<std::int64_t>(sizeof(std::int32_t)));
+  SharedBlock codes =
+      source.memory.take(source.length * static_cast<std::int64_t>(sizeof(std::int32_t)));
   // A null's code is never read, but consumers check that it is not negative.
   std::transform(categories.codes.begin(), categories.codes.end(),
                  reinterpret_cast<std::int32_t*>(codes.get()),
                  [](std::int32_t code) { return std::max(code, 0); });
   buffers.pointers.push_back(keep(buffers, std::move(codes)));
-  buffers.dictionary = std::make_unique<Buffers>(distinct_text(categories.values));
+  buffers.dictionary = std::make_unique<Buffers>(distinct_text(source.memory, categories.values));
   buffers.dictionary_length = static_cast<std::int64_t>(categories.values.size());
   return buffers;
 }

@@ -3,22 +3,16 @@
 
 #include <memory>
 
-#include "base/memory_pool.hpp"
+#include "base/arena.hpp"
 #include "export/arrow.hpp"
 #include "table/dictionary.hpp"
 
 namespace tradingdata::detail {
 
-struct FreeBlock {
-  void operator()(std::byte* block) const { free_block(block); }
-};
-using Block = std::unique_ptr<std::byte, FreeBlock>;
-
-Block make_block(std::int64_t bytes);
-
 // A run of rows of a column: a field's, or one made for an unknown field.
 struct Source {
   const Table& table;
+  Arena& memory;                  // for copies
   const std::byte* values;        // of the first row
   const std::uint64_t* validity;  // of row 0 of its bitmap; nullptr: every row has a value
   std::int64_t first;             // this run's first row in the bitmap
@@ -40,7 +34,7 @@ struct Source {
 struct Buffers {
   std::vector<const void*> pointers;
   std::vector<std::int64_t> variadic_sizes;
-  std::vector<Block> blocks;
+  std::vector<SharedBlock> blocks;
   std::int64_t nulls = 0;
   bool in_table = false;                // some are in the table, which must be kept alive
   std::unique_ptr<Buffers> dictionary;  // of a category

@@ -112,13 +112,11 @@ class BookSelection(Selection):
         """Returns a pandas DataFrame of arrays that the core fills."""
         pandas = require("pandas", "pandas", "to_pandas()")
         numpy = require("numpy", "pandas", "to_pandas()")
-        made = self._texts(pandas, numpy)
-        for name, kind in self.kinds.items():
-            if name not in made:
-                made[name] = self._array(name, kind, pandas, numpy)
+        made = self._texts(pandas, numpy) | self._arrays(pandas, numpy)
         ordered = {name: made[name] for name in (*self.kinds, *self.extra)}
         index = pandas.RangeIndex(len(self))
-        return pandas.DataFrame(ordered, index=index)  # type: ignore[no-any-return]
+        # No other owner has these arrays, so pandas need not copy them into blocks.
+        return pandas.DataFrame(ordered, index=index, copy=False)  # type: ignore[no-any-return]
 
     def _texts(self, pandas: Any, numpy: Any) -> dict[str, Any]:
         """Returns text columns: Arrow's if pandas stores text in pyarrow, else object arrays."""
@@ -138,12 +136,19 @@ class BookSelection(Selection):
         self.rows.fill_text(name, values)
         return pandas.array(values, dtype=dtype, copy=False)
 
-    def _array(self, name: str, kind: str, pandas: Any, numpy: Any) -> Any:
-        if kind == "text":
+    def _arrays(self, pandas: Any, numpy: Any) -> dict[str, Any]:
+        """Returns the columns that are not plain text."""
+        made = {}
+        for name in self.kinds.keys() & self.categories:
             codes, values = self.rows.codes(name)
             categories = pandas.Index(values, dtype=text_dtype(pandas, numpy))
-            return pandas.Categorical.from_codes(numpy.frombuffer(codes, "int32"), categories)
-        values, missing = self.rows.array(name)
+            made[name] = pandas.Categorical.from_codes(numpy.frombuffer(codes, "int32"), categories)
+        names = [name for name, kind in self.kinds.items() if kind != "text"]
+        for name, (values, missing) in zip(names, self.rows.arrays(names), strict=True):
+            made[name] = self._array(self.kinds[name], values, missing, pandas, numpy)
+        return made
+
+    def _array(self, kind: str, values: Any, missing: Any, pandas: Any, numpy: Any) -> Any:
         if kind == "integer":
             mask = numpy.frombuffer(missing, "bool")
             return pandas.arrays.IntegerArray(numpy.frombuffer(values, "int64"), mask)
