@@ -4,6 +4,7 @@ get, in a process of its own, prints no eight characters of the token."""
 from __future__ import annotations
 
 import gzip
+import os
 import subprocess
 import sys
 import zlib
@@ -154,7 +155,11 @@ def child(service: Service, token: str, *command: str, **variables: str) -> str:
     return (done.stdout + done.stderr).decode("latin-1")
 
 
-BARE = {"PYTHONPATH": ":".join(path for path in sys.path if path), "PYTHONFAULTHANDLER": "1"}
+BARE = {
+    "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    "PYTHONFAULTHANDLER": "1",
+    "SYSTEMROOT": os.environ.get("SYSTEMROOT", ""),  # Windows opens no socket without it
+}
 
 
 def windows(text: str, token: str) -> set[str]:

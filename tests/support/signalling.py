@@ -58,7 +58,7 @@ def end(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def sent_after(seconds: float) -> Iterator[None]:
-    """Sends Ctrl-C after so many seconds, unless the block has ended by then."""
+    """Sends Ctrl-C after a number of seconds, unless the block has ended by then."""
     # A shell has what it runs in the background ignore it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(seconds, send)
