@@ -158,6 +158,7 @@ def child(service: Service, token: str, *command: str, **variables: str) -> str:
 BARE = {
     "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     "PYTHONFAULTHANDLER": "1",
+    "PYTHONIOENCODING": "utf-8",
     "SYSTEMROOT": os.environ.get("SYSTEMROOT", ""),  # Windows opens no socket without it
 }
 
