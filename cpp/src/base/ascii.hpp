@@ -38,9 +38,15 @@ inline bool same_ignoring_case(std::string_view a, std::string_view b) {
 
 // Removes blanks from both ends; HTTP and JSON use these four.
 constexpr std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") {
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+  const auto is_blank = [blanks](char c) {
+    for (const char blank : blanks) {
+      if (c == blank) return true;
+    }
+    return false;
+  };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 // The value of a hexadecimal digit, or -1.

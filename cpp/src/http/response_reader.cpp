@@ -79,7 +79,7 @@ void Receiver::read_header(std::string_view line) {
   }
   const std::size_t colon = content.find(':');
   if (colon == std::string_view::npos) return;
-  read_field(lower_case(trimmed(content.substr(0, colon))), trimmed(content.substr(colon + 1)));
+  read_field(trimmed(content.substr(0, colon)), trimmed(content.substr(colon + 1)));
 }
 
 // libcurl accepts any number of blanks before the status code.
@@ -92,21 +92,22 @@ void Receiver::read_status(std::string_view line) {
 }
 
 void Receiver::read_field(std::string_view name, std::string_view value) {
-  if (name == "content-length") {
+  const auto is = [name](std::string_view other) { return same_ignoring_case(name, other); };
+  if (is("content-length")) {
     read_content_length(value);
-  } else if (name == "content-encoding") {
+  } else if (is("content-encoding")) {
     read_content_encoding(value);
-  } else if (name == "transfer-encoding") {
-    if (lower_case(value) == "chunked") {
+  } else if (is("transfer-encoding")) {
+    if (same_ignoring_case(value, "chunked")) {
       chunked_ = true;
-    } else if (lower_case(value) != "identity") {
+    } else if (!same_ignoring_case(value, "identity")) {
       fail(Retry::never, "the response has a transfer encoding that was not requested");
     }
-  } else if (name == "retry-after") {
+  } else if (is("retry-after")) {
     response_.retry_after = value;
-  } else if (name == "date") {
+  } else if (is("date")) {
     response_.date = value;
-  } else if (name == "location") {
+  } else if (is("location")) {
     response_.location = value;
   }
 }
