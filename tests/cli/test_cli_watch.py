@@ -36,8 +36,16 @@ def sandbox() -> Iterator[Service]:
 def run(
     service: Scripted, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> Run:
-    """The scripted service: two orders, of which one then fills, with a miss between."""
-    env = {"TRADINGDATA_BASE_URL": service.base_url, "TRADINGDATA_ACCESS_TOKEN": "any"}
+    script_changes(service)
+    return run_here(capsysbinary, monkeypatch, environment(service))
+
+
+def environment(service: Scripted) -> dict[str, str]:
+    return {"TRADINGDATA_BASE_URL": service.base_url, "TRADINGDATA_ACCESS_TOKEN": "any"}
+
+
+def script_changes(service: Scripted) -> None:
+    """Scripts two orders, of which one then fills, with a miss between."""
     first, second = (row | {"status": "Pending"} for row in orders(2))
     filled = first | {"status": "Success", "traded_qty": 7}
     service.script(
@@ -46,7 +54,6 @@ def run(
         book_reply([filled, second]),
         then=book_reply([filled]),
     )
-    return run_here(capsysbinary, monkeypatch, env)
 
 
 WATCH = ("watch", "--interval", "0.01", "--polls", "4", "--timeout", "5")
@@ -206,13 +213,10 @@ def test_a_command_that_hangs_is_stopped(
     assert ran.err == "--on-change: stopped after 0.2 s\n" * 2
 
 
-def test_a_bell_rings_on_a_change_and_on_a_terminal_only(sandbox: Service, run: Run) -> None:
+def test_a_bell_rings_on_a_change_and_on_a_terminal_only(service: Scripted, run: Run) -> None:
     assert b"\a" not in run(*WATCH, "--bell").out
-    with start_sandbox(orders=60, speed=1200) as moving:
-        shown = on_terminal(
-            "watch", "-i", "0.2", "--polls", "4", "--bell", env=account(moving), width=80
-        )
-    assert "\a" in shown
+    script_changes(service)
+    assert "\a" in on_terminal(*WATCH, "--bell", env=environment(service), width=80)
 
 
 def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
