@@ -71,8 +71,13 @@ void bind_errors(py::module_& module) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& error) {
-      const py::object raised = python_error(error);
-      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+      // pybind11 would replace what is raised here, such as Ctrl-C, by RuntimeError.
+      try {
+        const py::object raised = python_error(error);
+        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+      } catch (py::error_already_set& other) {
+        other.restore();
+      }
     }
   });
 }
