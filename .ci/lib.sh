@@ -1,4 +1,4 @@
-# Shared by the commands in .ci: system packages, the interpreter, virtual environments, the build.
+# Shared by the commands in .ci: system packages, the interpreter, the environment of tools.
 # Sourced with the repository's root as the working directory.
 
 unset PYTHONPATH PYTHONHOME
@@ -36,6 +36,10 @@ has_header() {
   local cxx
   cxx=$(compiler) && "$cxx" -E -include "$1" -x c++ /dev/null >/dev/null 2>&1
 }
+
+# `needs PACKAGE COMMAND`: prints the package unless the command is there. Debian keeps servers where
+# the PATH of an ordinary user does not lead.
+needs() { PATH=$PATH:/usr/sbin:/sbin command -v "$2" >/dev/null || echo "$1"; }
 
 # Finds an interpreter that can build and install the package: CPython 3.11 or newer with venv, pip
 # and its headers. Prints the real path, because a shim (pyenv) may resolve differently elsewhere, and not
@@ -79,31 +83,16 @@ find_pythons() {
   done
 }
 
-# Copies the headers of the interpreter $1 into the folder $2, for a compiler that does not search this
-# machine's folders. Debian's pyconfig.h includes the one of a platform; the copy is that of this machine.
-python_headers() {
-  local headers configuration
-  {
-    read -r headers
-    read -r configuration
-  } < <("$1" -c '
-import pathlib, sysconfig
-headers = pathlib.Path(sysconfig.get_path("include"))
-chosen = headers.parent / (sysconfig.get_config_var("MULTIARCH") or "") / headers.name / "pyconfig.h"
-print(headers, chosen if chosen.exists() else sysconfig.get_config_h_filename(), sep="\n")')
-  rm -rf "$2"
-  mkdir -p "$2"
-  cp -r "$headers"/. "$2/"
-  cp --remove-destination "$configuration" "$2/pyconfig.h"
-}
-
 # The Debian packages that the build lacks. Whoever sets PYTHON provides that interpreter.
-missing_packages() {
+build_packages() {
   compiler >/dev/null || echo g++
   has_header curl/curl.h || echo libcurl4-openssl-dev
   has_header zlib.h || echo zlib1g-dev
   [ -n "${PYTHON:-}" ] || find_python >/dev/null || printf '%s\n' python3-dev python3-venv
 }
+
+# Whether sudo can become root: without a password, or by asking for one.
+can_sudo() { command -v sudo >/dev/null && { sudo -n true || : >/dev/tty; } 2>/dev/null; }
 
 # Installs Debian packages; without apt or the necessary rights, says what to install instead.
 apt_install() {
@@ -112,8 +101,8 @@ apt_install() {
   command -v apt-get >/dev/null || fail "Packages are missing, and this system has no apt-get." \
     "Install what these are called on your system, then run the command again:" "  $*"
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || fail "Packages are missing, and you are neither root nor have sudo." \
-      "Have an administrator run this, then run the command again:" "  apt-get install $*"
+    can_sudo || fail "Packages are missing, and this user cannot become root here." \
+      "Run this as an administrator or in a terminal, then run the command again:" "  sudo apt-get install $*"
     root=(sudo)
   fi
   note "Installing $* ..."
@@ -124,19 +113,6 @@ apt_install() {
     fail "apt-get could not install a package." "Install these, then run the command again: $*"
 }
 
-# Installs the build's system packages; sets `python`.
-install_build_packages() {
-  local -a missing
-  mapfile -t missing < <(missing_packages)
-  apt_install "${missing[@]}"
-  python=$(find_python) || fail "No usable Python: it must be CPython 3.11 or newer, with venv and headers." \
-    "Looked at: ${PYTHON:-python3, python3.14 to python3.11, /usr/bin/python3}" \
-    "To use another one: PYTHON=/path/to/python $0"
-}
-
-# The environment that holds the build tools: CMake, Ninja, pybind11, and uv for fast installations.
-tools=.venv-build
-
 # Makes the virtual environment $1 unless a usable one for this place and interpreter exists.
 make_venv() {
   local home
@@ -145,105 +121,20 @@ make_venv() {
   quietly "$python" -m venv --clear "$1" && printf '%s\n' "$home" >"$1/.home"
 }
 
-# The value of pip's setting $1, which uv does not read by itself.
-pip_setting() {
-  "$tools/bin/python" -m pip config list 2>/dev/null | sed -n "s/^[^=]*\.$1='\(.*\)'\$/\1/p" | tail -n 1
+# Installs the packages that the build and $@ lack, then uv and nox; sets `python`.
+tools=.venv-tools
+install_tools() {
+  local -a missing
+  mapfile -t missing < <(build_packages)
+  apt_install "${missing[@]}" "$@"
+  python=$(find_python) || fail "No usable Python: it must be CPython 3.11 or newer, with venv and headers." \
+    "Looked at: ${PYTHON:-python3, python3.14 to python3.11, /usr/bin/python3}" \
+    "To use another one: PYTHON=/path/to/python $0"
+  make_venv "$tools" || fail "The virtual environment $tools could not be made."
+  [ -x "$tools/bin/nox" ] || quietly "$tools/bin/python" -m pip install 'uv>=0.9' 'nox>=2025.5' ||
+    fail "uv and nox could not be installed; the lines above give the reason."
+  export PYTHON=$python
 }
 
-# Installs into the virtual environment $1. uv is about ten times faster than pip, but not available
-# for every platform, and blind to some of pip's settings: pip has the last word.
-pip_install() {
-  local venv=$1 index certificates
-  local -a settings=()
-  shift
-  if [ -x "$tools/bin/uv" ]; then
-    index=$(pip_setting index-url)
-    certificates=$(pip_setting cert)
-    [ -z "$index" ] || settings+=("UV_DEFAULT_INDEX=$index")
-    [ -z "$certificates" ] || settings+=("SSL_CERT_FILE=$certificates")
-    env "${settings[@]}" "$tools/bin/uv" pip install --quiet --no-progress \
-      --python "$venv/bin/python" "$@" >/dev/null 2>&1 && return
-  fi
-  quietly "$venv/bin/python" -m pip install "$@"
-}
-
-# What the project requires under $1 of pyproject.toml ("build-system.requires",
-# "project.optional-dependencies.lint"), one requirement a line.
-requirements() {
-  "$python" -c '
-import sys, tomllib
-found = tomllib.load(open("pyproject.toml", "rb"))
-for key in sys.argv[1].split("."):
-    found = found[key]
-print(*found, sep="\n")' "$1"
-}
-
-install_build_tools() {
-  local -a needed
-  make_venv "$tools" || return
-  mapfile -t needed < <(requirements build-system.requires)
-  needed+=('cmake>=3.26' 'ninja>=1.12')
-  [ "$(cat "$tools/.installed" 2>/dev/null)" != "${needed[*]}" ] || return 0
-  [ -x "$tools/bin/uv" ] || "$tools/bin/python" -m pip install --quiet uv >/dev/null 2>&1 || true
-  pip_install "$tools" "${needed[@]}" || return
-  echo "${needed[*]}" >"$tools/.installed"
-}
-
-# Identifies what an installed package is made from, and where; if it differs, install again.
-fingerprint() {
-  {
-    pwd -P
-    "$python" -VV
-    find README.md LICENSE pyproject.toml CMakeLists.txt cpp/CMakeLists.txt cpp/cmake \
-      cpp/src python/bindings python/tradingdata python/tradingdata_pytest \
-      -type f ! -name '*.pyc' -print0 | sort -z | xargs -0 sha256sum
-  } | sha256sum | cut -d' ' -f1
-}
-
-# Builds the one wheel that every environment here installs, unless nothing has changed; sets
-# `wheel`. The build folder stays, so that a change compiles only what it affects.
-build_wheel() {
-  local wheels
-  wheels=build/wheels/$(fingerprint)
-  if ! compgen -G "$wheels/*.whl" >/dev/null; then
-    note "Building tradingdata ..."
-    install_build_tools || return
-    rm -rf build/wheels
-    PATH=$PWD/$tools/bin:$PATH quietly "$tools/bin/python" -m pip wheel --no-deps --no-build-isolation \
-      --config-settings=build-dir=build/extension --wheel-dir "$wheels" . || return
-  fi
-  wheel=$(compgen -G "$wheels/*.whl")
-}
-
-# Installs the package, with extras ("" or "[test,lint]"), into the virtual environment $1. Does
-# nothing if nothing has changed.
-install_package() {
-  local venv=$1 extras=$2 wheel
-  build_wheel || return
-  if [ "$(cat "$venv/.fingerprint" 2>/dev/null)" = "$wheel $extras" ] &&
-    "$venv/bin/python" -c 'import tradingdata' 2>/dev/null; then
-    return
-  fi
-  install_build_tools || return
-  make_venv "$venv" || return
-  rm -f "$venv/.fingerprint"
-  note "Installing tradingdata$extras into $venv ..."
-  pip_install "$venv" --force-reinstall --no-deps "$wheel" || return
-  [ -z "$extras" ] || pip_install "$venv" "tradingdata$extras @ file://$PWD/$wheel" || return
-  printf '%s\n' "$wheel $extras" >"$venv/.fingerprint"
-}
-
-# Builds what is linked into a wheel for the platform $1, in build/static. It stays in the wheel, so it
-# is built again when Debian has a newer source.
-static_libraries() {
-  local folder=$PWD/build/static/$1 newest wanted
-  newest=$(LC_ALL=C apt-cache policy libcurl4-openssl-dev libssl-dev zlib1g-dev libisal-dev 2>/dev/null | grep Candidate || true)
-  wanted=$({
-    cat .ci/static-curl .ci/cross.sh
-    echo "${CURL_SOURCE:-} ${ISAL_SOURCE:-} $newest"
-  } | sha256sum)
-  [ "$(cat "$folder/.made-by" 2>/dev/null)" != "$wanted" ] || return 0
-  rm -rf "$folder"
-  if [ "$1" = native ]; then ./.ci/static-curl "$folder"; else ./.ci/static-curl "$folder" "$1"; fi
-  printf '%s\n' "$wanted" >"$folder/.made-by"
-}
+# A session of noxfile.py, by its name and options of nox.
+nox() { "$tools/bin/nox" --non-interactive -f noxfile.py -s "$@"; }

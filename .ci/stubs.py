@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from tradingdata import _core
 
@@ -63,26 +64,19 @@ TYPES = {
     "timestamp": "datetime | None",
     "date": "date | None",
 }
-TITLES = {
-    "Trade": "One executed trade of the trade book",
-    "Order": "One order of the day's order book",
-    "Stock": "One stock that the search found",
-}
 
 
-def class_of(record: str, title: str) -> str:
-    fields = _core.fields_of(record)
-    keywords = [f"        {name}: {TYPES[kind]} = None," for name, kind, _, _ in fields]
-    text = RECORD.format(record=record, title=title, keywords="\n".join(keywords))
-    return text + "\n".join(
-        PROPERTY.format(name=name, type=TYPES[kind], doc=doc) for name, kind, doc, _ in fields
-    )
+def class_of(record: Any) -> str:
+    fields = [{**field, "type": TYPES[field["kind"]]} for field in record["fields"]]
+    keywords = "\n".join(f"        {field['name']}: {field['type']} = None," for field in fields)
+    text = RECORD.format(record=record["name"], title=record["title"], keywords=keywords)
+    return text + "\n".join(PROPERTY.format_map(field) for field in fields)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    stub = HEAD + "".join(class_of(record, title) for record, title in TITLES.items())
+    stub = HEAD + "".join(map(class_of, _core.records()))
     if not parser.parse_args().check:
         TARGET.write_text(stub)
         return 0

@@ -40,6 +40,7 @@ autodoc_typehints = "signature"
 # One parameter per line if a signature is too long for one, and short names of types.
 python_maximum_signature_line_length = 100
 python_use_unqualified_type_names = True
+autoclass_content = "both"  # the options of a client are documented where it takes them
 napoleon_use_ivar = True  # attributes described in a class need no separate entry
 
 html_theme = "furo"

@@ -23,9 +23,17 @@ if TYPE_CHECKING:
     from tradingdata.sandbox import Service as SandboxService
 
 
-# pytest-xdist sets them, and a shell may; what a terminal shows would depend on them.
-for variable in ("COLUMNS", "LINES"):
-    os.environ.pop(variable, None)
+# What tests expect must not depend on who runs them: on their shell, pytest-xdist or a CI service.
+# Here and not in a fixture, since libraries read some of these when they are imported.
+for variable in list(os.environ):
+    if variable in (
+        *("COLUMNS", "LINES", "LANGUAGE", "PYTHONIOENCODING", "PYTHONUTF8", "XDG_CONFIG_HOME"),
+        *("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "COLORTERM", "GITHUB_ACTIONS", "TTY_COMPATIBLE"),
+        *("TRADINGDATA_BASE_URL", "TRADINGDATA_ACCESS_TOKEN", "TRADINGDATA_PROFILE"),
+    ) or variable.startswith("LC_"):
+        del os.environ[variable]
+os.environ.update(TERM="xterm-256color", LANG="C.UTF-8")
+os.umask(0o022)
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -18,7 +18,6 @@
 #include <simdjson.h>
 #endif
 
-#include "base/token_search.hpp"
 #include "decode/decode.hpp"
 #include "support/bodies.hpp"
 #include "table/records.hpp"
@@ -88,26 +87,11 @@ std::string body_of(const Schema& schema, int count, const Variant& variant) {
                                   : bodies::book(records, variant.layout);
 }
 
-std::string random_token(std::size_t length) {
-  constexpr std::string_view letters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
-  bodies::Random random(1);
-  std::string token;
-  while (token.size() < length) token += letters[random() % letters.size()];
-  return token;
-}
-
 void print_yardsticks(const std::string& body, int rounds) {
   std::string copy(body.size(), '\0');
   const double copied =
       best_of(rounds, [&] { std::memcpy(copy.data(), body.data(), body.size()); });
-  const std::string token = random_token(900);
-  const TokenSearch tokens({token});
-  Buffer searched(body);
-  const double search = best_of(rounds, [&] {
-    if (tokens.overwrite(searched) != 0) std::abort();
-  });
-  std::printf("    memcpy %.3f  token search %.3f", copied, search);
+  std::printf("    memcpy %.3f", copied);
 #ifdef TRADINGDATA_HAS_SIMDJSON
   bool valid = true;
   const double utf8 =

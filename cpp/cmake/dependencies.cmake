@@ -1,6 +1,6 @@
 # The system libraries that the core needs. If one is missing, the error names the package to install.
 set(TRADINGDATA_STATIC_CURL "$ENV{TRADINGDATA_STATIC_CURL}" CACHE STRING
-  "For wheels: the folder that .ci/static-curl made; its libcurl is linked in, with TLS and zlib")
+  "For wheels: the folder that .ci/platforms/static-curl made; its libcurl is linked in, with TLS and zlib")
 if(TRADINGDATA_STATIC_CURL)
   get_filename_component(folder "${TRADINGDATA_STATIC_CURL}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
   set_property(CACHE TRADINGDATA_STATIC_CURL PROPERTY VALUE "${folder}")
@@ -11,7 +11,7 @@ if(TRADINGDATA_STATIC_CURL)
 endif()
 
 find_package(Threads REQUIRED)
-find_package(CURL 7.76)
+find_package(CURL 7.87)
 find_package(ZLIB)
 
 function(tradingdata_require found what apt dnf apk brew)

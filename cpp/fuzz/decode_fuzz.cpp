@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "decode/decode.hpp"
-#include "decode/json_grammar.hpp"
+#include "decode/json/json_grammar.hpp"
 #include "oracle.hpp"
 #include "table/personal.hpp"
 #include "table/records.hpp"
@@ -85,7 +85,7 @@ void check_masking(const Question& question, std::string_view body, const Table&
   require(same_texts(*again, *masked_table), "a masked body decodes to another table");
   require(again->buffers().front().view() == kept, "masking twice differs from masking once");
   for (int field = 0; field < plain.schema().width(); ++field) {
-    if (!plain.schema().field(field).personal) continue;
+    if (!plain.schema().field(field).personal()) continue;
     for (std::int64_t row = 0; row < plain.rows(); ++row) {
       if (!masked_table->valid(field, row)) continue;
       const std::string_view shown = masked_table->text(field, row);

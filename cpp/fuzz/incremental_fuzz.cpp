@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/token_search.hpp"
 #include "oracle.hpp"
 #include "support/incremental.hpp"
+#include "support/tokens.hpp"
 #include "table/records.hpp"
 
 using namespace tradingdata;
@@ -34,12 +34,10 @@ void check(const Schema& schema, Decoder::Form form, std::string_view body,
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto tokens =
-      std::make_shared<const TokenSearch>(std::vector<std::string_view>{"access-t0ken"});
+  static const auto tokens = tokens::search_for({"access-t0ken"});
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   const std::size_t first = body.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   const bool list = first != body.npos && body[first] == '[';
-  // The search for tokens holds back the start of a body, and so all of a small one.
   const DecodeOptions options{.strict = size % 3 == 0,
                               .keep_personal_data = size % 5 == 0,
                               .tokens = size % 4 == 0 ? tokens : nullptr};

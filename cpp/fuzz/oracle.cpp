@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "base/time.hpp"
+#include "base/text/time.hpp"
 
 namespace tradingdata::oracle {
 

@@ -9,28 +9,42 @@ import re
 from unittest import mock
 
 from docutils import nodes
-from fields import row
+from fields import row, section
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from tradingdata.cli import main
-from tradingdata.cli.exit_codes import MEANINGS
+from tradingdata.cli.app import COMMANDS, GROUPS
+from tradingdata.cli.errors import MEANINGS
 
 
 class CommandHelp(SphinxDirective):
-    """The output of `tradingdata COMMAND --help`, or of the program itself without an argument."""
-
-    optional_arguments = 1
-    final_argument_whitespace = True
+    """The output of `tradingdata --help`."""
 
     def run(self) -> list[nodes.Node]:
-        words = self.arguments[0].split() if self.arguments else []
-        written = io.StringIO()
-        with mock.patch.dict(os.environ, COLUMNS="92"), contextlib.redirect_stdout(written):
-            if main([*words, "--help"]):
-                raise self.error(f"no such command: {self.arguments}")
-        return [nodes.literal_block(text=written.getvalue().rstrip(), language="text")]
+        return [help_of()]
+
+
+class CommandSections(SphinxDirective):
+    """A section with the help of each command, and below a group those of its commands."""
+
+    def run(self) -> list[nodes.Node]:
+        sections = [section(name, help_of(name)) for name in COMMANDS if " " not in name]
+        for group in GROUPS:
+            commands = [name for name in COMMANDS if name.startswith(f"{group} ")]
+            parts = [section(name, help_of(name)) for name in commands]
+            sections.append(section(group, help_of(group), *parts))
+        return sections
+
+
+def help_of(command: str = "") -> nodes.literal_block:
+    """The output of a command's `--help`."""
+    written = io.StringIO()
+    with mock.patch.dict(os.environ, COLUMNS="92"), contextlib.redirect_stdout(written):
+        if main([*command.split(), "--help"]):
+            raise ValueError(f"no such command: {command}")
+    return nodes.literal_block(text=written.getvalue().rstrip(), language="text")
 
 
 class ExitCodes(SphinxDirective):
@@ -55,5 +69,6 @@ class ExitCodes(SphinxDirective):
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("command-help", CommandHelp)
+    app.add_directive("command-sections", CommandSections)
     app.add_directive("exit-codes", ExitCodes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

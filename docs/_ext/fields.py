@@ -1,10 +1,12 @@
-"""The `record-fields` directive: a table of a record's fields, read from the compiled module."""
+"""Directives for the records: their types and tables of their fields, from the declarations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
@@ -15,23 +17,59 @@ HEADINGS = ["field", "kind", "meaning"]
 
 
 class RecordFields(SphinxDirective):
-    """The fields of the record named by the argument, in the service's order."""
-
-    required_arguments = 1
+    """A section for each record, with its fields in the service's order."""
 
     def run(self) -> list[nodes.Node]:
-        group = nodes.tgroup(cols=len(HEADINGS))
-        group += [nodes.colspec(colwidth=width) for width in (25, 12, 63)]
-        head = nodes.thead()
-        head += row(nodes.Text(heading) for heading in HEADINGS)
-        body = nodes.tbody()
-        for name, kind, doc, personal in _core.fields_of(self.arguments[0]):
-            note = " (personal: masked)" if personal else ""
-            body += row([nodes.literal(text=name), nodes.Text(kind), nodes.Text(doc + note)])
-        group += [head, body]
-        table = nodes.table()
-        table += group
-        return [table]
+        return [section(record["name"], *described(record)) for record in _core.records()]
+
+
+class RecordTypes(SphinxDirective):
+    """An entry for each record, or with the argument `books` for each book; for `eval-rst`.
+
+    The two books with methods of their own have entries in the page.
+    """
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        lines = []
+        for record in _core.records():
+            name = record["book"] if self.arguments else record["name"]
+            if name in ("TradeBook", "OrderBook"):
+                continue
+            lines += [f".. autoclass:: tradingdata.{name}", "   :no-members:", ""]
+            if self.arguments:
+                rows = f"its rows are :class:`tradingdata.{record['name']}`."
+                lines += [f"   Its methods are those of :class:`tradingdata.TradeBook`; {rows}", ""]
+        parent = nodes.container()
+        self.state.nested_parse(StringList(lines, "declared records"), 0, parent)
+        return parent.children
+
+
+def described(record: dict[str, Any]) -> list[nodes.Node]:
+    """The title of a record and the table of its fields."""
+    group = nodes.tgroup(cols=len(HEADINGS))
+    group += [nodes.colspec(colwidth=width) for width in (25, 12, 63)]
+    head = nodes.thead()
+    head += row(nodes.Text(heading) for heading in HEADINGS)
+    body = nodes.tbody()
+    for field in record["fields"]:
+        marks = [trait for trait in ("personal", "optional") if field[trait]]
+        note = f" ({', '.join(marks)})" if marks else ""
+        cells = nodes.Text(field["kind"]), nodes.Text(field["doc"] + note)
+        body += row([nodes.literal(text=field["name"]), *cells])
+    group += [head, body]
+    table = nodes.table()
+    table += group
+    return [nodes.paragraph(text=f"{record['title']}."), table]
+
+
+def section(title: str, *content: nodes.Node) -> nodes.section:
+    """A section of the page, with its heading."""
+    made = nodes.section(ids=[nodes.make_id(title)], names=[title.lower()])
+    made += nodes.title(text=title)
+    made += content
+    return made
 
 
 def row(cells: Iterable[nodes.Node]) -> nodes.row:
@@ -47,4 +85,5 @@ def row(cells: Iterable[nodes.Node]) -> nodes.row:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("record-fields", RecordFields)
+    app.add_directive("record-types", RecordTypes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

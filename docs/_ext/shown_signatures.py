@@ -13,17 +13,17 @@ from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
 from sphinx.util.typing import ExtensionMetadata
 
-from tradingdata.books.records import RECORD_TYPES
+from tradingdata.table.rows import RECORD_TYPES
 
 MADE_BY_CALLS = {
     "tradingdata.AccountBooks",
-    "tradingdata.AsyncSearchPager",
-    "tradingdata.ClientStats",
-    "tradingdata.Issue",
-    "tradingdata.Response",
-    "tradingdata.Retry",
-    "tradingdata.SearchPager",
-    "tradingdata.SearchStats",
+    "tradingdata.types.AsyncSearchPager",
+    "tradingdata.types.ClientStats",
+    "tradingdata.types.Issue",
+    "tradingdata.types.Response",
+    "tradingdata.types.Retry",
+    "tradingdata.types.SearchPager",
+    "tradingdata.types.SearchStats",
     "tradingdata.sandbox.Clock",
     "tradingdata.sandbox.Request",
     "tradingdata.sandbox.RequestLog",

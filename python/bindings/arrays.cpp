@@ -1,12 +1,13 @@
 // Columns as the bytes of NumPy arrays, for pandas: values as it holds them, with its own
 // marks where there is none.
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <cstring>
 #include <limits>
 #include <string>
 
-#include "base/arena.hpp"
+#include "base/memory/arena.hpp"
 #include "bindings.hpp"
 #include "exports.hpp"
 #include "slice.hpp"

@@ -11,6 +11,7 @@
 
 #include "bindings.hpp"
 #include "exports.hpp"
+#include "from_arrow.hpp"
 #include "released_gil.hpp"
 #include "slice.hpp"
 #include "wall_clock.hpp"
@@ -115,6 +116,8 @@ py::object arrow_schema(const OwnedSlice& self, const Names& columns, const Name
 }  // namespace
 
 void bind_arrow(py::module_& module) {
+  module.def("from_arrow", &from_arrow, py::arg("record"), py::arg("data"),
+             py::arg("keep_personal_data") = false);
   slice_class(module)
       .def("arrow_stream", &arrow_stream, py::arg("columns"), py::arg("extra") = Names(),
            py::arg("categories") = Names(), py::arg("text") = "view",

@@ -3,18 +3,14 @@
 
 #include <pybind11/pybind11.h>
 
+#include "python_calls.hpp"
+
 namespace tradingdata::python {
 
-namespace py = pybind11;
-
-// A new reference; throws Python's error where there is none.
-inline py::object owned(PyObject* made) {
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
-}
-
+void bind_python_calls(py::module_& module);
 void bind_errors(py::module_& module);
 void bind_records(py::module_& module);
+void bind_declarations(py::module_& module);
 void bind_record_functions(py::module_& module);
 void bind_slice(py::module_& module);
 void bind_views(py::module_& module);
@@ -27,6 +23,7 @@ void bind_arrays(py::module_& module);
 void bind_csv(py::module_& module);
 void bind_json(py::module_& module);
 void bind_selection(py::module_& module);
+void bind_compute(py::module_& module);
 void bind_personal(py::module_& module);
 void bind_diff(py::module_& module);
 

@@ -8,6 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "bindings.hpp"
 #include "released_gil.hpp"
@@ -21,35 +24,13 @@ py::tuple as_python(Fetched fetched) {
                         fetched.attempts, fetched.elapsed, fetched.received_at);
 }
 
-Waiting waiting_in_python(const py::object& on_retry) {
-  Waiting waiting;
-  waiting.on_slice = check_signals;
-  if (!on_retry.is_none()) {
-    // Held by the caller for as long as the call runs.
-    waiting.on_retry = [hook = on_retry.ptr()](const RetryRecord& record) {
-      const py::gil_scoped_acquire acquired;
-      const py::handle callable(hook);
-      callable(record.attempt, record.reason, record.delay);
-    };
-  }
-  return waiting;
-}
-
 namespace {
 
-py::tuple run(Client& client, Call call, const py::object& on_retry) {
-  const Waiting waiting = waiting_in_python(on_retry);
-  Fetched fetched;
-  {
-    const ReleasedGil released;  // the core knows nothing of Python; `waiting` takes the GIL itself
-    fetched = client.run(std::move(call), waiting);
-  }
-  return as_python(std::move(fetched));
-}
-
-py::tuple book(Client& self, const std::string& record, std::optional<double> timeout,
-               const py::object& on_retry) {
-  return run(self, self.book(*row_type_named(record)->schema, timeout), on_retry);
+std::shared_ptr<BlockingCall> book(const std::shared_ptr<Client>& self, const std::string& record,
+                                   std::optional<double> timeout) {
+  Call call = self->book(*row_type_given(py::str(record)).schema, timeout);
+  const ReleasedGil released;
+  return std::make_shared<BlockingCall>(self, std::move(call));
 }
 
 py::dict stats(const Client& self) {
@@ -75,34 +56,51 @@ std::shared_ptr<RateLimit> make_rate_limit(const py::args& args, const py::kwarg
                                   const_cast<char**>(names), &per_second, &burst) == 0) {
     throw py::error_already_set();
   }
-  const double pace = PyFloat_AsDouble(per_second);
+  const double pace = or_park([&] { return PyFloat_AsDouble(per_second); });
   if (pace == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
   int overflow = 0;
-  const long count = burst == nullptr ? 1 : PyLong_AsLongAndOverflow(burst, &overflow);
+  const long count =
+      burst == nullptr ? 1 : or_park([&] { return PyLong_AsLongAndOverflow(burst, &overflow); });
   if (count == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
   constexpr long most = std::numeric_limits<int>::max();
   const long clamped = overflow > 0 ? most : std::clamp(count, 0L, most);
   return std::make_shared<RateLimit>(pace, static_cast<int>(clamped));
 }
 
-std::shared_ptr<Client> make_client(const std::string& base_url, double timeout,
-                                    double connect_timeout, int attempts,
-                                    std::shared_ptr<RateLimit> rate_limit,
-                                    std::optional<std::string> proxy, bool trust_env,
-                                    const std::string& ca_file, std::int64_t max_body, bool strict,
-                                    bool keep_personal_data) {
+using Slot = std::variant<bool*, int*, std::int64_t*, double*, Duration*, std::string*,
+                          std::optional<std::string>*, std::shared_ptr<RateLimit>*>;
+
+// Where each option of the Python client is stored; Python documents and validates them.
+constexpr std::pair<const char*, Slot (*)(ClientOptions&)> option_slots[] = {
+    {"base_url", [](ClientOptions& o) { return Slot(&o.base_url); }},
+    {"timeout", [](ClientOptions& o) { return Slot(&o.timeout); }},
+    {"connect_timeout", [](ClientOptions& o) { return Slot(&o.connect_timeout); }},
+    {"attempts", [](ClientOptions& o) { return Slot(&o.retry.attempts); }},
+    {"rate_limit", [](ClientOptions& o) { return Slot(&o.rate_limit); }},
+    {"proxy", [](ClientOptions& o) { return Slot(&o.proxy); }},
+    {"trust_env", [](ClientOptions& o) { return Slot(&o.trust_env); }},
+    {"ca_file", [](ClientOptions& o) { return Slot(&o.ca_file); }},
+    {"max_body", [](ClientOptions& o) { return Slot(&o.max_body); }},
+    {"strict", [](ClientOptions& o) { return Slot(&o.strict); }},
+    {"keep_personal_data", [](ClientOptions& o) { return Slot(&o.keep_personal_data); }},
+};
+
+void store(Slot slot, const py::handle& value) {
+  std::visit(
+      [&](auto* target) {
+        if constexpr (std::is_same_v<decltype(target), Duration*>) {
+          *target = from_seconds(value.cast<double>());
+        } else {
+          *target = value.cast<std::remove_pointer_t<decltype(target)>>();
+        }
+      },
+      slot);
+}
+
+std::shared_ptr<Client> make_client(const py::kwargs& given) {
   ClientOptions options;
-  options.base_url = base_url;
-  options.timeout = timeout;
-  options.connect_timeout = connect_timeout;
-  options.attempts = attempts;
-  options.rate_limit = std::move(rate_limit);
-  options.proxy = std::move(proxy);
-  options.trust_env = trust_env;
-  options.ca_file = ca_file;
-  options.max_body = max_body;
-  options.strict = strict;
-  options.keep_personal_data = keep_personal_data;
+  for (const auto& [name, slot] : option_slots) store(slot(options), given[name]);
+  if (given.size() != std::size(option_slots)) throw py::type_error("an option has no slot");
   options.user_agent = "tradingdata/" TRADINGDATA_VERSION;
   return std::make_shared<Client>(std::move(options));
 }
@@ -134,18 +132,24 @@ void bind_rate_limit(py::module_& module) {
 void bind_client(py::module_& module) {
   bind_rate_limit(module);
   py::class_<Client, std::shared_ptr<Client>>(module, "Client", py::is_final())
-      .def(py::init(&make_client), py::kw_only(), py::arg("base_url"), py::arg("timeout"),
-           py::arg("connect_timeout"), py::arg("attempts"), py::arg("rate_limit"), py::arg("proxy"),
-           py::arg("trust_env"), py::arg("ca_file"), py::arg("max_body"), py::arg("strict"),
-           py::arg("keep_personal_data"))
+      .def(py::init(&make_client))
       .def("set_token", &Client::set_token, py::arg("token"))
       .def("clear_token", &Client::clear_token)
       .def_property_readonly("has_token", &Client::has_token)
       .def_property_readonly("closed", &Client::closed)
       .def_property_readonly("base_url", [](const Client& self) { return self.options().base_url; })
-      .def("book", &book, py::arg("record"), py::arg("timeout"), py::arg("on_retry"))
+      .def("book", &book, py::arg("record"), py::arg("timeout"))
       .def("stats", &stats)
       .def("close", &Client::close);
+  py::class_<BlockingCall, std::shared_ptr<BlockingCall>>(module, "BlockingCall", py::is_final())
+      .def("wait",
+           [](BlockingCall& self) {
+             return wait_in_slices(self, [](const auto& fetched) { return fetched.has_value(); });
+           })
+      .def("close", [](BlockingCall& self) {
+        const ReleasedGil released;
+        self.cancel();
+      });
   module.def("transport_version", &transport_version);
   module.def(
       "end_all_calls",

@@ -3,6 +3,8 @@
 
 #include <datetime.h>
 
+#include "rows.hpp"
+
 namespace tradingdata::python {
 
 namespace {
@@ -23,6 +25,8 @@ void import_datetime() {
 
 Columns::Columns(TablePtr table, py::handle zone)
     : table_(std::move(table)),
+      type_(&row_type(table_->schema())),
+      fields_(static_cast<const FieldFinder&>(type_->names)),
       zone_(zone),
       readers_(static_cast<std::size_t>(table_->schema().width())) {
   int field = 0;

@@ -8,13 +8,16 @@
 #include <cstring>
 #include <vector>
 
-#include "base/time.hpp"
+#include "base/text/time.hpp"
+#include "names.hpp"
 #include "table/table.hpp"
 #include "text_cache.hpp"
 
 namespace tradingdata::python {
 
 namespace py = pybind11;
+
+struct RowType;
 
 class Columns {
  public:
@@ -24,6 +27,9 @@ class Columns {
 
   const Table& table() const { return *table_; }
   const TablePtr& shared() const { return table_; }
+  const RowType& type() const { return *type_; }
+  // The field that has this very object for a name, or -1.
+  int find(PyObject* name) const { return fields_.find(name); }
   py::handle zone() const { return zone_; }
   // Whether the zone may refer back to this: only then do rows cost the garbage collector anything.
   bool is_in_cycles() const { return PyObject_IS_GC(zone_.ptr()) != 0; }
@@ -97,6 +103,8 @@ class Columns {
   static constexpr std::size_t lookahead_bytes = 128;
 
   TablePtr table_;
+  const RowType* type_;
+  FieldFinder fields_;  // a copy of the type's: reading an attribute looks at one address less
   py::handle zone_;
   std::vector<Reader> readers_;
   std::int32_t last_day_ = 0;

@@ -17,7 +17,9 @@ namespace {
 class Bytes {
  public:
   explicit Bytes(const py::object& data) {
-    if (PyObject_GetBuffer(data.ptr(), &view_, PyBUF_SIMPLE) != 0) throw py::error_already_set();
+    if (or_park([&] { return PyObject_GetBuffer(data.ptr(), &view_, PyBUF_SIMPLE); }) != 0) {
+      throw py::error_already_set();
+    }
   }
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
@@ -32,9 +34,9 @@ class Bytes {
 };
 
 template <Decoder::Form form>
-py::object decode_bytes(const std::string& record, const py::object& data, bool strict,
+py::object decode_bytes(const py::object& record, const py::object& data, bool strict,
                         bool keep_personal_data) {
-  const Schema& schema = *row_type_named(record)->schema;
+  const Schema& schema = *row_type_given(record).schema;
   const Bytes bytes(data);
   const DecodeOptions options{.strict = strict, .keep_personal_data = keep_personal_data};
   TablePtr table;

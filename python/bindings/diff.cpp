@@ -37,7 +37,7 @@ class Copies {
     slices_.clear();
     next_ = 0;
     as_orders_ = whole_slice(table, orders_.zone());
-    const bool alike = previous_.zone().equal(orders_.zone());
+    const bool alike = equal(previous_.zone(), orders_.zone());
     as_previous_ = alike ? as_orders_ : whole_slice(table, previous_.zone());
   }
 
@@ -87,7 +87,7 @@ class Diff {
     py::list result;
     Copies copies(orders_, previous_);
     for (std::size_t done = 0; done < wanted.size(); done += together) {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      check_signals();
       const auto part = std::span(wanted).subspan(done, std::min(together, wanted.size() - done));
       for (const OrderChange* change : part) {
         if (change->row >= 0) copies.add(orders_.table(), change->row);
@@ -100,7 +100,7 @@ class Diff {
   }
 
  private:
-  // So many changes share their storage: few enough to be kept for the sake of one of them.
+  // At most 16 changes share their storage: few enough to be kept for the sake of one of them.
   static constexpr std::size_t together = 16;
 
   static py::tuple as_python(const OrderChange& change, Copies& copies) {

@@ -1,4 +1,6 @@
 // The one place where the core's errors become Python's; the classes are in tradingdata.errors.
+#include <array>
+#include <cstddef>
 #include <exception>
 #include <string_view>
 
@@ -31,10 +33,38 @@ const char* class_of(ErrorKind kind) {
   return "TradingDataError";
 }
 
+constexpr std::size_t kinds = static_cast<std::size_t>(ErrorKind::pagination) + 1;
+
+// A class of tradingdata.errors, and the attributes of its errors while nothing is known of a call.
+struct ErrorClass {
+  PyTypeObject* type = nullptr;
+  PyObject* attributes = nullptr;  // a dict
+};
+
+// Those of the first copy of the package that was imported, for as long as the process lives.
+std::array<ErrorClass, kinds> classes;
+PyObject* module_of_classes = nullptr;
+
+// Takes over the classes of tradingdata.errors, unless it has some, and returns their module. A
+// second copy of the package shares this module, so it must share the classes too: otherwise its
+// `except` would miss them.
+py::object errors_of(const py::object& errors) {
+  if (module_of_classes == nullptr) {
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      py::object type = attribute(errors, class_of(static_cast<ErrorKind>(kind)));
+      py::object attributes = attribute(call_python(type), "__dict__");
+      classes[kind] = {reinterpret_cast<PyTypeObject*>(type.release().ptr()),
+                       attributes.release().ptr()};
+    }
+    module_of_classes = Py_NewRef(errors.ptr());
+  }
+  return py::reinterpret_borrow<py::object>(module_of_classes);
+}
+
 // Every class that the core can raise, by the names in tradingdata.errors.
 py::list error_classes() {
   py::list names;
-  for (int kind = 0; kind <= static_cast<int>(ErrorKind::pagination); ++kind) {
+  for (std::size_t kind = 0; kind < kinds; ++kind) {
     names.append(class_of(static_cast<ErrorKind>(kind)));
   }
   return names;
@@ -46,36 +76,71 @@ py::object text_of(std::string_view text) {
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
-}  // namespace
-
-py::object python_error(const Error& error) {
-  py::dict details;
-  if (error.status_code != 0) details["status_code"] = error.status_code;
-  if (error.hint.code != nullptr) details["hint"] = error.hint.code;
-  details["attempts"] = error.attempts;
-  details["elapsed"] = error.elapsed;
-  details["retryable"] = error.retryable;
-  if (error.retry_after) details["retry_after"] = *error.retry_after;
-  if (error.page) details["page"] = *error.page;
-  if (error.offset) details["offset"] = *error.offset;
-  if (!error.path.empty()) details["path"] = text_of(error.path);
-  if (!error.service_message.empty()) details["service_message"] = text_of(error.service_message);
-  if (!error.body.empty()) details["body"] = text_of(error.body);
-  const py::module_ errors = py::module_::import("tradingdata.errors");
-  return errors.attr(class_of(error.kind))(text_of(error.what()), **details);
+// What is known of the call, by the names of the error's attributes.
+py::dict facts_of(const Error& error) {
+  py::dict facts;
+  if (error.status_code != 0) facts["status_code"] = error.status_code;
+  facts["attempts"] = error.attempts;
+  facts["elapsed"] = error.elapsed;
+  facts["retryable"] = error.retryable;
+  if (error.retry_after) facts["retry_after"] = *error.retry_after;
+  if (error.page) facts["page"] = *error.page;
+  if (error.offset) facts["offset"] = *error.offset;
+  if (!error.path.empty()) facts["path"] = text_of(error.path);
+  if (!error.service_message.empty()) facts["service_message"] = text_of(error.service_message);
+  if (!error.body.empty()) facts["body"] = text_of(error.body);
+  return facts;
 }
+
+#if PY_VERSION_HEX < 0x030C0000
+// Until 3.11, any new object may start a collection, and that runs finalizers.
+class CollectionPaused {
+ public:
+  CollectionPaused() : was_enabled_(PyGC_Disable()) {}
+  CollectionPaused(const CollectionPaused&) = delete;
+  CollectionPaused& operator=(const CollectionPaused&) = delete;
+  ~CollectionPaused() {
+    if (was_enabled_ != 0) PyGC_Enable();
+  }
+
+ private:
+  int was_enabled_;
+};
+#else
+struct CollectionPaused {};
+#endif
+
+// Sets Python's error without running any Python code, because C++ is handling an exception: the
+// error is allocated by its class's constructor in C, and its attributes are set as the class's
+// `__init__` would set them.
+void set_python_error(const Error& error) {
+  [[maybe_unused]] const CollectionPaused paused;
+  const auto& [type, attributes] = classes[static_cast<std::size_t>(error.kind)];
+  const py::tuple message = py::make_tuple(text_of(error.text()));
+  const py::object made = owned(type->tp_new(type, message.ptr(), nullptr));
+  const auto set = [&](py::handle name, py::handle value) {
+    if (PyObject_GenericSetAttr(made.ptr(), name.ptr(), value.ptr()) != 0) {
+      throw py::error_already_set();
+    }
+  };
+  set(py::str("args"), message);
+  for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(attributes)) set(name, value);
+  for (const auto& [name, value] : facts_of(error)) set(name, value);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(type), made.ptr());
+}
+
+}  // namespace
 
 void bind_errors(py::module_& module) {
   module.def("error_classes", &error_classes);
+  module.def("errors_of", &errors_of, py::arg("errors"));
   py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& error) {
-      // pybind11 would replace what is raised here, such as Ctrl-C, by RuntimeError.
       try {
-        const py::object raised = python_error(error);
-        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
-      } catch (py::error_already_set& other) {
+        set_python_error(error);
+      } catch (py::error_already_set& other) {  // pybind11 would replace what is thrown here
         other.restore();
       }
     }

@@ -17,8 +17,7 @@ py::object as_text(std::string_view text) {
 }  // namespace
 
 py::object extra_value(const Table& table, const Extra& extra) {
-  const py::module_ records = py::module_::import("tradingdata.books.records");
-  return records.attr("read_extra")(as_text(table.extra_json(extra)));
+  return call_python(handed_over(Function::read_extra), as_text(table.extra_json(extra)));
 }
 
 void add_extras(const Table& table, std::int64_t row, py::dict& into) {

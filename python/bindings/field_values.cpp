@@ -7,7 +7,8 @@
 #include <cmath>
 #include <optional>
 
-#include "base/time.hpp"
+#include "base/text/number.hpp"
+#include "base/text/time.hpp"
 #include "bindings.hpp"
 
 namespace tradingdata::python {
@@ -15,19 +16,15 @@ namespace tradingdata::python {
 namespace {
 
 [[noreturn]] void refuse(const Field& field, PyObject* value, const char* wanted) {
-  if (field.personal) {
-    PyErr_Format(PyExc_TypeError, "%s takes %s or None, not %s", field.name.data(), wanted,
-                 Py_TYPE(value)->tp_name);
-  } else {
-    PyErr_Format(PyExc_TypeError, "%s takes %s or None, not %.100R", field.name.data(), wanted,
-                 value);
+  if (field.personal()) {
+    raise(PyExc_TypeError, "%s takes %s or None, not %s", field.name.data(), wanted,
+          Py_TYPE(value)->tp_name);
   }
-  throw py::error_already_set();
+  raise(PyExc_TypeError, "%s takes %s or None, not %.100R", field.name.data(), wanted, value);
 }
 
 [[noreturn]] void refuse_value(const Field& field, PyObject* value, const char* why) {
-  PyErr_Format(PyExc_ValueError, "%s cannot be %.100R: %s", field.name.data(), value, why);
-  throw py::error_already_set();
+  raise(PyExc_ValueError, "%s cannot be %.100R: %s", field.name.data(), value, why);
 }
 
 // NumPy's integers are no ints, but give one.
@@ -37,7 +34,7 @@ bool is_integer(PyObject* value) {
 
 // None where the integer needs more than 64 bits.
 std::optional<std::int64_t> whole_of(PyObject* value) {
-  const py::object whole = owned(PyNumber_Index(value));
+  const py::object whole = owned(or_park([&] { return PyNumber_Index(value); }));
   int overflow = 0;
   const long long result = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
   if (overflow != 0) return std::nullopt;
@@ -68,14 +65,14 @@ std::int64_t integer_of(const Field& field, PyObject* value) {
 double number_of(const Field& field, PyObject* value) {
   if (!is_number(value)) refuse(field, value, "a float");
   if (is_integer(value)) {
-    constexpr std::int64_t exact = std::int64_t{1} << 53;
     const auto whole = whole_of(value);
-    if (!whole || *whole > exact || *whole < -exact) {
+    const auto exact = whole ? exact_double(*whole) : std::nullopt;
+    if (!exact) {
       refuse_value(field, value, "an integer beyond 2**53 would round; pass a float");
     }
-    return static_cast<double>(*whole);
+    return *exact;
   }
-  const double result = PyFloat_AsDouble(value);
+  const double result = or_park([&] { return PyFloat_AsDouble(value); });
   if (result == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
   if (!std::isfinite(result)) refuse_value(field, value, "it takes finite numbers");
   return result;

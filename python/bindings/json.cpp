@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "decode/raw_records.hpp"
+#include "decode/json/raw_records.hpp"
 #include "exports.hpp"
 #include "released_gil.hpp"
 #include "slice.hpp"

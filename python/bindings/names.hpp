@@ -3,7 +3,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -14,38 +13,44 @@ namespace tradingdata::python {
 namespace py = pybind11;
 
 // Finds a field by its interned name: one look at an address and, nearly always, one comparison.
-// Names live as long as the process, as the types do that carry them.
-class FieldNames {
+class FieldFinder {
  public:
-  void fill(const Schema& schema);
-
   // The field, or -1 where no field has this very object for a name.
   int find(PyObject* name) const {
     std::size_t slot = slot_of(name);
     while (slots_[slot].name != nullptr) {
       if (slots_[slot].name == name) return slots_[slot].field;
-      slot = (slot + 1) % slots_.size();
+      slot = (slot + 1) & mask_;
     }
     return -1;
   }
-  // Also finds a name that is equal, but another object. `name` is a str.
-  int find_equal(PyObject* name) const;
-  PyObject* name(int field) const { return names_[static_cast<std::size_t>(field)]; }
 
- private:
+ protected:
   struct Slot {
     PyObject* name = nullptr;
     int field = -1;
   };
 
-  static constexpr std::size_t slots = 1024;  // few are taken, so that probes end at once
-
-  static std::size_t slot_of(PyObject* name) {
+  std::size_t slot_of(PyObject* name) const {
     const auto address = reinterpret_cast<std::uintptr_t>(name) >> 4;
-    return (address ^ address >> 9) % slots;
+    return (address ^ address >> 9) & mask_;
   }
 
-  std::array<Slot, slots> slots_;
+  const Slot* slots_ = nullptr;
+  std::size_t mask_ = 0;
+};
+
+// Names live as long as the process, as the types do that carry them.
+class FieldNames : public FieldFinder {
+ public:
+  void fill(const Schema& schema);
+
+  // Also finds a name that is equal, but another object. `name` is a str.
+  int find_equal(PyObject* name) const;
+  PyObject* name(int field) const { return names_[static_cast<std::size_t>(field)]; }
+
+ private:
+  std::vector<Slot> made_slots_;
   std::vector<PyObject*> names_;
   PyObject* by_text_ = nullptr;  // a dict, from name to field
 };

@@ -9,7 +9,7 @@
 
 #include "bindings.hpp"
 #include "decode/decode.hpp"
-#include "decode/redact.hpp"
+#include "decode/personal/redact.hpp"
 #include "released_gil.hpp"
 
 namespace tradingdata::python {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "field_values.hpp"
 #include "slice.hpp"
@@ -20,18 +21,23 @@ namespace {
 constexpr char source_keyword[] = "_source";
 
 // Whether there is a value now; the zero date counts as missing, as on the wire.
-bool put(TableBuilder& table, int index, PyObject* value) {
+bool put(TableBuilder& table, int index, std::int64_t row, PyObject* value) {
   const Field& field = table.table().schema().field(index);
   switch (field.kind) {
-    case Kind::text: *table.cells<TextView>(index) = table.keep_text(text_of(field, value)); break;
-    case Kind::integer: *table.cells<std::int64_t>(index) = integer_of(field, value); break;
-    case Kind::number: *table.cells<double>(index) = number_of(field, value); break;
+    case Kind::text:
+      table.cells<TextView>(index)[row] = table.keep_text(text_of(field, value));
+      break;
+    case Kind::integer: table.cells<std::int64_t>(index)[row] = integer_of(field, value); break;
+    case Kind::number: table.cells<double>(index)[row] = number_of(field, value); break;
     case Kind::timestamp:
-      *table.cells<std::int64_t>(index) = micros_of(field, value);
-      return days_of(value) != zero_date;
+      table.cells<std::int64_t>(index)[row] = micros_of(field, value);
+      if (days_of(value) != zero_date) return true;
+      if (table.cells<std::int64_t>(index)[row] == zero_date * micros_per_day) return false;
+      raise(PyExc_ValueError,
+            "%s cannot be %.100R: 0001-01-01 stands for no time: pass a later day, or None",
+            field.name.data(), value);
     case Kind::date:
-      *table.cells<std::int32_t>(index) = date_of(field, value);
-      return *table.cells<std::int32_t>(index) != zero_date;
+      return (table.cells<std::int32_t>(index)[row] = date_of(field, value)) != zero_date;
   }
   return true;
 }
@@ -53,10 +59,8 @@ class Zone {
   explicit Zone(py::object base) : base_(std::move(base)) {}
 
   void take(const Field& field, const py::object& zone) {
-    if (zone_ && !zone_.equal(zone)) {
-      PyErr_Format(PyExc_ValueError, "%s is in another time zone than the other times",
-                   field.name.data());
-      throw py::error_already_set();
+    if (zone_ && !equal(zone_, zone)) {
+      raise(PyExc_ValueError, "%s is in another time zone than the other times", field.name.data());
     }
     zone_ = zone;
   }
@@ -72,8 +76,9 @@ class Zone {
 py::object zone_of(const py::handle& time) {
   auto zone = py::reinterpret_borrow<py::object>(PyDateTime_DATE_GET_TZINFO(time.ptr()));
   if (zone.is_none()) return zone;
-  if (PyDateTime_DATE_GET_FOLD(time.ptr()) == 0 && !py::hasattr(zone, "localize")) return zone;
-  return py::module_::import("tradingdata._util.time_zones").attr("zone_of_record")(time);
+  const bool of_pytz = !attribute(zone, "localize", py::none()).is_none();
+  if (PyDateTime_DATE_GET_FOLD(time.ptr()) == 0 && !of_pytz) return zone;
+  return call_python(handed_over(Function::zone_of_record), time);
 }
 
 // Times of the base keep their zone; new ones must be in it.
@@ -113,15 +118,35 @@ py::object make_record(const RowType& type, PyObject* keywords, const RowObject*
     if (index < 0) throw py::type_error(no_field(*type.schema, key).cast<std::string>());
     const Field& field = type.schema->field(index);
     table.unset_null(index, 0);
-    if (value.is_none() || !put(table, index, value.ptr())) {
+    if (value.is_none() || !put(table, index, 0, value.ptr())) {
       table.set_null(index, 0);
     } else if (field.kind == Kind::timestamp) {
       zone.take(field, zone_of(value));
-    } else if (field.personal) {
+    } else if (field.personal()) {
       table.set_masked(false);
     }
   }
   return make_row(whole_slice(std::move(table).build(), zone.get()), 0);
+}
+
+py::object table_of(const py::object& record, const std::vector<py::list>& columns,
+                    const py::object& zone) {
+  const Schema& schema = *row_type_given(record).schema;
+  if (columns.size() != schema.fields.size()) throw py::value_error("a column each is needed");
+  TableBuilder table(schema);
+  for (int field = 0; field < schema.width(); ++field) {
+    // Converting a value may run Python code, which could change the list.
+    const py::tuple values = columns[static_cast<std::size_t>(field)];
+    const auto rows = static_cast<std::int64_t>(values.size());
+    if (field == 0) table.reserve(rows);
+    if (rows != table.table().capacity()) throw py::value_error("columns of one length are needed");
+    for (std::int64_t row = 0; row < rows; ++row) {
+      PyObject* const value = PyTuple_GET_ITEM(values.ptr(), row);
+      if (value == Py_None || !put(table, field, row, value)) table.set_null(field, row);
+    }
+  }
+  table.set_rows(table.table().capacity());
+  return whole_slice(std::move(table).build(), zone);
 }
 
 PyObject* repr_row(PyObject* self) {
@@ -135,13 +160,13 @@ PyObject* repr_row(PyObject* self) {
       const Field& field = type.schema->field(i);
       if (field.kind == Kind::text && table.text(i, row->row).empty()) continue;
       py::object value = owned(row->columns->cell(i, row->row));
-      if (field.personal) value = py::str(masked(table.text(i, row->row)));
-      parts.append(py::str("{}={!r}").format(field.name.data(), value));
+      if (field.personal()) value = py::str(masked(table.text(i, row->row)));
+      parts.append(format("%s=%R", field.name.data(), value.ptr()));
     }
     const std::size_t unknown = table.extras_of(row->row).size();
-    if (unknown > 0) parts.append(py::str("<{} unknown>").format(unknown));
-    const py::str fields = py::str(", ").attr("join")(parts);
-    return py::str("{}({})").format(type.schema->record.data(), fields).release().ptr();
+    if (unknown > 0) parts.append(format("<%zu unknown>", unknown));
+    const py::object fields = owned(PyUnicode_Join(py::str(", ").ptr(), parts.ptr()));
+    return format("%s(%U)", type.schema->record.data(), fields.ptr()).release().ptr();
   });
 }
 

@@ -1,4 +1,12 @@
-// Releases the GIL while C++ works. Only for code that touches no Python object.
+// The two ways in which a thread beneath C++ frames of ours meets the interpreter: it works without
+// the GIL and takes it again, or it runs Python code, which may release the GIL at any time.
+//
+// While the interpreter ends, CPython before 3.14 ends every other thread at the moment it takes
+// the GIL, by unwinding its stack: destructors of ours would then touch Python objects without the
+// GIL, and handlers and `noexcept` functions would stop the unwinding, which ends the process by a
+// signal. So whatever may take the GIL beneath our frames goes through `or_park`, and never from a
+// handler or a destructor other than ReleasedGil's. What else is called of Python's C API runs no
+// Python code.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,38 +18,40 @@ namespace tradingdata::python {
 
 namespace py = pybind11;
 
+// The result of `work`, C calls that may take the GIL. A thread that would be ended in it waits for
+// the end of the process instead.
+template <typename Work>
+auto or_park(const Work& work) noexcept {
+  try {
+    return work();
+  } catch (...) {  // C functions throw nothing else; a thread that unwinds must not leave this
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+}
+
 class ReleasedGil {
  public:
   ReleasedGil() : state_(PyEval_SaveThread()) {}
   ReleasedGil(const ReleasedGil&) = delete;
   ReleasedGil& operator=(const ReleasedGil&) = delete;
-
-  // While the interpreter ends, taking the GIL ends this thread by unwinding it: through a cleanup
-  // that an exception is already running, and so into std::terminate. The thread waits for the end
-  // of the process instead, whether it learns of it before or while it waits for the GIL.
   ~ReleasedGil() {
-    if (is_finalizing()) park();
-    try {
-      PyEval_RestoreThread(state_);
-    } catch (...) {
-      park();  // within the handler: an unwinding thread must not leave it
-    }
-  }
-
-  static bool is_finalizing() {
-#if PY_VERSION_HEX >= 0x030D0000
-    return Py_IsFinalizing() != 0;
-#else
-    return _Py_IsFinalizing() != 0;
-#endif
+    or_park([this] { PyEval_RestoreThread(state_); });
   }
 
  private:
-  [[noreturn]] static void park() {
-    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
-  }
-
   PyThreadState* state_;
+};
+
+// Within a ReleasedGil.
+class AcquiredGil {
+ public:
+  AcquiredGil() : state_(or_park([] { return PyGILState_Ensure(); })) {}
+  AcquiredGil(const AcquiredGil&) = delete;
+  AcquiredGil& operator=(const AcquiredGil&) = delete;
+  ~AcquiredGil() { PyGILState_Release(state_); }
+
+ private:
+  PyGILState_STATE state_;
 };
 
 // The result of `work`, without the GIL unless it calls Python.
@@ -50,12 +60,6 @@ auto released_unless(bool calls_python, const Work& work) {
   if (calls_python) return work();
   const ReleasedGil released;
   return work();
-}
-
-// Runs Python's signal handlers, from within a ReleasedGil; what they raise is thrown.
-inline void check_signals() {
-  const py::gil_scoped_acquire acquired;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
 }  // namespace tradingdata::python

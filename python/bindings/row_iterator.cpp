@@ -87,12 +87,13 @@ void make_iterator_type() {
 }
 
 py::object iterate_rows(PyObject* slice, std::int64_t step) {
-  const auto& rows = py::handle(slice).cast<const OwnedSlice&>();
+  const py::handle owner = slice;  // a name: GCC 13 takes what a temporary returns for its part
+  const auto& rows = owner.cast<const OwnedSlice&>();
   RowIterator* const made = PyObject_GC_New(RowIterator, iterator_type);
   if (made == nullptr) throw py::error_already_set();
   made->owner = Py_NewRef(slice);
   made->columns = &rows.columns();
-  made->type = &row_type(rows.table().schema());
+  made->type = &rows.columns().type();
   made->next = step > 0 ? rows.start() : rows.stop() - 1;
   made->left = rows.size();
   made->step = step;

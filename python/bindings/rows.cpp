@@ -1,9 +1,15 @@
-// The record types are heap types built from the schema. They use CPython's slots directly,
+// The types are heap types built from a schema. They use CPython's slots directly,
 // because reading fields of rows is the hot path of user code.
 #include "rows.hpp"
 
+#include <pybind11/stl.h>
+
+#include <algorithm>
 #include <array>
+#include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "extras.hpp"
@@ -16,16 +22,16 @@ namespace tradingdata::python {
 
 namespace {
 
-std::array<RowType, record_schemas.size()> row_types;
+// A list that only grows, so that threads may read it without a lock.
+constinit std::atomic<RowType*> first_type = nullptr;
 
-// A type points into its definitions for as long as it lives, which is as long as the process.
-struct Definitions {
-  std::string name;
-  std::string doc;
-  std::vector<std::string> field_docs;
-  std::vector<PyGetSetDef> fields;
-};
-std::array<Definitions, record_schemas.size()> definitions_of_types;
+template <typename Wanted>
+const RowType* find_type(const Wanted& is_wanted) {
+  for (const RowType* type = first_type; type != nullptr; type = type->next) {
+    if (is_wanted(*type)) return type;
+  }
+  return nullptr;
+}
 
 RowObject* as_row(PyObject* self) {
   return reinterpret_cast<RowObject*>(self);
@@ -54,18 +60,18 @@ void explain_missing(PyObject* self, PyObject* name) {
   if (PyUnicode_READ_CHAR(name, 0) == '_') return;
   PyErr_Clear();
   guarded([&]() -> PyObject* {
-    const py::module_ records = py::module_::import("tradingdata.books.records");
-    const py::object error = records.attr("no_attribute")(py::handle(self), py::handle(name));
+    const py::object error =
+        call_python(handed_over(Function::no_attribute), py::handle(self), py::handle(name));
     PyErr_SetObject(PyExc_AttributeError, error.ptr());
     return nullptr;
   });
 }
 
-template <std::size_t Index>
 PyObject* get_attribute(PyObject* self, PyObject* name) {
-  const int field = row_types[Index].names.find(name);
+  Columns& columns = *as_row(self)->columns;
+  const int field = columns.find(name);
   if (field >= 0) [[likely]]
-    return as_row(self)->columns->cell(field, as_row(self)->row);
+    return columns.cell(field, as_row(self)->row);
   PyObject* const value = PyObject_GenericGetAttr(self, name);
   if (value == nullptr) explain_missing(self, name);
   return value;
@@ -77,14 +83,12 @@ PyObject* get_field(PyObject* self, void* field) {
 }
 
 int refuse_change(PyObject* self, PyObject* name, PyObject*) {
-  PyObject* const module = PyImport_ImportModule("dataclasses");
-  if (module == nullptr) return -1;
-  PyObject* const error = PyObject_GetAttrString(module, "FrozenInstanceError");
-  Py_DECREF(module);
-  if (error == nullptr) return -1;
-  PyErr_Format(error, "a %s cannot be changed (%R); dataclasses.replace() makes a changed copy",
-               Py_TYPE(self)->tp_name, name);
-  Py_DECREF(error);
+  guarded([&]() -> PyObject* {
+    const py::object error =
+        call_python(handed_over(Function::frozen), py::handle(self), py::handle(name));
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+    return nullptr;
+  });
   return -1;
 }
 
@@ -110,14 +114,12 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   }
   const RowObject* a = as_row(self);
   const RowObject* b = as_row(other);
-  bool same = same_row(a->columns->table(), a->row, b->columns->table(), b->row);
-  if (same) {  // equal clock times in different zones are different times
-    const int same_zone =
-        PyObject_RichCompareBool(a->columns->zone().ptr(), b->columns->zone().ptr(), Py_EQ);
-    if (same_zone < 0) return nullptr;
-    same = same_zone != 0;
-  }
-  return PyBool_FromLong(same == (operation == Py_EQ));
+  return guarded([&] {
+    // Equal clock times in different zones are different times.
+    const bool same = same_row(a->columns->table(), a->row, b->columns->table(), b->row) &&
+                      equal(a->columns->zone(), b->columns->zone());
+    return PyBool_FromLong(same == (operation == Py_EQ));
+  });
 }
 
 // Python's own hash of bytes is seeded in each process: no service can make rows collide.
@@ -138,90 +140,159 @@ PyObject* create(PyTypeObject* type, PyObject* positional, PyObject* keywords) {
     PyErr_Format(PyExc_TypeError, "%s takes its fields by keyword only", type->tp_name);
     return nullptr;
   }
-  return guarded([&]() -> PyObject* {
-    for (const RowType& row_type : row_types) {
-      if (row_type.type == type) return make_record(row_type, keywords).release().ptr();
-    }
-    PyErr_SetString(PyExc_TypeError, "not a record type");
-    return nullptr;
+  return guarded([&] {
+    return make_record(row_type_given(reinterpret_cast<PyObject*>(type)), keywords).release().ptr();
   });
 }
 
 // What help() and a notebook's tooltip show; the first line is read as the signature.
-std::string doc_of(const Schema& schema) {
+std::string doc_of(const Schema& schema, std::string_view text) {
   std::string doc(schema.record);
   doc += "(*";
   for (const Field& field : schema.fields) doc += ", " + std::string(field.name) + "=None";
   doc += ")\n--\n\n";
-  doc += "An immutable record of the Trading Data Service, constructed from keywords.\n\nArgs:\n";
+  return doc += text;
+}
+
+std::string text_of_record(const Schema& schema) {
+  std::string text =
+      "An immutable record of the Trading Data Service, constructed from keywords.\n\nArgs:\n";
   for (const Field& field : schema.fields) {
-    doc += "    " + std::string(field.name) + ": " + std::string(field.doc) + ".\n";
+    text += "    " + std::string(field.name) + ": " + std::string(field.doc) + ".\n";
   }
-  return doc;
+  return text;
 }
 
 std::string doc_of(const Field& field) {
   return std::string(field.doc) + " (" + std::string(name_of(field.kind)) + " | None)";
 }
 
-// Everything but the fields and the slots is written in Python, once for the three types.
-void add_type(py::module_& module, RowType& type, std::size_t index) {
-  Definitions& definitions = definitions_of_types[index];
-  definitions.name = "tradingdata." + std::string(type.schema->record);
-  definitions.doc = doc_of(*type.schema);
-  for (const Field& field : type.schema->fields) definitions.field_docs.push_back(doc_of(field));
-  for (int i = 0; i < type.schema->width(); ++i) {
+// Everything but the fields and the slots is written in Python, once for all types. `base` has no
+// fields of its own, or is nullptr.
+void make_type(RowType& made, std::string_view module, std::string_view text, PyObject* base) {
+  made.names.fill(*made.schema);
+  made.name = std::string(module) + "." + std::string(made.schema->record);
+  made.doc = doc_of(*made.schema, text);
+  for (const Field& field : made.schema->fields) made.field_docs.push_back(doc_of(field));
+  for (int i = 0; i < made.schema->width(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    definitions.fields.push_back({type.schema->fields[at].name.data(), get_field, nullptr,
-                                  definitions.field_docs[at].c_str(),
-                                  reinterpret_cast<void*>(static_cast<std::intptr_t>(i))});
+    made.getters.push_back({made.schema->fields[at].name.data(), get_field, nullptr,
+                            made.field_docs[at].c_str(),
+                            reinterpret_cast<void*>(static_cast<std::intptr_t>(i))});
   }
-  definitions.fields.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
+  made.getters.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
 
-  constexpr std::array<getattrofunc, record_schemas.size()> attribute_getters{
-      get_attribute<0>, get_attribute<1>, get_attribute<2>};
   std::array<PyType_Slot, 13> slots{{
       {Py_tp_dealloc, reinterpret_cast<void*>(row_dealloc)},
       {Py_tp_traverse, reinterpret_cast<void*>(row_traverse)},
-      {Py_tp_getattro, reinterpret_cast<void*>(attribute_getters[index])},
+      {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
       {Py_tp_setattro, reinterpret_cast<void*>(refuse_change)},
       {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
       {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
       {Py_tp_hash, reinterpret_cast<void*>(hash)},
       {Py_tp_repr, reinterpret_cast<void*>(repr_row)},
       {Py_tp_new, reinterpret_cast<void*>(create)},
-      {Py_tp_getset, definitions.fields.data()},
-      {Py_tp_doc, definitions.doc.data()},
+      {Py_tp_getset, made.getters.data()},
+      {Py_tp_doc, made.doc.data()},
       {0, nullptr},
   }};
-  PyType_Spec spec{definitions.name.c_str(), sizeof(RowObject), 0,
-                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots.data()};
-  const py::object made = owned(PyType_FromSpec(&spec));
-  module.add_object(std::string(type.schema->record).c_str(), made);
-  type.type = reinterpret_cast<PyTypeObject*>(made.inc_ref().ptr());
+  PyType_Spec spec{made.name.c_str(), sizeof(RowObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                   slots.data()};
+  made.type =
+      reinterpret_cast<PyTypeObject*>(owned(PyType_FromSpecWithBases(&spec, base)).release().ptr());
+}
+
+bool same_fields(const Schema& a, const Schema& b) {
+  return a.record == b.record && std::equal(a.fields.begin(), a.fields.end(), b.fields.begin(),
+                                            b.fields.end(), [](const Field& x, const Field& y) {
+                                              return x.name == y.name && x.kind == y.kind &&
+                                                     x.doc == y.doc && x.traits == y.traits;
+                                            });
+}
+
+// Adds a type to the list, unless another thread made an equal one in the meantime.
+const RowType& add_type(std::unique_ptr<RowType> made, PyObject* base) {
+  std::atomic<RowType*>* end = &first_type;
+  for (;;) {
+    RowType* found = nullptr;
+    if (end->compare_exchange_strong(found, made.get())) return *made.release();
+    const bool same = found->owned && same_fields(*found->schema, *made->schema);
+    if (same && (base == nullptr || found->type->tp_base == made->type->tp_base)) return *found;
+    end = &found->next;
+  }
+}
+
+Kind kind_named(std::string_view name) {
+  for (const Kind kind : {Kind::text, Kind::integer, Kind::number, Kind::timestamp, Kind::date}) {
+    if (name_of(kind) == name) return kind;
+  }
+  throw py::value_error("there is no kind of column named " + std::string(name));
+}
+
+Traits traits_of(bool personal, bool optional) {
+  return (personal ? Traits::personal : Traits::none) |
+         (optional ? Traits::optional : Traits::none);
+}
+
+// Name, kind, meaning, whether it is personal, whether a response may lack it.
+using FieldTuple = std::tuple<std::string, std::string, std::string, bool, bool>;
+
+// The type of the rows of a schema that is made at run time: the same for the same content. What
+// it inherits from `base` is a declaration in Python; without one, rows of queries share a type.
+py::object make_row_type(const std::string& name, const std::vector<FieldTuple>& fields,
+                         const py::object& base) {
+  std::vector<OwnedSchema::Column> columns;
+  std::set<std::string_view> seen;
+  for (const auto& [field, kind, doc, personal, optional] : fields) {
+    if (field.find('\0') != std::string::npos || field.starts_with("__")) {
+      throw py::value_error("a column cannot have the name " + field);
+    }
+    if (!seen.insert(field).second) throw py::value_error("two columns have the name " + field);
+    columns.push_back({field, kind_named(kind), doc, traits_of(personal, optional)});
+  }
+  auto made = std::make_unique<RowType>();
+  made->owned = std::make_unique<OwnedSchema>(name, std::move(columns));
+  made->schema = &made->owned->schema();
+  const RowType* const known = find_type([&](const RowType& type) {
+    return base.is_none() && type.owned && type.type->tp_base == &PyBaseObject_Type &&
+           same_fields(*type.schema, *made->schema);
+  });
+  if (known != nullptr)
+    return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(known->type));
+  if (base.is_none()) {
+    make_type(*made, "tradingdata", "A row of a table.", nullptr);
+  } else {
+    const auto module = attribute(base, "__module__").cast<std::string>();
+    const auto text = attribute(base, "__doc__").cast<std::string>();
+    make_type(*made, module, text, base.ptr());
+  }
+  const RowType& added = add_type(std::move(made), base.is_none() ? nullptr : base.ptr());
+  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(added.type));
 }
 
 }  // namespace
 
-RowType& row_type(const Schema& schema) {
-  for (RowType& type : row_types) {
-    if (type.schema == &schema) return type;
-  }
-  throw std::invalid_argument("not one of the service's records");
+const RowType& row_type(const Schema& schema) {
+  const auto* const found = find_type([&](const RowType& type) { return type.schema == &schema; });
+  if (found == nullptr) throw std::invalid_argument("no type was made for the rows of this schema");
+  return *found;
 }
 
-RowType* row_type_named(std::string_view record) {
-  for (RowType& type : row_types) {
-    if (type.schema->record == record) return &type;
+const RowType& row_type_given(py::handle record) {
+  const bool by_name = PyUnicode_Check(record.ptr()) != 0;
+  const std::string name = by_name ? record.cast<std::string>() : "";
+  const auto* const found = find_type([&](const RowType& type) {
+    return by_name ? !type.owned && type.schema->record == name
+                   : reinterpret_cast<PyObject*>(type.type) == record.ptr();
+  });
+  if (found == nullptr) {
+    raise(PyExc_ValueError, "there is no record %R: pass its name or its type", record.ptr());
   }
-  throw py::value_error("there is no record named " + std::string(record));
+  return *found;
 }
 
-RowType* row_type_of(PyObject* row) {
-  for (RowType& type : row_types) {
-    if (type.type == Py_TYPE(row)) return &type;
-  }
-  return nullptr;
+const RowType* row_type_of(PyObject* row) {
+  return Py_TYPE(row)->tp_dealloc == row_dealloc ? &as_row(row)->columns->type() : nullptr;
 }
 
 PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::int64_t row) {
@@ -236,19 +307,24 @@ PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::
 
 py::object make_row(const py::object& slice, std::int64_t row) {
   const auto& owner = slice.cast<const OwnedSlice&>();
-  const RowType& type = row_type(owner.table().schema());
-  return owned(make_row(type, slice.ptr(), &owner.columns(), owner.start() + row));
+  Columns& columns = owner.columns();
+  return owned(make_row(columns.type(), slice.ptr(), &columns, owner.start() + row));
 }
 
 void bind_records(py::module_& module) {
   import_datetime();
   import_datetime_for_values();
   make_iterator_type();
-  for (std::size_t i = 0; i < row_types.size(); ++i) {
-    row_types[i].schema = record_schemas[i];
-    row_types[i].names.fill(*record_schemas[i]);
-    add_type(module, row_types[i], i);
+  for (const Schema* const schema : record_schemas) {
+    auto made = std::make_unique<RowType>();
+    made->schema = schema;
+    make_type(*made, "tradingdata", text_of_record(*schema), nullptr);
+    const RowType& added = add_type(std::move(made), nullptr);
+    module.add_object(std::string(schema->record).c_str(),
+                      py::handle(reinterpret_cast<PyObject*>(added.type)));
   }
+  module.def("row_type", &make_row_type, py::arg("name"), py::arg("fields"),
+             py::arg("base") = py::none());
 }
 
 }  // namespace tradingdata::python

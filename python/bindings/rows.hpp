@@ -1,11 +1,14 @@
-// The record types Trade, Order and Stock: a row of a table, as an immutable Python object.
+// The types of rows, such as Trade: a row of a table, as an immutable Python object.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "columns.hpp"
 #include "names.hpp"
@@ -37,16 +40,26 @@ struct RowObject {
   std::int64_t row;
 };
 
+// Lives as long as the process, as a type does that code may refer to.
 struct RowType {
   const Schema* schema = nullptr;
   PyTypeObject* type = nullptr;
   FieldNames names;
+
+  // What the type points into.
+  std::unique_ptr<OwnedSchema> owned;  // nullptr for the service's records
+  std::string name;
+  std::string doc;
+  std::vector<std::string> field_docs;
+  std::vector<PyGetSetDef> getters;
+
+  std::atomic<RowType*> next = nullptr;  // in the list of all types, the service's records first
 };
 
-// The type of a schema's rows; by name, or nullptr with a Python error set.
-RowType& row_type(const Schema& schema);
-RowType* row_type_named(std::string_view record);
-RowType* row_type_of(PyObject* row);  // nullptr, without an error, if it is not a record
+// The type of a schema's rows. Of a record's name or of such a type, which must be one.
+const RowType& row_type(const Schema& schema);
+const RowType& row_type_given(py::handle record);
+const RowType* row_type_of(PyObject* row);  // nullptr, without an error, if it is not a record
 
 // A row of the table as a new reference; `owner` is a _core.Slice of these columns.
 PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::int64_t row);
@@ -56,6 +69,10 @@ py::object make_row(const py::object& slice, std::int64_t row);
 // A record made by keyword: values in Python's types, checked one by one. With `base`, a copy of
 // that row, unknown fields included, with other values in some fields.
 py::object make_record(const RowType& type, PyObject* keywords, const RowObject* base = nullptr);
+
+// A table of columns of Python values, checked as those of a record are.
+py::object table_of(const py::object& record, const std::vector<py::list>& columns,
+                    const py::object& zone);
 
 PyObject* repr_row(PyObject* self);
 

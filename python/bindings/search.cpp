@@ -14,14 +14,12 @@
 
 namespace tradingdata::python {
 
-namespace {
-
-// (table, status_code, attempts, elapsed, received_at, page, rows to yield, rows dropped)
-py::object page_as_python(std::optional<SearchPage> page) {
-  if (!page) return py::none();
-  return as_python(std::move(page->fetched)) +
-         py::make_tuple(page->rows.source.page, std::move(page->rows.rows), page->rows.duplicates);
+py::tuple as_python(SearchPage page) {
+  return as_python(std::move(page.fetched)) +
+         py::make_tuple(page.rows.source.page, std::move(page.rows.rows), page.rows.duplicates);
 }
+
+namespace {
 
 py::dict pager_as_python(const Pager& pager) {
   py::dict result;
@@ -61,16 +59,6 @@ py::class_<Made, std::shared_ptr<Made>> bind(py::module_& module, const char* na
       .def("state", [](const Made& self) { return pager_as_python(self.pager()); });
 }
 
-py::object next_page(Search& self, const py::object& on_retry) {
-  const Waiting waiting = waiting_in_python(on_retry);
-  std::optional<SearchPage> page;
-  {
-    const ReleasedGil released;  // the core knows nothing of Python; `waiting` takes the GIL itself
-    page = self.next(waiting);
-  }
-  return page_as_python(std::move(page));
-}
-
 std::vector<CallId> submit(SearchRun& self, Port& port) {
   std::vector<CallId> ids;
   for (Call& call : self.calls()) ids.push_back(port.submit(std::move(call)));
@@ -81,15 +69,25 @@ std::vector<CallId> submit(SearchRun& self, Port& port) {
 
 void bind_search(py::module_& module) {
   bind<Search>(module, "Search")
-      .def("next", &next_page, py::arg("on_retry"))
-      .def("close", &Search::close);
+      .def("wait",
+           [](Search& self) {
+             return wait_in_slices(self, [&](const auto& page) { return page || self.ended(); });
+           })
+      .def("close", [](Search& self) {
+        const ReleasedGil released;
+        self.close();
+      });
   bind<SearchRun>(module, "SearchRun")
       .def("submit", &submit, py::arg("worker"))
       .def("surplus", &SearchRun::surplus)
       .def(
           "deliver", [](SearchRun& self, const Outcome& outcome) { self.deliver(outcome); },
           py::arg("outcome"))
-      .def("take", [](SearchRun& self) { return page_as_python(self.take()); })
+      .def("take",
+           [](SearchRun& self) {
+             std::optional<SearchPage> page = self.take();
+             return page ? py::object(as_python(std::move(*page))) : py::none();
+           })
       .def_property_readonly("done", &SearchRun::done);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "export/extra_column.hpp"
 #include "export/json.hpp"
 #include "released_gil.hpp"
 #include "rows.hpp"
@@ -60,7 +61,9 @@ py::object rows_at(const OwnedSlice& self, PyObject* slice) {
   Py_ssize_t start = 0;
   Py_ssize_t stop = 0;
   Py_ssize_t step = 0;
-  if (PySlice_Unpack(slice, &start, &stop, &step) != 0) throw py::error_already_set();
+  if (or_park([&] { return PySlice_Unpack(slice, &start, &stop, &step); }) != 0) {
+    throw py::error_already_set();
+  }
   const Py_ssize_t count = PySlice_AdjustIndices(self.size(), &start, &stop, step);
   if (step == 1) return as_python(self.part(start, start + count));
   std::vector<std::int64_t> rows;
@@ -69,15 +72,15 @@ py::object rows_at(const OwnedSlice& self, PyObject* slice) {
 }
 
 PyObject* row_at(PyObject* self, const OwnedSlice& slice, PyObject* index) {
-  const Py_ssize_t given = PyNumber_AsSsize_t(index, PyExc_IndexError);
+  const Py_ssize_t given = or_park([&] { return PyNumber_AsSsize_t(index, PyExc_IndexError); });
   if (given == -1 && PyErr_Occurred() != nullptr) return nullptr;
   const Py_ssize_t row = given < 0 ? given + slice.size() : given;
   if (row < 0 || row >= slice.size()) {
-    PyErr_Format(PyExc_IndexError, "row %zd of a book of %zd", given,
+    PyErr_Format(PyExc_IndexError, "row %zd of a table of %zd", given,
                  static_cast<Py_ssize_t>(slice.size()));
     return nullptr;
   }
-  return make_row(row_type(slice.table().schema()), self, &slice.columns(), slice.start() + row);
+  return make_row(slice.columns().type(), self, &slice.columns(), slice.start() + row);
 }
 
 // The slots of a sequence are C functions, without pybind11's dispatch: reading a row costs little.
@@ -117,7 +120,7 @@ std::vector<std::int64_t> find(const OwnedSlice& self, const py::object& value) 
   std::vector<std::int64_t> found;
   if (row_type_of(value.ptr()) == nullptr) return found;
   const auto* row = reinterpret_cast<RowObject*>(value.ptr());
-  if (!row->columns->zone().equal(self.zone())) return found;
+  if (!equal(row->columns->zone(), self.zone())) return found;
   for (std::int64_t i = 0; i < self.size(); ++i) {
     if (same_row(self.table(), self.start() + i, row->columns->table(), row->row)) {
       found.push_back(i);
@@ -126,8 +129,8 @@ std::vector<std::int64_t> find(const OwnedSlice& self, const py::object& value) 
   return found;
 }
 
-bool equal(const OwnedSlice& self, const OwnedSlice& other) {
-  if (self.size() != other.size() || !self.zone().equal(other.zone())) return false;
+bool same_rows(const OwnedSlice& self, const OwnedSlice& other) {
+  if (self.size() != other.size() || !equal(self.zone(), other.zone())) return false;
   for (std::int64_t i = 0; i < self.size(); ++i) {
     if (!same_row(self.table(), self.start() + i, other.table(), other.start() + i)) return false;
   }
@@ -158,6 +161,16 @@ std::vector<std::string> extra_names(const OwnedSlice& self) {
   return names;
 }
 
+py::object with_extras_in_one(const OwnedSlice& self) {
+  TablePtr made;
+  {
+    // The table is immutable and held by `self`.
+    const ReleasedGil released;
+    made = with_extra_column(self.view());
+  }
+  return whole_slice(std::move(made), self.zone());
+}
+
 py::object with_zone(const OwnedSlice& self, const py::object& zone) {
   const std::int64_t start = self.start();
   return as_python(OwnedSlice(self.shared(), zone).part(start, start + self.size()));
@@ -167,10 +180,15 @@ py::object with_zone(const OwnedSlice& self, const py::object& zone) {
 
 void bind_slice(py::module_& module) {
   SliceClass(module, "Slice", py::is_final(), py::custom_type_setup(set_slots))
-      .def("__eq__", &equal, py::is_operator())
+      .def("__eq__", &same_rows, py::is_operator())
       .def("__reversed__", [](const py::object& self) { return iterate_rows(self.ptr(), -1); })
       .def_property_readonly("record",
                              [](const OwnedSlice& self) { return self.table().schema().record; })
+      .def_property_readonly("row_type",
+                             [](const OwnedSlice& self) {
+                               return py::reinterpret_borrow<py::object>(
+                                   reinterpret_cast<PyObject*>(self.columns().type().type));
+                             })
       .def_property_readonly("zone", [](const OwnedSlice& self) { return self.zone(); })
       .def_property_readonly("table_rows",
                              [](const OwnedSlice& self) { return self.table().rows(); })
@@ -186,6 +204,7 @@ void bind_slice(py::module_& module) {
       .def("take", &take, py::arg("rows"))
       .def("find", &find, py::arg("value"))
       .def("extra_names", &extra_names)
+      .def("with_extra_column", &with_extras_in_one)
       .def("with_zone", &with_zone, py::arg("zone"))
       .def("to_json", [](const OwnedSlice& self) {
         return py::bytes(rows_as_json(self.table(), self.start(), self.stop()));

@@ -29,7 +29,7 @@ py::object column(const OwnedSlice& self, const std::string& name) {
 }
 
 py::dict to_dict(const OwnedSlice& self, const Names& names) {
-  const RowType& type = row_type(self.table().schema());
+  const RowType& type = self.columns().type();
   py::dict result;
   for (const int field : columns_named(self.table(), names, {})) {
     result[py::handle(type.names.name(field))] = column_list(self, field);
@@ -40,7 +40,7 @@ py::dict to_dict(const OwnedSlice& self, const Names& names) {
 py::list to_dicts(const OwnedSlice& self, const Names& names, bool extra) {
   Columns& columns = self.columns();
   const Table& table = self.table();
-  const RowType& type = row_type(table.schema());
+  const RowType& type = columns.type();
   const std::vector<int> fields = columns_named(table, names, {});
   // One dict is kept up to date, row by row, and copied: a value that repeats the row before is
   // left as it is, any other is set in a dict that lies in the cache, and a copy is one block.

@@ -8,25 +8,33 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace tradingdata::python {
 
 namespace py = pybind11;
 
-// Microseconds on the zone's wall clock to microseconds UTC, as datetime does it with fold=0.
-// Calls Python twice for each day, and more often only on days when the offset changes.
+// Converts microseconds on the zone's wall clock to microseconds UTC, as datetime does it with
+// fold=0, and back. Calls Python twice for each day, and more often only on days when the offset
+// changes.
 class WallClock {
  public:
-  explicit WallClock(py::object zone);
+  explicit WallClock(py::object zone) : WallClock(std::move(zone), false) {}
 
-  std::int64_t operator()(std::int64_t wall_micros);
+  std::int64_t operator()(std::int64_t wall_micros) { return wall_micros - offset(wall_micros); }
 
   // A function that gives the zone's offset from UTC at a wall clock time, in microseconds.
   static std::function<std::int64_t(std::int64_t)> offset_of(py::object zone);
+  // A function that gives the wall clock time of an instant.
+  static std::function<std::int64_t(std::int64_t)> to_wall(py::object zone);
 
  private:
-  std::int64_t offset_at(std::int64_t wall_micros) const;
+  WallClock(py::object zone, bool of_instants);
 
+  std::int64_t offset(std::int64_t micros);
+  std::int64_t offset_at(std::int64_t micros) const;
+
+  bool of_instants_;  // whether offsets are looked up by the instant, not by the wall clock time
   py::object zone_;
   py::object epoch_;
   py::object timedelta_;

@@ -44,7 +44,7 @@ void bind_worker(py::module_& module) {
       .def(
           "submit_book",
           [](Port& self, const std::string& record, std::optional<double> timeout) {
-            return self.submit(self.client->book(*row_type_named(record)->schema, timeout));
+            return self.submit(self.client->book(*row_type_given(py::str(record)).schema, timeout));
           },
           py::arg("record"), py::arg("timeout"))
       .def(

@@ -17,16 +17,9 @@ from typing import TYPE_CHECKING
 from ._core import RateLimit, __version__
 from ._util.versions import show_versions
 from .books.book import OrderBook, StockList, TradeBook, concat
-from .books.issues import Issue
-from .books.records import Order, Stock, Trade
 from .books.required import required
-from .books.response import Response
-from .client.call_log import Retry
 from .client.client import Client
-from .client.env_file import load_env
-from .client.pager import AsyncSearchPager, SearchPager
-from .client.search_state import SearchStats
-from .client.stats import ClientStats
+from .client.profiles import load_env
 from .client.tokens import token_file
 from .errors import (
     ArchiveError,
@@ -51,40 +44,32 @@ from .errors import (
     TradingDataError,
     TransportError,
 )
+from .table.rows import Order, Stock, Trade
 
 __all__ = [
     "AccountBooks",
     "Archive",
     "ArchiveError",
     "AsyncClient",
-    "AsyncSearchPager",
     "AuthenticationError",
     "BadRequestError",
     "Books",
     "BooksDisagreeError",
-    "BooksOfAccounts",
     "CallCancelledError",
+    "ChargeRate",
     "Client",
     "ClientClosedError",
-    "ClientStats",
     "ConfigurationError",
     "ConnectError",
     "DataWarning",
     "DeadlineError",
     "DecodeError",
-    "Issue",
     "NotFoundError",
     "Order",
     "OrderBook",
-    "OrderChange",
-    "OrderUpdate",
     "PaginationError",
     "RateLimit",
     "RateLimitError",
-    "Response",
-    "Retry",
-    "SearchPager",
-    "SearchStats",
     "ServerError",
     "ServiceError",
     "StatusError",
@@ -94,13 +79,14 @@ __all__ = [
     "TLSError",
     "Trade",
     "TradeBook",
-    "TradeUpdate",
     "TradingDataError",
     "TransportError",
     "__version__",
     "analysis",
+    "charges",
     "concat",
     "dask",
+    "day_pnl",
     "execution_quality",
     "fetch_books",
     "load_env",
@@ -110,26 +96,27 @@ __all__ = [
     "realised_pnl",
     "reconcile",
     "required",
-    "run_watch",
-    "run_watch_async",
     "sandbox",
     "show_versions",
     "token_file",
     "trade_books",
+    "types",
     "unrealised_pnl",
 ]
 
 
 if TYPE_CHECKING:
-    from . import analysis, dask, sandbox
+    from . import analysis, dask, sandbox, types
     from .accounts.fetch import (
         AccountBooks,
-        BooksOfAccounts,
         fetch_books,
         order_books,
         trade_books,
     )
     from .analysis import (
+        ChargeRate,
+        charges,
+        day_pnl,
         execution_quality,
         plot,
         positions,
@@ -138,24 +125,20 @@ if TYPE_CHECKING:
         unrealised_pnl,
     )
     from .archive import Archive
-    from .books.diff import OrderChange
-    from .client.async_client import AsyncClient
+    from .client.aio import AsyncClient
     from .client.snapshot import Books
-    from .watch.callbacks import run_watch, run_watch_async
-    from .watch.updates import OrderUpdate, TradeUpdate
 
 # Imported on first use, because not every script needs asyncio, SQLite or the sandbox.
 _LAZY = {
     "AccountBooks": "accounts.fetch",
     "Archive": "archive",
-    "AsyncClient": "client.async_client",
+    "AsyncClient": "client.aio",
     "Books": "client.snapshot",
-    "BooksOfAccounts": "accounts.fetch",
-    "OrderChange": "books.diff",
-    "OrderUpdate": "watch.updates",
-    "TradeUpdate": "watch.updates",
+    "ChargeRate": "analysis",
     "analysis": "analysis",
+    "charges": "analysis",
     "dask": "dask",
+    "day_pnl": "analysis",
     "execution_quality": "analysis",
     "fetch_books": "accounts.fetch",
     "order_books": "accounts.fetch",
@@ -163,10 +146,9 @@ _LAZY = {
     "positions": "analysis",
     "realised_pnl": "analysis",
     "reconcile": "analysis",
-    "run_watch": "watch.callbacks",
-    "run_watch_async": "watch.callbacks",
     "sandbox": "sandbox",
     "trade_books": "accounts.fetch",
+    "types": "types",
     "unrealised_pnl": "analysis",
 }
 
@@ -181,9 +163,11 @@ def __getattr__(name: str) -> object:
         return value
     hint = ""
     if not name.startswith("_"):  # tools probe modules for such names
+        from . import types
         from ._util.suggestions import did_you_mean
 
-        hint = did_you_mean(name, __all__)
+        moved = f": it is tradingdata.types.{name}"
+        hint = moved if name in types.__all__ else did_you_mean(name, __all__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
 
 

@@ -1,50 +1,41 @@
-"""Books of many accounts on a Dask cluster: a data frame with one partition per account.
+"""Books of many accounts on a Dask cluster: each worker fetches a share into one archive.
 
-Creating the frame sends no request: the worker that computes a partition fetches its account. The
-graph contains no token. Workers look tokens up, so the profiles, files and variables that the
-accounts name must exist on the workers.
+The graph contains no token. Workers look tokens up, so the profiles, files and variables that the
+accounts name must exist on the workers, and the archive must have one path or address for all.
 """
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from ._util.optional_imports import require
+from ._util.validate import count
 from .accounts.client_spec import client_of, recipe_of
 from .accounts.fetch import named_accounts
-from .accounts.labelled_frames import ACCOUNT, Labelled
-from .books.book import OrderBook, TradeBook
-from .errors import TradingDataError
+from .errors import ConfigurationError, TradingDataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal
-
-    import dask.dataframe as dd
-    import pandas as pd
-
     from .accounts.client_spec import Recipe
     from .accounts.fetch import Accounts
+    from .archive import Archive, FetchedAccounts
 
-__all__ = ["order_books", "trade_books"]
-
-ERROR = "error"
-_KINDS: dict[str, Any] = {"Trade": TradeBook, "Order": OrderBook}
+__all__ = ["fetch"]
 
 
-def trade_books(
+def fetch(
     accounts: Accounts,
+    archive: Archive,
     *,
-    columns: Sequence[str] | None = None,
-    errors: Literal["raise", "keep"] = "raise",
+    share: int = 25,
+    concurrency: int = 8,
     timeout: float | None = None,
-) -> dd.DataFrame:
-    """Returns the trade books of many accounts as a Dask data frame, one partition per account.
+) -> FetchedAccounts:
+    """Fetches the order and trade books of many accounts into an archive, on Dask's workers.
 
-    Computing the frame twice fetches twice; use ``persist()`` to keep one state. The columns are
-    ``account`` and those of ``TradeBook.to_pandas()``; a computation that needs few columns loads
-    only those.
+    Runs on the current Dask client, or else as Dask is configured, and returns when all are stored.
+    Each task fetches a share of the accounts concurrently and stores it in one commit. Dask may run
+    a task again when a worker fails; books that are stored already are then stored once.
 
     Args:
         accounts: Names of profiles, or a mapping from a label to the name of a profile or to
@@ -53,116 +44,73 @@ def trade_books(
             variable; or ``access_token``, an importable function. All three are evaluated on the
             worker. A literal token is refused, because it would appear in the graph and on the
             dashboard.
-        columns: The columns to load; all if None.
-        errors: ``"raise"`` lets the error of an account fail the computation. ``"keep"`` turns it
-            into one row with the ``account`` and a text in an additional last column, ``error``.
-        timeout: Seconds for each account.
+        archive: The archive. Workers find it at the same path or address; with object storage they
+            take the credentials from their environment.
+        share: Number of accounts in each task.
+        concurrency: Maximum number of accounts that a task fetches at a time.
+        timeout: Seconds for each call.
 
     Returns:
-        A new lazy data frame.
+        The log entries by account, and the errors of the accounts that failed.
 
     Raises:
-        ConfigurationError: An account contains a token, or does not say where one is.
-        KeyError: The record has no such column.
+        ConfigurationError: An account contains a token or does not say where one is, or the archive
+            has ``storage_options``, which may contain credentials.
+        ArchiveError: A share could not be stored.
         ImportError: dask is not installed.
     """
-    return _frame("Trade", accounts, columns, errors, timeout)
+    dask = require("dask", "dask", "tradingdata.dask")
+    from .archive import FetchedAccounts
 
-
-def order_books(
-    accounts: Accounts,
-    *,
-    columns: Sequence[str] | None = None,
-    errors: Literal["raise", "keep"] = "raise",
-    timeout: float | None = None,
-) -> dd.DataFrame:
-    """Returns the order books of many accounts as a Dask data frame; see ``trade_books``."""
-    return _frame("Order", accounts, columns, errors, timeout)
-
-
-def _frame(
-    record: str,
-    accounts: Accounts,
-    columns: Sequence[str] | None,
-    errors: str,
-    timeout: float | None,
-) -> dd.DataFrame:
-    if errors not in ("raise", "keep"):
-        raise ValueError(f"errors is 'raise' or 'keep', not {errors!r}")
     recipes = {label: recipe_of(label, given) for label, given in named_accounts(accounts).items()}
-    if not recipes:
-        raise ValueError("accounts is empty: name at least one account, since each is a partition")
-    frames = require("dask.dataframe", "dask", "tradingdata.dask")
-    meta = _rows(record, {}, _with_ours(columns, errors), errors)
-    made: dd.DataFrame = frames.from_map(
-        _partition,
-        list(recipes),
-        list(recipes.values()),
-        meta=meta,
-        label=f"{record.lower()}-books",
-        columns=meta.columns.tolist(),
-        record=record,
-        errors=errors,
-        timeout=timeout,
-        # Dask identifies results by name: without this, a later call could return an older result.
-        call=uuid4().hex,
-    )
-    return made
+    if archive._store.options:
+        raise ConfigurationError(
+            "the archive has storage_options, which would appear in the task graph: set the "
+            "storage's environment variables on the workers, and open the archive without them"
+        )
+    size = count("share", share)
+    count("concurrency", concurrency)
+    labels = list(recipes)
+    task = dask.delayed(_fetch_share, pure=False)
+    tasks = [
+        task(
+            archive,
+            {label: recipes[label] for label in labels[start : start + size]},
+            concurrency,
+            timeout,
+            # Without a name of its own, a later call could return the result of this one.
+            dask_key_name=f"tradingdata-fetch-{uuid.uuid4().hex}",
+        )
+        for start in range(0, len(labels), size)
+    ]
+    found = dask.compute(*tasks)
+    fetched: dict[str, Any] = {}
+    errors: dict[str, Exception] = {}
+    for part in found:
+        fetched |= part.fetched
+        errors |= part.errors
+    return FetchedAccounts(fetched, errors)
 
 
-def _partition(
-    label: str,
-    recipe: Recipe,
-    *,
-    columns: list[str],
-    record: str,
-    errors: str,
-    timeout: float | None,
-    call: str,
-) -> pd.DataFrame:
-    """Fetches one account's book; ``call`` only distinguishes this call from others."""
-    kind = _KINDS[record]
+def _fetch_share(
+    archive: Archive, recipes: dict[str, Recipe], concurrency: int, timeout: float | None
+) -> FetchedAccounts:
+    """Fetches and stores some accounts; an account without a client is an error of its own."""
+    from .archive import FetchedAccounts
+
+    clients, errors = [], {}
     try:
-        with client_of(label, recipe) as client:
-            book = client._book(kind, timeout)
-    except TradingDataError as error:
-        error.account = error.account or label
-        if errors == "raise":
-            error.add_note(f"account {label!r}")
-            raise
-        return _failed(_rows(record, {}, columns, errors), label, error)
-    return _rows(record, {label: book}, columns, errors)
-
-
-def _rows(
-    record: str, books: dict[str, Any], columns: Sequence[str] | None, errors: str
-) -> pd.DataFrame:
-    """Returns the rows in the schema of the frame, in the order of ``columns``."""
-    pandas = require("pandas", "dask", "tradingdata.dask")
-    wanted = None if columns is None else [name for name in columns if name != ERROR]
-    frame = Labelled(_KINDS[record], books).to_pandas(wanted)
-    if errors == "keep":
-        frame[ERROR] = pandas.Series(index=frame.index, dtype=frame[ACCOUNT].dtype)
-    # Dask requests the columns that a computation needs, which may not include the account.
-    return frame if columns is None else frame[list(columns)]
-
-
-def _with_ours(columns: Sequence[str] | None, errors: str) -> list[str] | None:
-    """Returns the caller's columns between ``account`` and, if kept, ``error``."""
-    if columns is None:
-        return None
-    fields = [name for name in columns if name not in (ACCOUNT, ERROR)]
-    return [ACCOUNT, *fields, *([ERROR] if errors == "keep" else [])]
-
-
-def _failed(empty: pd.DataFrame, label: str, error: TradingDataError) -> pd.DataFrame:
-    """Returns one row with the account that failed and its error."""
-    row = empty.reindex([0])
-    for name, text in ((ACCOUNT, label), (ERROR, f"{type(error).__name__}: {error}")):
-        if name in row:
-            row[name] = row[name].astype(empty[name].dtype)
-            row.loc[0, name] = text
-    return row.reset_index(drop=True)
+        for label, recipe in recipes.items():
+            try:
+                clients.append(client_of(label, recipe))
+            except TradingDataError as error:
+                error.account = error.account or label
+                errors[label] = error
+        done = archive.fetch(clients, timeout=timeout, concurrency=concurrency)
+    finally:
+        for client in clients:
+            client.close()
+    return FetchedAccounts(done.fetched, {**errors, **done.errors})
 
 
 def __dir__() -> list[str]:

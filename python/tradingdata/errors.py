@@ -22,66 +22,26 @@ the details of the call that are known::
     +- DecodeError                            HTTP 200, malformed or undocumented body
     +- PaginationError                        a search that cannot be read to its end
     +- StockNotFoundError (also LookupError)  no stock with this symbol, code or ISIN (.nearest)
-    +- ArchiveError                           an archive file cannot be used (.file, .book)
+    +- ArchiveError                           an archive cannot be used (.file, .books)
 
-What happened is worded where an error is raised. What to do depends on the reader: an error carries
-only the code of its advice, ``hint``, for which `ADVICE` has the words of this library and the
-command line has its own.
+What to do names the argument and the environment variable, for a script and a terminal alike.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
+from . import _core
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-#: The advice of each hint. Names in braces are attributes of the error.
-ADVICE = {
-    "access_token": "pass access_token=, set TRADINGDATA_ACCESS_TOKEN, or assign "
-    "client.access_token",
-    "account_label": "create it with Client(account=...), otherwise records may be duplicated",
-    "base_url": "check base_url",
-    "ca_file": "pass the PEM file of the authorities that you trust as ca_file=",
-    "clock": "check this machine's clock, or notify the service",
-    "confirm": "read again with all(confirm=True), or narrow the query",
-    "create_archive": "check the path, restore a backup, or create an archive with create=True",
-    "duplicates": "keep one of each with td.TradeBook(dict.fromkeys(trades)) if they are equal",
-    "fewer_requests": "make fewer requests, or pass rate_limit=",
-    "locked": "try again later, or wait longer with Archive(path, timeout=...)",
-    "max_body": "pass a larger max_body= if such a response is right",
-    "missing_ok": "fetch or add them, choose other days, or pass missing_ok=True",
-    "missing_value": "see trades.issues, then leave such rows out with td.TradeBook(t for t in "
-    "trades if t.{name} is not None), or correct them",
-    "network": "check base_url, DNS, the network and its firewall",
-    "new_token": "assign a new one to client.access_token",
-    "permissions": "check the account's permissions",
-    "proxy": 'check proxy= or the environment\'s https_proxy, or pass proxy="" to connect directly',
-    "query": "narrow the query, or pass a larger page_size=",
-    "side_codes": "pass the codes of the service as buy= and sell=",
-    "smaller_pages": "read again with a smaller page_size",
-    "timeout": "make fewer requests, or pass a longer timeout=",
-    "token_file": "check access_token_file, or the path of td.token_file()",
-    "try_later": "try again later",
-    "url_format": "pass an address like https://api.example.com",
-}
-
-
-def text_of(error: BaseException, advice: Mapping[str, str] = ADVICE) -> str:
-    """Returns what happened and, if the error has a hint, what to do."""
-    hint = getattr(error, "hint", None)
-    if hint is None:
-        return str(error)
-    separator = "; " if ": " in error.args[0] else ": "
-    return f"{error.args[0]}{separator}{advice[hint].format_map(vars(error))}"
+    from collections.abc import Sequence
 
 
 class TradingDataError(Exception):
     """Base class of all errors that this package defines.
 
     Attributes:
-        hint: The code of the advice, a key of ``ADVICE``, or ``None``. ``error.args[0]`` is the
-            message without the advice.
         status_code: The HTTP status, or ``None`` without a response.
         account: The client's label for the account, or ``None``.
         attempts: Number of requests sent for this call.
@@ -97,7 +57,6 @@ class TradingDataError(Exception):
         self,
         message: str = "",
         *,
-        hint: str | None = None,
         status_code: int | None = None,
         account: str | None = None,
         attempts: int = 0,
@@ -111,7 +70,6 @@ class TradingDataError(Exception):
         page: int | None = None,
     ) -> None:
         super().__init__(message)
-        self.hint = hint
         self.status_code = status_code
         self.account = account
         self.attempts = attempts
@@ -125,9 +83,6 @@ class TradingDataError(Exception):
         self.page = page
         self.page_size: int | None = None
         self.received: Any = None  # a StockList; its module is in a layer above this one
-
-    def __str__(self) -> str:
-        return super().__str__() if self.hint is None else text_of(self)
 
 
 class ConfigurationError(TradingDataError, ValueError):
@@ -246,7 +201,7 @@ class ArchiveError(TradingDataError):
 
     Attributes:
         file: The path of the archive.
-        book: The book that could not be added, so that it can be saved elsewhere, or ``None``.
+        books: The books that could not be stored, so that they can be saved elsewhere.
         missing: The requested days that were never fetched, as ``Archive.missing`` lists them.
     """
 
@@ -255,20 +210,14 @@ class ArchiveError(TradingDataError):
     ) -> None:
         super().__init__(message, retryable=retryable, **details)
         self.file = file
-        self.book: Any = None
+        self.books: tuple[Any, ...] = ()
         self.missing: tuple[Any, ...] = ()
 
 
 class DataWarning(UserWarning):
-    """Values of a response were lost or missing, or rows may be; ``book.issues`` lists values.
+    """Values of a response were lost or missing, or rows may be; ``book.issues`` lists values."""
 
-    Attributes:
-        hint: The code of the advice, as in ``TradingDataError``.
-    """
 
-    def __init__(self, message: str = "", *, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return super().__str__() if self.hint is None else text_of(self)
+# The core raises these classes. It is loaded once in a process, so a second copy of the package,
+# imported after the first one was removed from sys.modules, takes the classes of the first.
+sys.modules[__name__] = _core.errors_of(sys.modules[__name__])

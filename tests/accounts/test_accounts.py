@@ -52,34 +52,58 @@ def test_a_mapping_of_arguments_a_list_of_profiles_and_clients_are_the_same(
     names = profiles(service, tmp_path, monkeypatch)
     by_arguments = td.trade_books(arguments(service))
     expected = {label: service.client(label).trade_book() for label in names}
-    assert by_arguments.books == expected
-    assert list(by_arguments.books) == list(names)
+    assert by_arguments == expected
+    assert list(by_arguments) == list(names)
     assert by_arguments.errors == {}
-    assert td.trade_books(names).books == expected
-    assert (
-        td.trade_books({f"of {name}": name for name in names}).books["of desk2"]
-        == (expected["desk2"])
-    )
+    assert td.trade_books(names) == expected
+    assert td.trade_books({f"of {name}": name for name in names})["of desk2"] == (expected["desk2"])
     clients = {name: service.client(name) for name in names}
-    assert td.trade_books(clients).books == expected
+    assert td.trade_books(clients) == expected
     assert not any(client.closed for client in clients.values())
-    response = by_arguments.books["desk2"].response
+    response = by_arguments["desk2"].response
     assert response is not None
     assert response.account == "desk2"
 
 
 def test_order_books_too(service: sandbox.Service) -> None:
     found = td.order_books(arguments(service))
-    assert {label: len(book) for label, book in found.books.items()} == dict.fromkeys(LABELS, 12)
+    assert {label: len(book) for label, book in found.items()} == dict.fromkeys(LABELS, 12)
     assert list(found.to_pandas())[:2] == ["account", "client_id"]
 
 
 def test_both_books_of_each_account_agree(service: sandbox.Service) -> None:
-    orders, trades = td.fetch_books(arguments(service))
-    assert list(orders.books) == list(trades.books) == list(LABELS)
+    both = td.fetch_books(arguments(service))
+    orders, trades = both.orders, both.trades
+    assert list(both) == list(orders) == list(trades) == list(LABELS)
     for label in LABELS:
-        assert td.reconcile(orders.books[label], trades.books[label]).agrees
+        assert both[label] == (orders[label], trades[label])
+        assert td.reconcile(orders[label], trades[label]).agrees
     assert (orders.errors, trades.errors) == ({}, {})
+
+
+def test_pairs_of_books_are_no_single_table(service: sandbox.Service) -> None:
+    both = td.fetch_books(arguments(service))
+    for use in (both.to_pandas, both.to_dicts, both.filter):
+        with pytest.raises(TypeError, match=r"use `\.orders` or `\.trades`"):
+            use()
+    assert [line.split() for line in repr(both).splitlines()[3:]] == [
+        [label, "12", str(len(both[label].trades))] for label in LABELS
+    ]
+    with pytest.raises(AttributeError, match="single OrderBook"):
+        _ = both.orders.trades  # type: ignore[misc]
+
+
+def test_a_failed_account_is_a_key_error_that_names_its_error(service: sandbox.Service) -> None:
+    accounts = arguments(service)
+    accounts["desk2"]["access_token"] = "expired"
+    with pytest.warns(td.DataWarning):
+        found = td.trade_books(accounts)
+    assert "desk2" not in found
+    with pytest.raises(KeyError, match=r"'desk2' failed, see `\.errors`") as caught:
+        found["desk2"]
+    assert isinstance(caught.value.__cause__, td.AuthenticationError)
+    with pytest.raises(KeyError, match="desk9"):
+        found["desk9"]
 
 
 def test_an_account_whose_books_cannot_be_had_is_missing_from_both(
@@ -90,15 +114,15 @@ def test_an_account_whose_books_cannot_be_had_is_missing_from_both(
     with pytest.warns(td.DataWarning, match="1 account failed: desk2") as caught:
         both = td.fetch_books(accounts)
     assert [warning.filename for warning in caught] == [__file__]
-    assert list(both.orders.books) == list(both.trades.books) == ["desk1", "desk3"]
+    assert list(both.orders) == list(both.trades) == ["desk1", "desk3"]
     assert both.orders.errors == both.trades.errors
     assert isinstance(both.trades.errors["desk2"], td.AuthenticationError)
 
 
 def test_one_frame_has_the_account_first(service: sandbox.Service) -> None:
     found = td.trade_books(arguments(service))
-    whole = td.concat(list(found.books.values()))
-    labels = [label for label, book in found.books.items() for _ in book]
+    whole = td.concat(list(found.values()))
+    labels = [label for label, book in found.items() for _ in book]
     pandas, polars, arrow = found.to_pandas(), found.to_polars(), found.to_arrow()
     assert pandas.columns.tolist() == polars.columns == arrow.column_names
     assert polars.columns == ["account", *whole.columns]
@@ -129,15 +153,15 @@ def test_a_bad_account_is_visible_and_stops_no_other(service: sandbox.Service) -
     ) as reported:
         found = td.trade_books(accounts)
     assert reported[0].filename == __file__
-    assert list(found.books) == ["desk1", "desk3"]
+    assert list(found) == ["desk1", "desk3"]
     assert found.to_pandas()["account"].unique().tolist() == ["desk1", "desk3"]
     assert isinstance(found.errors["desk2"], td.AuthenticationError)
     assert found.errors["desk2"].account == "desk2"
     assert "2 accounts, 1 account failed: desk2 (AuthenticationError)" in repr(found)
     assert [line.split() for line in repr(found).splitlines()[3:]] == [
         ["desk2", "AuthenticationError"],
-        ["desk1", str(len(found.books["desk1"]))],
-        ["desk3", str(len(found.books["desk3"]))],
+        ["desk1", str(len(found["desk1"]))],
+        ["desk3", str(len(found["desk3"]))],
     ]
     assert "<td>AuthenticationError</td>" in found._repr_html_()
     with pytest.raises(td.AuthenticationError):
@@ -154,7 +178,7 @@ def test_the_schema_is_the_same_when_all_failed_or_nobody_traded(
     )
     service.advance_to("09:00")
     empty, none = td.trade_books(arguments(service)), td.trade_books([])
-    assert (len(failed.errors), len(empty.books)) == (3, 3)
+    assert (len(failed.errors), len(empty)) == (3, 3)
     for found in (failed, empty, none):
         assert found.to_pandas().dtypes.equals(full.to_pandas().dtypes)
         assert found.to_polars().schema == full.to_polars().schema
@@ -176,9 +200,9 @@ def test_the_token_of_the_environment_serves_no_several_accounts(
     monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", service.token())
     without = {label: {"base_url": service.base_url} for label in LABELS}
     found = td.trade_books(without)
-    assert found.books == {}
+    assert found == {}
     assert "no access token of its own" in str(found.errors["desk1"])
-    assert len(td.trade_books({"desk1": without["desk1"]}).books) == 1
+    assert len(td.trade_books({"desk1": without["desk1"]})) == 1
 
 
 def test_what_is_no_account_is_refused(service: sandbox.Service) -> None:

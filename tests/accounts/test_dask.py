@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import importlib
-import pickle
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,10 +31,6 @@ def service() -> Iterator[sandbox.Service]:
         yield running
 
 
-def books(accounts: object, **options: Any) -> Any:
-    return tradingdata.dask.trade_books(accounts, **options)  # type: ignore[arg-type]
-
-
 def with_files(service: sandbox.Service, folder: Path) -> Accounts:
     """Accounts whose tokens are in files."""
     for label in service.accounts:
@@ -43,66 +41,32 @@ def with_files(service: sandbox.Service, folder: Path) -> Accounts:
     }
 
 
-def test_to_make_the_frame_asks_nothing_and_its_schema_holds(
-    service: sandbox.Service, tmp_path: Path
-) -> None:
-    accounts = with_files(service, tmp_path)
-    frames: list[Any] = [books(accounts), tradingdata.dask.order_books(accounts)]
-    for frame in frames:
-        assert len(service.requests) == 0
-        assert frame.npartitions == 4
-        found = frame.compute()
-        assert found.dtypes.equals(frame.dtypes)
-        assert found["account"].unique().tolist() == list(service.accounts)
-        assert len(service.requests) == 4
-        service.requests.clear()
+def fetched(folder: Path, accounts: object, **options: Any) -> Any:
+    """An archive, and the result of fetching the accounts into it."""
+    archive = td.Archive(folder / "books")
+    return archive, tradingdata.dask.fetch(accounts, archive, **options)  # type: ignore[arg-type]
 
 
-def test_the_rows_are_those_of_the_books(service: sandbox.Service, tmp_path: Path) -> None:
-    found = books(with_files(service, tmp_path)).compute()
-    expected = td.trade_books({label: service.client(label) for label in service.accounts})
-    assert found.reset_index(drop=True).equals(expected.to_pandas().astype(found.dtypes))
-
-
-def test_columns_are_picked_and_a_computation_takes_those_it_needs(
-    service: sandbox.Service, tmp_path: Path
-) -> None:
-    accounts = with_files(service, tmp_path)
-    frame = books(accounts, columns=["symbol", "trade_value"])
-    assert frame.compute().columns.tolist() == ["account", "symbol", "trade_value"]
-    whole = books(accounts)
-    total = whole.groupby("account")["trade_value"].sum().compute()
+def test_each_account_is_in_the_archive(service: sandbox.Service, tmp_path: Path) -> None:
+    archive, found = fetched(tmp_path, with_files(service, tmp_path), share=3)
+    assert list(found.fetched) == list(service.accounts)
+    assert found.errors == {}
     for label in service.accounts:
-        value = sum(trade.trade_value or 0 for trade in service.client(label).trade_book())
-        assert total[label] == pytest.approx(value)
-    with pytest.raises(KeyError, match="has no field 'price'"):
-        books(accounts, columns=["price"])
+        client = service.client(label)
+        assert list(archive.trades(account=label)) == list(client.trade_book())
+    assert len(archive.files("trades")) == 2, "a commit for each share"
 
 
-def test_each_call_asks_anew(service: sandbox.Service, tmp_path: Path) -> None:
-    """A cluster takes equal names for one result: a response of an hour ago must not come back."""
-    accounts = with_files(service, tmp_path)
-    names = {books(accounts)._name for _ in range(3)}
-    assert len(names) == 3
-
-
-def test_a_bad_account_is_the_error_or_a_row(service: sandbox.Service, tmp_path: Path) -> None:
+def test_a_bad_account_is_an_error_of_its_own(service: sandbox.Service, tmp_path: Path) -> None:
     accounts = with_files(service, tmp_path)
     (tmp_path / "desk3").write_text("expired")
+    archive, found = fetched(tmp_path, accounts)
+    assert list(found.errors) == ["desk3"]
+    assert list(found.fetched) == ["desk1", "desk2", "desk4"]
     with pytest.raises(td.AuthenticationError) as caught:
-        books(accounts).compute()
+        found.raise_errors()
     assert caught.value.account == "desk3"
-    assert caught.value.__notes__ == ["account 'desk3'"]
-    assert "desk3" in pickle.loads(pickle.dumps(caught.value)).__notes__[0]
-    frame = books(accounts, errors="keep")
-    found = frame.compute()
-    assert found.dtypes.equals(frame.dtypes)
-    assert found.columns[-1] == "error"
-    bad = found[found["error"].notna()]
-    assert bad["account"].tolist() == ["desk3"]
-    assert bad["error"].iloc[0].startswith("AuthenticationError: POST /api/v1/trade/book: HTTP 401")
-    assert bad.drop(columns=["account", "error"]).isna().all(axis=None)
-    assert set(found[found["error"].isna()]["account"]) == {"desk1", "desk2", "desk4"}
+    assert {entry.account for entry in archive.fetches() if not entry.ok} == {"desk3"}
 
 
 def test_tokens_may_come_from_profiles_variables_and_functions(
@@ -125,16 +89,25 @@ def test_tokens_may_come_from_profiles_variables_and_functions(
         "variable": {**url, "access_token_variable": "TOKEN_OF_DESK1"},
         "function": {**url, "access_token": tokens_of_mine.desk1},
     }
-    found = books(accounts).compute()
-    assert found.groupby("account").size().nunique() == 1
-    assert set(found["account"]) == set(accounts)
-    assert len(books(["p1"]).compute()) * 3 == len(found)
+    archive, found = fetched(tmp_path, accounts)
+    assert set(found.fetched) == set(accounts)
+    counts = archive.sql("SELECT count(*) FROM trades GROUP BY account")
+    assert len(counts) == 3
+    assert len(set(counts)) == 1
 
 
 def refused(account: object) -> str:
+    archive: Any = SimpleNamespace(_store=SimpleNamespace(options=None))
     with pytest.raises(td.ConfigurationError) as caught:
-        books({"desk1": account})
+        tradingdata.dask.fetch({"desk1": account}, archive)
     return str(caught.value)
+
+
+def test_credentials_of_the_storage_stay_out_of_the_graph() -> None:
+    archive: Any = SimpleNamespace(_store=SimpleNamespace(options={"secret": "canary"}))
+    with pytest.raises(td.ConfigurationError, match="storage_options") as caught:
+        tradingdata.dask.fetch(["p1"], archive)
+    assert "canary" not in str(caught.value)
 
 
 def test_what_holds_a_token_is_refused_without_showing_it(service: sandbox.Service) -> None:
@@ -164,10 +137,6 @@ def test_an_account_says_where_its_token_is_and_says_it_once(service: sandbox.Se
     assert "access_token_variable must be the name of an environment variable" in reported
     assert "canary" not in reported
     assert "has an unknown option 'tokn'" in refused({**url, "tokn": "x"})
-    with pytest.raises(ValueError, match="accounts is empty"):
-        books([])
-    with pytest.raises(ValueError, match="errors is 'raise' or 'keep', not 'ignore'"):
-        books(["p1"], errors="ignore")
 
 
 def test_a_token_that_is_not_on_the_worker_is_reported(
@@ -175,26 +144,27 @@ def test_a_token_that_is_not_on_the_worker_is_reported(
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(tmp_path / "none.toml"))
     url = {"base_url": service.base_url}
-    frame = books(
+    _, found = fetched(
+        tmp_path,
         {
             "a": {**url, "access_token_variable": "NOT_SET_ANYWHERE"},
             "b": {**url, "access_token_file": str(tmp_path / "no-file")},
             "c": "no-profile",
         },
-        errors="keep",
     )
-    errors = frame.compute()["error"].tolist()
-    failed = "AuthenticationError: the access_token function failed: "
-    assert errors[0].startswith(f"{failed}NOT_SET_ANYWHERE is not set")
-    assert errors[1].startswith(f"{failed}the token file cannot be read")
-    assert "ConfigurationError: there is no profile file" in errors[2]
+    errors = {label: str(error) for label, error in found.errors.items()}
+    failed = "the access_token function failed: "
+    assert errors["a"].startswith(f"{failed}NOT_SET_ANYWHERE is not set")
+    assert errors["b"].startswith(f"{failed}the token file cannot be read")
+    assert "there is no profile file" in errors["c"]
 
 
 @pytest.mark.parametrize("accounts", [6, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # what distributed itself warns of is not ours
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_on_a_cluster_of_processes(accounts: int, tmp_path: Path) -> None:
-    """Tokens, tasks as the scheduler holds them, one bad account, and a day without a time zone."""
+    """A worker is killed on the way; each record is there once, and no token in the graph."""
     with (
         sandbox.start(accounts=accounts, orders=8) as service,
         distributed.LocalCluster(
@@ -204,29 +174,28 @@ def test_on_a_cluster_of_processes(accounts: int, tmp_path: Path) -> None:
     ):
         given = with_files(service, tmp_path)
         (tmp_path / "desk2").write_text("expired")
-        frame = books(given, errors="keep")
-        kept = frame.persist()
-        distributed.wait(kept)
-        # As the scheduler holds it, and the dashboard shows it.
-        reported = client.run_on_scheduler(
-            lambda dask_scheduler: "\n".join(
-                f"{key} {task.run_spec!r} {cloudpickle.dumps(task.run_spec)!r}"
-                for key, task in dask_scheduler.tasks.items()
-            )
-        )
-        assert "trade-books" in reported
+        archive = td.Archive(tmp_path / "books")
+        graphs: list[str] = []
+        submit = client._graph_to_futures
+
+        def watched(*arguments: Any, **options: Any) -> Any:
+            graph = options["expr"] if "expr" in options else arguments[0]
+            graphs.append(f"{cloudpickle.dumps(graph)!r}")
+            worker = next(iter(cluster.workers.values()))
+            threading.Timer(0.3, lambda: os.kill(worker.pid, signal.SIGKILL)).start()
+            return submit(*arguments, **options)
+
+        client._graph_to_futures = watched
+        found = tradingdata.dask.fetch(given, archive, share=max(1, accounts // 8))
+        assert graphs
         tokens = [service.token(label) for label in service.accounts]
-        assert not [token for token in tokens if token in reported]
-        workers = {worker for who in client.who_has().values() for worker in who}
-        assert len(workers) == 2
-        found = kept.compute()
-        assert sorted(set(found["account"])) == sorted(service.accounts)
-        bad = found[found["error"].notna()]
-        assert bad["account"].tolist() == ["desk2"]
-        good = found[found["error"].isna()]
-        assert len(set(good["client_id"])) == accounts - 1
-        assert (good["exch_trade_time"].dt.date == dt.date(2026, 11, 20)).all()
-        assert len(service.requests) == accounts
-        with pytest.raises(td.AuthenticationError) as caught:
-            books(given).compute()
-        assert "desk2" in caught.value.__notes__[0]
+        assert not [token for token in tokens if any(token in graph for graph in graphs)]
+        assert list(found.errors) == ["desk2"]
+        assert len(found.fetched) == accounts - 1
+        rows = archive.sql(
+            "SELECT account, count(*), count(DISTINCT trade_no || order_no) FROM trades GROUP BY 1",
+            missing_ok=True,
+        )
+        assert {account for account, _, _ in rows} == set(service.accounts) - {"desk2"}
+        assert all(count == distinct > 0 for _, count, distinct in rows)
+        assert archive.verify() > 0

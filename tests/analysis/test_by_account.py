@@ -41,19 +41,19 @@ def test_every_row_has_the_label_of_its_account(service: sandbox.Service) -> Non
         td.reconcile(orders, trades),
         td.execution_quality(orders, trades),
     ]
-    clients = {book[0].client_id: label for label, book in trades.books.items()}
+    clients = {book[0].client_id: label for label, book in trades.items()}
     for table in tables:
         assert {row.account for row in table} == set(LABELS)
         assert all(clients[row.client_id] == row.account for row in table)
         assert table.columns[0] == "account"
     for label in LABELS:
-        alone = td.realised_pnl(trades.books[label])
+        alone = td.realised_pnl(trades[label])
         assert [row for row in pnl if row.account == label] == list(alone)
 
 
 def test_books_by_label_are_taken_too(service: sandbox.Service) -> None:
     trades = td.trade_books(arguments(service))
-    assert td.realised_pnl(trades.books) == td.realised_pnl(trades)
+    assert td.realised_pnl(dict(trades)) == td.realised_pnl(trades)
     assert len(td.realised_pnl({})) == 0
     wrong: list[Any] = [{"desk1": td.OrderBook()}, {1: td.TradeBook()}, [td.TradeBook()], None]
     for given in wrong:
@@ -70,7 +70,7 @@ def test_an_account_that_failed_is_an_error_and_no_part_of_a_sum(service: sandbo
     for calculate in (td.positions, td.realised_pnl):
         with pytest.raises(td.AuthenticationError):
             calculate(trades)
-    assert {row.account for row in td.positions(trades.books)} == {"desk1", "desk2"}
+    assert {row.account for row in td.positions(dict(trades))} == {"desk1", "desk2"}
 
 
 def test_a_book_has_the_label_of_the_client_that_fetched_it(service: sandbox.Service) -> None:

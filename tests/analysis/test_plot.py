@@ -122,20 +122,6 @@ def test_a_chart_is_drawn_on_the_axes_given(name: str, books: Any) -> None:
     assert dict(mpl.rcParams) == before
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_chart_is_transparent_and_jupyter_adds_no_background(name: str, books: Any) -> None:
-    """IPython asks for a background if all tick labels are on one side of half lightness."""
-    ax = charts(*books)[name]()
-    drawn(ax)
-    assert ax.figure.get_facecolor()[3] == ax.get_facecolor()[3] == 0
-    labels = [*ax.get_xticklabels(), *ax.get_yticklabels()]
-    weights = (0.299, 0.587, 0.114)
-    light = {
-        sum(w * c for w, c in zip(weights, to_rgb(x.get_color()), strict=True)) for x in labels
-    }
-    assert {value > 0.5 for value in light} == {True, False}
-
-
 def contrast(one: str, other: str) -> float:
     """WCAG 2: from 1 to 21."""
 
@@ -149,8 +135,15 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("page", ["#ffffff", "#111111"])
-def test_every_colour_is_legible_on_light_and_dark(page: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chart_brings_its_paper(name: str, books: Any) -> None:
+    ax = charts(*books)[name]()
+    assert to_hex(ax.figure.get_facecolor()) == to_hex(ax.get_facecolor()) == style.PAPER
+    texts = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.title, *ax.texts]
+    assert {text.get_color() for text in texts} == {style.INK}
+
+
+def test_every_colour_is_legible_on_the_paper() -> None:
     statuses = ["Pending", "Success", "Error", "Cancelled", "Expired", "Modified", "Open"]
     colours = [
         style.BOUGHT,
@@ -159,8 +152,8 @@ def test_every_colour_is_legible_on_light_and_dark(page: str) -> None:
         style.LOSS,
         *map(style.status_colour, statuses),
     ]
-    assert [colour for colour in colours if contrast(colour, page) < 3] == []
-    assert min(contrast(ink, page) for ink in (style.INK, style.INK_Y)) > 3.9
+    assert [colour for colour in colours if contrast(colour, style.PAPER) < 3] == []
+    assert contrast(style.INK, style.PAPER) >= 4.5
 
 
 def test_a_side_and_a_status_have_one_colour_in_all_charts(books: Any) -> None:
@@ -187,7 +180,8 @@ def test_a_side_and_a_status_have_one_colour_in_all_charts(books: Any) -> None:
 
 def test_the_time_axis_is_the_session(books: Any) -> None:
     orders, trades = books
-    for ax in (plot.pnl_curve(trades), plot.blotter(orders), plot.fills(trades)):
+    in_hours = orders.filter(off_mkt_flag="0")
+    for ax in (plot.pnl_curve(trades), plot.blotter(in_hours), plot.fills(trades)):
         low, high = (dates.num2date(at).replace(tzinfo=None) for at in ax.get_xlim())
         assert low == datetime.combine(DAY, time(9, 15))
         assert high == datetime.combine(DAY, time(15, 30))
@@ -240,7 +234,7 @@ def test_the_bars_add_up_to_the_book(books: Any) -> None:
     assert sum(bar.get_height() for bar in plot.blotter(orders).patches) == len(orders)
 
 
-def test_exposure_is_drawn_largest_first_with_the_sums_of_all(books: Any) -> None:
+def test_exposure_is_drawn_largest_first_and_adds_nothing_up(books: Any) -> None:
     pnl = td.realised_pnl(books[1])
     prices = {trade.security_id: trade.traded_price for trade in books[1]}
     value = td.unrealised_pnl(pnl.open_lots, prices)
@@ -249,8 +243,7 @@ def test_exposure_is_drawn_largest_first_with_the_sums_of_all(books: Any) -> Non
     assert (
         widths == sorted((row.market_value for row in value), key=lambda each: -abs(each or 0))[:3]
     )
-    assert f"gross {amount(value.exposure.gross)}" in ax.get_title()
-    assert f"3 of {len(value)} shown" in ax.get_title()
+    assert ax.get_title() == f"Open quantities, 3 of {len(value)} shown"
 
 
 def test_the_share_filled_is_that_of_all_orders(books: Any) -> None:

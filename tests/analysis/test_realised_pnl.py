@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tradingdata as td
 from analysis_samples import TRADE, at, book, on_day, paise, trade, trades
 from tradingdata.analysis import Lot
-from tradingdata.analysis.security_key import KEY
+from tradingdata.analysis.keys import KEY
 
 NOON = dt.datetime(2026, 11, 19, 12, tzinfo=ZoneInfo("Asia/Kolkata"))
 LOT: dict[str, Any] = {name: TRADE[name] for name in KEY} | {"quantity": 10, "value": 900.0}
@@ -103,7 +103,7 @@ def test_without_shorts_a_sale_of_holdings_is_listed_and_not_realised(shorts: An
     ]
     assert (result[0].unmatched_quantity, result[0].unmatched_value) == (12, 1220.0)
     assert {lot.side for lot in result.unmatched} == {"unmatched"}
-    assert "12 sold without an opening (see .unmatched)" in repr(result)
+    assert "2 sales without an opening (see .unmatched)" in repr(result)
     assert "realised 60.00 before charges" in repr(result)
 
 

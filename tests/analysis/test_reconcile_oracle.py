@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from analysis_samples import at, order, trade
-from tradingdata.analysis.security_key import KEY
+from tradingdata.analysis.keys import KEY
 
 LOT = 25
 CHANGES: dict[str, dict[str, Any]] = {

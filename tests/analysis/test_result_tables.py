@@ -99,9 +99,12 @@ def test_it_is_indexed_and_iterated_as_a_list() -> None:
     rows = list(many)
     assert [row.buy_quantity for row in rows] == list(range(1, 8))
     assert many[-1] == rows[-1]
-    assert many[1:6:2] == rows[1:6:2]
+    assert list(many[1:6:2]) == rows[1:6:2]
+    assert isinstance(many[1:6:2], td.analysis.Positions)
+    assert many[1:3].days == many.days
+    assert [row.buy_quantity for row in many.sort("-buy_quantity")] == [7, 6, 5, 4, 3, 2, 1]
     assert rows[3] in many
-    with pytest.raises(IndexError, match="row 7 of a result of 7"):
+    with pytest.raises(IndexError, match="row 7 of a table of 7"):
         many[7]
     with pytest.raises(AttributeError):
         rows[0].buy_quantity = 5  # type: ignore[misc]
@@ -128,7 +131,8 @@ def test_it_takes_the_arrow_stream() -> None:
 
 def test_a_terminal_shows_what_tells_most() -> None:
     shown = repr(FULL)
-    assert shown.startswith("RealisedPnl: 1 row, realised 83.75 before charges, 2 sold without")
+    assert shown.startswith("RealisedPnl: 2026-11-20: 1 row, realised 83.75 before charges,")
+    assert "1 sale without an opening" in shown
     assert "<Infosys> & co" in shown
     assert "client_id" not in shown
     assert "more columns" in shown
@@ -228,11 +232,9 @@ def test_long_results_begin_with_their_largest_rows(monkeypatch: pytest.MonkeyPa
     assert lines[13].strip() == "… 20 more"
 
 
-def test_whole_quantities_have_no_fraction() -> None:
+def test_quantities_of_orders_are_numbers_as_in_a_book() -> None:
     checks = td.reconcile(ORDERS, book(trade(1, "B", 10, 1000.0)))
-    assert checks.to_csv(None, ["orders_quantity", "trades_quantity"]).splitlines()[1] == "10,10"
-    quality = td.execution_quality(ORDERS, book(trade(1, "B", 10, 1000.0)))
-    assert quality.to_csv(None, ["quantity", "filled"]).splitlines()[1] == "10,10"
+    assert checks.to_csv(None, ["orders_quantity", "trades_quantity"]).splitlines()[1] == "10.0,10"
     half = td.OrderBook([order(1, 2.5, 100.0)])
     assert td.reconcile(half, book()).to_dicts(["orders_quantity"]) == [{"orders_quantity": 2.5}]
 
@@ -257,9 +259,12 @@ def test_no_total_is_shown_without_a_sum_in_it(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_flat_positions_are_not_counted_as_open() -> None:
-    assert repr(td.positions(MIXED)).startswith("Positions: 0 open positions, 4 flat\n")
-    assert repr(td.positions(MIXED[:3])).startswith("Positions: 1 open position, 1 flat\n")
-    assert repr(td.positions(MIXED[2:3])).startswith("Positions: 1 open position\n")
+    day = "Positions: 2026-11-20, "
+    assert repr(td.positions(MIXED)).startswith(f"{day}0 open positions, 4 flat\n")
+    assert repr(td.positions(MIXED[:3])).startswith(
+        "Positions: 2026-11-20, 1 open position, 1 flat\n"
+    )
+    assert repr(td.positions(MIXED[2:3])).startswith(f"{day}1 open position\n")
 
 
 def test_differences_are_not_hidden_by_what_agrees() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from analysis_samples import TRADE, book, paise, trade, trades
-from tradingdata.analysis.security_key import KEY
+from tradingdata.analysis.keys import KEY
 
 LONG_AND_SHORT = td.realised_pnl(
     book(
@@ -38,8 +38,10 @@ def test_lots_of_both_sides_are_valued() -> None:
     assert (owed.quantity, owed.value, owed.average) == (-20, -4000.0, 200.0)
     assert (owed.market_value, owed.unrealised) == (-4200.0, -200.0)
     assert result.unrealised == -162.0
-    assert result.exposure == (1188.0, -4200.0, 5388.0, -3012.0)
-    assert result.exposure._fields == ("long", "short", "gross", "net")
+    assert [(row.kind, row.symbol, row.bought, row.sold, row.net) for row in result.exposure] == [
+        ("shares", "TCS", 0.0, -4200.0, -4200.0),
+        ("shares", "INFY", 1188.0, 0.0, 1188.0),
+    ]
     assert "2 rows, unrealised -162.00 before charges" in repr(result)
 
 
@@ -50,14 +52,14 @@ def test_a_missing_price_is_reported_and_not_zero() -> None:
         owed = by_security(result)["11"]
         assert (owed.price, owed.market_value, owed.unrealised) == (None, None, None)
         assert (owed.quantity, owed.value) == (-20, -4000.0)
-        assert result.unpriced == [owed]
-        assert (result.unrealised, result.exposure.gross) == (38.0, 1188.0)
+        assert list(result.unpriced) == [owed]
+        assert (result.unrealised, result.exposure.to_dict()["net"]) == (38.0, [1188.0])
         assert "1 without a price, in no sum (see .unpriced)" in repr(result)
 
 
 def test_a_price_of_zero_is_a_price() -> None:
     result = td.unrealised_pnl(LONG_AND_SHORT, {"10": 0, "11": 0.0})
-    assert (result.unrealised, result.unpriced) == (-1150.0 + 4000.0, [])
+    assert (result.unrealised, len(result.unpriced)) == (-1150.0 + 4000.0, 0)
 
 
 def test_prices_come_from_a_mapping_a_series_or_a_function() -> None:
@@ -200,7 +202,8 @@ def test_profit_is_cash_plus_market_value(made: list[td.Trade], units: dict[str,
     trade_book = td.TradeBook(made)
     pnl = td.realised_pnl(trade_book)
     result = td.unrealised_pnl(pnl, prices=prices_of(prices))
-    cash, long, short = Fraction(0), Fraction(0), Fraction(0)
+    cash, held = Fraction(0), Fraction(0)
+    exposed: dict[Any, list[Fraction]] = {}
     net: dict[Any, int] = {}
     for row in made:
         sign = 1 if row.txn_type == "B" else -1
@@ -209,10 +212,17 @@ def test_profit_is_cash_plus_market_value(made: list[td.Trade], units: dict[str,
         net[key] = net.get(key, 0) + sign * (row.quantity or 0)
     for key, quantity in net.items():
         value = Fraction(str(prices[str(key[3])])) * quantity
-        long, short = long + max(value, Fraction(0)), short + min(value, Fraction(0))
+        held += value
     realised, unrealised = (Fraction(str(part)) for part in (pnl.realised, result.unrealised))
-    assert realised + unrealised == cash + long + short
-    assert result.exposure == tuple(map(float, (long, short, long - short, long + short)))
+    assert realised + unrealised == cash + held
+    for open_ in result:
+        value = Fraction(str(prices[open_.security_id])) * open_.quantity
+        sums = exposed.setdefault((open_.kind, open_.symbol), [Fraction(0)] * 2)
+        sums[value < 0] += value
+    assert {(row.kind, row.symbol): [row.bought, row.sold, row.net] for row in result.exposure} == {
+        key: [float(bought), float(sold), float(bought + sold)]
+        for key, (bought, sold) in exposed.items()
+    }
     # By position, what was realised and what was not fall elsewhere, but not their sum.
     by_position = td.unrealised_pnl(td.positions(trade_book), prices_of(prices))
     assert by_position.exposure == result.exposure

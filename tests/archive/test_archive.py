@@ -1,12 +1,17 @@
-"""An archive: what goes in comes back, once, whole, and under its own day."""
+"""An archive gives back what it was given: responses, states, failures and labels."""
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
-import json
+import importlib
+import itertools
+import os
 import pickle
-from dataclasses import replace
+import stat
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,212 +20,348 @@ from archiving import (
     DAY,
     archive_with,
     clock,
-    content,
     counts,
+    numbers,
+    order,
     order_response,
     response,
     trade,
     trade_response,
 )
-from private_files import is_private
-from sample_records import PAN
-from service import as_json, envelope, orders, trades
-from systems import WINDOWS
+from tradingdata import sandbox
 
 
-def test_both_books_come_back_as_they_were_fetched(tmp_path: Path) -> None:
-    archive = td.Archive(tmp_path / "books.sqlite")
-    with td.sandbox.start(orders=40) as service, service.client() as client:
-        done = archive.fetch(client)
-        assert archive.trades() == client.trade_book()
-        assert archive.orders() == client.order_book()
-    assert counts(done.trades) == (len(archive.trades()), len(archive.trades()), 0)
-    assert counts(done.orders) == (40, 40, 0)
-    assert done.orders.account == "desk1"
-    assert done.orders.days == (DAY,)
-    assert archive.trades(DAY, account="desk1") == archive.trades()
+def test_a_book_comes_back_as_it_was(tmp_path: Path) -> None:
+    given = trade_response(trade("1"), trade("2", traded_price=1.5, settlor=None))
+    found = archive_with(tmp_path, given).trades(DAY)
+    assert list(found) == list(given)
+    orders = order_response(order("1"), order("2", leg_no=None))
+    found_orders = archive_with(tmp_path / "o", orders).orders(DAY)
+    assert list(found_orders) == list(orders)
 
 
-def test_a_second_fetch_of_the_same_books_adds_nothing_but_its_log_entry(tmp_path: Path) -> None:
-    archive = td.Archive(tmp_path / "books.sqlite")
-    with td.sandbox.start(orders=40) as service, service.client() as client:
-        archive.fetch(client)
-        before = content(archive)[1:]
-        again = archive.fetch(client)
-    assert content(archive)[1:] == before
-    assert (again.trades.new, again.trades.changed, again.orders.changed) == (0, 0, 0)
-    assert [entry.book for entry in archive.fetches()] == ["orders", "trades"] * 2
+def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
+    """F124: what did not fit is kept as it was sent, and is an issue again."""
+    sent = trade("1", quantity="ten", colour={"deep": [1, None]}, traded_price=1e300)
+    given = trade_response(sent, trade("2"))
+    assert given.issues[0].lost
+    archive = archive_with(tmp_path, given)
+    found = archive.trades(DAY)
+    assert found[0].quantity is None
+    assert found.extra_fields == given.extra_fields
+    assert found[0]["colour"] == given[0]["colour"]
+    extra = archive.sql("SELECT extra FROM trades WHERE trade_no = '1'")
+    assert '"quantity": "ten"' in extra[0].extra
+    assert [*map(tuple, archive.sql("SELECT extra FROM trades WHERE trade_no = '2'"))] == [(None,)]
 
 
-def test_an_asynchronous_client_has_a_call_of_its_own(tmp_path: Path) -> None:
-    import asyncio
-
-    archive = td.Archive(tmp_path / "books.sqlite")
-    with td.sandbox.start(orders=10) as service:
-
-        async def run() -> int:
-            async with service.async_client() as client:
-                with pytest.raises(TypeError, match=r"await archive\.fetch_async"):
-                    archive.fetch(client)  # type: ignore[arg-type]
-                done = await archive.fetch_async(client)
-                assert archive.trades() == await client.trade_book()
-                return done.trades.new
-
-        assert asyncio.run(run()) == len(archive.trades()) > 0
-        with service.client() as client, pytest.raises(TypeError, match=r"archive\.fetch\(\)"):
-            asyncio.run(archive.fetch_async(client))  # type: ignore[arg-type]
-
-
-def test_a_replayed_response_changes_nothing(tmp_path: Path) -> None:
-    book = trade_response(*trades(9, variety=True))
+def test_a_response_twice_is_stored_once(tmp_path: Path) -> None:
+    book = trade_response(trade("1"), trade("2"))
     archive = archive_with(tmp_path, book)
-    before = content(archive)
-    entry = archive.add(book)
-    assert content(archive) == before
-    assert counts(entry) == (9, 0, 0)
-    assert entry == replace(archive.fetches()[0], new=0)
+    again = archive.add(book)
+    assert counts(again) == (2, 0, 0)
+    assert len(archive.fetches()) == 1
 
 
-def test_values_that_were_lost_are_kept_as_they_were_sent(tmp_path: Path) -> None:
-    with pytest.warns(td.DataWarning, match=r"traded_price"):
-        book = td.TradeBook.from_json(as_json(envelope([trade(traded_price="MKT")])))
+def test_only_what_changed_is_stored(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1")))
+    files = archive.files("trades")
+    same = archive.add(trade_response(trade("1"), at="16:00"))
+    assert counts(same) == (1, 0, 0)
+    assert archive.files("trades") == files
+    more = archive.add(trade_response(trade("1"), trade("2"), at="16:30"))
+    assert counts(more) == (2, 1, 0)
+    corrected = archive.add(trade_response(trade("1", quantity=7), trade("2"), at="17:00"))
+    assert counts(corrected) == (2, 0, 1)
+    assert [row.quantity for row in archive.trades(DAY).filter(trade_no="1")] == [7]
+    assert len(archive.fetches()) == 4
+
+
+def test_equal_numbers_in_a_response_are_all_kept(tmp_path: Path) -> None:
+    book = trade_response(trade("1"), trade("1"), trade("1", order_no="other"))
     archive = archive_with(tmp_path, book)
-    with pytest.warns(td.DataWarning, match=r"traded_price") as warned:
-        again = archive.trades()
-    assert warned[0].filename == __file__
-    assert again[0].traded_price is None
-    assert again.issues == book.issues
-    assert json.loads(archive.sql("SELECT json FROM trades")[0][0])["traded_price"] == "MKT"
+    archive.add(trade_response(trade("1"), trade("1"), trade("1", order_no="other"), at="16:00"))
+    assert len(archive.trades(DAY)) == 3
 
 
-def test_unknown_fields_come_back(tmp_path: Path) -> None:
-    """F60"""
-    book = trade_response(trade(fee={"stt": [1.50, None]}, न="₹"), trade("2"))
-    archive = archive_with(tmp_path, book)
-    assert archive.trades() == book
-    assert archive.trades()[0]["fee"] == {"stt": [1.5, None]}
-    assert archive.sql("SELECT json ->> '$.fee.stt[0]' FROM trades")[0] == (1.5,)
+def test_the_newest_state_counts_in_any_order_of_arrival(tmp_path: Path) -> None:
+    states = [
+        order_response(order("1", status=status), *more, at=at)
+        for at, status, more in (
+            ("10:00", "Pending", [order("2", status="a")]),
+            ("11:00", "Open", []),
+            ("12:00", "Done", []),
+        )
+    ]
+    for number, arrival in enumerate(list(itertools.permutations(states))[1:5]):
+        archive = archive_with(tmp_path / str(number), *arrival)
+        found = {row.order_no: row.status for row in archive.orders(DAY)}
+        assert found == {"1": "Done", "2": "a"}
+        seen = [(state.seen_at, state.order.status) for state in archive.history("1")]
+        assert [status for _, status in seen] == ["Pending", "Open", "Done"]
+        assert [at and f"{at:%H:%M}" for at, _ in seen] == ["10:00", "11:00", "12:00"]
 
 
-def test_a_record_is_kept_byte_for_byte(tmp_path: Path) -> None:
-    sent = '{ "trade_no" : "7", "exch_trade_time":"2026-11-20 10:00:00",\n "x": 1e400 }'
-    body = f'{{"data": [{sent}], "status": "success", "message": "Success"}}'
-    with pytest.warns(td.DataWarning):
-        archive = archive_with(tmp_path, td.TradeBook.from_json(body))
-    for name in ("states", "trades"):
-        assert archive.sql(f"SELECT json FROM {name}") == [(sent,)]
+def test_an_equal_response_confirms_a_state(tmp_path: Path) -> None:
+    """A late response between two equal ones changes nothing but the history."""
+    archive = archive_with(
+        tmp_path,
+        order_response(order("1", status="A"), at="10:00"),
+        order_response(order("1", status="A"), at="12:00"),
+        order_response(order("1", status="B"), at="11:00"),
+    )
+    assert [row.status for row in archive.orders(DAY)] == ["A"]
 
 
-def test_parts_unions_and_books_made_by_hand_are_kept(tmp_path: Path) -> None:
-    whole = trade_response(*trades(6))
-    archive = archive_with(tmp_path, whole[::2], whole[1:2])
-    assert set(archive.trades()) == {*whole[::2], whole[1]}
-    by_hand = td.TradeBook([td.Trade(trade_no="h", quantity=5)])
-    entry = archive.add(by_hand)
-    assert (entry.new, entry.whole, entry.at) == (1, False, None)
-    assert by_hand[0] in archive.trades()
-    assert archive.add(td.concat([whole[:2], by_hand])).new == 0
+def test_rows_without_a_time_never_replace_dated_ones(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1", quantity=5)))
+    archive.add(td.TradeBook([td.Trade(**{**_fields(archive), "quantity": 9})]))
+    assert [row.quantity for row in archive.trades(DAY)] == [5]
 
 
-def test_a_localized_book_keeps_its_clock_times(tmp_path: Path) -> None:
-    book = trade_response(*trades(4))
-    archive = archive_with(tmp_path, book.localize("Asia/Kolkata"))
-    assert set(archive.trades()) == set(book)
-    assert archive.add(book[1:].localize("Asia/Kolkata")).new == 0
+def _fields(archive: td.Archive) -> dict[str, Any]:
+    return archive.trades(DAY)[0]._asdict()
 
 
-def test_personal_data_is_masked_unless_it_is_wanted(tmp_path: Path) -> None:
-    plain = response(td.TradeBook, [trade(pan_no=PAN)], clock("15:45"), keep=True)
-    assert plain[0].pan_no == PAN
-    archive = archive_with(tmp_path, plain, plain[:])
-    assert archive.trades()[0].pan_no == "ABXXXXXX4F"
-    assert PAN.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
-
-
-def test_personal_data_that_is_kept_is_shown_to_who_asks_for_it(tmp_path: Path) -> None:
-    plain = response(td.TradeBook, [trade(pan_no=PAN)], clock("15:45"), keep=True)
-    keeping = archive_with(tmp_path, plain, keep_personal_data=True)
-    assert keeping.trades()[0].pan_no == PAN
-    assert keeping.sql("SELECT pan_no, json ->> '$.pan_no' FROM trades") == [(PAN, PAN)]
-    masked = td.Archive(keeping.path)
-    assert masked.trades()[0].pan_no == "ABXXXXXX4F"
-    hidden = masked.sql("SELECT pan_no, json ->> '$.pan_no' FROM trades")
-    assert hidden == [("ABXXXXXX4F", "ABXXXXXX4F")]
-    assert PAN not in str(masked.sql("SELECT * FROM states"))
-    assert PAN in str(keeping.sql("SELECT * FROM states"))
-    # The same trade with a masked number is the same trade.
-    assert keeping.add(trade_response(trade(pan_no=PAN), at="16:00")).changed == 0
-
-
-def test_only_books_of_trades_and_orders_are_kept(tmp_path: Path) -> None:
+def test_two_writers_that_miss_each_other_are_united(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F112: both responses count, each record once in its newest state."""
     archive = archive_with(tmp_path)
-    with pytest.raises(TypeError, match="a TradeBook or an OrderBook, not StockList"):
-        archive.add(td.StockList())  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="a TradeBook or an OrderBook, not list"):
-        archive.add([])  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="an aware time"):
-        archive.add(td.TradeBook(), at="15:45")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="aware"):
-        archive.add(td.TradeBook(), at=clock("10:00").replace(tzinfo=None))
+    ingest = type(archive._ingest)
+    real = ingest.open_log
+    first = trade_response(trade("1", quantity=1), trade("2"), at="15:00")
+    second = trade_response(trade("1", quantity=2), trade("3"), at="15:01")
+    archive.add(first)
+
+    def blind(self: Any, connection: Any, span: Any) -> Any:
+        known = real(self, connection, span)
+        connection.execute("DELETE FROM log_lines")
+        return known
+
+    monkeypatch.setattr(ingest, "open_log", blind)
+    archive.add(second)
+    monkeypatch.undo()
+    found = archive.trades(DAY)
+    assert numbers(found) == ["1", "2", "3"]
+    assert [row.quantity for row in found.filter(trade_no="1")] == [2]
+    assert tuple(
+        archive.sql("SELECT count(*), max(quantity) FROM trades WHERE trade_no = '1'")[0]
+    ) == (
+        1,
+        2,
+    )
+    assert len(archive.scan("trades").fetchall()) == 3
+    archive.add(trade_response(trade("1", quantity=2), trade("3"), at="15:02"))
+    assert numbers(archive.trades(DAY)) == ["1", "2", "3"]
+    assert archive.verify() > 0
 
 
-def test_only_the_user_may_read_the_files(tmp_path: Path) -> None:
-    import sqlite3
+def test_rows_without_a_line_are_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F112: a crash between the rows and the log leaves rows that nobody sees."""
+    archive = archive_with(tmp_path, trade_response(trade("1")))
 
-    archive = archive_with(tmp_path)
-    with sqlite3.connect(archive.path) as held:
-        held.execute("SELECT count(*) FROM records")
-        archive.add(trade_response(*trades(2)))
-        private = {path.name: is_private(path) for path in tmp_path.iterdir()}
-    held.close()
-    names = ("books.sqlite", "books.sqlite-wal", "books.sqlite-shm")
-    assert private == dict.fromkeys(names, True)
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
 
-
-def test_an_archive_leaves_nothing_open_or_beside_it(tmp_path: Path) -> None:
-    archive = archive_with(tmp_path, trade_response(trade()))
-    assert [path.name for path in tmp_path.iterdir()] == ["books.sqlite"]
-    again = pickle.loads(pickle.dumps(archive))
-    with again:
-        assert again.trades() == archive.trades()
-    assert "books.sqlite, time zone Asia/Kolkata" in repr(again)
+    monkeypatch.setattr(type(archive._ingest), "commit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        archive.add(trade_response(trade("1"), trade("2"), at="16:00"))
+    monkeypatch.undo()
+    assert numbers(archive.trades(DAY)) == ["1"]
+    assert archive.verify() == 1
+    archive.add(trade_response(trade("1"), trade("2"), at="16:00"))
+    assert numbers(archive.trades(DAY)) == ["1", "2"]
 
 
-def test_a_path_that_is_not_there_is_made_or_refused(tmp_path: Path) -> None:
-    with pytest.raises(td.ArchiveError, match="there is no archive at"):
-        td.Archive(tmp_path / "mistyped.sqlite", create=False)
-    assert list(tmp_path.iterdir()) == []
-    name = "a #1 %20.sqlite" if WINDOWS else "a #1 ?%20.sqlite"
-    odd = td.Archive(tmp_path / name)
-    odd.add(trade_response(trade()))
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-    assert len(td.Archive(odd.path, create=False).trades()) == 1
+def test_fetch_stores_both_books_and_logs_failures(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    with sandbox.start(accounts=2, orders=8) as service:
+        client = service.client("desk1")
+        fetched = archive.fetch(client)
+        assert fetched.trades.account == "desk1"
+        assert list(archive.trades()) == list(client.trade_book())
+        assert numbers(archive.orders()) == numbers(client.order_book())
+        bad = td.Client(service.base_url, access_token="expired-token", account="desk2")
+        with pytest.raises(td.AuthenticationError) as caught:
+            archive.fetch(bad)
+        assert "another book failed too" in caught.value.__notes__[0]
+    failed = [entry for entry in archive.fetches() if not entry.ok]
+    assert [entry.error for entry in failed] == ["AuthenticationError"] * 2
+    assert archive.accounts == ("desk1", "desk2")
 
 
-def test_an_archive_keeps_to_its_zone(tmp_path: Path) -> None:
-    archive_with(tmp_path, tz="UTC")
-    with pytest.raises(
-        td.ArchiveError, match="was created with time zone UTC: open it with tz='UTC'"
-    ):
-        td.Archive(tmp_path / "books.sqlite")
-    assert td.Archive(tmp_path / "books.sqlite", tz="UTC").tz.tzname(None) == "UTC"
+def test_a_book_of_any_zone_is_stored_with_its_clock_times(tmp_path: Path) -> None:
+    naive = trade_response(trade("1"), trade("2"))
+    archive = archive_with(tmp_path, naive.localize("Asia/Kolkata"))
+    assert list(archive.trades(DAY)) == list(naive)
 
 
-def test_an_archive_whose_zone_is_an_offset_says_how_to_open_it(tmp_path: Path) -> None:
-    india = dt.timezone(dt.timedelta(hours=5, minutes=30))
-    td.Archive(tmp_path / "books.sqlite", tz=india)
-    with pytest.raises(td.ArchiveError) as caught:
-        td.Archive(tmp_path / "books.sqlite")
-    assert str(caught.value).endswith(f"open it with tz={india!r}")
-    td.Archive(tmp_path / "books.sqlite", tz=india)
+def test_several_clients_are_one_commit(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    with sandbox.start(accounts=3, orders=8) as service:
+        clients = [service.client(label) for label in ("desk1", "desk2")]
+        bad = td.Client(service.base_url, access_token="expired-token", account="desk3")
+        found = archive.fetch([*clients, bad])
+        assert list(found.fetched) == ["desk1", "desk2"]
+        assert list(found.errors) == ["desk3"]
+        with pytest.raises(td.AuthenticationError):
+            found.raise_errors()
+        for client in clients:
+            assert list(archive.trades(account=client.account)) == list(client.trade_book())
+        with pytest.raises(td.ConfigurationError, match="several clients"):
+            archive.fetch([clients[0], clients[0]])
+    assert len(archive.files("trades")) == 1
+    assert len(archive.fetches()) == 6
 
 
-def test_many_rows_are_decoded_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tradingdata.archive import read as reading
+def test_fetch_async_stores_the_same(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    with sandbox.start(accounts=2, orders=8) as service:
 
-    book = order_response(*orders(20))
-    archive = archive_with(tmp_path, book)
-    whole = archive.orders()
-    monkeypatch.setattr(reading, "_MOST_BYTES", 4000)
-    assert archive.orders() == whole
-    assert set(whole) == set(book)
+        async def run() -> None:
+            async with (
+                td.AsyncClient(
+                    service.base_url, access_token=service.token("desk1"), account="desk1"
+                ) as one,
+                td.AsyncClient(
+                    service.base_url, access_token=service.token("desk2"), account="desk2"
+                ) as two,
+            ):
+                assert (await archive.fetch_async(one)).trades.account == "desk1"
+                assert list((await archive.fetch_async([one, two])).fetched) == ["desk1", "desk2"]
+
+        asyncio.run(run())
+        with pytest.raises(TypeError, match="fetch_async takes an AsyncClient"):
+            asyncio.run(archive.fetch_async(service.client("desk1")))  # type: ignore[call-overload]
+    assert len(archive.accounts) == 2
+
+
+def test_labels_are_not_mixed_with_none(tmp_path: Path) -> None:
+    archive = archive_with(tmp_path, trade_response(trade("1"), account="desk1"))
+    with pytest.raises(ValueError, match="has no account label"):
+        archive.add(trade_response(trade("1"), at="16:00"))
+    entry = archive.add(trade_response(trade("1"), at="16:00"), account="")
+    assert entry.account is None
+    assert archive.accounts == (None, "desk1")
+    assert len(archive.trades(DAY, account="desk1")) == 1
+
+
+def test_a_failed_write_gives_the_books_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = td.Archive(tmp_path / "books")
+
+    def full(*_: object) -> int:
+        raise td.ArchiveError("the disk is full")
+
+    monkeypatch.setattr(type(archive._store), "append", full)
+    with sandbox.start(orders=8) as service:
+        client = service.client()
+        with pytest.raises(td.ArchiveError) as caught:
+            archive.fetch(client)
+    assert [type(book).__name__ for book in caught.value.books] == ["OrderBook", "TradeBook"]
+
+
+def test_settings_are_fixed_when_it_is_created(tmp_path: Path) -> None:
+    made = td.Archive(tmp_path / "books", tz="UTC", day_start="05:00")
+    assert str(td.Archive(tmp_path / "books").tz) == "UTC"
+    for wrong in ({"tz": "Asia/Kolkata"}, {"day_start": "06:00"}, {"keep_personal_data": True}):
+        with pytest.raises(td.ArchiveError, match="which cannot change"):
+            td.Archive(tmp_path / "books", **wrong)
+    assert pickle.loads(pickle.dumps(made)).path == made.path
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(td.ArchiveError, match="there is no archive"):
+        td.Archive(tmp_path / "none", create=False)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(td.ArchiveError, match="is a file"):
+        td.Archive(tmp_path / "file")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("x")
+    with pytest.raises(td.ArchiveError, match="other files"):
+        td.Archive(tmp_path / "other")
+    with pytest.raises(TypeError, match="keeps a TradeBook"):
+        td.Archive(tmp_path / "books").add(td.StockList())  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_only_the_owner_may_enter_the_folder(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    assert stat.S_IMODE(os.stat(archive.path).st_mode) == 0o700
+
+
+def test_account_numbers_are_masked_unless_kept(tmp_path: Path) -> None:
+    """F120: in columns and at any depth of unknown fields."""
+    sent = trade("1", pan_no="ABCDE1234F", more={"PAN_No": "ABCDE1234F"})
+    kept = response(td.TradeBook, [sent], clock("15:45"), keep=True)
+    archive = archive_with(tmp_path, kept)
+    for path in Path(archive.path).rglob("*"):
+        assert path.is_dir() or b"ABCDE1234F" not in path.read_bytes()
+    assert "ABCDE1234F" not in str(archive.sql("SELECT * FROM trades"))
+    assert "ABCDE1234F" not in archive.trades(DAY).to_json(extra=True)
+    open_archive = archive_with(tmp_path / "open", kept, keep_personal_data=True)
+    assert open_archive.trades(DAY)[0].pan_no == "ABCDE1234F"
+    assert "ABCDE1234F" in str(open_archive.sql("SELECT pan_no, extra FROM trades"))
+    with pytest.raises(td.ArchiveError, match="keep_personal_data=True"):
+        td.Archive(tmp_path / "open" / "books")
+
+
+def test_compact_keeps_every_state(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    for hour in range(10, 16):
+        archive.add(order_response(order("1", status=f"at {hour}"), at=f"{hour}:00"))
+    before = archive.history("1")
+    assert archive.compact() > 0
+    assert len(archive.files("orders")) == 1
+    assert archive.history("1") == before
+    assert archive.verify() == 6
+    assert [row.status for row in archive.orders(DAY)] == ["at 15"]
+
+
+def test_compact_drops_history_if_told(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    for hour in range(10, 16):
+        archive.add(order_response(order("1", status=f"at {hour}"), order("2"), at=f"{hour}:00"))
+    log = archive.fetches()
+    archive.compact(keep_history=False)
+    assert [state.order.status for state in archive.history("1")] == ["at 15"]
+    assert [*map(tuple, archive.sql("SELECT count(*) FROM order_states"))] == [(2,)]
+    assert archive.verify() == 2
+    archive.add(order_response(order("1", status="at 16"), at="16:00"))
+    archive.compact(keep_history=False)
+    assert [row.status for row in archive.orders(DAY).filter(order_no="1")] == ["at 16"]
+    assert numbers(archive.orders(DAY)) == ["1", "2"]
+    assert archive.fetches()[:6] == log
+    assert archive.accounts == (None,)
+
+
+def test_a_later_version_may_append_a_column(tmp_path: Path) -> None:
+    """Files without it are read with those that have it, and no checksum changes."""
+    import duckdb
+
+    archive = archive_with(tmp_path, trade_response(trade("1")))
+    query = "SELECT day, 'x' AS account, 1 AS fetch_id, '2026-11' AS month, 5 AS later FROM t"
+    connection = duckdb.connect()
+    connection.register("t", archive.scan("trades").to_arrow_table())
+    archive._store.append("trades", connection.sql(query))
+    archive.add(trade_response(trade("1"), trade("2"), at="16:00"))
+    assert numbers(archive.trades(DAY)) == ["1", "2"]
+    assert archive.verify() == 3
+    assert [*map(tuple, archive.sql("SELECT count(later), count(*) FROM trades"))] == [(0, 2)]
+
+
+def test_rows_are_ordered_by_day_and_time(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    later = trade("2", exch_trade_time=f"{DAY} 12:00:00")
+    archive.add(trade_response(later, trade("1"), trade("0", dt.date(2026, 11, 19))))
+    assert [row.trade_no for row in archive.trades("2026-11-19", DAY)] == ["0", "1", "2"]
+
+
+def test_without_the_extra_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("tradingdata.archive")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "deltalake", None)
+    with pytest.raises(ImportError, match=r"an archive needs deltalake, .*pip install"):
+        importlib.import_module("tradingdata.archive")

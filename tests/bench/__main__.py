@@ -23,6 +23,7 @@ SUITES = {
     "http": "bench.suites.http",
     "wire": "bench.suites.wire",
     "many": "bench.suites.many",
+    "archive": "bench.suites.archive",
     "import": "bench.suites.imports",  # `import` cannot be the name of a module
 }
 ROUNDS, QUICK_ROUNDS = 15, 3

@@ -77,7 +77,7 @@ def measured(run: Callable[[], int], rounds: int, clock: Callable[[], float]) ->
     return taken[1:]
 
 
-def rows_of(search: td.SearchPager) -> int:
+def rows_of(search: td.types.SearchPager) -> int:
     return len(search.all())
 
 

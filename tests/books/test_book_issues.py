@@ -57,7 +57,7 @@ class TestWarnings:
     BODY = as_json(envelope([trades(1)[0] | {"traded_price": "MKT", "quantity": [1]}] * 3))
 
     @pytest.mark.parametrize("kind", ["book", "list"])
-    def test_each_field_that_lost_values_warns_at_the_callers_line(self, kind: str) -> None:
+    def test_a_book_that_lost_values_warns_once_at_the_callers_line(self, kind: str) -> None:
         row = stocks(1)[0] | {"mcap": "NA"}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -65,10 +65,11 @@ class TestWarnings:
                 td.TradeBook.from_json(self.BODY)
             else:
                 td.StockList.from_json(as_json([row]))
-        texts = sorted(str(warning.message).split(":")[0] for warning in caught)
-        assert texts == (
-            ["Trade.quantity", "Trade.traded_price"] if kind == "book" else ["Stock.mcap"]
-        )
+        assert [str(warning.message).split(":")[0] for warning in caught] == [
+            "values of 2 fields were lost or missing (Trade.quantity, Trade.traded_price)"
+            if kind == "book"
+            else "values were lost or missing (Stock.mcap)"
+        ]
         assert {warning.filename for warning in caught} == {__file__}
         assert {warning.category for warning in caught} == {td.DataWarning}
 
@@ -78,7 +79,17 @@ class TestWarnings:
             warnings.simplefilter("default")
             for body in [self.BODY, other] * 5:
                 td.TradeBook.from_json(body)
-        assert len(caught) == 2
+        assert len(caught) == 1
+
+    def test_a_book_of_another_record_warns_once_of_all_its_fields(self) -> None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            book = td.OrderBook.from_json(as_json(envelope([{"client_id": "CL1"}])))
+        assert len(book.issues) > 60
+        (text,) = [str(warning.message) for warning in caught]
+        assert text.startswith(f"values of {len(book.issues)} fields were lost or missing (Order.")
+        assert text.count("Order.") == 3
+        assert ", ...): the result's .issues says which" in text
 
     def test_strict_raises_instead(self) -> None:
         with warnings.catch_warnings():

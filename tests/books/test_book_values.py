@@ -78,8 +78,8 @@ def test_naughty_text_comes_through_every_view(kind: str, way: str) -> None:
 def test_saved_books_hold_what_was_sent(kind: str, tmp_path: Path) -> None:
     truth = sample(kind, 60)
     for part in (slice(None), slice(5, 50, 3), slice(0)):
-        truth.book[part].save(tmp_path / "book", overwrite=True)
-        again = BOOKS[kind].load(tmp_path / "book", keep_personal_data=True)
+        truth.book[part].save(tmp_path / "book.json", overwrite=True)
+        again = BOOKS[kind].load(tmp_path / "book.json", keep_personal_data=True)
         assert again.to_dicts() == expected(truth.part(part))
 
 

@@ -22,7 +22,7 @@ class TestSequence:
         if -ROWS <= index < ROWS:
             assert BOOK[index] == LIST[index]
         else:
-            with pytest.raises(IndexError, match=f"row {index} of a book of {ROWS}"):
+            with pytest.raises(IndexError, match=f"row {index} of a table of {ROWS}"):
                 BOOK[index]
 
     @settings(deadline=None)
@@ -133,7 +133,7 @@ class TestByHand:
 
     @pytest.mark.parametrize("odd", [td.Order(), None, {"quantity": 1}, ("x",)])
     def test_anything_but_its_record_is_refused(self, odd: Any) -> None:
-        with pytest.raises(TypeError, match=r"a book of Trade is made of .*Trade records"):
+        with pytest.raises(TypeError, match=r"a table of Trade is made of .*Trade records"):
             td.TradeBook([td.Trade(), odd])
 
     def test_records_of_two_zones_are_refused(self) -> None:

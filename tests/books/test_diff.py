@@ -25,7 +25,9 @@ def book(records: list[Record], **options: Any) -> td.OrderBook:
     return td.OrderBook.from_json(as_json(envelope(records)), **options)
 
 
-def reported(changes: tuple[td.OrderChange, ...]) -> list[tuple[str, str | None, tuple[str, ...]]]:
+def reported(
+    changes: tuple[td.types.OrderChange, ...],
+) -> list[tuple[str, str | None, tuple[str, ...]]]:
     return [(change.kind, change.order.order_no, change.fields) for change in changes]
 
 

@@ -65,3 +65,10 @@ def test_an_order_without_a_price_is_at_market() -> None:
     assert "at market" in orders._repr_html_()
     assert orders.to_dict(["price"]) == {"price": [0.0, 10.5]}
     assert orders.to_csv(None, ["price"]).splitlines() == ["price", "0.0", "10.5"]
+
+
+def test_a_stop_order_without_a_price_shows_its_trigger_until_it_trades() -> None:
+    waiting = td.Order(price=0.0, trigger_price=101.5, traded_qty=0)
+    assert "trigger 101.50" in repr(td.OrderBook([waiting]))
+    traded = td.Order(price=0.0, trigger_price=101.5, traded_qty=5)
+    assert "at market" in repr(td.OrderBook([traded]))

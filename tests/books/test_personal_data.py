@@ -64,8 +64,8 @@ def all_of(book: td.TradeBook, folder: Path) -> str:
     parts += [book[0]._asdict(extra=True), book[0]._repr_html_(), book._repr_html_()]  # type: ignore[attr-defined]
     parts += [book.to_csv(extra=True), book._rows.to_json()]
     parts += [pickle.dumps(book), pickle.dumps(book[0]), pickle.dumps(book[:1])]
-    book.save(folder / "book", overwrite=True)
-    parts.append((folder / "book").read_bytes())
+    book.save(folder / "book.json", overwrite=True)
+    parts.append((folder / "book.json").read_bytes())
     return " ".join(map(repr, parts))
 
 
@@ -160,10 +160,10 @@ def test_what_is_kept_is_masked_where_it_is_shown(inner: str) -> None:
     assert book.response is not None
     assert PAN.encode() in book.response.content
     names = book.extra_fields
-    from tradingdata.cli.tables import record_text
-    from tradingdata.display.preview import shown_book
+    from tradingdata.cli.output import record_text
+    from tradingdata.display.preview import shown_table
 
-    shown = repr([book, book[0], book.issues, record_text(book[0]), shown_book(book, names).rows])
+    shown = repr([book, book[0], book.issues, record_text(book[0]), shown_table(book, names).rows])
     shown += book._repr_html_() + book[0]._repr_html_()  # type: ignore[attr-defined]
     assert not shows_a_number(shown)
 
@@ -175,7 +175,7 @@ def test_a_change_does_not_show_a_kept_number() -> None:
             warnings.simplefilter("ignore", td.DataWarning)
             return td.OrderBook.from_json(body(record), keep_personal_data=True)
 
-    from tradingdata.cli.change_lines import change_line
+    from tradingdata.cli.watch import change_line
 
     (change,) = orders(PAN).diff(orders("ZZCPK1234Z"))
     assert set(change.fields) == {"PAN_NO", "client"}

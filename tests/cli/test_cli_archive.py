@@ -11,10 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
+from archiving import clock
 from command_line import Run, on_terminal
-from private_files import is_private
-from service import as_json, envelope, orders
-from tradingdata.cli.exit_codes import Code
+from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service, start
 
 DAY = "2026-11-20"
@@ -29,8 +28,10 @@ def sandbox() -> Iterator[Service]:
 @pytest.fixture(scope="module")
 def kept(sandbox: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An archive with one fetch in it."""
-    path = tmp_path_factory.mktemp("archive") / "books.sqlite"
-    td.Archive(path).fetch(sandbox.client(account=None))
+    path = tmp_path_factory.mktemp("archive") / "books"
+    archive, client = td.Archive(path), sandbox.client(account=None)
+    for book in (client.order_book(), client.trade_book()):
+        archive.add(book, at=clock("15:45"))
     return path
 
 
@@ -43,14 +44,15 @@ def rows(run: Run, *arguments: object) -> Any:
 def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
     sandbox: Service, run: Run, tmp_path: Path
 ) -> None:
-    path = tmp_path / "books.sqlite"
+    path = tmp_path / "books"
     trades, orders = sandbox.client().trade_book(), sandbox.client().order_book()
     first = run("archive", "fetch", path)
     assert first.code == Code.OK, first.err
-    assert f"orders  {DAY}  {len(orders)} rows: {len(orders)} new, 0 changed\n" in first.text
-    assert f"trades  {DAY}  {len(trades)} rows: {len(trades)} new, 0 changed\n" in first.text
+    assert f"  {len(orders)} rows: {len(orders)} new, 0 changed\n" in first.text
+    assert f"  {len(trades)} rows: {len(trades)} new, 0 changed\n" in first.text
     assert " 0 new, 0 changed" in run("archive", "fetch", path).text
-    assert is_private(path)
+    assert run("archive", "verify", path).text.endswith("rows are as they were stored\n")
+    assert "fewer files" in run("archive", "compact", path, "--drop-history").text
 
 
 @pytest.mark.parametrize("book", ["trades", "orders"])
@@ -73,18 +75,17 @@ def test_a_day_reads_back_as_the_service_sent_it(
     [
         "trades {kept} 2026-11-19",
         "orders {kept} 2026-11-19 2026-11-20",
-        "export {kept} {lake} 2026-11-19",
-        "sql {kept} SELECT*FROM[trades]WHERE[day]='2026-11-19'",
+        "sql {kept} FROM(trades) 2026-11-19",
     ],
 )
 def test_a_day_that_was_never_fetched_is_an_error_or_a_warning(
-    run: Run, kept: Path, tmp_path: Path, arguments: str
+    run: Run, kept: Path, arguments: str
 ) -> None:
     """F126"""
-    words = arguments.format(kept=kept, lake=tmp_path / "lake").split()
+    words = arguments.format(kept=kept).split()
     ran = run("archive", *words)
     assert (ran.code, ran.out) == (Code.FILE, b"")
-    assert "of 2026-11-19 (desk1), which were never fetched: " in ran.err
+    assert "of 2026-11-19, which were never fetched: " in ran.err
     assert "--missing-ok" in ran.err
     ran = run("archive", *words, "--missing-ok")
     assert ran.code == Code.OK
@@ -92,11 +93,11 @@ def test_a_day_that_was_never_fetched_is_an_error_or_a_warning(
 
 
 def test_the_log_has_responses_and_failures(sandbox: Service, run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "books.sqlite"
+    path = tmp_path / "books"
     sandbox.fail_next("html", endpoint="trade_book")
     assert run("archive", "fetch", path).code == Code.DATA
     orders, trades = rows(run, "archive", "log", path)
-    assert (orders["book"], orders["days"], orders["error"]) == ("orders", DAY, None)
+    assert (orders["book"], orders["days"], orders["error"]) == ("orders", trades["days"], None)
     assert (trades["book"], trades["error"]) == ("trades", "DecodeError")
     assert "web page" in trades["message"]
 
@@ -126,13 +127,13 @@ def test_a_query_goes_into_every_format(
     assert {row["symbol"]: row["value"] for row in found} == pytest.approx(expected)
     for name in ("result.csv", "result.parquet", "result.xlsx"):
         assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
-    assert (tmp_path / "result.csv").read_text().startswith("symbol,value,count(*)\n")
+    assert (tmp_path / "result.csv").read_text().startswith("symbol,value,count_star()\n")
     assert pq.read_table(tmp_path / "result.parquet").to_pylist() == found
-    assert "symbol" in run("archive", "sql", kept, "SELECT symbol FROM trades WHERE 0").text
+    assert "symbol" in run("archive", "sql", kept, "SELECT symbol FROM trades WHERE false").text
 
 
 def test_infinity_goes_into_every_format_as_text(run: Run, kept: Path, tmp_path: Path) -> None:
-    query = "SELECT 9e999 AS most, -9e999 AS least, 1.5 AS number"
+    query = "SELECT 'inf'::DOUBLE AS most, '-inf'::DOUBLE AS least, 1.5 AS number"
     reported = run("archive", "sql", kept, query, "-f", "json").text
     strict = json.loads(reported, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert strict == [{"most": "inf", "least": "-inf", "number": 1.5}]
@@ -141,32 +142,15 @@ def test_infinity_goes_into_every_format_as_text(run: Run, kept: Path, tmp_path:
         assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
 
 
-def test_an_export_shows_no_python_warning_for_lost_values(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "books.sqlite"
-    with pytest.warns(td.DataWarning, match="price"):
-        book = td.OrderBook.from_json(as_json(envelope([{**orders(1)[0], "price": "MKT"}])))
-    td.Archive(path).add(book, account="a")
-    ran = run("archive", "export", path, tmp_path / "lake")
-    assert (ran.code, ran.err) == (Code.OK, "")
-
-
-def test_an_export_is_a_file_a_day(run: Run, kept: Path, tmp_path: Path) -> None:
-    # Only that day: from 06:00 on, the day on which this test runs counts as fetched too.
-    ran = run("archive", "export", kept, tmp_path / "lake", DAY)
-    written = [Path(line) for line in ran.text.splitlines()]
-    assert [path.name for path in written] == ["orders.parquet", "trades.parquet"]
-    assert all(path.is_file() and path.parent.name == f"day={DAY}" for path in written)
-
-
 def test_saved_books_are_added(sandbox: Service, run: Run, tmp_path: Path) -> None:
     client = sandbox.client(account=None)
-    client.order_book().save(tmp_path / "orders.td")
-    client.trade_book().save(tmp_path / "trades.td")
-    path = tmp_path / "books.sqlite"
-    ran = run("archive", "add", path, tmp_path / "orders.td", tmp_path / "trades.td")
+    client.order_book().save(tmp_path / "orders.json")
+    client.trade_book().save(tmp_path / "trades.json")
+    path = tmp_path / "books"
+    ran = run("archive", "add", path, tmp_path / "orders.json", tmp_path / "trades.json")
     assert ran.code == Code.OK, ran.err
     assert counts(ran.text) == [len(client.order_book()), len(client.trade_book())]
-    other = tmp_path / "other.td"
+    other = tmp_path / "other.json"
     other.write_text("no book")
     assert run("archive", "add", path, other).code == Code.USAGE
 
@@ -178,13 +162,13 @@ def counts(text: str) -> list[int]:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        ("trades nowhere.sqlite", Code.FILE, "create an archive with `tradingdata archive fetch`"),
+        ("trades nowhere", Code.FILE, "`tradingdata archive fetch`"),
         ("trades {kept} yesterday", Code.USAGE, "'2026-11-20'"),
         ("trades {kept} 2026-11-20 2026-11-19", Code.USAGE, "before"),
         ("missing {kept} 2026-11-16 2026-11-20 --after noon", Code.USAGE, "'15:30'"),
-        ("fetch new.sqlite --tz Mars/Olympus", Code.USAGE, "no time zone 'Mars/Olympus'"),
-        ("sql {kept} SELEC", Code.USAGE, "SQLite rejects the query"),
-        ("sql {kept} DROP-TABLE", Code.USAGE, "SQLite"),
+        ("fetch new --tz Mars/Olympus", Code.USAGE, "no time zone 'Mars/Olympus'"),
+        ("sql {kept} SELEC", Code.USAGE, "DuckDB rejects the query"),
+        ("sql {kept} DROP-TABLE", Code.USAGE, "DuckDB"),
     ],
 )
 def test_mistakes_are_explained_in_one_line(
@@ -197,7 +181,7 @@ def test_mistakes_are_explained_in_one_line(
 
 
 def test_a_query_only_reads(run: Run, kept: Path) -> None:
-    ran = run("archive", "sql", kept, "DELETE FROM records")
+    ran = run("archive", "sql", kept, "COPY trades TO 'stolen.csv'")
     assert ran.code == Code.FILE
     assert "only reads" in ran.err
     assert rows(run, "archive", "trades", kept)
@@ -207,26 +191,27 @@ def test_a_book_that_cannot_be_filed_is_saved_beside_the_archive(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F111: tomorrow the service has it no more."""
-    from tradingdata.archive import ingest as filing
+    from tradingdata.archive.ingest import Ingest
     from tradingdata.errors import ArchiveError
 
     def full(*_: object) -> int:
-        raise ArchiveError("the disk is full", file="books.sqlite")
+        raise ArchiveError("the disk is full", file="books")
 
-    path = tmp_path / "books.sqlite"
-    monkeypatch.setattr(filing, "file", full)
+    path = tmp_path / "books"
+    monkeypatch.setattr(Ingest, "store_all", full)
     ran = run("archive", "fetch", path)
     assert ran.code == Code.FILE
     assert "the disk is full" in ran.err
-    (saved,) = tmp_path.glob("*.td")
-    assert saved.name in ran.err
+    (orders,) = tmp_path.glob("*.OrderBook.*.json")
+    assert orders.name in ran.err
+    assert len(list(tmp_path.glob("*.TradeBook.*.json"))) == 1
     monkeypatch.undo()
-    assert len(td.OrderBook.load(saved)) == 40
+    assert len(td.OrderBook.load(orders)) == 40
 
 
 @pytest.mark.parametrize("width", [60, 120])
 def test_a_log_shows_failures_on_any_terminal(sandbox: Service, tmp_path: Path, width: int) -> None:
-    path = str(tmp_path / "books.sqlite")
+    path = str(tmp_path / "books")
     archive = td.Archive(path)
     archive.fetch(sandbox.client())
     with pytest.raises(td.AuthenticationError):

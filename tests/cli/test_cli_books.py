@@ -16,8 +16,11 @@ import pytest
 import tradingdata as td
 from command_line import Ran, Run
 from private_files import is_private
+from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata.display.preview import KEY_COLUMNS
 from tradingdata.sandbox import Service, start
+
+CALLS = list(BOOK_CALLS.items())
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +33,16 @@ def sandbox() -> Iterator[Service]:
 def books(sandbox: Service) -> dict[str, Any]:
     client = sandbox.client()
     return {
-        "trades": client.trade_book(),
-        "orders": client.order_book(),
+        **{RECORDS[call["record"]]["noun"][1]: getattr(client, name)() for name, call in CALLS},
         "search bank": client.search("bank").all(),
         "stock RELIANCE": td.StockList([client.stock("RELIANCE")]),
     }
 
 
-COMMANDS = ["trades", "orders", "search bank", "stock RELIANCE"]
+COMMANDS = [
+    *(RECORDS[call["record"]]["noun"][1] for _, call in CALLS),
+    *("search bank", "stock RELIANCE"),
+]
 
 
 def as_sent(book: Any, columns: list[str] | None = None) -> list[dict[str, Any]]:
@@ -91,7 +96,7 @@ def test_a_workbook_reads_back_as_the_book(
     frame = pd.read_excel(path, dtype=object, keep_default_na=False)
     assert list(frame.columns) == books[command].columns
     assert len(frame) == len(books[command])
-    name = books[command].columns[5]
+    name = KEY_COLUMNS[books[command]._record][0]
     expected = [value or "" for value in books[command].to_dict([name])[name]]
     assert frame[name].map(str).to_list() == list(map(str, expected))
 

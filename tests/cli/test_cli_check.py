@@ -12,7 +12,7 @@ import pytest
 
 from command_line import Ran, Run, account, on_terminal, run_here
 from service import Authority, Proxy, Service, closed_port, envelope, json_reply, orders, stocks
-from tradingdata.cli.exit_codes import Code
+from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service as Sandbox
 from tradingdata.sandbox import start
 

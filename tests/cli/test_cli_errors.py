@@ -16,12 +16,13 @@ import pytest
 import command_line
 from command_line import PROGRAM, Run, account, run_here
 from private_files import make_private, make_readable
+from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
 from systems import link_to, needs
 from tradingdata._util.install_command import install_command
 from tradingdata._util.platform import privacy_command
-from tradingdata.cli.exit_codes import MEANINGS, Code
+from tradingdata.cli.errors import MEANINGS, Code
 from tradingdata.sandbox import Service, start
 
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.c2VjcmV0LXNlY3JldC1zZWNyZXQ"
@@ -76,7 +77,7 @@ def test_each_kind_of_error_has_its_code(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("nonsense", "no such command 'nonsense'"),
+        ("nonsense", "No such command 'nonsense'"),
         ("trades --colums x", "--columns"),
         ("trades --columns symbl", "did you mean symbol?"),
         ("trades --columns symbol,symbol", "names symbol twice"),
@@ -189,12 +190,11 @@ def test_a_search_that_may_lack_stocks_says_so(
     service: Scripted, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_BASE_URL", service.base_url)
-    service.choose(pages(stocks(25), empty_page=2))
-    ran = run("search", "tata", "--page-size", "10")
-    assert ran.code == Code.OK
-    assert "there may be more stocks: read again with a smaller --page-size" in ran.err
+    service.choose(listing(stocks(25)[:5], stocks(25)[5:6], stocks(25)[6:]))
+    ran = run("search", "tata", "--page-size", "5")
+    assert (ran.code, "read again with a smaller `page_size`" in ran.err) == (Code.OK, True)
     service.choose(pages(stocks(10), repeat_last=True))
-    assert "there may be more stocks: narrow the query" in run("search", "tata").err
+    assert "or narrow the query" in run("search", "tata").err
 
 
 def test_a_symbol_that_nobody_has_is_not_found(run: Run) -> None:
@@ -284,8 +284,8 @@ def test_a_sandbox_whose_first_lines_nobody_reads_blames_no_port(
     def closed(**_: object) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("tradingdata.cli.commands.sandbox.serve", closed)
-    monkeypatch.setattr("tradingdata.cli.run._pipe_closed", lambda: Code.BROKEN_PIPE)
+    monkeypatch.setattr("tradingdata.cli.commands.serve", closed)
+    monkeypatch.setattr("tradingdata.cli.app._pipe_closed", lambda: Code.BROKEN_PIPE)
     assert run("sandbox", "--port", "0").code == Code.BROKEN_PIPE
 
 
@@ -311,7 +311,7 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     assert "[desk1]" in refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
     profiles.write_text(f'[desk1]\nbase_url = "{sandbox.base_url}"\naccess_token_file = "none"\n')
     said = refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
-    assert "No such file or directory); check the profile's access_token_file" in said
+    assert "No such file or directory): check `access_token_file`" in said
     assert "error above" not in said
     make_readable(profiles, 0o640)
     said = refused(run, Code.CONFIGURATION, "trades", "-p", "desk1")
@@ -359,7 +359,7 @@ def test_an_unforeseen_error_is_one_line_too(run: Run, monkeypatch: pytest.Monke
     def broken(*_: object) -> None:
         raise RuntimeError("a wire came loose")
 
-    monkeypatch.setattr("tradingdata.cli.commands.versions.show_versions", broken)
+    monkeypatch.setattr("tradingdata.cli.commands.show_versions", broken)
     assert "a wire came loose" in refused(run, Code.BUG, "versions")
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from command_line import Run, run_here
 from service import Service, as_json, book_reply, envelope, json_reply, orders, stocks, trades
 from tradingdata import OrderBook
-from tradingdata.cli.exit_codes import Code
+from tradingdata.cli.errors import Code
 
 CLEAR, CONTROL, TURN = "\x1b[2J\x1b]0;mine\x07", "\x9b31m", "\u202e"
 HOSTILE = f"{CLEAR}{CONTROL}{TURN}[red]x[/red]\nsecond line"
@@ -70,7 +70,7 @@ def test_a_terminal_gets_no_control_character_but_its_own(
 ) -> None:
     shown = io.StringIO()
     console = Console(file=shown, width=300, height=30, force_terminal=True, highlight=False)
-    for place in ("output", "commands.watch"):
+    for place in ("output", "watch"):
         monkeypatch.setattr(f"tradingdata.cli.{place}.screen", lambda: console)
     polls = ("--polls", "2", "-i", "0.01") if command == "watch" else ()
     assert run(*command.split(), *polls).code == Code.OK
@@ -115,7 +115,7 @@ def test_a_report_that_cannot_be_written_is_no_failed_step(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("builtins.print", full)
-    monkeypatch.setattr("tradingdata.cli.run.problem", lambda text: None)
+    monkeypatch.setattr("tradingdata.cli.app.problem", lambda text: None)
     assert run("check").code == Code.FILE
 
 

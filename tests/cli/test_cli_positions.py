@@ -1,7 +1,8 @@
-"""`tradingdata positions` and `pnl`: the package's own calculations, in every format."""
+"""`tradingdata positions`, `pnl` and others: the package's calculations, in every format."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
+from archiving import clock
 from command_line import Run
-from tradingdata.analysis import positions, realised_pnl
-from tradingdata.cli.exit_codes import Code
+from tradingdata.analysis import (
+    execution_quality,
+    positions,
+    realised_pnl,
+    reconcile,
+    unrealised_pnl,
+)
+from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service, start
 
 
@@ -26,23 +34,38 @@ def sandbox() -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def results(sandbox: Service) -> dict[str, Any]:
-    trades = sandbox.client().trade_book()[:]  # a part has no account label
-    return {"positions": positions(trades), "pnl": realised_pnl(trades)}
+    both = sandbox.client().books()
+    orders, trades = both.orders[:], both.trades[:]  # a part has no account label
+    pnl = realised_pnl(trades)
+    return {
+        "positions": positions(trades),
+        "pnl": pnl,
+        "unrealised": unrealised_pnl(pnl, lambda lot: 100.0),
+        "reconcile": reconcile(orders, trades),
+        "quality": execution_quality(orders, trades),
+    }
 
 
-@pytest.mark.parametrize("command", ["positions", "pnl"])
+@pytest.mark.parametrize("name", ["positions", "pnl", "unrealised", "reconcile", "quality"])
 def test_every_format_holds_the_result(
-    run: Run, results: dict[str, Any], command: str, tmp_path: Path
+    run: Run, results: dict[str, Any], name: str, tmp_path: Path
 ) -> None:
-    expected = results[command].to_dicts()
+    expected = json.loads(results[name].to_json())
     assert expected
-    assert json.loads(run(command, "-f", "json").out) == expected
-    lines = run(command, "-f", "ndjson").text.splitlines()
+    command = [name]
+    if name == "unrealised":
+        closes = tmp_path / "closes.csv"
+        prices = {f"{row['security_id']},100" for row in expected}
+        closes.write_text("\n".join(["security_id,price", *prices]))
+        command += ["--prices", str(closes)]
+    assert json.loads(run(*command, "-f", "json").out) == expected
+    lines = run(*command, "-f", "ndjson").text.splitlines()
     assert [json.loads(line) for line in lines] == expected
-    for name in ("result.csv", "result.xlsx", "result.parquet"):
-        ran = run(command, "-o", tmp_path / name)
+    for file in ("result.csv", "result.xlsx", "result.parquet"):
+        ran = run(*command, "-o", tmp_path / file)
         assert ran.code == Code.OK, ran.err
-    assert pq.read_table(tmp_path / "result.parquet").to_pylist() == expected
+    rows = pq.read_table(tmp_path / "result.parquet").to_pylist()
+    assert rows == results[name].to_dicts()
     assert list(pd.read_csv(tmp_path / "result.csv").columns) == list(expected[0])
     assert len(pd.read_excel(tmp_path / "result.xlsx")) == len(expected)
 
@@ -71,7 +94,7 @@ def test_sales_open_short_positions_in_the_products_of_shorts(
 def test_trades_of_an_archive_are_counted_as_well(
     sandbox: Service, run: Run, results: dict[str, Any], tmp_path: Path
 ) -> None:
-    path = tmp_path / "books.sqlite"
+    path = tmp_path / "books"
     td.Archive(path).fetch(sandbox.client())
     ran = run("pnl", "--archive", path, "--start", "2026-11-20", "-f", "json")
     found = {row["security_id"]: row["realised"] for row in json.loads(ran.out)}
@@ -85,16 +108,16 @@ def test_a_day_that_was_never_fetched_is_an_error(
     sandbox: Service, run: Run, tmp_path: Path, command: str, days: list[str]
 ) -> None:
     """F126"""
-    path = tmp_path / "books.sqlite"
+    path = tmp_path / "books"
     archive = td.Archive(path)
-    archive.fetch(sandbox.client())
+    archive.add(sandbox.client().trade_book(), at=clock("15:45"))
     if not days:
         with start(orders=5, day="2026-11-18") as service:
-            archive.fetch(service.client())
+            archive.add(service.client().trade_book(), at=clock("15:45", dt.date(2026, 11, 18)))
     ran = run(command, "--archive", path, *days)
     assert (ran.code, ran.out) == (Code.FILE, b"")
     assert "lacks the trades of 2026-11-" in ran.err
-    assert "pass --missing-ok" in ran.err
+    assert "--missing-ok" in ran.err
     ran = run(command, "--archive", path, *days, "--missing-ok", "-f", "json")
     assert ran.code == Code.OK
     assert "warning: never fetched: the trades of 2026-11-" in ran.err
@@ -104,4 +127,32 @@ def test_a_day_that_was_never_fetched_is_an_error(
 def test_codes_that_the_service_does_not_use_are_reported(run: Run) -> None:
     ran = run("positions", "--buy", "BUY")
     assert ran.code == Code.DATA
-    assert "--buy and --sell" in ran.err
+    assert "`buy` and `sell`" in ran.err
+
+
+def test_since_counts_only_what_came_later(
+    sandbox: Service, run: Run, results: dict[str, Any]
+) -> None:
+    trades = sandbox.client().trade_book()[:]
+    later = trades.filter(exch_trade_time__ge=dt.time(12))
+    expected = json.loads(positions(later).to_json())
+    assert 0 < len(later) < len(trades)
+    assert json.loads(run("positions", "--since", "12:00", "-f", "json").out) == expected
+    orders = json.loads(run("quality", "--since", "12:00", "-f", "json").out)
+    assert 0 < len(orders) < len(results["quality"])
+    assert all(row["entered"][11:] >= "12:00" for row in orders)
+
+
+def test_books_that_never_agree_are_compared_all_the_same(
+    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders, trades = sandbox.client().books()
+
+    def disagreeing(_: object) -> None:
+        error = td.BooksDisagreeError("they differ")
+        error.books = orders, trades[1:]
+        raise error
+
+    monkeypatch.setattr("tradingdata.client.client.Client.books", disagreeing)
+    ran = run("reconcile", "-f", "json")
+    assert {row["finding"] for row in json.loads(ran.out)} > {"agrees"}

@@ -19,7 +19,8 @@ from command_line import PROGRAM, Run, run_here
 from private_files import is_private, make_readable
 from systems import posix
 from tradingdata._util.platform import create_private_file, privacy_command
-from tradingdata.cli.exit_codes import Code
+from tradingdata.cli.errors import Code
+from tradingdata.client.options import IN_FILES
 from tradingdata.sandbox import Service, start
 
 TOKEN = "canary-token-5f3a9c21e8"
@@ -87,7 +88,8 @@ def test_a_profile_is_replaced_only_on_request_and_others_stay(
     path = folder / "profiles.toml"
     create_private_file(str(path))
     path.write_text(
-        '# of the desk\n[desk1]\nbase_url = "https://a.test"\n\n[desk2] # two\n'
+        '# of the desk\n[desk1]\nbase_url = "https://a.test"\ntz = "Asia/Kolkata"\nstrict = true\n'
+        'proxy = "http://proxy:3128"\naccess_token = "old"\n\n[desk2] # two\n'
         'base_url = "https://b.test"\naccess_token = "x"\n'
     )
     url = ("--base-url", "https://c.test")
@@ -98,7 +100,13 @@ def test_a_profile_is_replaced_only_on_request_and_others_stay(
     assert add(run, monkeypatch, "desk3", *url).code == Code.OK
     assert path.read_text().startswith("# of the desk\n")
     assert tomllib.loads(path.read_text()) == {
-        "desk1": {"base_url": "https://c.test", "access_token_file": "desk1.token"},
+        "desk1": {
+            "base_url": "https://c.test",
+            "tz": "Asia/Kolkata",
+            "strict": True,
+            "proxy": "http://proxy:3128",
+            "access_token_file": "desk1.token",
+        },
         "desk2": {"base_url": "https://b.test", "access_token": "x"},
         "desk3": {"base_url": "https://c.test", "access_token_file": "desk3.token"},
     }
@@ -277,3 +285,9 @@ def test_a_line_that_is_no_variable_is_named_without_its_value(folder: Path, lin
     assert TOKEN not in str(error.value)
     with pytest.raises(td.ConfigurationError, match=r"cannot be read"):
         td.load_env(folder / "none.env")
+
+
+def test_every_option_of_a_profile_can_be_added(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = run("profiles", "add", "--help").text
+    assert not [name for name in IN_FILES if f"--{name.replace('_', '-')}" not in shown]

@@ -12,7 +12,7 @@ import pytest
 
 import tradingdata as td
 from command_line import Run
-from tradingdata.cli.exit_codes import Code
+from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service, start
 
 DAY = dt.date(2026, 11, 20)
@@ -48,7 +48,7 @@ def rows(run: Run, *arguments: object) -> list[dict[str, Any]]:
         ("txn_type==B", {"txn_type": "B"}),
         ("symbol!=IDEA,TCS", {"symbol__ne": {"IDEA", "TCS"}}),
         ("expiry_date!=", {"expiry_date__ne": None}),
-        ("expiry_date>2026-11-24", {"expiry_date__gt": dt.date(2026, 11, 24)}),
+        ("expiry_date>2026-11-23", {"expiry_date__gt": dt.date(2026, 11, 23)}),
         ("exch_trade_time<12:00", {"exch_trade_time__lt": NOON}),
         ("exch_trade_time=2026-11-20", {"exch_trade_time": DAY}),
         (
@@ -87,7 +87,7 @@ def test_rows_are_filtered_then_sorted_then_limited(run: Run, trades: td.TradeBo
 def test_an_archive_and_a_search_take_the_same(
     run: Run, sandbox: Service, trades: td.TradeBook, tmp_path: Path
 ) -> None:
-    path = tmp_path / "books.sqlite"
+    path = tmp_path / "books"
     td.Archive(path).fetch(sandbox.client())
     largest = [
         row["trade_no"]
@@ -115,7 +115,8 @@ def test_an_archive_and_a_search_take_the_same(
 def test_a_filter_that_matches_nothing_says_which_values_there_are(
     run: Run, tmp_path: Path
 ) -> None:
-    note = "no order matches: status is one of Error, Pending, Success; did you mean Error?\n"
+    values = "Cancelled, Error, Pending, Success"
+    note = f"no order matches: status is one of {values}; did you mean Error?\n"
     ran = run("orders", "--where", "status=error", "-f", "json")
     assert (ran.code, json.loads(ran.out), ran.err) == (Code.OK, [], note)
     ran = run("orders", "--where", "status=error", "-o", tmp_path / "none.csv")

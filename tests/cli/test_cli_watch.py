@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from rich.cells import cell_len
@@ -19,7 +20,8 @@ from command_line import Run, account, on_terminal, run_here, start
 from service import Service as Scripted
 from service import book_reply, orders, reply
 from signalling import interrupt
-from tradingdata.cli.exit_codes import Code
+from tradingdata.cli.errors import Code
+from tradingdata.cli.watch import clock
 from tradingdata.sandbox import Service
 from tradingdata.sandbox import start as start_sandbox
 
@@ -89,7 +91,7 @@ def test_the_live_table_shows_orders_changes_and_a_miss(
 ) -> None:
     shown = io.StringIO()
     console = Console(file=shown, width=80, height=24, force_terminal=True, highlight=False)
-    monkeypatch.setattr("tradingdata.cli.commands.watch.screen", lambda: console)
+    monkeypatch.setattr("tradingdata.cli.watch.screen", lambda: console)
     assert run(*WATCH).code == Code.OK
     text = ESCAPE.sub("", shown.getvalue())
     assert "2 orders: 2 Pending" in text
@@ -105,15 +107,17 @@ def test_a_filter_that_matches_nothing_says_which_values_there_are(
 ) -> None:
     monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", sandbox.token())
-    note = "no order matches: status is one of Error, Pending, Success; did you mean Error?"
+    note = (
+        "no order matches: status is one of Cancelled, Error, Pending, Success; did you mean Error?"
+    )
     options = ("watch", "-i", "0.01", "--polls", "2", "--where", "status=error")
     ran = run(*options)
     assert (ran.code, ran.text, ran.err) == (Code.OK, "", note + "\n")
     shown = io.StringIO()
     console = Console(file=shown, width=80, height=24, force_terminal=True, highlight=False)
-    monkeypatch.setattr("tradingdata.cli.commands.watch.screen", lambda: console)
+    monkeypatch.setattr("tradingdata.cli.watch.screen", lambda: console)
     assert run(*options).code == Code.OK
-    assert note in ESCAPE.sub("", shown.getvalue())
+    assert note in " ".join(ESCAPE.sub("", shown.getvalue()).split())
 
 
 def test_an_error_that_does_not_pass_ends_it(
@@ -136,7 +140,7 @@ def test_retries_and_an_outage_are_shown_above_the_table_and_never_over_it(
     service.script(book_reply(two), again, book_reply(two), down, down, then=book_reply(two[:1]))
     shown = io.StringIO()
     console = Console(file=shown, width=60, height=24, force_terminal=True, highlight=False)
-    monkeypatch.setattr("tradingdata.cli.commands.watch.screen", lambda: console)
+    monkeypatch.setattr("tradingdata.cli.watch.screen", lambda: console)
     monkeypatch.setattr("tradingdata.cli.terminal.watched", lambda: True)
     ran = run("watch", "-i", "0.01", "--polls", "5", "--timeout", "5")
     assert (ran.code, ran.err) == (Code.OK, "")
@@ -208,7 +212,7 @@ def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run, progra
 def test_a_command_that_hangs_is_stopped(
     run: Run, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tradingdata.cli.alerts._LONGEST", 0.2)
+    monkeypatch.setattr("tradingdata.cli.watch._LONGEST", 0.2)
     ran = run(*WATCH, "--on-change", program("time.sleep(5)"))
     assert ran.err == "--on-change: stopped after 0.2 s\n" * 2
 
@@ -222,7 +226,7 @@ def test_a_bell_rings_on_a_change_and_on_a_terminal_only(service: Scripted, run:
 def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", sandbox.token())
-    soon = dt.datetime.now() + dt.timedelta(seconds=1)
+    soon = dt.datetime.now() + dt.timedelta(seconds=3)
     assert run("watch", "-i", "0.3", "--until", soon.isoformat(sep=" ")).code == Code.OK
     assert dt.datetime.now() >= soon
 
@@ -274,3 +278,12 @@ def test_ctrl_c_ends_it_with_130(sandbox: Service) -> None:
     assert child.returncode == Code.INTERRUPTED
     assert out.count(b"\n") == 60
     assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("tz", ["Asia/Tokyo", None])
+def test_the_lines_show_the_zone_of_the_rows(sandbox: Service, tz: str | None) -> None:
+    update = next(sandbox.client(tz=tz).watch_orders(interval=0.1))
+    zone = None if tz is None else ZoneInfo(tz)
+    assert clock(update) == f"{update.at.astimezone(zone):%H:%M:%S}"
+    unknown = update._replace(orders=None)
+    assert clock(unknown) == f"{update.at.astimezone():%H:%M:%S}"

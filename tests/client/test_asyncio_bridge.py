@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import types
 from typing import Any
 
@@ -53,15 +54,17 @@ def test_f118_a_loop_that_watches_no_descriptors(
         factory = asyncio.ProactorEventLoop  # type: ignore[attr-defined]
     if lacks == "descriptor":
         core = types.SimpleNamespace(Worker=NoDescriptor)
-        monkeypatch.setattr("tradingdata.client.asyncio_bridge._core", core)
+        monkeypatch.setattr("tradingdata.client.aio._core", core)
     service.script(reply(503), good_book(), stall(), good_book(), stall())
-    reported: list[td.Retry] = []
+    reported: list[td.types.Retry] = []
 
     async def run() -> None:
         client = td.AsyncClient(service.base_url, access_token=TOKEN, on_retry=reported.append)
         async with client:
             assert len(await client.trade_book()) == 3
             assert len(reported) == 1
+            relays = [one for one in threading.enumerate() if one.name == "tradingdata-relay"]
+            assert [one.daemon for one in relays] == [True], "a client left open ends with Python"
             with within(0.1), pytest.raises(TimeoutError):
                 await asyncio.wait_for(client.trade_book(), 0.1)
             assert len(await client.trade_book()) == 3
@@ -113,9 +116,7 @@ def test_f122_calls_whose_outcome_is_lost_end_with_an_error(
 ) -> None:
     """F122: they do not wait for ever, and the calls after them are served."""
     service.script(then=good_book())
-    monkeypatch.setattr(
-        "tradingdata.client.asyncio_bridge._core", types.SimpleNamespace(Worker=worker)
-    )
+    monkeypatch.setattr("tradingdata.client.aio._core", types.SimpleNamespace(Worker=worker))
     errors: list[object] = []
 
     async def run() -> int:

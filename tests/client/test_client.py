@@ -304,8 +304,9 @@ def test_max_body_bounds_a_response_and_says_so(service: Service) -> None:
     with td.Client(service.base_url, access_token=TOKEN, max_body=size) as client:
         assert len(client.trade_book()) == 0
     error = failure(service.base_url, max_body=size - 1)
-    assert f"larger than max_body ({size - 1} bytes, decompressed); pass a larger max_body=" in str(
-        error
+    assert (
+        f"larger than max_body ({size - 1} bytes, decompressed); pass a larger `max_body`"
+        in str(error)
     )
     error = failure(service.base_url, max_body=2**40)
     assert f"larger than max_body ({2**31 - 1} bytes, decompressed)" in str(error)
@@ -315,7 +316,7 @@ def test_max_body_bounds_a_response_and_says_so(service: Service) -> None:
 def test_stats_count_calls_attempts_connections_and_bytes(service: Service) -> None:
     service.script(good_book(), reply(500), good_book(), deflate_reply(), hang_up)
     with td.Client(service.base_url, access_token=TOKEN, attempts=2) as client:
-        assert client.stats == td.ClientStats(*[0] * 8)
+        assert client.stats == td.types.ClientStats(*[0] * 8)
         client.trade_book()
         first = client.stats
         assert first[:6] == (1, 0, 1, 0, 1, 0)

@@ -14,7 +14,6 @@ import pytest
 import tradingdata as td
 from tradingdata import sandbox
 from tradingdata._util.platform import create_private_file
-from tradingdata.cli.change_lines import clock
 
 INDIA = ZoneInfo("Asia/Kolkata")
 
@@ -83,7 +82,7 @@ def test_a_profile_may_have_a_zone(
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(path))
     book: Any = td.Client.from_profile("desk").trade_book()
     assert book[0].exch_trade_time.tzinfo == INDIA
-    assert td.trade_books(["desk"]).books["desk"] == book
+    assert td.trade_books(["desk"])["desk"] == book
 
 
 def test_calculations_keep_the_zone(service: sandbox.Service) -> None:
@@ -108,24 +107,3 @@ def test_a_watch_continues_from_a_book_in_any_zone(
     traded: Any = next(client.watch_trades(interval=0.1, previous=fills[1:]))
     assert len(traded.fills) == 1
     assert traded.fills[0].exch_trade_time.tzinfo == INDIA
-
-
-def test_an_archive_takes_books_in_any_zone(service: sandbox.Service, tmp_path: Path) -> None:
-    archive = td.Archive(tmp_path / "books.sqlite")
-    archive.fetch(td.Client(**options(service, tz="Asia/Kolkata")))
-    naive: Any = td.Client(**options(service)).trade_book()
-    kept: Any = archive.trades(naive[0].exch_trade_time.date())
-    assert sorted(t.trade_no for t in kept) == sorted(t.trade_no for t in naive)
-    assert {t.exch_trade_time for t in kept} == {t.exch_trade_time for t in naive}
-
-
-@pytest.mark.parametrize("tz", ["Asia/Tokyo", None])
-def test_the_lines_of_a_watch_show_the_zone_of_the_rows(
-    service: sandbox.Service, tz: str | None
-) -> None:
-    client = td.Client(**options(service, tz=tz))
-    update: Any = next(client.watch_orders(interval=0.1))
-    zone = None if tz is None else ZoneInfo(tz)
-    assert clock(update) == f"{update.at.astimezone(zone):%H:%M:%S}"
-    unknown = update._replace(orders=None)
-    assert clock(unknown) == f"{update.at.astimezone():%H:%M:%S}"

@@ -80,7 +80,7 @@ print("logging" in sys.modules, "asyncio" in sys.modules)
 
 @both
 def test_on_retry_is_called_for_each_wait(call: Any) -> None:
-    reported: list[td.Retry] = []
+    reported: list[td.types.Retry] = []
     with served(reply(503), reply(500), good_book()) as service:
         call(service.base_url, on_retry=reported.append, account="desk1")
     assert [(retry.call, retry.account, retry.attempt) for retry in reported] == [
@@ -96,7 +96,7 @@ def test_on_retry_is_called_for_each_wait(call: Any) -> None:
 
 @both
 def test_on_retry_is_called_for_a_search_s_waits(call: Any, service: Service) -> None:
-    reported: list[td.Retry] = []
+    reported: list[td.types.Retry] = []
     service.choose(pages(stocks(3), faults={1: [reply(502)]}))
     call(service.base_url, "search", "x", on_retry=reported.append)
     assert [(retry.call, retry.attempt) for retry in reported] == [("search", 1)]

@@ -23,7 +23,6 @@ CLASSES = [
 # Raised in Python only.
 BY_PYTHON = {"TradingDataError", "StockNotFoundError", "ArchiveError", "BooksDisagreeError"}
 DETAILS = {
-    "hint": "network",
     "status_code": 429,
     "account": "desk1",
     "attempts": 3,
@@ -80,7 +79,7 @@ def test_an_error_keeps_all_it_carries(cls: type[td.TradingDataError]) -> None:
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(error, protocol))
         assert type(again) is cls
-        assert str(again) == str(error) == f"it failed: {errors.ADVICE['network']}"
+        assert str(again) == str(error) == "it failed"
         assert vars(again) == vars(error)
         assert {name: getattr(again, name) for name in DETAILS} == DETAILS
     assert vars(copy.copy(error)) == vars(error)

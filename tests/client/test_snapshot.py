@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from typing import Any
 
 import pytest
 
 import tradingdata as td
-from calls import BOOK_PATH, Call, both, sync_call, within
+from calls import BOOK_PATH, Call, async_call, both, sync_call, within
 from service import Behaviour, Service, book_reply, orders, reply, trades
 from tradingdata import sandbox
-from tradingdata.analysis.security_key import KEY
+from tradingdata.analysis.keys import KEY
 from tradingdata.client import snapshot as together
 
 ORDER_PATH = "/api/v1/order/book"
@@ -204,3 +205,21 @@ def test_books_agree_although_the_market_moves_between_the_calls() -> None:
             books: Any = trader.books()
             assert not len(td.reconcile(*books).differences)
         assert trader.stats.calls > 2 * 12  # some books were fetched again
+
+
+def test_the_async_client_compares_the_books_off_the_loop(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten thousand orders take 200 ms, for which the loop would serve nothing else."""
+    scripted(service, [order_book(a=5)], [trade_book(a=5)])
+    threads: list[threading.Thread] = []
+    compare = together.gaps_between
+
+    def recorded(*books: Any) -> Any:
+        threads.append(threading.current_thread())
+        return compare(*books)
+
+    monkeypatch.setattr(together, "gaps_between", recorded)
+    async_call(service.base_url, "books")
+    assert threads
+    assert threading.main_thread() not in threads

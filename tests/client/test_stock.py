@@ -13,7 +13,7 @@ from calls import within
 from searching import ENVELOPE, kinds, pages_asked, refusing_limits_above, replayed
 from service import Service, delay, html_reply, json_reply, pages, reply, stall, stocks
 from tradingdata import _core
-from tradingdata.client.stock_lookup import StockLookup
+from tradingdata.client.lookup import StockLookup
 
 ROWS: list[dict[str, Any]] = [dict(row) for row in stocks(30)]
 
@@ -173,10 +173,22 @@ class TestFailures:
     def test_a_service_that_ignores_page_cannot_be_searched_to_its_end(
         self, service: Service, kind: str
     ) -> None:
-        service.choose(pages(ROWS, ignore_page=True, most=10))
+        rows = stocks(120)
+        service.choose(pages(rows, ignore_page=True))
         with pytest.raises(td.PaginationError):
             look_up(service, kind, "NOSUCH")
-        assert look_up(service, kind, ROWS[3]["nsesymbol"]).co_code == ROWS[3]["co_code"]
+        assert look_up(service, kind, str(rows[3]["nsesymbol"])).co_code == rows[3]["co_code"]
+
+    @kinds
+    def test_not_found_warns_where_a_short_page_is_repeated(
+        self, service: Service, kind: str
+    ) -> None:
+        service.choose(pages(ROWS, ignore_page=True, most=10))
+        with (
+            pytest.warns(td.DataWarning, match="there may be more stocks"),
+            pytest.raises(td.StockNotFoundError),
+        ):
+            look_up(service, kind, "NOSUCH")
 
     @kinds
     def test_one_deadline_covers_all_pages(self, service: Service, kind: str) -> None:

@@ -112,7 +112,7 @@ def test_other_failures_ask_for_no_token(call: Any) -> None:
 def test_assignment_replaces_a_dead_token_and_a_function(service: Service) -> None:
     service.choose(accepting("fresh"))
     with td.Client(service.base_url, access_token="stale") as client:
-        with pytest.raises(td.AuthenticationError, match="assign a new one to client"):
+        with pytest.raises(td.AuthenticationError, match="pass a new `access_token`"):
             client.trade_book()
         client.access_token = "fresh"
         assert len(client.trade_book()) == 3
@@ -147,7 +147,7 @@ def test_a_token_file_is_read_again_when_its_token_was_refused(
     [
         (
             None,
-            "the token file cannot be read (No such file or directory); check access_token_file",
+            "the token file cannot be read (No such file or directory): check `access_token_file`",
         ),
         (b"", "a token that cannot be used: access_token cannot be sent in a header: it is empty"),
         (b"canary\ncanary", "it contains a line break"),

@@ -82,7 +82,7 @@ def test_nothing_is_asked_until_a_row_is_wanted(service: Service) -> None:
         search = client.search("x")
         pages_of_it = search.pages()
         assert repr(search) == "<SearchPager 'x', not started>"
-        assert search.stats == td.SearchStats(0, 0, 0, 0, None, False)
+        assert search.stats == td.types.SearchStats(0, 0, 0, 0, None, False)
         assert service.requests == []
         assert len(next(pages_of_it)) == 25
 
@@ -192,48 +192,6 @@ def test_max_items_caps_rows_and_requests(service: Service, read: Read, most: in
     assert reading.codes == codes(ROWS)[:most]
     assert reading.pager.stats.ended == ("max_items" if most <= 25 else "empty page")
     assert len(service.requests) <= (-(-most // 10) if most <= 25 else 5)
-
-
-class TestOnPage:
-    def test_it_sees_each_page_before_its_rows_are_yielded(self, service: Service) -> None:
-        service.choose(pages(ROWS))
-        seen: list[td.StockList] = []
-        with td.Client(service.base_url) as client:
-            for count, _ in enumerate(client.search("x", page_size=10, on_page=seen.append)):
-                assert len(seen) == count // 10 + 1
-        assert [len(page) for page in seen] == [10, 10, 5]
-        assert seen[0].response is not None
-        assert seen[0].response.status_code == 200
-
-    def test_its_error_ends_the_search_and_its_page_is_not_stepped_over(
-        self, service: Service
-    ) -> None:
-        service.choose(pages(ROWS))
-
-        def refuse_the_second(page: td.StockList) -> None:
-            if page[0].co_code == 110:
-                raise OSError("the disk is full")
-
-        with td.Client(service.base_url) as client:
-            search = client.search("x", page_size=10, on_page=refuse_the_second)
-            with pytest.raises(OSError, match="disk"):
-                list(search)
-            assert search.page == 2
-
-    def test_with_an_async_client_it_may_be_async(self, service: Service) -> None:
-        service.choose(pages(ROWS))
-        seen: list[int] = []
-
-        async def note(page: td.StockList) -> None:
-            seen.append(len(page))
-
-        search = replayed_search(service, "async", page_size=10, on_page=note)
-        assert seen == [10, 10, 5]
-        assert search.stats.items == 25
-
-    def test_it_must_be_callable(self, service: Service) -> None:
-        with pytest.raises(TypeError, match="on_page"):
-            td.Client(service.base_url).search("x", on_page=3)  # type: ignore[arg-type]
 
 
 class TestPageSize:

@@ -8,7 +8,7 @@ import pytest
 
 import tradingdata as td
 from searching import Read, both, codes, kinds, listing, replayed
-from service import Behaviour, Service, html_reply, pages, reply, stocks
+from service import Behaviour, Service, html_reply, json_reply, pages, reply, stocks
 
 ROWS = stocks(25)
 
@@ -48,10 +48,9 @@ class TestCappedPage:
         assert read(lambda client: client.search("x").first(70)) == codes(rows)[:70]
 
     @both
-    @pytest.mark.parametrize("sized", [False, True])
     @pytest.mark.parametrize("offset_as_requested", [False, True])
     def test_a_search_resumes_behind_the_last_page_that_was_yielded(
-        self, service: Service, read: Read, offset_as_requested: bool, sized: bool
+        self, service: Service, read: Read, offset_as_requested: bool
     ) -> None:
         rows = stocks(250)
         options: dict[str, Any] = {"most": 30, "offset_as_requested": offset_as_requested}
@@ -60,8 +59,9 @@ class TestCappedPage:
         assert reading.codes == codes(rows)[:180]
         assert (reading.failure.page, reading.pager.page_size) == (7, 30)
         service.choose(pages(rows, **options))
-        size = reading.pager.page_size if sized else None
-        rest = read(service.base_url, start_page=reading.failure.page, page_size=size)
+        rest = read(
+            service.base_url, start_page=reading.failure.page, page_size=reading.failure.page_size
+        )
         assert reading.codes + rest.codes == codes(rows)
         assert rest.warnings == []
 
@@ -81,52 +81,50 @@ class TestCappedPage:
 
 
 class TestEmptyPage:
-    """An empty page is the end only if a second request finds nothing behind it either."""
+    """An empty page after a full one is requested once more: it is the only sign of the end."""
 
     @both
     @pytest.mark.parametrize("prefetch", [0, 1, 4])
     @pytest.mark.parametrize("page", [2, 3, 4])
-    def test_rows_behind_it_leave_doubt(
+    def test_one_that_comes_empty_once_loses_nothing(
         self, service: Service, read: Read, page: int, prefetch: int
     ) -> None:
         rows = stocks(50)
-        service.choose(pages(rows, empty_page=page))
+        service.choose(pages(rows, faults={page: [json_reply([])]}))
         reading = read(service.base_url, page_size=10, prefetch=prefetch)
-        assert reading.codes == codes(rows)[: 10 * (page - 1)]
-        stats = reading.pager.stats
-        assert (stats.ended, stats.doubtful) == ("empty page", True)
-        assert any("rows follow it" in text for text in reading.warnings)
+        assert reading.codes == codes(rows)
+        assert (reading.error, reading.warnings) == (None, [])
 
     @both
-    def test_so_do_those_of_a_service_that_heeds_no_limit(
-        self, service: Service, read: Read
-    ) -> None:
-        service.choose(listing(ROWS[:10], [], ROWS[10:20]))
-        reading = read(service.base_url, page_size=10)
-        assert reading.codes == codes(ROWS)[:10]
-        assert reading.pager.stats.doubtful
-
-    @both
-    def test_a_last_page_that_comes_empty_leaves_doubt(self, service: Service, read: Read) -> None:
-        service.choose(pages(ROWS, empty_page=3))
-        reading = read(service.base_url, page_size=10)
-        assert reading.codes == codes(ROWS)[:20]
-        assert reading.pager.stats.doubtful
-
-    @both
-    def test_where_the_second_request_fails_there_is_doubt(
-        self, service: Service, read: Read
-    ) -> None:
-        service.choose(pages(ROWS[:20], faults={4: [html_reply()]}))
+    def test_an_error_of_the_second_request_is_an_error(self, service: Service, read: Read) -> None:
+        service.choose(pages(ROWS[:20], faults={3: [json_reply([]), html_reply()]}))
         reading = read(service.base_url, page_size=10, client={"attempts": 1})
         assert reading.codes == codes(ROWS)[:20]
-        assert reading.error is None
-        assert reading.pager.stats.doubtful
-        assert any("checks the next page failed" in text for text in reading.warnings)
+        assert isinstance(reading.error, td.DecodeError)
+
+
+class TestRowsDecide:
+    """Complete rows are compared, not companies."""
+
+    @both
+    def test_rows_without_codes_and_names_are_all_read(self, service: Service, read: Read) -> None:
+        rows = [{"companyname": f"Company {number}", "mcap": 1.0} for number in range(1000)]
+        service.choose(pages(rows))
+        reading = read(service.base_url)
+        assert [stock.companyname for stock in reading.rows] == [row["companyname"] for row in rows]
+        assert not reading.pager.stats.doubtful
+
+    @both
+    def test_listings_of_one_company_are_all_read(self, service: Service, read: Read) -> None:
+        rows = [{**ROWS[0], "isin": f"INE{number:09}"} for number in range(12)]
+        service.choose(pages(rows))
+        reading = read(service.base_url, page_size=1)
+        assert [stock.isin for stock in reading.rows] == [row["isin"] for row in rows]
+        assert (reading.error, reading.warnings) == (None, [])
 
 
 class TestMissingPage:
-    """A 404 behind the last page is an end if the service gives another one behind it."""
+    """A 404 behind rows is an end if it comes twice."""
 
     @both
     @pytest.mark.parametrize("most", [None, 7])
@@ -147,14 +145,6 @@ class TestMissingPage:
         assert isinstance(read(service.base_url).error, td.NotFoundError)
         assert isinstance(read(service.base_url, start_page=7).error, td.NotFoundError)
 
-    @both
-    def test_a_search_that_resumes_behind_the_end_is_empty(
-        self, service: Service, read: Read
-    ) -> None:
-        service.choose(pages(ROWS, missing_behind=True))
-        reading = read(service.base_url, page_size=10, start_page=4)
-        assert (reading.codes, reading.error, reading.warnings) == ([], None, [])
-
 
 class TestLongerPage:
     """The service gives more rows than requested."""
@@ -174,16 +164,6 @@ class TestLongerPage:
 
 class TestLastPageForEver:
     """A page number behind the end gives the last page again."""
-
-    @both
-    @pytest.mark.parametrize("size", [1, 2, 5, 10, 100])
-    def test_one_full_page_is_no_error(self, service: Service, read: Read, size: int) -> None:
-        rows = stocks(size)
-        service.choose(pages(rows, repeat_last=True))
-        reading = read(service.base_url, page_size=size)
-        assert reading.codes == codes(rows)
-        assert reading.error is None
-        assert reading.pager.stats.doubtful
 
     @both
     @pytest.mark.parametrize(("total", "doubtful"), [(25, False), (20, True)])

@@ -7,7 +7,7 @@ import gc
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import Awaitable, Generator, Iterator
 from contextlib import aclosing, closing
 from typing import Any
 
@@ -100,17 +100,6 @@ class TestSync:
         assert caught.value.page == 2
         wait_until(lambda: service.open_connections <= 1)  # one that is idle is kept
 
-    @pytest.mark.usefixtures("gate")
-    def test_so_does_an_error_of_on_page(self, client: td.Client, service: Service) -> None:
-        def refuse(page: td.StockList) -> None:
-            if page[0].co_code == ROWS[5]["co_code"]:
-                raise ArithmeticError
-
-        with pytest.raises(ArithmeticError) as caught:
-            client.search("x", page_size=5, prefetch=4, on_page=refuse).all()
-        service.wait_for_open(0)
-        assert caught.value.__traceback__ is not None  # it keeps the frames, not the connections
-
     def test_the_client_goes_on_as_before(
         self, client: td.Client, service: Service, gate: threading.Event
     ) -> None:
@@ -164,16 +153,6 @@ class TestSync:
         for thread in threads:
             thread.join()
         assert found == [codes(ROWS)] * 6
-
-
-def soon(limit: asyncio.Timeout) -> Callable[[td.StockList], None]:
-    """For `on_page`: the time is up soon after page 2."""
-
-    def reported(page: td.StockList) -> None:
-        if page[0].co_code == ROWS[5]["co_code"]:
-            limit.reschedule(asyncio.get_running_loop().time() + QUIET / 2)
-
-    return reported
 
 
 async def limited(limit: asyncio.Timeout, work: Awaitable[None]) -> None:
@@ -232,11 +211,14 @@ class TestAsync:
         async def main() -> None:
             async with td.AsyncClient(service.base_url) as client:
                 search = client.search("x", page_size=5, prefetch=4)
+                limit = asyncio.timeout(None)
                 found: list[td.StockList] = []
 
                 async def read() -> None:
                     async for page in search.pages():
                         found.append(page)
+                        if len(found) == 2 and how == "timeout":
+                            limit.reschedule(asyncio.get_running_loop().time() + QUIET / 2)
 
                 if how == "cancel":
                     task = asyncio.create_task(read())
@@ -247,8 +229,7 @@ class TestAsync:
                     with pytest.raises(asyncio.CancelledError):
                         await task
                 else:
-                    limit = asyncio.timeout(None)
-                    search = client.search("x", page_size=5, on_page=soon(limit))
+                    search = client.search("x", page_size=5)
                     with pytest.raises(TimeoutError):
                         await limited(limit, read())
                 await asyncio.to_thread(service.wait_for_open, 0)
@@ -362,7 +343,7 @@ class TestAsync:
     def test_an_error_of_on_retry_ends_the_search(self, service: Service) -> None:
         service.choose(pages(ROWS, faults={2: [reply(503)]}))
 
-        def refuse(retry: td.Retry) -> None:
+        def refuse(retry: td.types.Retry) -> None:
             raise ArithmeticError(retry.call)
 
         async def main() -> None:

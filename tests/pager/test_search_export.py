@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -75,6 +76,36 @@ def test_a_mistake_costs_no_request(sandbox: Service, name: str, tmp_path: Path)
         getattr(search, name)(*path, columns=["nsesymbl"])
     with pytest.raises(TypeError, match="colums"):
         getattr(search, name)(*path, colums=["nsesymbol"])
+    assert sandbox.requests.counts["search"] == before
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error"),
+    [
+        ("to_pandas", {"categories": ["mcap"]}, TypeError),
+        ("to_pandas", {"index": "nsesymbl"}, KeyError),
+        ("to_pandas", {"tz": "Nowhere/Atall"}, ValueError),
+        ("to_polars", {"tz": "Nowhere/Atall"}, ValueError),
+        ("to_arrow", {"categories": ["nosuch"]}, KeyError),
+        ("to_csv", {"path": __file__}, FileExistsError),
+        ("to_json", {"path": __file__}, FileExistsError),
+        ("to_parquet", {"path": __file__}, FileExistsError),
+        ("to_excel", {"path": __file__}, FileExistsError),
+    ],
+)
+def test_any_wrong_argument_raises_before_a_request(
+    sandbox: Service, name: str, options: dict[str, Any], error: type[Exception]
+) -> None:
+    before = sandbox.requests.counts["search"]
+    with pytest.raises(error):
+        getattr(sandbox.client().search("bank"), name)(**options)
+
+    async def awaited() -> None:
+        async with sandbox.async_client() as client:
+            await getattr(client.search("bank"), name)(**options)
+
+    with pytest.raises(error):
+        asyncio.run(awaited())
     assert sandbox.requests.counts["search"] == before
 
 

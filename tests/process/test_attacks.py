@@ -11,7 +11,7 @@ import pytest
 from calls import run_child
 
 ATTACK = '''
-import inspect, os, sqlite3, warnings
+import duckdb, inspect, os, warnings
 import datetime as dt
 from service import as_json, envelope, orders, stocks, trades
 
@@ -50,7 +50,7 @@ stock_list = td.StockList.from_json(as_json(stocks(3)))
 options = {"access_token": "t", "attempts": 1, "timeout": 0.5}
 client = td.Client("http://127.0.0.1:9", **options)
 async_client = td.AsyncClient("http://127.0.0.1:9", **options)
-archive = td.Archive("archive.db", tz="Asia/Kolkata")
+archive = td.Archive("books", tz="Asia/Kolkata")
 results = [td.realised_pnl(book), td.positions(book), td.reconcile(order_book, book)]
 results += [td.execution_quality(order_book, book)]
 accounts = td.trade_books({"a": {"base_url": "http://127.0.0.1:9", **options}})
@@ -64,14 +64,15 @@ OWNERS = {
 }
 # What never returns, ends the others, or opens descriptors of the test itself.
 SKIPPED = {
-    "close", "aclose", "closed", "run_watch", "run_watch_async", "__class_getitem__", "__class__",
+    "close", "aclose", "closed", "__class_getitem__", "__class__",
 }
 
 def callables():
-    for name in sorted(td.__all__) if group == "functions" else ():
-        value = getattr(td, name)
-        if callable(value) and name not in SKIPPED:
-            yield "td." + name, value
+    for module in (td, td.types) if group == "functions" else ():
+        for name in sorted(module.__all__):
+            value = getattr(module, name)
+            if callable(value) and name not in SKIPPED:
+                yield f"{module.__name__}.{name}", value
     for owner in OWNERS[group]:
         names = set(dir(type(owner))) - set(dir(object)) | {"__eq__", "__hash__", "__reduce_ex__"}
         if not isinstance(owner, td.Trade | td.Order | td.Stock):  # rows prefix all methods
@@ -108,7 +109,7 @@ for name, value in callables():
             text = str(error)
             if any(raw in text for raw in RAW):
                 bad.add(f"{name}: {type(error).__name__}: {text.splitlines()[0][:90]}")
-        except sqlite3.Error as error:
+        except duckdb.Error as error:
             if name != "Archive.sql":
                 bad.add(f"{name}: {type(error).__name__}: {str(error)[:90]}")
         except Exception as error:

@@ -162,6 +162,30 @@ print({ended(child) for child in children})
         assert run_child(code, service.base_url, str(body_file)).strip() == "{0}"
 
 
+def test_a_fork_does_not_wait_for_an_import(tmp_path: Path) -> None:
+    """A module of the standard library may import one of the host's that takes seconds."""
+    (tmp_path / "slow.py").write_text("import time, threading\nstarted.set()\ntime.sleep(3)\n")
+    code = (
+        FORKING
+        + """
+import builtins, threading
+builtins.started = threading.Event()
+sys.path.insert(0, sys.argv[1])
+import _imp
+thread = threading.Thread(target=__import__, args=("slow",), daemon=True)
+thread.start()
+started.wait()
+_imp.acquire_lock()
+_imp.release_lock()
+before = time.monotonic()
+code = ended(in_child(lambda: None))
+print(code, time.monotonic() - before < 2)
+os._exit(0) if not sys.stdout.flush() else None
+"""
+    )
+    assert run_child(code, str(tmp_path)).strip() == "0 True"
+
+
 def test_f102_a_fork_within_a_token_s_turn(service: Service) -> None:
     """F102: the child does not wait for the parent's thread, which is not in it."""
     service.script(then=good_book())

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import tradingdata as td
 from calls import BOOK_PATH, good_book, in_time, resolver, run_child
 from service import (
     Authority,
@@ -248,14 +247,3 @@ sender.join()
 print(len(changes), len(caught) > 3)
 """
     assert run_child("import warnings; warnings.simplefilter('ignore')" + code).strip() == "0 True"
-
-
-def test_f105_an_interrupt_while_an_error_is_made_is_not_replaced(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(td.errors, "DecodeError", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        td.TradeBook.from_json(b"{")

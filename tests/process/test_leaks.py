@@ -89,7 +89,7 @@ OWN = {__file__, calls.__file__}
 def test_no_error_shows_the_token_or_an_account_number(
     call: Callable[..., Any], name: str, log: io.StringIO
 ) -> None:
-    retries: list[td.Retry] = []
+    retries: list[td.types.Retry] = []
     options: dict[str, Any] = {"access_token": SECRET, "account": "desk1", "attempts": 2}
     with served(then=BEHAVIOURS[name]) as service, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -198,6 +198,12 @@ URL = "https://api.example.test"
         lambda kind: setattr(kind(URL), "access_token", BAD),
         lambda kind: kind.from_profile("a", access_token=SECRET, timeout=-1),
         lambda kind: kind.from_profile("a", timeout=-1),
+        lambda kind: kind.from_profile("a", proxy=f"http://u:{SECRET}@p:1", timeout=-1),
+        lambda kind: kind(SECRET),
+        lambda kind: kind(SECRET + "\udcff"),
+        lambda kind: kind(URL, proxy=f"http://u:{SECRET}@p:1", attempts="4"),
+        lambda kind: kind(URL, proxy=f"http://u:{SECRET}@p:1".encode()),
+        lambda kind: kind(URL, proxy=f"nosuch://u:{SECRET}@p:1"),
         lambda kind: kind.from_profile("nosuch", access_token=SECRET),
         lambda kind: kind.from_profile("odd"),
         lambda kind: kind.from_profile("bad"),
@@ -267,7 +273,7 @@ def test_a_working_day_leaves_no_secret_anywhere(
     with td.Client(service.base_url, access_token=SECRET, account="desk1") as client:
         book = client.trade_book()
         shown = [repr(client), str(client.stats), f"{client.__class__}"]
-    book.save(tmp_path / "book")
+    book.save(tmp_path / "book.json")
     book.to_csv(tmp_path / "book.csv")
     for thing in (book, book[0], book.issues, book[1:]):
         shown += [repr(thing), str(thing), pickle.dumps(thing).decode("latin-1")]

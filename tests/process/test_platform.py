@@ -21,7 +21,7 @@ from tradingdata._util import platform
 from tradingdata._util.access_list import admits_only
 from tradingdata._util.atomic_file import whole_file
 from tradingdata._util.fork_safety import ForkLock
-from tradingdata.client import ca_roots
+from tradingdata.client import options as ca_roots
 
 ROOT = Path(__file__).parents[2]
 # What only one kind of system has, or how code finds out which one it runs on.

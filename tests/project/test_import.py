@@ -16,14 +16,12 @@ NOT_YET = {
 }  # fmt: skip
 
 SCRIPT = """
-import sys, time
+import sys
 before = set(sys.modules)
-started = time.process_time()
 import tradingdata
-took = time.process_time() - started
 new = sorted(set(sys.modules) - before)
 import json
-print(json.dumps({"new": new, "took": took}))
+print(json.dumps(new))
 """
 
 
@@ -38,12 +36,7 @@ def fresh(script: str) -> Any:
 
 
 def test_nothing_heavy_is_imported() -> None:
-    assert NOT_YET & set(fresh(SCRIPT)["new"]) == set()
-
-
-def test_it_takes_less_than_50_milliseconds() -> None:
-    """The best of a few: the machine may be busy with other things."""
-    assert min(fresh(SCRIPT)["took"] for _ in range(5)) < 0.05
+    assert NOT_YET & set(fresh(SCRIPT)) == set()
 
 
 def test_no_thread_is_started_and_no_file_stays_open() -> None:

@@ -2,23 +2,68 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tradingdata as td
-from tradingdata import analysis, dask, sandbox
+from tradingdata import _core, analysis, dask, errors, sandbox, types
 
+TYPES = ("name", "book")  # of a record, which a directive of the reference documents
 BOOK = td.TradeBook([td.Trade(quantity=5, symbol="INFY"), td.Trade(quantity=7, symbol="TCS")])
 
 
 @pytest.mark.parametrize(
-    "module", [td, analysis, sandbox, dask], ids=lambda module: module.__name__
+    "module", [td, analysis, sandbox, dask, types], ids=lambda module: module.__name__
 )
 def test_completion_offers_the_public_names_only(module: Any) -> None:
     assert dir(module) == sorted(module.__all__)
     assert all(hasattr(module, name) for name in dir(module))
+
+
+def documented() -> set[str]:
+    """The names that the reference documents, as it spells them."""
+    pages = (Path(__file__).parents[2] / "docs/reference").glob("*.md")
+    entry = re.compile(r"^\.\. auto(?:class|function|exception|module|data)::\s*(\S+)", re.M)
+    return {name for page in pages for name in entry.findall(page.read_text())}
+
+
+def test_every_documented_name_can_be_imported_from_there() -> None:
+    for name in documented():
+        value: Any = td
+        for part in name.split(".")[1:]:
+            if not hasattr(value, part):  # a module that nothing has imported yet
+                importlib.import_module(f"{value.__name__}.{part}")
+            value = getattr(value, part)
+
+
+def test_every_public_name_has_an_entry_in_the_reference() -> None:
+    entries = documented()
+    entries |= {f"tradingdata.{name}" for name in vars(errors)}  # ``automodule`` with members
+    declared: Any = _core.records()
+    entries |= {f"tradingdata.{record[key]}" for record in declared for key in TYPES}
+    entries |= {name.rpartition(".")[0] for name in entries}
+    missing = [
+        f"{module.__name__}.{name}"
+        for module in (td, analysis, sandbox, types)
+        for name in module.__all__
+        if name[:2] != "__" and not {f"{module.__name__}.{name}", f"tradingdata.{name}"} & entries
+    ]
+    assert not missing, f"add an `autoclass` or `autofunction` to docs/reference: {missing}"
+
+
+def test_the_top_level_stays_small_enough_to_be_read() -> None:
+    assert len(dir(td)) <= 55, "move a rarely named type to tradingdata.types"
+
+
+def test_a_name_that_moved_says_where_it_is() -> None:
+    for name in types.__all__:
+        with pytest.raises(AttributeError, match=rf"it is tradingdata\.types\.{name}"):
+            getattr(td, name)
 
 
 def test_completion_of_a_record_offers_its_fields_only() -> None:

@@ -36,8 +36,10 @@ class TestEdges:
             assert one.expiry_date == when.date()
 
     def test_the_zero_date_is_none_however_it_is_given(self) -> None:
-        trade = td.Trade(expiry_date=dt.date(1, 1, 1), exch_trade_time=dt.datetime(1, 1, 1, 10, 30))
+        trade = td.Trade(expiry_date=dt.date(1, 1, 1), exch_trade_time=dt.datetime(1, 1, 1))
         assert trade == td.Trade()
+        with pytest.raises(ValueError, match="0001-01-01"):
+            td.Trade(exch_trade_time=dt.datetime(1, 1, 1, 10, 30))
 
     @pytest.mark.parametrize("number", [2**63 - 1, -(2**63), 0])
     def test_integers_of_64_bits_are_kept(self, number: int) -> None:

@@ -39,10 +39,11 @@ def test_every_time_is_in_market_hours_and_in_order(led: sandbox.Service) -> Non
         for trade in trades(led):
             entered, received = trade["order_date_time"], trade["exch_order_time"]
             traded, updated = trade["exch_trade_time"], trade["last_updated_time"]
-            assert "2026-11-20 09:15:00" <= entered <= received <= traded <= updated <= now
+            assert entered <= received <= traded <= updated <= now
+            assert received >= "2026-11-20 09:15:00"
         for order in orders(led):
             entered, received = order["order_date_time"], order["exch_order_time"]
-            assert "2026-11-20 09:15:00" <= entered <= received
+            assert entered <= received >= "2026-11-20 09:15:00"
             assert received <= order["last_updated_time"] <= now
     assert now == "2026-11-20 15:30:00"
 

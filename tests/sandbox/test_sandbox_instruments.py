@@ -10,8 +10,8 @@ import pytest
 
 from sandbox_calls import Record, orders, trades
 from tradingdata import sandbox
-from tradingdata.sandbox.company_generator import check_digit, companies
-from tradingdata.sandbox.instruments import derivatives
+from tradingdata.sandbox.companies import check_digit, companies
+from tradingdata.sandbox.market import derivatives
 
 
 @pytest.fixture(scope="module")

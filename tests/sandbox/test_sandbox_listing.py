@@ -8,7 +8,7 @@ import pytest
 
 from sandbox_calls import search
 from tradingdata import sandbox
-from tradingdata.sandbox.company_generator import check_digit, companies
+from tradingdata.sandbox.companies import check_digit, companies
 
 
 @pytest.fixture(scope="module")

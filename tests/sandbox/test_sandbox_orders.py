@@ -26,10 +26,11 @@ def exact(number: float) -> Fraction:
     return Fraction(Decimal(repr(number)))
 
 
-def fills(found: list[Record]) -> dict[str, list[Record]]:
+def fills(found: list[Record]) -> dict[tuple[str, str], list[Record]]:
+    """Trades by order and side: the legs that close a bracket order share both."""
     by_order = defaultdict(list)
     for trade in found:
-        by_order[trade["order_no"]].append(trade)
+        by_order[trade["order_no"], trade["txn_type"]].append(trade)
     return by_order
 
 
@@ -38,9 +39,11 @@ def test_trades_add_up_to_their_orders(day: sandbox.Service, moment: str) -> Non
     day.advance_to(moment)
     by_order = fills(trades(day))
     placed = orders(day)
-    assert by_order.keys() <= set(column(placed, "order_no"))
+    assert sum(column(placed, "traded_qty")) == sum(column(trades(day), "quantity"))
+    assert by_order.keys() <= {(order["order_no"], order["txn_type"]) for order in placed}
     for order in placed:
-        own = by_order[order["order_no"]]
+        # Of the legs that close a bracket order, one trades.
+        own = by_order[order["order_no"], order["txn_type"]] if order["traded_qty"] else []
         filled = sum(column(own, "quantity"))
         value = sum(exact(trade["trade_value"]) for trade in own)
         assert order["traded_qty"] == filled

@@ -9,7 +9,6 @@ import pytest
 
 from sandbox_calls import orders, trades
 from tradingdata import sandbox
-from tradingdata.sandbox.instruments import tick_size
 
 
 @pytest.fixture(scope="module")
@@ -24,18 +23,11 @@ def test_every_price_is_on_a_tick_and_no_limit_is_broken(day: sandbox.Service) -
         tick = Fraction(str(order["tick_size"]))
         for price in (order["price"], order["trigger_price"], order["traded_price"]):
             assert Fraction(str(price)) % tick == 0
-        if order["price"]:
-            limits[order["order_no"]] = order["price"]
+        if order["price"] and order["traded_qty"]:
+            limits[order["order_no"], order["txn_type"]] = order["price"]
     for trade in trades(day):
-        limit = limits.get(trade["order_no"])
+        limit = limits.get((trade["order_no"], trade["txn_type"]))
         if limit is not None:
             bought = trade["txn_type"] == "B"
             price = trade["traded_price"]
             assert price <= limit if bought else price >= limit
-
-
-@pytest.mark.parametrize(
-    ("paise", "tick"), [(24_999, 1), (25_000, 5), (99_999, 5), (100_000, 10), (2_000_000, 500)]
-)
-def test_ticks_follow_the_slabs_of_the_exchanges(paise: int, tick: int) -> None:
-    assert tick_size(paise) == tick

@@ -65,9 +65,9 @@ def test_the_envelope_is_that_of_the_service(day: sandbox.Service) -> None:
 
 
 def test_rows_are_numbered_and_keys_are_unique(day: sandbox.Service) -> None:
-    for found, key in ((trades(day), "trade_no"), (orders(day), "order_no")):
+    for found, key in ((trades(day), ("trade_no",)), (orders(day), ("order_no", "leg_no"))):
         assert column(found, "row_no") == list(range(1, len(found) + 1))
-        assert len(set(column(found, key))) == len(found)
+        assert len({tuple(row[name] for name in key) for row in found}) == len(found)
 
 
 def test_personal_data_is_fictional_and_of_valid_form(day: sandbox.Service) -> None:

@@ -28,6 +28,7 @@ def test_the_status_says_what_became_of_an_order(day: sandbox.Service, moment: s
             "Success": filled == asked,
             "Pending": filled < asked,
             "Error": filled == 0,
+            "Cancelled": filled < asked,
         }
         assert possible[order["status"]], order
 
@@ -39,11 +40,12 @@ def test_a_day_has_everything_in_it(day: sandbox.Service) -> None:
     assert len(placed) == 400
     assert counts["Success"] > 200
     assert counts["Pending"] > 10
-    assert counts["Error"] > 10
+    assert counts["Error"] > 5
+    assert counts["Cancelled"] > 5
     parts = Counter(column(trades(day), "order_no"))
     assert max(parts.values()) > 3
     unfinished = [order for order in placed if 0 < order["traded_qty"] < order["quantity"]]
-    assert {order["status"] for order in unfinished} == {"Pending"}
+    assert {order["status"] for order in unfinished} <= {"Pending", "Cancelled"}
 
 
 def test_only_an_error_has_a_code_and_a_reason_for_it(day: sandbox.Service) -> None:

@@ -60,20 +60,16 @@ def order_response(*records: object, at: str | None = "15:45", **options: Any) -
 
 def archive_with(folder: Path, *books: Any, **options: Any) -> td.Archive:
     """A new archive of these books."""
-    archive = td.Archive(folder / "books.sqlite", **options)
+    archive = td.Archive(folder / "books", **options)
     for book in books:
         archive.add(book)
     return archive
 
 
-def content(archive: td.Archive) -> list[Any]:
-    """The content of an archive, table by table, except when it was written."""
-    columns = {
-        "fetches": "id, book, account, source, at, days, rows, new, changed, sha256, error",
-        "records": "*",
-        "states": "*",
-    }
-    return [archive.sql(f"SELECT {names} FROM {table}") for table, names in columns.items()]
+def numbers(book: Any) -> list[str]:
+    """The numbers of a book's trades or orders, sorted."""
+    field = "trade_no" if isinstance(book, td.TradeBook) else "order_no"
+    return sorted(str(row[field]) for row in book)
 
 
 def counts(entry: ArchiveFetch) -> tuple[int, int, int]:

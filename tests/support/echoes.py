@@ -1,7 +1,7 @@
 """Responses that repeat an access token, as careless services do: spellings, bodies, and a reader.
 
 `pieces_in` is independent of the package: it undoes escapes with the standard library and looks
-for any six characters of the token in a row.
+for any twelve characters of the token in a row, or for the complete token where it is shorter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from service import Behaviour, reply
 
-PIECE = 6
+PIECE = 12
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _RARE = "-._~+/=0123456789QXZ"  # in every piece, so that no word of a message passes for one
 
@@ -43,7 +43,6 @@ def _mixed(token: str) -> str:
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
     "plain": str,
-    "upper case": str.upper,
     "plus as .NET writes it": _only("+=/", "\\u%04X"),
     "equals as Gson writes it": _only("=", "\\u%04x"),
     "slashes as PHP writes them": lambda token: token.replace("/", "\\/"),
@@ -57,7 +56,6 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "all HTML": _each("&#x%02x;"),
     "HTML names": lambda token: token.translate({43: "&plus;", 61: "&equals;", 47: "&sol;"}),
     "HTML within JSON": _each("\\u0026#%d;"),
-    "Python bytes": _each("\\x%02x"),
     "mixed": _mixed,
 }
 
@@ -119,9 +117,9 @@ def _readings(text: str) -> set[str]:
 
 def _unescaped(text: str) -> str:
     def character(match: re.Match[str]) -> str:
-        return chr(int(match[1] or match[2], 16))
+        return chr(int(match[1], 16))
 
-    text = re.sub(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})", character, text)
+    text = re.sub(r"\\u([0-9a-fA-F]{4})", character, text)
     return re.sub(r"\\([^a-zA-Z0-9])", r"\1", text)
 
 
@@ -134,12 +132,12 @@ _UNDO: tuple[Callable[[str], str], ...] = (
 
 
 def pieces_in(text: str, token: str) -> set[str]:
-    """Any six characters of a token in a row that can be read in a text."""
-    wanted = {token[at : at + PIECE].lower() for at in range(len(token) - PIECE + 1)}
+    """The pieces of a token that can be read in a text."""
+    size = min(PIECE, len(token))
+    wanted = {token[at : at + size] for at in range(len(token) - size + 1)}
     found = set()
     for reading in _readings(text):
-        low = reading.lower()
-        found |= wanted & {low[at : at + PIECE] for at in range(len(low) - PIECE + 1)}
+        found |= wanted & {reading[at : at + size] for at in range(len(reading) - size + 1)}
     return found
 
 
@@ -149,10 +147,10 @@ def success_with(text: str, where: str) -> bytes:
     record = '"order_no":"1","symbol":"INFY","quantity":5'
     message = "Success"
     beside = ""
-    if where == "known field":
+    if where == "documented field":
         record = record.replace("INFY", text)
     elif where == "unknown field":
-        record += f',"remarks":"{text}"'
+        record += f',"debug":"{text}"'
     elif where == "nested field":
         record += f',"debug":{{"headers":["Bearer {text}"]}}'
     elif where == "name":
@@ -168,12 +166,5 @@ def success_with(text: str, where: str) -> bytes:
     return body
 
 
-PLACES = (
-    "known field",
-    "unknown field",
-    "nested field",
-    "name",
-    "wrong type",
-    "message",
-    "beside data",
-)
+# Where a book loses a token: everywhere but in the documented fields.
+PLACES = ("unknown field", "nested field", "name", "message", "beside data")

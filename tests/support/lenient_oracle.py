@@ -95,12 +95,26 @@ def rows_of(body: bytes, kind: str) -> list[dict[str, Any]]:
     return [
         {
             name: None
-            if name in times and _offset(row.get(name)) not in (None, usual)
+            if name in times
+            and (_offset(row.get(name)) not in (None, usual) or _of_the_fewer(row, rows, name))
             else held(documented[name], row.get(name))
             for name in documented
         }
         for row in rows
     ]
+
+
+def _of_the_fewer(row: dict[str, Any], rows: list[dict[str, Any]], name: str) -> bool:
+    """Whether a time has an offset and most times of its column have none, or the reverse."""
+    held_times = [_offset(each.get(name)) is None for each in rows if _is_time(each.get(name))]
+    naive, zoned = held_times.count(True), held_times.count(False)
+    if not naive or not zoned or not _is_time(row.get(name)):
+        return False
+    return (_offset(row.get(name)) is None) == (naive < zoned)
+
+
+def _is_time(sent: Any) -> bool:
+    return isinstance(sent, str) and not isinstance(sent, Literal) and _time(sent) is not None
 
 
 def held(documented: str, sent: Any) -> Any:
@@ -126,10 +140,11 @@ def _number(documented: str, text: str) -> int | float | None:
         if written == 0:
             return 0
         return int(written) if whole and -(2**63) <= written < 2**63 else None
-    if re.fullmatch(r"-?\d+", text) and abs(written) > 2**53:
-        return None
     value = float(text)
-    return value if abs(value) != float("inf") else None
+    if abs(value) == float("inf"):
+        return None
+    rounded = Decimal(value) != written and re.fullmatch(r"-?\d+(\.0+)?", text)
+    return None if rounded else value
 
 
 def _offset(sent: Any) -> int | None:

@@ -7,16 +7,21 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import tradingdata as td
-from service import Record, as_json, envelope, fields, orders, stocks, trades
+from service import Record, as_json, envelope, fields, samples
+from tradingdata import _core
 
 Book = td.TradeBook | td.OrderBook | td.StockList
 
-KINDS = ("trade", "order", "stock")
-BOOKS: dict[str, Any] = {"trade": td.TradeBook, "order": td.OrderBook, "stock": td.StockList}
-MAKERS: dict[str, Any] = {"trade": trades, "order": orders, "stock": stocks}
+BOOKS: dict[str, Any] = {
+    record["name"].lower(): getattr(td, record["book"]) for record in _core.records()
+}
+KINDS = tuple(BOOKS)
+MAKERS: dict[str, Any] = {kind: partial(samples, kind) for kind in KINDS}
+FORMS = {call["record"].lower(): call["form"] for call in _core.calls()}
 ZERO_DATE = "0001-01-01"
 UNKNOWN = "brand_new"
 
@@ -61,7 +66,7 @@ def of_kind(sample: Sample, *documented: str) -> list[str]:
 
 
 def body_of(kind: str, rows: object, *, ascii_only: bool = False) -> bytes:
-    return as_json(rows if kind == "stock" else envelope(rows), ascii_only=ascii_only)
+    return as_json(rows if FORMS[kind] == "array" else envelope(rows), ascii_only=ascii_only)
 
 
 def sample(kind: str, count: int = 200, seed: int = 0, *, ascii_only: bool = False) -> Sample:
@@ -81,7 +86,7 @@ def read(kind: str, body: bytes) -> Sample:
     """A book of some bytes, and the same bytes by Python's json."""
     rows = json.loads(body)
     book = BOOKS[kind].from_json(body, keep_personal_data=True)
-    return Sample(kind, book, rows if kind == "stock" else rows["data"])
+    return Sample(kind, book, rows if FORMS[kind] == "array" else rows["data"])
 
 
 def empty(kind: str) -> Any:

@@ -12,8 +12,8 @@ import tradingdata as td
 from service import as_json, envelope, trades
 from tradingdata import _core
 
-TYPES = (td.Trade, td.Order, td.Stock)
-RECORDS = tuple(kind.__name__ for kind in TYPES)
+RECORDS = tuple(record["name"] for record in _core.records())
+TYPES: tuple[Any, ...] = tuple(getattr(td, name) for name in RECORDS)
 INDIA = ZoneInfo("Asia/Kolkata")
 PAN = "ABCDE1234F"
 
@@ -36,7 +36,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "text": st.text(st.characters(codec="utf-8")),
     "integer": st.integers(-(2**63), 2**63 - 1),
     "number": st.floats(allow_nan=False, allow_infinity=False),
-    "timestamp": st.datetimes(),
+    "timestamp": st.datetimes(min_value=dt.datetime(1, 1, 2)),
     "date": st.dates(),
 }
 

@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from tradingdata import _core
 from tradingdata.sandbox import Service
 
-PATHS = {
-    "trade_book": "/api/v1/trade/book",
-    "order_book": "/api/v1/order/book",
-    "search": "/api/v1/stocks",
-}
+PATHS = {call["name"]: call["path"] for call in _core.calls()}
 SOURCE = b'{"source":"N"}'
 
 Record = dict[str, Any]

@@ -70,7 +70,7 @@ def trade_book(records: list[Record]) -> td.TradeBook:
 
 def order_updates(
     *responses: Any, clock: Clock | None = None, interval: float = 5.0, **options: Any
-) -> Iterator[td.OrderUpdate]:
+) -> Iterator[td.types.OrderUpdate]:
     """The updates of a watch that meets these responses (bodies' records, or errors)."""
     clock = Clock() if clock is None else clock
     state = OrderState(
@@ -86,7 +86,7 @@ def order_updates(
     return until_over(watch(polls, state, interval, clock=clock, sleep=clock.sleep))
 
 
-def trade_updates(*responses: Any, **options: Any) -> Iterator[td.TradeUpdate]:
+def trade_updates(*responses: Any, **options: Any) -> Iterator[td.types.TradeUpdate]:
     """The same for trades."""
     clock = Clock()
     polls = Polls(
@@ -115,7 +115,7 @@ def some_trades(count: int = 3, **overrides: Any) -> list[Record]:
     return trades(count, trade_no=str, **overrides)
 
 
-def reported(update: td.OrderUpdate) -> list[tuple[str, str | None, tuple[str, ...]]]:
+def reported(update: td.types.OrderUpdate) -> list[tuple[str, str | None, tuple[str, ...]]]:
     return [(change.kind, change.order.order_no, change.fields) for change in update.changes]
 
 

@@ -57,7 +57,7 @@ def test_f1_a_refused_connection_is_tried_again(call: Any) -> None:
     assert error.attempts == 2
     assert error.retryable
     assert "cannot connect to 127.0.0.1" in str(error)
-    assert "check base_url, DNS, the network and its firewall" in str(error)
+    assert "check `base_url` or TRADINGDATA_BASE_URL, DNS, the network" in str(error)
     assert str(error).startswith("POST /api/v1/trade/book: ")
 
 
@@ -68,7 +68,7 @@ def test_f1_a_service_that_comes_up_again_is_reached() -> None:
                 stack.enter_context(closed_port(port=port))
         started: list[Service] = []
 
-        def start(retry: td.Retry) -> None:
+        def start(retry: td.types.Retry) -> None:
             if not started:
                 service = Service(port=port, ipv6=False)
                 service.script(then=good_book())
@@ -85,7 +85,7 @@ def test_f2_a_name_that_is_not_found_is_tried_once_more(ca: Authority, tmp_path:
     kind, attempts, retryable, message = outcome.split(" ", 3)
     assert (kind, attempts, retryable) == ("ConnectError", "2", "True")
     assert "cannot find the host api.example.test" in message
-    assert "check base_url, DNS, the network and its firewall" in message
+    assert "check `base_url` or TRADINGDATA_BASE_URL, DNS, the network" in message
 
 
 def test_a_name_that_is_found_serves(tls_service: Service, ca: Authority, tmp_path: Path) -> None:

@@ -69,6 +69,12 @@ PASSING = [
     pytest.param(cut_chunked(keep=5), "incomplete body", id="F21 cut chunk"),
     pytest.param(bad_chunk_size(), "broke|malformed", id="F22 bad chunk size"),
     pytest.param(close_delimited(keep=20), "incomplete body", id="F27 cut by the close"),
+    pytest.param(
+        reply(200, BODY[:-20]),
+        rf"incomplete body: .* ends too early at byte {len(BODY) - 20}\b",
+        id="F128 cut behind its own length",
+    ),
+    pytest.param(reply(200, b" "), "ends too early|empty", id="F128 cut before its first value"),
     pytest.param(gzip_flipped(), "gzip data is corrupt", id="F40 flipped bit"),
     pytest.param(gzip_bad_crc(), "gzip data is corrupt", id="F40 bad checksum"),
     pytest.param(gzip_cut(), "incomplete body: .* gzip data ends too early", id="F41 cut gzip"),
@@ -80,7 +86,7 @@ PASSING = [
 @both
 @pytest.mark.parametrize(("behaviour", "message"), PASSING)
 def test_a_damaged_response_is_tried_again(call: Any, behaviour: Behaviour, message: str) -> None:
-    reported: list[td.Retry] = []
+    reported: list[td.types.Retry] = []
     with served(behaviour, good_book()) as service:
         book = call(service.base_url, on_retry=reported.append)
     assert len(book) == 3
@@ -103,7 +109,11 @@ def test_a_response_that_stays_damaged_is_reported(behaviour: Behaviour, message
 @pytest.mark.parametrize(
     ("behaviour", "message"),
     [
-        pytest.param(two_content_lengths(), "two different Content-Lengths", id="F24 two lengths"),
+        pytest.param(  # libcurl 8.22 refuses it itself
+            two_content_lengths(),
+            "two different Content-Lengths|malformed.*Content-Length",
+            id="F24 two lengths",
+        ),
         pytest.param(negative_length(), "malformed.*Content-Length", id="F25 negative length"),
         pytest.param(header_flood(), "headers are larger than 256 KiB", id="F33 header flood"),
         pytest.param(
@@ -242,7 +252,7 @@ def test_memory_stops_at_the_cap(call: Any, behaviour: Behaviour) -> None:
         grown = peak() - before
         assert len(service.requests) == 1
     assert f"larger than max_body ({4 * MIB} bytes, decompressed)" in str(error)
-    assert "pass a larger max_body= if such a response is right" in str(error)
+    assert "pass a larger `max_body` if such a response is right" in str(error)
     assert not error.retryable
     assert grown < 24
 

@@ -37,7 +37,7 @@ def waits(
     *behaviours: Behaviour, call: Callable[..., Any] = sync_call, **options: Any
 ) -> list[float]:
     """The delays that the client announced before it got its book."""
-    reported: list[td.Retry] = []
+    reported: list[td.types.Retry] = []
     with served(*behaviours, good_book()) as service:
         assert len(call(service.base_url, on_retry=reported.append, **options)) == 3
     return [retry.delay for retry in reported]
@@ -46,7 +46,7 @@ def waits(
 @both
 def test_four_attempts_with_full_jitter_between_them(call: Any) -> None:
     """F51: at most 0.25, 0.5 and 1 s; the last failure is reported."""
-    reported: list[td.Retry] = []
+    reported: list[td.types.Retry] = []
     with served(then=reply(503)) as service:
         error = failure(service.base_url, call=call, on_retry=reported.append)
         times = [request.at for request in service.requests]
@@ -111,7 +111,7 @@ def test_f48_a_longer_wait_than_a_minute_is_reported_instead(call: Any, value: s
     assert error.retry_after == float(value)
     assert error.retryable
     assert "the service requires a wait" in str(error)
-    assert "; make fewer requests, or pass rate_limit=" in str(error)
+    assert "; make fewer requests, or pass a `rate_limit`" in str(error)
 
 
 def test_f48_a_longer_wait_than_the_deadline_is_reported_instead() -> None:
@@ -226,7 +226,7 @@ def test_what_on_retry_raises_comes_out(call: Any) -> None:
     class Enough(Exception):
         pass
 
-    def enough(retry: td.Retry) -> None:
+    def enough(retry: td.types.Retry) -> None:
         raise Enough(retry.reason)
 
     with served(then=reply(503)) as service:

@@ -13,7 +13,7 @@ import tradingdata as td
 from calls import TOKEN, both, failure, good_book, run_child, served, within
 from service import EMPTY_BOOK, Authority, Behaviour, Service, close_delimited, stall
 from tradingdata._util.platform import HAS_ROOT_STORE
-from tradingdata.client import ca_roots as certificates
+from tradingdata.client import options as certificates
 
 NO_TRUST = "POST /api/v1/trade/book: no trusted connection to 127.0.0.1: the server's certificate "
 
@@ -27,6 +27,31 @@ def test_a_trusted_certificate_serves(call: Any, tls_service: Service, ca: Autho
 
 
 @both
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_f134_a_client_certificate_is_required(
+    call: Any, ca: Authority, version: ssl.TLSVersion
+) -> None:
+    context = ca.client_certificate()
+    context.maximum_version = version
+    with Service(tls=context) as service:
+        error = failure(service.base_url, call=call, ca_file=ca.pem_file)
+    assert type(error) is td.TLSError
+    assert (error.attempts, error.retryable) == (1, False)
+    assert "no TLS connection to 127.0.0.1" in str(error)
+
+
+@both
+def test_a_certificate_with_only_a_common_name_is_refused(
+    call: Any, ca: Authority, tmp_path: Path
+) -> None:
+    with Service(tls=ca.common_name_only("127.0.0.1")) as service:
+        error = failure(service.base_url, call=call, ca_file=ca.pem_file)
+        assert service.requests == []
+    assert type(error) is td.TLSError
+    assert not error.retryable
+
+
+@both
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -34,7 +59,10 @@ def test_a_trusted_certificate_serves(call: Any, tls_service: Service, ca: Autho
         (lambda ca, folder: ca.not_yet_valid(), "is not yet valid"),
         (lambda ca, folder: ca.wrong_host(), "is for another host"),
         (lambda ca, folder: ca.unknown_ca(), "is signed by an authority that is not trusted here"),
-        (lambda ca, folder: ca.self_signed(folder), "signed by an authority that is not trusted"),
+        (  # it names no host either, which libcurl 8.22 checks first
+            lambda ca, folder: ca.self_signed(folder),
+            "signed by an authority that is not trusted|is for another host",
+        ),
     ],
     ids=["F9 expired", "F10 not yet valid", "F11 wrong host", "F12 unknown CA", "F12 self-signed"],
 )
@@ -53,13 +81,13 @@ def test_a_bad_certificate_is_refused_at_once(
     assert not error.retryable
     assert error.attempts == 1
     assert str(error).startswith(NO_TRUST)
-    assert message in str(error)
+    assert any(text in str(error) for text in message.split("|"))
 
 
 def test_f12_an_organisation_s_own_authority_gets_advice(ca: Authority) -> None:
     with Service(tls=ca.unknown_ca()) as service:
         error = failure(service.base_url, ca_file=ca.pem_file)
-    assert "pass the PEM file of the authorities that you trust as ca_file=" in str(error)
+    assert "name the PEM file of the authorities that you trust as `ca_file`" in str(error)
 
 
 def test_f11_wrong_host_by_name(ca: Authority) -> None:
@@ -141,7 +169,7 @@ def test_f14_a_ca_file_without_certificates(tmp_path: Path, ca: Authority) -> No
         error = failure(service.base_url, ca_file=empty)
     assert type(error) is td.TLSError
     assert f"cannot read the CA certificates in {empty}" in str(error)
-    assert "pass the PEM file of the authorities that you trust as ca_file=" in str(error)
+    assert "name the PEM file of the authorities that you trust as `ca_file`" in str(error)
 
 
 def test_f14_a_ca_file_that_vanished_after_the_client_was_made(

@@ -9,7 +9,7 @@ import pytest
 
 import tradingdata as td
 from calls import TOKEN, good_book, resolver, run_child
-from service import Authority, Proxy, Service, reply
+from service import Authority, Proxy, Service, closed_port, hang_up, reply
 
 VARIABLES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
 CALL = """
@@ -84,9 +84,9 @@ def test_f66_the_environment_s_proxy_is_left_out(
 @pytest.mark.parametrize(
     ("status", "attempts", "message"),
     [
-        (407, 1, "the proxy requires a user name and password (407); check proxy="),
-        (403, 1, "the proxy refused to connect to api.example.test (403); check proxy="),
-        (503, 2, "the proxy refused to connect to api.example.test (503)"),
+        (407, 1, " requires a user name and password (407); check `proxy`"),
+        (403, 1, " refused to connect to api.example.test (403); check `proxy`"),
+        (503, 2, " refused to connect to api.example.test (503)"),
     ],
 )
 def test_f66_a_proxy_that_refuses_is_distinguished_from_the_service(
@@ -101,8 +101,40 @@ def test_f66_a_proxy_that_refuses_is_distinguished_from_the_service(
     proxy.script(then=reply(status))
     outcome = call(tls_service, ca, tmp_path, proxy=proxy.base_url, attempts=2)
     assert outcome.startswith(f"ConnectError {attempts} POST /api/v1/trade/book: ")
-    assert message in outcome
+    assert f"the proxy 127.0.0.1:{proxy.port}{message}" in outcome
     assert TOKEN.encode() not in proxy.seen
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+def test_f133_a_proxy_that_cannot_be_reached_is_named_without_its_password(
+    tls_service: Service, ca: Authority, tmp_path: Path, scheme: str
+) -> None:
+    with closed_port() as port:
+        address = f"{scheme}://desk:canary@127.0.0.1:{port}"
+        outcome = call(tls_service, ca, tmp_path, proxy=address, attempts=1)
+    assert outcome.startswith("ConnectError 1 POST /api/v1/trade/book: ")
+    assert f"cannot connect to the proxy 127.0.0.1:{port}" in outcome
+    assert "check `proxy`" in outcome
+    assert "canary" not in outcome
+    assert "api.example.test" not in outcome
+
+
+def test_f133_a_proxy_that_hangs_up_is_named(
+    proxy: Proxy, tls_service: Service, ca: Authority, tmp_path: Path
+) -> None:
+    proxy.script(then=hang_up)
+    outcome = call(tls_service, ca, tmp_path, proxy=proxy.base_url, attempts=1)
+    assert f"the proxy 127.0.0.1:{proxy.port}" in outcome
+
+
+def test_f133_the_service_is_named_where_the_proxy_is_bypassed(
+    proxy: Proxy, ca: Authority, tmp_path: Path
+) -> None:
+    environment = {"https_proxy": proxy.base_url, "no_proxy": "example.test"}
+    with Service(tls=ca.good()) as service:
+        port = service.port
+    outcome = call(service, ca, tmp_path, environment=environment, attempts=1)
+    assert f"cannot connect to api.example.test port {port}" in outcome
 
 
 def test_f66_loopback_bypasses_every_proxy(

@@ -173,7 +173,7 @@ def test_nginx_s_errors_are_reported(nginx: Files) -> None:
 def test_nginx_is_not_trusted_without_its_authority(nginx: Files) -> None:
     error = failure(f"https://127.0.0.1:{nginx.port}")
     assert type(error) is td.TLSError
-    assert "pass the PEM file of the authorities that you trust as ca_file=" in str(error)
+    assert "name the PEM file of the authorities that you trust as `ca_file`" in str(error)
 
 
 def test_f72_a_server_of_http_2_alone_is_reported_and_not_waited_for(nghttpd: Files) -> None:

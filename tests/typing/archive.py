@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Any, assert_type
+from typing import assert_type
 
 import tradingdata as td
-from tradingdata.archive import ArchiveFetch, Fetched, MissingDay, OrderState, QueryResult
+from tradingdata.archive import (
+    ArchiveFetch,
+    Fetched,
+    FetchedAccounts,
+    MissingDay,
+    OrderState,
+    QueryResult,
+)
 
 
 def keep(client: td.Client) -> None:
-    archive = td.Archive("books.sqlite", tz="Asia/Kolkata")
+    archive = td.Archive("books", tz="Asia/Kolkata")
     assert_type(archive.fetch(client), Fetched)
     assert_type(archive.fetch(client).trades, ArchiveFetch)
     assert_type(archive.trades("2026-11-20"), td.TradeBook)
@@ -22,13 +29,13 @@ def keep(client: td.Client) -> None:
     assert_type(archive.fetches()[0].days, tuple[date, ...])
     assert_type(archive.missing("2026-11-16", "2026-11-20"), list[MissingDay])
     assert_type(archive.sql("SELECT 1"), QueryResult)
-    assert_type(archive.sql("SELECT 1")[0], tuple[Any, ...])
     assert_type(archive.trades("2026-11-20", missing_ok=True), td.TradeBook)
-    assert_type(archive.export("folder"), list[str])
+    assert_type(archive.fetch([client]), FetchedAccounts)
+    assert_type(archive.verify(), int)
     archive.add(td.StockList())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 async def keep_async(client: td.AsyncClient) -> None:
-    archive = td.Archive("books.sqlite")
+    archive = td.Archive("books")
     assert_type(await archive.fetch_async(client), Fetched)
-    archive.fetch(client)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    archive.fetch(client)  # type: ignore[call-overload]  # pyright: ignore

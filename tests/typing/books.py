@@ -51,7 +51,7 @@ def made_and_kept(data: bytes, path: Path) -> None:
 
 
 def what_came_with_it(trades: td.TradeBook) -> None:
-    assert_type(trades.issues, tuple[td.Issue, ...])
+    assert_type(trades.issues, tuple[td.types.Issue, ...])
     assert_type(trades.issues[0].count, int)
     assert_type(trades.issues[0].lost, bool)
     assert_type(trades.extra_fields, tuple[str, ...])
@@ -70,7 +70,7 @@ def what_came_with_it(trades: td.TradeBook) -> None:
 
 def changes(orders: td.OrderBook, client: td.Client) -> None:
     for change in orders.diff(orders[:5], ignore=["row_no"]):
-        assert_type(change, td.OrderChange)
+        assert_type(change, td.types.OrderChange)
         assert_type(change.kind, Literal["new", "changed", "gone"])
         assert_type(change.order, td.Order)
         assert_type(change.previous, td.Order | None)
@@ -80,28 +80,25 @@ def changes(orders: td.OrderBook, client: td.Client) -> None:
 
 def watched(client: td.Client, known: td.OrderBook) -> None:
     for update in client.watch_orders(0.5, previous=known, ignore=(), timeout=3):
-        assert_type(update, td.OrderUpdate)
+        assert_type(update, td.types.OrderUpdate)
         assert_type(update.orders, td.OrderBook)
-        assert_type(update.changes, tuple[td.OrderChange, ...])
+        assert_type(update.changes, tuple[td.types.OrderChange, ...])
         assert_type(update.missed, td.TradingDataError | None)
         assert_type(update.at, datetime)
         assert_type(update.rollover, bool)
-    td.run_watch(client.watch_orders(where={"symbol": "A"}), lambda change: change.order.order_no)
-    td.run_watch(
-        client.watch_trades(where=lambda fill: fill.quantity), lambda fill: fill.traded_price
-    )
+    client.watch_orders(where={"symbol": "A"})
+    client.watch_trades(where=lambda fill: fill.quantity)
     for fills in client.watch_trades(interval=0.5):
-        assert_type(fills, td.TradeUpdate)
+        assert_type(fills, td.types.TradeUpdate)
         assert_type(fills.trades, td.TradeBook)
         assert_type(fills.fills, tuple[td.Trade, ...])
 
 
 async def watched_async(client: td.AsyncClient) -> None:
     async for update in client.watch_orders():
-        assert_type(update, td.OrderUpdate)
-    await td.run_watch_async(client.watch_orders(), lambda change: change.order.order_no)
+        assert_type(update, td.types.OrderUpdate)
     async for fills in client.watch_trades():
-        assert_type(fills, td.TradeUpdate)
+        assert_type(fills, td.types.TradeUpdate)
 
 
 def refused(trades: td.TradeBook) -> None:

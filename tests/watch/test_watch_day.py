@@ -209,7 +209,7 @@ def test_ten_thousand_polls_grow_with_the_changes_and_not_with_the_polls() -> No
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * page
 
-    kept: list[td.OrderChange] = []
+    kept: list[td.types.OrderChange] = []
     polls = Polls(bodies(10_000), clock, td.OrderBook.from_json)
     state = OrderState(("row_no", "ref_ltp"), None)
     early = 0

@@ -22,7 +22,7 @@ UNCHANGED = orders(20, pan_no="ABCDE1234F", order_no=str)
 
 
 def first(updates: Iterator[Any], count: int) -> list[Any]:
-    """So many updates, and the generator closed."""
+    """The first updates; closes the generator."""
     with contextlib.closing(updates) as generator:  # type: ignore[type-var]
         return list(itertools.islice(generator, count))
 

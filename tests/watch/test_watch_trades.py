@@ -18,7 +18,7 @@ TRADED, ORDERED = (
 )  # fmt: skip
 
 
-def numbers(update: td.TradeUpdate) -> list[str | None]:
+def numbers(update: td.types.TradeUpdate) -> list[str | None]:
     return [fill.trade_no for fill in update.fills]
 
 

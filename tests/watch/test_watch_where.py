@@ -1,11 +1,10 @@
-"""A watch of some orders only, with an end, and as calls of functions."""
+"""A watch of some orders only, and with an end."""
 
 from __future__ import annotations
 
 import asyncio
 import datetime as dt
 import threading
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -133,62 +132,14 @@ def test_both_clients_end_at_until() -> None:
         assert 1 <= len(asyncio.run(run(service))) <= 3
 
 
-def test_a_function_is_called_for_each_change_and_once_for_each_outage() -> None:
-    calls: list[Any] = []
-    responses = [DOWN, DOWN, pending(), pending(1), DOWN, DOWN, pending(1, 2), DOWN]
-    td.run_watch(
-        order_updates(*responses),
-        lambda change: calls.append(change.order.order_no),
-        on_error=lambda error: calls.append(type(error).__name__),
-    )
-    assert calls == ["ServerError", "1", "ServerError", "2", "ServerError"]
-    seen: list[str] = []
-    td.run_watch(
-        order_updates(pending()), lambda change: seen.append(change.kind), skip_first=False
-    )
-    assert seen == ["new"] * 3
-    fills: list[str | None] = []
-    td.run_watch(
-        trade_updates(some_trades(2), some_trades(3)), lambda fill: fills.append(fill.trade_no)
-    )
-    assert fills == ["2"]
-
-
-def test_a_callback_may_be_async() -> None:
-    calls: list[Any] = []
-
-    async def updates() -> AsyncIterator[td.OrderUpdate]:
-        for update in order_updates(pending(), pending(1), DOWN, DOWN):
-            yield update
-
-    async def later(change: td.OrderChange) -> None:
-        await asyncio.sleep(0)
-        calls.append(change.order.order_no)
-
-    async def failed(error: td.TradingDataError) -> None:
-        await asyncio.sleep(0)
-        calls.append(type(error).__name__)
-
-    asyncio.run(td.run_watch_async(updates(), later, on_error=failed))
-    asyncio.run(td.run_watch_async(updates(), lambda change: calls.append(change.kind)))
-    assert calls == ["1", "ServerError", "changed"]
-
-
-def test_an_exception_of_a_callback_ends_the_watch() -> None:
-    def refuse(change: td.OrderChange) -> None:
-        raise LookupError(change.order.order_no)
-
-    with pytest.raises(LookupError, match="1"):
-        td.run_watch(order_updates(pending(), pending(1), pending(1, 2)), refuse)
-
-
 def test_closing_the_client_ends_a_watch_in_a_thread() -> None:
     ended: list[BaseException] = []
     polled = threading.Event()
 
     def work(client: td.Client) -> None:
         try:
-            td.run_watch(client.watch_orders(0.01, where=lambda _: polled.set()), print)
+            for _ in client.watch_orders(0.01):
+                polled.set()
         except td.ClientClosedError as error:
             ended.append(error)
 

@@ -1,5 +1,5 @@
 // The one exception type of the core. The kind selects the class that Python raises, the message
-// says what happened, and the hint names what the user can do, which each front end words itself.
+// says what happened, and the advice what the user can do.
 #pragma once
 
 #include <cstdint>
@@ -28,36 +28,38 @@ enum class ErrorKind : std::uint8_t {
   pagination,      // the pages of a search may be incomplete
 };
 
-// A key of tradingdata.errors.ADVICE.
-struct Hint {
-  const char* code = nullptr;
-};
-
-namespace hint {
-inline constexpr Hint none{};
-inline constexpr Hint access_token{"access_token"};
-inline constexpr Hint base_url{"base_url"};
-inline constexpr Hint ca_file{"ca_file"};
-inline constexpr Hint clock{"clock"};
-inline constexpr Hint fewer_requests{"fewer_requests"};
-inline constexpr Hint max_body{"max_body"};
-inline constexpr Hint network{"network"};
-inline constexpr Hint new_token{"new_token"};
-inline constexpr Hint permissions{"permissions"};
-inline constexpr Hint proxy{"proxy"};
-inline constexpr Hint query{"query"};
-inline constexpr Hint timeout{"timeout"};
-inline constexpr Hint try_later{"try_later"};
-inline constexpr Hint url_format{"url_format"};
-}  // namespace hint
+// What to do, for a script and a terminal alike: it names the argument and the variable. It follows
+// the message wherever that is shown.
+namespace advice {
+inline constexpr const char* none = "";
+inline constexpr const char* access_token = "pass `access_token` or set TRADINGDATA_ACCESS_TOKEN";
+inline constexpr const char* base_url = "check `base_url` or TRADINGDATA_BASE_URL";
+inline constexpr const char* ca_file =
+    "name the PEM file of the authorities that you trust as `ca_file` or in SSL_CERT_FILE";
+inline constexpr const char* clock = "check this machine's clock, or notify the service";
+inline constexpr const char* fewer_requests = "make fewer requests, or pass a `rate_limit`";
+inline constexpr const char* max_body = "pass a larger `max_body` if such a response is right";
+inline constexpr const char* network =
+    "check `base_url` or TRADINGDATA_BASE_URL, DNS, the network and its firewall";
+inline constexpr const char* new_token =
+    "pass a new `access_token` or set TRADINGDATA_ACCESS_TOKEN to one";
+inline constexpr const char* permissions = "check the account's permissions";
+inline constexpr const char* proxy =
+    "check `proxy` or the environment's https_proxy; a `proxy` of \"\" connects directly";
+inline constexpr const char* query = "narrow the query, or pass a larger `page_size`";
+inline constexpr const char* timeout = "make fewer requests, or pass a longer `timeout`";
+inline constexpr const char* try_later = "try again later";
+inline constexpr const char* url_format =
+    "pass an address like https://api.example.com as `base_url` or in TRADINGDATA_BASE_URL";
+}  // namespace advice
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind what_kind, const std::string& message, Hint advice = hint::none)
-      : std::runtime_error(message), kind(what_kind), hint(advice) {}
+  Error(ErrorKind what_kind, const std::string& message, const char* what_to_do = advice::none)
+      : std::runtime_error(message), kind(what_kind), help(what_to_do) {}
 
   ErrorKind kind;
-  Hint hint;
+  const char* help;  // of `advice`
   bool retryable = false;
   bool incomplete = false;             // the body ended inside the document
   int status_code = 0;                 // 0: there was no response
@@ -69,6 +71,13 @@ class Error : public std::runtime_error {
   std::string path;                    // JSON path, e.g. $.data[3].quantity
   std::string service_message;         // the envelope's message, where there was one
   std::string body;                    // the head of the response, redacted and capped
+
+  // The message as it is shown, which ends with the advice.
+  std::string text() const {
+    std::string message = what();
+    if (*help == '\0') return message;
+    return message + (message.find(": ") == std::string::npos ? ": " : "; ") + help;
+  }
 
   // The same error with another message.
   Error reworded(const std::string& message) const {

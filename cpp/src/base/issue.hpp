@@ -58,7 +58,8 @@ constexpr ProblemInfo describe(Problem problem) {
     case Problem::time_in_other_form: return {"time in another form", false};
     case Problem::time_cut: return {"time finer than a microsecond, cut", false};
     case Problem::offset_dropped: return {"offset from UTC, dropped", false};
-    case Problem::offset_differs: return {"another offset from UTC than in the rest", true};
+    case Problem::offset_differs:
+      return {"another offset from UTC than in the rest, or none", true};
     case Problem::date_with_time: return {"date with midnight behind it", false};
     case Problem::repeated_key: return {"unknown field sent twice, last kept", true};
     case Problem::several_clients: return {"more than one client in a book", false};

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.hpp"
+#include "base/platform/clock.hpp"
 #include "http/http.hpp"
 
 namespace tradingdata {
@@ -17,7 +17,7 @@ namespace tradingdata {
 // lock held. What it throws ends the call; a body that ends too early is requested again where only
 // the connection's end showed its length.
 using Judged = std::shared_ptr<const void>;
-using Secrets = std::shared_ptr<const TokenSearch>;  // no result may have them; may be null
+using Secrets = std::shared_ptr<TokenSearch>;  // no result may have them; may be null
 using Judge = std::function<Judged(Response&, const Secrets&)>;
 
 struct Outcome {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/process.hpp"
+#include "base/platform/process.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata {
@@ -26,7 +26,7 @@ ClientOptions checked(ClientOptions options) {
   const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
   check(positive(options.timeout), "timeout must be a number of seconds above 0");
   check(positive(options.connect_timeout), "connect_timeout must be a number of seconds above 0");
-  check(options.attempts >= 1, "attempts must be 1 or more");
+  check(options.retry.attempts >= 1, "attempts must be 1 or more");
   check(options.max_body >= 1, "max_body must be 1 byte or more");
   return options;
 }
@@ -47,7 +47,7 @@ CurlOptions curl_options(const ClientOptions& options, const BaseUrl& base) {
 
 EngineOptions engine_options(const ClientOptions& options) {
   EngineOptions result;
-  result.retry.attempts = options.attempts;
+  result.retry = options.retry;
   result.connect_timeout = from_seconds(options.connect_timeout);
   result.rate_limit = options.rate_limit;
   result.sources = options.sources;
@@ -111,31 +111,35 @@ void Client::check_open() const {
   if (detail::ending()) throw Error(ErrorKind::closed, "the process is ending");
 }
 
-Call Client::new_call(Method method, const std::string& path, std::optional<double> timeout) const {
+Call Client::new_call(const ServiceCall& declared, std::optional<double> timeout) const {
   check_open();
   const double seconds = timeout.value_or(options_.timeout);
   check(std::isfinite(seconds) && seconds > 0, "timeout must be a number of seconds above 0");
   Call call;
-  call.request.method = method;
-  call.request.url = base_url_.text() + path;
+  call.request.method = declared.method;
+  call.request.url = base_url_.text();
+  call.request.url += declared.path;
   call.request.known = tokens_;
+  if (declared.takes_token) {
+    call.request.token = tokens_->current();
+    if (call.request.token == nullptr) {
+      throw Error(ErrorKind::configuration, "the books need an access token", advice::access_token);
+    }
+  }
+  if (declared.method == Method::get) call.request.headers.emplace_back("accept: application/json");
+  call.request.headers.emplace_back(json_type);
+  call.request.body = declared.body;
   call.started = options_.sources.now();
   call.deadline = call.started + from_seconds(seconds);
+  decode_response(call, *declared.schema, declared.form, options_);
   return call;
 }
 
 Call Client::book(const Schema& schema, std::optional<double> timeout) const {
-  const bool trades = &schema == &trade_schema;
-  check(trades || &schema == &order_schema, "only trades and orders have a book");
-  Call call = new_call(Method::post, trades ? "/api/v1/trade/book" : "/api/v1/order/book", timeout);
-  call.request.headers = {std::string(json_type)};
-  call.request.token = tokens_->current();
-  if (call.request.token == nullptr) {
-    throw Error(ErrorKind::configuration, "the books need an access token", hint::access_token);
-  }
-  call.request.body = R"({"source":"N"})";
-  decode_response(call, schema, Decoder::Form::book, options_);
-  return call;
+  const ServiceCall* const declared = call_of(schema);
+  check(declared != nullptr && declared->form == Decoder::Form::book,
+        "no call returns such a book");
+  return new_call(*declared, timeout);
 }
 
 Call Client::search(std::string_view query, std::int64_t page, std::int64_t limit,
@@ -143,22 +147,16 @@ Call Client::search(std::string_view query, std::int64_t page, std::int64_t limi
   check(page >= 1, "page must be 1 or more");
   check(limit >= 1, "the page size must be 1 or more");
   check(query.find('\0') == std::string_view::npos, "query must not contain a NUL character");
-  Call call = new_call(Method::get,
-                       "/api/v1/stocks?query=" + percent_encoded(query) +
-                           "&page=" + std::to_string(page) + "&limit=" + std::to_string(limit),
-                       timeout);
-  call.request.headers = {"accept: application/json", std::string(json_type)};
-  decode_response(call, stock_schema, Decoder::Form::list, options_);
+  Call call = new_call(*call_of(stock_schema), timeout);
+  call.request.url += "?query=" + percent_encoded(query) + "&page=" + std::to_string(page) +
+                      "&limit=" + std::to_string(limit);
   return call;
 }
 
-Fetched Client::run(Call call, const Waiting& waiting) {
-  const CallId id = call.id;
-  Lease engine = lease();
-  engine.engine().submit(std::move(call));
+Fetched Client::run(Call call) {
+  BlockingCall running(shared_from_this(), std::move(call));
   while (true) {
-    engine.wait(waiting);
-    if (std::optional<Outcome> outcome = engine.engine().take(id)) return fetched(*outcome);
+    if (std::optional<Fetched> fetched = running.wait()) return std::move(*fetched);
   }
 }
 
@@ -206,20 +204,30 @@ Lease::~Lease() {
   client_->give_back(std::move(engine_));
 }
 
-bool Lease::wait(const Waiting& waiting) {
+void Lease::wait() {
   client_->check_open();
   bool news = false;
   {
     const detail::Inside inside;
-    news = engine_->pump(engine_->sources().now() + Waiting::slice);
+    news = engine_->pump(engine_->sources().now() + slice_of_wait);
   }
-  for (const RetryRecord& record : engine_->take_retries()) {
-    if (waiting.on_retry) waiting.on_retry(record);
-  }
-  if (news) return true;
-  client_->check_open();
-  if (waiting.on_slice) waiting.on_slice();
-  return false;
+  if (!news) client_->check_open();
+}
+
+BlockingCall::BlockingCall(const std::shared_ptr<Client>& client, Call call)
+    : id_(call.id), lease_(client->lease()) {
+  lease_->engine().submit(std::move(call));
+}
+
+std::optional<Fetched> BlockingCall::wait() {
+  lease_->wait();
+  const std::optional<Outcome> outcome = lease_->engine().take(id_);
+  if (!outcome) return std::nullopt;
+  return fetched(*outcome);
+}
+
+RetryRecords BlockingCall::take_retries() noexcept {
+  return lease_ ? lease_->engine().take_retries() : RetryRecords();
 }
 
 void end_all_calls(Duration patience) {

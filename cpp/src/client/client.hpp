@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/url.hpp"
+#include "client/calls.hpp"
 #include "client/engine.hpp"
 #include "decode/decode.hpp"
-#include "http/proxy.hpp"
+#include "http/address.hpp"
 #include "http/tokens.hpp"
 #include "table/schema.hpp"
 
@@ -24,7 +24,7 @@ struct ClientOptions {
   std::string base_url;
   double timeout = 30;         // seconds, over all attempts of a call
   double connect_timeout = 5;  // seconds, of one attempt
-  int attempts = 4;
+  RetryPolicy retry;
   std::shared_ptr<RateLimit> rate_limit;
   std::optional<std::string> proxy;
   bool trust_env = true;
@@ -53,14 +53,8 @@ Fetched fetched(const Outcome& outcome);
 
 Error closed_error();  // of what is called on a closed client, or was in flight when it closed
 
-// Callbacks of a waiting caller. Both run on its own thread, and an exception ends the wait and
-// cancels the call.
-struct Waiting {
-  static constexpr Duration slice = std::chrono::milliseconds(50);
-
-  std::function<void()> on_slice;  // at least every `slice`
-  std::function<void(const RetryRecord&)> on_retry;
-};
+// The longest time that a caller waits in one piece.
+inline constexpr Duration slice_of_wait = std::chrono::milliseconds(50);
 
 class Lease;
 
@@ -83,8 +77,8 @@ class Client : public std::enable_shared_from_this<Client> {
   Call search(std::string_view query, std::int64_t page, std::int64_t limit,
               std::optional<double> timeout = {}) const;
 
-  // Blocks until the call has ended, pumping an engine on this thread.
-  Fetched run(Call call, const Waiting& waiting = {});
+  // Blocks until the call has ended: a `BlockingCall` for callers with nothing to do in between.
+  Fetched run(Call call);
 
   // An engine of the caller's own until the lease ends: one thread at a time.
   Lease lease();
@@ -102,7 +96,7 @@ class Client : public std::enable_shared_from_this<Client> {
  private:
   friend class Lease;
 
-  Call new_call(Method method, const std::string& path, std::optional<double> timeout) const;
+  Call new_call(const ServiceCall& declared, std::optional<double> timeout) const;
   std::unique_ptr<Engine> borrow();
   void give_back(std::unique_ptr<Engine> engine) noexcept;
 
@@ -127,13 +121,29 @@ class Lease {
 
   Engine& engine() { return *engine_; }
 
-  // Pumps for at most one slice, or until something happened; notifies `waiting`. False if the
-  // slice passed without any outcome. Throws Error (closed) and what `waiting` throws.
-  bool wait(const Waiting& waiting);
+  // Pumps for at most one slice, or until something happened. Throws Error (closed).
+  void wait();
 
  private:
   std::shared_ptr<Client> client_;
   std::unique_ptr<Engine> engine_;
+};
+
+// A call that its caller waits for on its own thread, in slices, between which the caller may
+// handle signals and report retries. Destroyed early, it cancels the call.
+class BlockingCall {
+ public:
+  // Throws Error (closed).
+  BlockingCall(const std::shared_ptr<Client>& client, Call call);
+
+  // Waits for at most one slice. Nothing while the call is in progress; throws its error.
+  std::optional<Fetched> wait();
+  RetryRecords take_retries() noexcept;
+  void cancel() noexcept { lease_.reset(); }  // `wait` may not be called after this
+
+ private:
+  CallId id_;
+  std::optional<Lease> lease_;
 };
 
 // Ends every wait in this process with an Error (closed), for good, and returns when no thread is

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "client/status_errors.hpp"
-#include "decode/redact.hpp"
+#include "decode/personal/redact.hpp"
 
 namespace tradingdata {
 
@@ -148,7 +148,7 @@ void Engine::pace(Pending& pending, TimePoint now) {
     const auto slot = options_.rate_limit->reserve(now, latest);
     if (!slot) {
       throw Error(ErrorKind::deadline, "the rate limit delays the request beyond its deadline",
-                  hint::timeout);
+                  advice::timeout);
     }
     if (*slot > now) return calls_.move(pending, CallState::paced, *slot);
   }
@@ -189,7 +189,7 @@ void Engine::settle(Pending& pending, Arrival& arrival) {
   options_.stats->bytes_received += failure.bytes_received;
   Error error(failure.kind,
               redacted_line(failure.message, longest_failure, pending.call.request.secrets().get()),
-              failure.hint);
+              failure.help);
   error.retryable = failure.retry != Retry::never || failure.kind == ErrorKind::deadline;
   failed(pending, error, failure.retry, failure.timeout);
 }
@@ -216,10 +216,9 @@ void Engine::judge(Pending& pending, Response& response) {
   } catch (const Error& thrown) {
     Error error = thrown;
     error.status_code = response.status;
-    if (!error.incomplete || !response.close_delimited) throw error;
-    Error cut =
-        error.reworded(std::string("incomplete body: the connection ended inside the response (") +
-                       error.what() + ")");
+    // A server in between may have read a cut body to its end, and counted the bytes anew.
+    if (!error.incomplete) throw error;
+    Error cut = error.reworded(std::string("incomplete body: ") + error.what());
     cut.kind = ErrorKind::transport;
     cut.retryable = true;
     return failed(pending, cut, Retry::always);

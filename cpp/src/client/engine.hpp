@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/platform/clock.hpp"
 #include "client/call.hpp"
 #include "client/pending_calls.hpp"
 #include "client/rate_limit.hpp"

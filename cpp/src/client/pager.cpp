@@ -1,5 +1,5 @@
-// The states of a search. The service documents neither its largest page nor how a list ends, so
-// every end is confirmed by a second request.
+// How the pages of a search become one list. The service documents neither its largest page nor how
+// a list ends, so only rows decide.
 #include "client/pager.hpp"
 
 #include <algorithm>
@@ -43,8 +43,6 @@ const char* name_of(PagerDoubt doubt) {
     case PagerDoubt::none: return "none";
     case PagerDoubt::repeated_page: return "repeated page";
     case PagerDoubt::short_page: return "short page";
-    case PagerDoubt::rows_behind: return "rows behind";
-    case PagerDoubt::unchecked_end: return "unchecked end";
     case PagerDoubt::refused_size: return "refused size";
   }
   return "unknown";
@@ -64,10 +62,8 @@ Pager::Pager(PagerOptions options)
 std::optional<PageRequest> Pager::next_request() {
   if (ended()) return std::nullopt;
   PageRequest request = due_;
-  if (state_ == State::reading) {
-    while (requests_.contains(request)) ++request.page;
-  }
-  if (requests_.contains(request) || !has_room_for(request)) return std::nullopt;
+  while (requests_.contains(request)) ++request.page;
+  if (!has_room_for(request)) return std::nullopt;
   requests_.emplace(request, std::nullopt);
   ++stats_.requests;
   return request;
@@ -76,9 +72,6 @@ std::optional<PageRequest> Pager::next_request() {
 // After a short page there is probably nothing, so only one page is requested there. Each full one
 // in a row earns another, so that at the end no more requests are wasted than there were pages.
 bool Pager::has_room_for(const PageRequest& request) const {
-  if (state_ != State::first_page && state_ != State::second_page && state_ != State::reading) {
-    return true;
-  }
   if (request.page - next_page_ >= std::max<std::int64_t>(options_.prefetch, 1)) return false;
   const std::int64_t ahead = request.page - due_.page;
   if (ahead >= std::max(full_run_, 1)) return false;
@@ -106,54 +99,31 @@ void Pager::record(const PageRequest& request, Received received) {
   }
 }
 
-void Pager::wait_for(State state, const PageRequest& request) {
-  state_ = state;
-  due_ = request;
-}
-
 // Responses ------------------------------------------------------------------------------------
 
 void Pager::evaluate(Received received) {
-  switch (state_) {
-    case State::measuring_page: return measure(received);
-    case State::probing_page: return probe(received);
-    case State::checking_size:
-    case State::checking_end: return check(received);
-    case State::first_page:
-    case State::second_page:
-    case State::reading: return read_page(std::move(received));
-  }
-}
-
-void Pager::read_page(Received received) {
   if (retry_with_other_size(received.status)) return;
-  if (received.failed()) return stop(std::move(received.error));
-  if (state_ == State::first_page && options_.start_page > 1 && received.content.size() < limit_) {
-    if (!held_ && limit_ == requested_size_) {
-      held_ = std::move(received);
-      return wait_for(State::measuring_page, {1, limit_});
-    }
-    if (held_ && held_->has_rows() && !received.has_rows()) {  // the page sizes contradict
-      doubt(PagerDoubt::short_page);
-      received = *std::exchange(held_, std::nullopt);
-      wait_for(State::first_page, {options_.start_page, limit_ = requested_size_});
-    }
+  const bool missing = received.status == 404 && !seen_.empty();  // a service may say so at the end
+  if (received.error && !missing) return stop(std::move(received.error));
+  if (received.content.size() > 0) return read(std::move(received.content));
+  // After a page that was shorter than requested this is the second sign of the end. Otherwise it
+  // is the only one, and may be an error of the service, so the page is requested once more.
+  const bool only_sign = last_was_full_ || missing;
+  if (!is_page_1() && only_sign && !asked_again_) {
+    asked_again_ = true;
+    return;
   }
-  if (received.has_rows()) {
-    append(std::move(received.content));
-  } else {
-    expect_nothing_behind(std::move(received), PagerEnd::empty_page);
-  }
+  if (is_second()) limit_ = requested_size_;  // page 1 has all rows, and shows no shorter pages
+  finish(PagerEnd::empty_page);
 }
 
 // Only page 1 starts at the same row whatever the size. A size that the service gave but does not
 // accept leaves unknown at which row page 2 starts.
 bool Pager::retry_with_other_size(int status) {
   if (status != 400 && status != 422) return false;
-  if (state_ == State::first_page && due_.page == 1 && options_.may_shrink &&
-      limit_ != service_page_size) {
+  if (is_page_1() && options_.may_shrink && limit_ != service_page_size) {
     requested_size_ = limit_ = service_page_size;
-  } else if (state_ == State::second_page && limit_ < requested_size_) {
+  } else if (is_second() && limit_ < requested_size_) {
     limit_ = requested_size_;
     doubt(PagerDoubt::refused_size);
   } else {
@@ -163,68 +133,33 @@ bool Pager::retry_with_other_size(int status) {
   return true;
 }
 
-// A search that resumes and receives a short page does not know whether that is the last one, or
-// all pages of this service are shorter than requested. Then it was resumed by the `page` of a
-// search that counted in those shorter pages.
-void Pager::measure(const Received& first) {
-  const std::int64_t size = first.content.size();
-  if (size > 0 && size < limit_) {
-    limit_ = size;
-    return wait_for(State::first_page, {options_.start_page, limit_});
-  }
-  Received page = *std::exchange(held_, std::nullopt);
-  wait_for(State::first_page, {options_.start_page, limit_});
-  if (page.is_missing() && first.error) return stop(std::move(page.error));
-  if (first.error) doubt(PagerDoubt::unchecked_end);
-  if (page.has_rows()) return append(std::move(page.content));
-  expect_nothing_behind(std::move(page), PagerEnd::empty_page);
-}
-
-bool Pager::first_page_was_full() const {
-  // A service that heeds neither `page` nor `limit` gives its own page size.
-  return first_rows_ >= requested_size_ || first_rows_ == service_page_size;
-}
-
-bool Pager::came_short() const {
-  return last_rows_ > 0 && last_rows_ < limit_;
-}
-
-void Pager::append(PageContent content) {
+void Pager::read(PageContent content) {
   const std::int64_t size = content.size();
-  const bool all_seen = seen_.contains_all(content);
-  if (state_ == State::second_page && !held_ && first_page_was_full() &&
-      seen_.repeats_first_page(content)) {
-    held_ = Received{std::move(content), nullptr};
-    return wait_for(State::probing_page, request_other_part());
-  }
-  held_.reset();
-  if (all_seen) {
+  if (seen_.contains_all(content)) {
+    const bool page_1_was_full = first_rows_ >= requested_size_;
+    if (is_second() && page_1_was_full && size >= first_rows_) return stop_stuck();
     stats_.duplicates += size;
-    const bool ends_short = due_.page == 2 && limit_ < requested_size_ && size < limit_;
-    if (ends_short) return expect_nothing_behind({}, PagerEnd::repeated_page);
-    if (size >= first_rows_) doubt(PagerDoubt::repeated_page);
+    // A shorter one is what a service repeats that gives its last page for every later one.
+    if (size >= first_rows_ || limit_ < requested_size_) doubt(PagerDoubt::repeated_page);
     return finish(PagerEnd::repeated_page);
   }
+  if (!seen_.empty() && last_rows_ < std::max(first_rows_, limit_)) doubt(PagerDoubt::short_page);
   PageRows page{due_, {}, 0};
-  bool new_company = false;
   for (std::int64_t row = 0; row < size; ++row) {
-    new_company = new_company || !seen_.contains_company(content, row);
-    if (content.code(row) && seen_.contains(content, row)) {
+    if (content.has_code(row) && seen_.contains(content, row)) {
       ++page.duplicates;
     } else {
       page.rows.push_back(row);
     }
   }
-  stale_run_ = new_company ? 0 : stale_run_ + 1;
-  if (stale_run_ >= longest_stale_run) return stop_stuck();
-  if (came_short() || last_rows_ < first_rows_) doubt(PagerDoubt::short_page);
   accept(std::move(content), std::move(page));
 }
 
 void Pager::accept(PageContent content, PageRows page) {
   last_rows_ = content.size();
-  const bool is_first = seen_.empty();
-  if (is_first) {
+  last_was_full_ = last_rows_ >= limit_;
+  asked_again_ = false;
+  if (seen_.empty()) {
     first_rows_ = last_rows_;
     // A page of this size starts at the same row whether the service counts its offset in pages as
     // long as requested or as long as given.
@@ -242,76 +177,7 @@ void Pager::accept(PageContent content, PageRows page) {
   }
   accepted_ += static_cast<std::int64_t>(page.rows.size());
   ready_.push_back(std::move(page));
-  wait_for(is_first ? State::second_page : State::reading, {due_.page + 1, limit_});
-}
-
-// The second page repeats the first. A service that heeds `page` gives another part of the list, or
-// of its last page, where a page is shorter; one that ignores it gives the first rows once more.
-PageRequest Pager::request_other_part() const {
-  std::int64_t size = first_rows_ > 1 ? first_rows_ / 2 : 2;
-  // Half of page 3 starts where page 2 starts.
-  if (options_.start_page == 2 && size * 2 == first_rows_) ++size;
-  return {due_.page, size};
-}
-
-void Pager::probe(const Received& part) {
-  const PageContent& rows = part.content;
-  const bool stuck =
-      part.error || (rows.size() >= due_.limit && rows.same_company(0, seen_.first_page(), 0));
-  due_.limit = limit_;
-  if (stuck) return stop_stuck();
-  wait_for(State::second_page, due_);
-  append(std::move(held_->content));
-}
-
-// The end ----------------------------------------------------------------------------------------
-
-// An empty page may be an error of the service, and so may a 404: a second sign has to agree.
-// After a short first page, an empty page is that sign itself.
-void Pager::expect_nothing_behind(Received nothing, PagerEnd end) {
-  if (options_.start_page == 1 && seen_.empty()) {
-    return nothing.error ? stop(std::move(nothing.error)) : finish(end);
-  }
-  if (doubt_ != PagerDoubt::none) return finish(end);
-  const bool is_missing = nothing.is_missing();
-  if (due_.page > 2 || limit_ == requested_size_) {
-    wait_for(State::checking_end, request_behind(is_missing));
-  } else if (is_missing || end == PagerEnd::repeated_page) {
-    // Half the size on page 3 starts after the rows that page 1 would have had in full.
-    wait_for(State::checking_size, {3, std::max<std::int64_t>(requested_size_ / 2, 1)});
-  } else {
-    limit_ = requested_size_;
-    return finish(end);
-  }
-  held_ = std::move(nothing);
-  held_end_ = end;
-}
-
-// Page k had no rows: where else the list could continue. A smaller page k + 1 that includes the
-// row after the last one shows both whether page k is empty by mistake and whether the page before
-// it was cut. Where no size fits, or a 404 has to be confirmed by a plain request, the one row
-// after a short page, or the page after a full one.
-PageRequest Pager::request_behind(bool is_missing) const {
-  const std::int64_t page = due_.page;
-  const PageRequest next{page + 1, limit_};
-  if (seen_.empty() || page >= last_page / limit_) return next;  // the product below would overflow
-  const std::int64_t rows = came_short() ? (page - 2) * limit_ + last_rows_ : (page - 1) * limit_;
-  const std::int64_t size = rows / page;
-  const std::int64_t begin = (options_.start_page - 1) * limit_;
-  if (!is_missing && rows % page < size && size * page >= begin) return {page + 1, size};
-  return came_short() ? PageRequest{rows + 1, 1} : next;
-}
-
-void Pager::check(const Received& behind) {
-  const Received nothing = *std::exchange(held_, std::nullopt);
-  const bool was_size = state_ == State::checking_size;
-  const bool unread = !seen_.contains_all(behind.content);
-  if (nothing.is_missing() && !behind.is_missing()) return stop(nothing.error);
-  if (behind.failed()) doubt(PagerDoubt::unchecked_end);
-  if (unread) doubt(PagerDoubt::rows_behind);
-  if (was_size) limit_ = requested_size_;
-  if (was_size && unread) return wait_for(State::second_page, {2, limit_});
-  finish(held_end_);
+  due_ = {due_.page + 1, limit_};
 }
 
 void Pager::doubt(PagerDoubt reason) {
@@ -329,7 +195,7 @@ void Pager::stop_stuck() {
               "page " + std::to_string(page) + " of the search repeats the rows of page " +
                   std::to_string(page - 1) +
                   ", so the service seems to ignore `page` and later rows cannot be read",
-              hint::query);
+              advice::query);
   error.page = page;
   stop(std::make_exception_ptr(error));
 }

@@ -10,7 +10,6 @@
 #include <optional>
 #include <vector>
 
-#include "client/page_fingerprint.hpp"
 #include "client/seen_rows.hpp"
 
 namespace tradingdata {
@@ -29,10 +28,8 @@ enum class PagerEnd : std::uint8_t { open, empty_page, repeated_page, max_items,
 // Why there may be rows that were not read.
 enum class PagerDoubt : std::uint8_t {
   none,
-  repeated_page,  // the last page repeats earlier rows and is as long as the first
+  repeated_page,  // the last page repeats earlier rows, and is as long as the first or of its size
   short_page,     // a page shorter than requested, and more rows on the next
-  rows_behind,    // an empty page, and rows behind it
-  unchecked_end,  // an empty page; the request that looks behind it failed
   refused_size,   // the service refuses the page size that it gave, so its offsets are unknown
 };
 
@@ -61,7 +58,6 @@ struct PagerStats {
 class Pager {
  public:
   static constexpr std::int64_t service_page_size = 10;  // the service's own default
-  static constexpr int longest_stale_run = 8;            // pages without any new company
   static constexpr std::int64_t most_prefetch = 100;
   static constexpr std::int64_t last_page = 1LL << 53;  // to start with
 
@@ -92,43 +88,21 @@ class Pager {
   const PagerStats& stats() const { return stats_; }
 
  private:
-  // What the response to `due_` decides.
-  enum class State : std::uint8_t {
-    first_page,      // whether the service gives pages as long as requested
-    measuring_page,  // the same by page 1, where a later first page came short
-    second_page,     // whether it continues where the first page ended
-    probing_page,    // whether the service heeds `page`, where the second repeats the first
-    reading,         // only here are pages prefetched
-    checking_size,   // whether page 2 came empty because its rows are counted in other pages
-    checking_end,    // whether an empty page is the end: what another request behind it gives
-  };
-
   struct Received {
     PageContent content;
     std::exception_ptr error;
     int status = 200;
-
-    bool is_missing() const { return status == 404; }
-    bool failed() const { return error && !is_missing(); }
-    bool has_rows() const { return content.size() > 0; }
   };
 
   void record(const PageRequest& request, Received received);
   void evaluate(Received received);
-  void read_page(Received received);
-  void measure(const Received& first);
-  void probe(const Received& part);
-  void check(const Received& behind);
-  void append(PageContent content);
+  void read(PageContent content);
   void accept(PageContent content, PageRows page);
-  void expect_nothing_behind(Received nothing, PagerEnd end);
-  PageRequest request_other_part() const;
-  PageRequest request_behind(bool is_missing) const;
   bool retry_with_other_size(int status);
-  bool first_page_was_full() const;
-  bool came_short() const;
   bool has_room_for(const PageRequest& request) const;
-  void wait_for(State state, const PageRequest& request);
+  // What the response to `due_` is: page 1, the page after the first one, or a further one.
+  bool is_page_1() const { return seen_.empty() && options_.start_page == 1; }
+  bool is_second() const { return !seen_.empty() && due_.page == options_.start_page + 1; }
   void doubt(PagerDoubt reason);
   void finish(PagerEnd end) { end_ = end; }
   void stop(std::exception_ptr error);
@@ -137,18 +111,16 @@ class Pager {
   PagerOptions options_;
   std::int64_t requested_size_;  // the `limit` of the first request that was not refused
   std::int64_t limit_;           // the `limit` of the pages that are read
-  State state_ = State::first_page;
   PageRequest due_;
   std::map<PageRequest, std::optional<Received>> requests_;  // sent; with a response once it came
-  std::optional<Received> held_;              // what the state's response decides about
-  PagerEnd held_end_ = PagerEnd::empty_page;  // and how the search ends if nothing is behind
-  std::int64_t next_page_;                    // to take
-  std::int64_t first_rows_ = 0;               // on the first page
-  std::int64_t last_rows_ = 0;                // on the latest page
-  std::int64_t accepted_ = 0;                 // rows in `ready_` or taken
-  int full_run_ = 0;                          // full pages in a row, up to the latest
-  int stale_run_ = 0;                         // pages without a new company, up to the latest
-  bool cut_ = false;                          // max_items left rows of the last page behind
+  std::int64_t next_page_;                                   // to take
+  std::int64_t first_rows_ = 0;                              // on the first page
+  std::int64_t last_rows_ = 0;                               // on the latest page
+  std::int64_t accepted_ = 0;                                // rows in `ready_` or taken
+  int full_run_ = 0;           // full pages in a row, up to the latest
+  bool last_was_full_ = true;  // the latest page, as far as is known
+  bool asked_again_ = false;   // for the page that is due, which came empty
+  bool cut_ = false;           // max_items left rows of the last page behind
   PagerDoubt doubt_ = PagerDoubt::none;
   PagerEnd end_ = PagerEnd::open;
   std::exception_ptr error_;

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <optional>
 
-#include "base/clock.hpp"
+#include "base/platform/clock.hpp"
 
 namespace tradingdata {
 

@@ -1,9 +1,31 @@
-// Exponential back-off with full jitter, and a quota that ends retries during an outage.
+// Exponential back-off with full jitter, Retry-After in both of its forms, and a quota that ends
+// retries during an outage.
 #include "client/retry.hpp"
 
 #include <algorithm>
+#include <charconv>
+
+#include "base/text/ascii.hpp"
+#include "http/http.hpp"
 
 namespace tradingdata {
+
+namespace {
+
+// Digits, perhaps with a fraction: no sign, no exponent.
+std::optional<double> parse_seconds(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos ||
+      !is_digit(text.front()) || !is_digit(text.back())) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  if (result.ptr != end || result.ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
 
 Duration RetryPolicy::backoff(int i, double random) const {
   constexpr int enough_doublings = 20;
@@ -22,6 +44,22 @@ bool is_passing(int status) {
     case 504: return true;
     default: return false;
   }
+}
+
+std::optional<double> retry_after_seconds(const std::string& value,
+                                          const std::optional<std::string>& date,
+                                          std::int64_t wall_micros) {
+  constexpr double longest_plausible = 366.0 * 24 * 3600;
+  std::optional<double> seconds = parse_seconds(trimmed(value));
+  if (!seconds) {
+    const std::optional<std::int64_t> then = parse_http_date(value);
+    if (!then) return std::nullopt;
+    const std::optional<std::int64_t> server_now = date ? parse_http_date(*date) : std::nullopt;
+    seconds = server_now ? static_cast<double>(*then - *server_now)
+                         : static_cast<double>(*then) - static_cast<double>(wall_micros) / 1e6;
+  }
+  if (*seconds > longest_plausible) return std::nullopt;
+  return std::max(*seconds, 0.0);
 }
 
 int RetryQuota::acquire(bool timeout) {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.hpp"
+#include "base/platform/clock.hpp"
 
 namespace tradingdata {
 

@@ -118,33 +118,46 @@ void Search::prefetch() noexcept {
   }
 }
 
-std::optional<SearchPage> Search::next(const Waiting& waiting) {
+std::optional<SearchPage> Search::wait() {
   if (later_) {
     close();
     std::rethrow_exception(std::exchange(later_, nullptr));
   }
-  run_.caller_waits();
-  while (!closed_) {
-    std::optional<SearchPage> page;
-    try {
-      page = run_.take();
-    } catch (...) {
-      close();
-      throw;
-    }
-    if (page) {
-      if (!run_.pager().ended() && run_.pager().prefetches()) prefetch();
-      return page;
-    }
-    if (run_.done()) {
-      close();
-      break;
-    }
+  if (closed_) return std::nullopt;
+  if (!std::exchange(caller_waits_, true)) run_.caller_waits();
+  std::optional<SearchPage> page = take();
+  if (!page && !run_.done()) {
     send();
-    lease_->wait(waiting);
+    lease_->wait();
     deliver();
+    page = take();
   }
-  return std::nullopt;
+  if (page) {
+    caller_waits_ = false;
+    if (!run_.pager().ended() && run_.pager().prefetches()) prefetch();
+  } else if (run_.done()) {
+    close();
+  }
+  return page;
+}
+
+std::optional<SearchPage> Search::take() {
+  try {
+    return run_.take();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+RetryRecords Search::take_retries() noexcept {
+  return lease_ ? lease_->engine().take_retries() : RetryRecords();
+}
+
+std::optional<SearchPage> Search::next() {
+  std::optional<SearchPage> page;
+  while (!page && !closed_) page = wait();
+  return page;
 }
 
 }  // namespace tradingdata

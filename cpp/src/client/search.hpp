@@ -70,8 +70,14 @@ class Search {
   Search(std::shared_ptr<Client> client, std::string query, PagerOptions options,
          std::optional<double> timeout = {});
 
-  // The next page, or nothing at the end. Throws Error with `page` set, and what `waiting` throws.
-  std::optional<SearchPage> next(const Waiting& waiting = {});
+  // Waits for at most one slice. Nothing while the next page is on its way, and at the end. Throws
+  // Error with `page` set.
+  std::optional<SearchPage> wait();
+  bool ended() const { return closed_; }
+  RetryRecords take_retries() noexcept;
+
+  // The next page, or nothing at the end: `wait` for callers with nothing to do in between.
+  std::optional<SearchPage> next();
   void set_timeout(double timeout) { run_.set_timeout(timeout); }
   void close() noexcept;  // cancels what is in flight; `next` gives nothing more
   const Pager& pager() const { return run_.pager(); }
@@ -80,11 +86,13 @@ class Search {
   void send();
   void deliver();
   void prefetch() noexcept;
+  std::optional<SearchPage> take();
 
   std::shared_ptr<Client> client_;
   SearchRun run_;
   std::optional<Lease> lease_;
-  std::exception_ptr later_;  // raised after a page that had to be returned first
+  std::exception_ptr later_;   // raised after a page that had to be returned first
+  bool caller_waits_ = false;  // for a page, since an earlier `wait`
   bool closed_ = false;
 };
 

@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-#include "base/ascii.hpp"
-#include "base/url.hpp"
+#include "base/text/ascii.hpp"
 #include "client/retry.hpp"
 #include "decode/decode.hpp"
-#include "decode/redact.hpp"
+#include "decode/personal/redact.hpp"
+#include "http/address.hpp"
 
 namespace tradingdata::detail {
 
@@ -58,16 +58,16 @@ bool is_redirect(int status) {
   return status >= 300 && status < 400 && status != 304;
 }
 
-Hint hint_of(int status) {
-  if (is_redirect(status) || status == 404) return hint::base_url;
-  if (status == 401) return hint::new_token;
-  if (status == 403) return hint::permissions;
-  if (status == 429) return hint::fewer_requests;
-  return is_passing(status) || status >= 500 ? hint::try_later : hint::none;
+const char* advice_of(int status) {
+  if (is_redirect(status) || status == 404) return advice::base_url;
+  if (status == 401) return advice::new_token;
+  if (status == 403) return advice::permissions;
+  if (status == 429) return advice::fewer_requests;
+  return is_passing(status) || status >= 500 ? advice::try_later : advice::none;
 }
 
 // What the status means, where its phrase does not say it.
-std::string meaning_of(const Response& response, const TokenSearch* secrets) {
+std::string meaning_of(const Response& response, TokenSearch* secrets) {
   const int status = response.status;
   if (is_redirect(status)) {
     const std::string where = redacted_line(response.location ? origin_of(*response.location) : "",
@@ -90,7 +90,7 @@ std::string meaning_of(const Response& response, const TokenSearch* secrets) {
 Verdict verdict_of_status(const Request& request, const Response& response,
                           std::int64_t wall_micros) {
   const int status = response.status;
-  const std::shared_ptr<const TokenSearch> secrets = request.secrets();
+  const std::shared_ptr<TokenSearch> secrets = request.secrets();
   const std::string said =
       redacted_line(service_message(response.body.view()), shown_message, secrets.get());
   const std::string phrase(phrase_of(status));
@@ -100,7 +100,7 @@ Verdict verdict_of_status(const Request& request, const Response& response,
               "HTTP " + std::to_string(status) + phrase +
                   (said.empty() || repeats ? "" : ": " + said) +
                   meaning_of(response, secrets.get()),
-              hint_of(status));
+              advice_of(status));
   error.status_code = status;
   error.retryable = is_passing(status);
   error.service_message = said;

@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "base/notifier.hpp"
-#include "base/process.hpp"
+#include "base/platform/notifier.hpp"
+#include "base/platform/process.hpp"
 
 namespace tradingdata {
 
@@ -125,7 +125,7 @@ class Worker::State {
       engine_->pump(now + std::chrono::hours(1));
     } else {
       const detail::Inside inside;
-      engine_->pump(now + Waiting::slice);
+      engine_->pump(now + slice_of_wait);
     }
   }
 
@@ -140,7 +140,7 @@ class Worker::State {
     } catch (...) {
       engine_->end_all(std::current_exception());
       open = open && !client_->closed() && !detail::ending();
-      if (open) std::this_thread::sleep_for(Waiting::slice);  // it may be thrown again at once
+      if (open) std::this_thread::sleep_for(slice_of_wait);  // it may be thrown again at once
     }
     publish();
     return open;

@@ -1,7 +1,6 @@
 // Checks after the walk: whether all rows are of one client, and whether a trade occurs twice.
 #include "decode/book_checks.hpp"
 
-#include <array>
 #include <cstdint>
 
 #include "decode/issue_log.hpp"
@@ -11,12 +10,8 @@ namespace tradingdata::detail {
 
 namespace {
 
-// What identifies a trade: its number is unique on its exchange and segment.
-constexpr std::array trade_key{trade_schema["trade_no"], trade_schema["exchange"],
-                               trade_schema["segment"]};
-
-void note(TableBuilder& book, const TokenSearch* tokens, int field, Problem problem,
-          std::int64_t row, std::int64_t count) {
+void note(TableBuilder& book, TokenSearch* tokens, int field, Problem problem, std::int64_t row,
+          std::int64_t count) {
   const Table& table = book.table();
   const std::string_view name = table.schema().field(field).name;
   std::string raw("\"");
@@ -25,7 +20,7 @@ void note(TableBuilder& book, const TokenSearch* tokens, int field, Problem prob
   book.issues().push_back(Issue{std::string(name), problem, count, row, issue_text(raw, tokens)});
 }
 
-void check_clients(TableBuilder& book, const TokenSearch* tokens, int field) {
+void check_clients(TableBuilder& book, TokenSearch* tokens, int field) {
   const Table& table = book.table();
   std::int64_t first = -1;
   std::int64_t other = -1;
@@ -42,22 +37,25 @@ void check_clients(TableBuilder& book, const TokenSearch* tokens, int field) {
 }  // namespace
 
 BookChecks::BookChecks(const Schema& schema) {
-  if (&schema == &trade_schema) trades_.emplace(trade_key);
+  if (&schema == &trade_schema) trades_.emplace(trade_schema.identity);
 }
 
 void BookChecks::see(const Table& book, std::int64_t rows) {
   if (trades_) trades_->see(book, rows);
 }
 
-void BookChecks::finish(TableBuilder& book, const TokenSearch* tokens) {
+void BookChecks::finish(TableBuilder& book, TokenSearch* tokens) {
   const Table& table = book.table();
   if (table.rows() == 0) return;
-  check_clients(book, tokens, table.schema().find("client_id"));
+  const int client = table.schema().find("client_id");
+  if (client >= 0 && table.schema().field(client).kind == Kind::text)
+    check_clients(book, tokens, client);
   if (!trades_) return;
   trades_->see(table, table.rows());
   const Repeats repeats = trades_->repeats(table);
   if (repeats.count == 0) return;
-  note(book, tokens, trade_key[0], Problem::repeated_trade, repeats.first, repeats.count);
+  note(book, tokens, trade_schema.identity[0], Problem::repeated_trade, repeats.first,
+       repeats.count);
 }
 
 }  // namespace tradingdata::detail

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/token_search.hpp"
+#include "base/secrets/token_search.hpp"
 #include "table/duplicate_rows.hpp"
 #include "table/table_builder.hpp"
 
@@ -19,7 +19,7 @@ class BookChecks {
   void see(const Table& book, std::int64_t rows);
 
   // Adds the issues of a complete book. `tokens` are not shown; may be null.
-  void finish(TableBuilder& book, const TokenSearch* tokens);
+  void finish(TableBuilder& book, TokenSearch* tokens);
 
  private:
   std::optional<RepeatSearch> trades_;  // of trades alone

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
-#include "base/number.hpp"
+#include "base/text/number.hpp"
 #include "table/personal.hpp"
 
 namespace tradingdata::detail {
@@ -41,7 +42,7 @@ Cells::Cells(const Document& body, TableBuilder& table, Notes& notes, PanMask& m
     sinks_.push_back(Sink{.values = nullptr,
                           .field = position,
                           .kind = field.kind,
-                          .masked = field.personal && mask.active(),
+                          .masked = field.personal() && mask.active(),
                           .memo = {}});
   }
 }
@@ -190,21 +191,51 @@ void Cells::slow_timestamp(int field, std::int64_t row, const Literal& literal) 
 }
 
 // A column holds clock times, which can be compared only if they are of one clock: the most
-// frequent offset is dropped, and a time with another offset is lost.
+// frequent offset is dropped, and a time with another offset is lost. Where a column also has times
+// without an offset, the fewer of the two are lost.
 void Cells::settle_offsets() {
   std::map<int, std::int64_t> counts;
-  for (const OffsetTime& time : offset_times_) ++counts[time.offset];
+  std::map<int, std::vector<const OffsetTime*>> columns;
+  for (const OffsetTime& time : offset_times_) {
+    ++counts[time.offset];
+    columns[time.field].push_back(&time);
+  }
+  std::set<int> without;  // columns whose times with an offset are lost
+  for (const auto& [field, times] : columns) {
+    if (lose_naive(field, times)) without.insert(field);
+  }
   const auto rarer = [&](const OffsetTime& a, const OffsetTime& b) {
     return counts[a.offset] < counts[b.offset];
   };
   const auto usual = std::max_element(offset_times_.begin(), offset_times_.end(), rarer);
   for (const OffsetTime& time : offset_times_) {
-    const bool differs = time.offset != usual->offset;
+    const bool differs = time.offset != usual->offset || without.contains(time.field);
     if (differs) table_.set_null(time.field, time.row);
     const char* const from = body_.begin() + time.from;
     notes_.note(time.field, differs ? Problem::offset_differs : Problem::offset_dropped, time.row,
                 from, between(from, body_.begin() + time.to));
   }
+}
+
+// Removes the times without an offset from a column that has more times with one. Returns whether
+// it is those with one that must go. `times` are in the order of their rows.
+bool Cells::lose_naive(int field, const std::vector<const OffsetTime*>& times) {
+  const Table& table = table_.table();
+  std::vector<std::int64_t> naive;
+  auto next = times.begin();
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    const bool sent_with_one = next != times.end() && (*next)->row == row;
+    if (sent_with_one) ++next;
+    if (!sent_with_one && table.valid(field, row)) naive.push_back(row);
+  }
+  if (naive.size() >= times.size()) return !naive.empty();
+  const char* const conflict = body_.begin() + times.front()->from;
+  for (const std::int64_t row : naive) {
+    const std::string text = format_timestamp(table_.cells<std::int64_t>(field)[row]);
+    table_.set_null(field, row);
+    notes_.note(field, Problem::offset_differs, row, conflict, '"' + text + '"');
+  }
+  return false;
 }
 
 void Cells::roll_back(std::int64_t row) {
@@ -234,6 +265,7 @@ void Cells::no_value(int field, std::int64_t row, const Literal& literal, Proble
 
 void Cells::missing(int field, std::int64_t row, const char* record_end) {
   table_.set_null(field, row);
+  if (table_.table().schema().field(field).optional()) return;
   notes_.note(field, Problem::missing, row, record_end, {});
 }
 

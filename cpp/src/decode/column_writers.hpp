@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/short_number.hpp"
-#include "base/simd.hpp"
-#include "base/timestamp_text.hpp"
+#include "base/text/short_number.hpp"
+#include "base/text/simd.hpp"
+#include "base/text/timestamp_text.hpp"
 #include "decode/issue_log.hpp"
-#include "decode/json_grammar.hpp"
-#include "decode/json_value.hpp"
-#include "decode/pan_mask.hpp"
+#include "decode/json/json_grammar.hpp"
+#include "decode/json/json_value.hpp"
+#include "decode/personal/pan_mask.hpp"
 #include "table/table_builder.hpp"
 
 namespace tradingdata::detail {
@@ -134,6 +134,8 @@ class Cells {
   // Masks the value in the column and, by as many bytes, in the body.
   const char* read_personal(const char* at, Sink& sink, std::int64_t row);
   const char* read_slowly(const char* at, int field, std::int64_t row);
+
+  bool lose_naive(int field, const std::vector<const OffsetTime*>& times);
 
   void slow_text(int field, std::int64_t row, const Literal& literal);
   void slow_personal(int field, std::int64_t row, const Literal& literal);

@@ -11,9 +11,9 @@
 
 #include "decode/book_checks.hpp"
 #include "decode/envelope.hpp"
-#include "decode/json_grammar.hpp"
+#include "decode/json/json_grammar.hpp"
+#include "decode/personal/redact.hpp"
 #include "decode/record_parser.hpp"
-#include "decode/redact.hpp"
 #include "table/table_builder.hpp"
 
 namespace tradingdata {
@@ -49,7 +49,7 @@ const char* begin_walk(const Document& body) {
   }
   if (*at == '<') {
     Error error = body.error(at, "it is a web page, as a login page or a proxy sends,");
-    error.hint = hint::base_url;
+    error.help = advice::base_url;
     throw error;
   }
   return at;
@@ -65,7 +65,7 @@ constexpr std::string_view no_list = "it is not an array of stocks";
 
 // What the envelope says, once it is complete.
 void judge_book(const Document& body, const char* begin, const Envelope& envelope,
-                const TokenSearch* tokens) {
+                TokenSearch* tokens) {
   if (envelope.repeated) throw *envelope.repeated;
   if (envelope.status == Member::text && !envelope.says_success()) {
     throw_service_error(envelope, tokens);
@@ -80,7 +80,7 @@ void judge_book(const Document& body, const char* begin, const Envelope& envelop
 }
 
 // A list was expected: the body is the service's own error, or no hits, or no response of its.
-void judge_other_list(const Document& body, const char* begin, const TokenSearch* tokens) {
+void judge_other_list(const Document& body, const char* begin, TokenSearch* tokens) {
   const char* at = begin;
   if (*begin == 'n') return body.pass_end(body.pass_value(at, 0));  // null: no hits
   if (*begin != '{') refuse_other(body, begin, no_list);
@@ -106,18 +106,14 @@ class Decoder::Walk {
         checks_(schema) {
     table_.hold_body(Buffer());
     table_.set_masked(!options_.keep_personal_data);
-    if (options_.tokens) overwriter_.emplace(*options_.tokens);
   }
 
   // Returns how many bytes of the body need not be read again.
   std::int64_t advance(Buffer& body) {
-    // Tokens are overwritten before they can get into a column.
-    const std::int64_t clean = overwriter_ ? overwriter_->advance(body, false) : body.size();
-    if (clean < shortest) return 0;
-    const PaddedAt padded(body.data() + clean);
+    if (body.size() < shortest) return 0;
     table_.swap_body(body);
     try {
-      read_available(clean);
+      read_available();
       checks_.see(table_.table(), records_.rows());
     } catch (...) {
       table_.swap_body(body);
@@ -130,7 +126,6 @@ class Decoder::Walk {
   TablePtr finish(Buffer bytes) {
     constexpr std::int64_t most_shown = 500;  // bytes of the body in an error
     if (bytes.data() == nullptr) bytes.reserve(0);
-    if (overwriter_) overwriter_->advance(bytes, true);
     table_.swap_body(bytes);
     try {
       read(Document(table_.table().buffers().front()));
@@ -146,25 +141,10 @@ class Decoder::Walk {
  private:
   static constexpr std::int64_t shortest = 4;  // enough to see how the text is encoded
 
-  // Makes padding in the middle of a body for as long as it lives.
-  class PaddedAt {
-   public:
-    explicit PaddedAt(char* place) : place_(place) {
-      std::copy_n(place, saved_.size(), saved_.begin());
-      std::fill_n(place, saved_.size(), '\0');
-    }
-    ~PaddedAt() { std::copy(saved_.begin(), saved_.end(), place_); }
-    PaddedAt(const PaddedAt&) = delete;
-    PaddedAt& operator=(const PaddedAt&) = delete;
-
-   private:
-    char* place_;
-    std::array<char, Buffer::padding> saved_{};
-  };
-
-  void read_available(std::int64_t size) {
+  void read_available() {
+    const Buffer& body = table_.table().buffers().front();
     try {
-      read({table_.body(), size, table_.table().buffers().front().capacity(), false});
+      read({body.data(), body.size(), body.capacity(), false});
       // NOLINTNEXTLINE(bugprone-empty-catch): only the complete body shows what the error means
     } catch (const Error&) {
     }
@@ -210,9 +190,10 @@ class Decoder::Walk {
 
   // A service that sends the token back has a fault that its client's user should know of.
   void note_tokens() {
-    if (!overwriter_ || overwriter_->count() == 0) return;
+    const std::int64_t count = records_.mask().hidden_tokens();
+    if (count == 0) return;
     if (options_.strict) refuse(body_, body_.begin(), "it repeats the access token (strict)", "$");
-    table_.issues().push_back(Issue{"$", Problem::token_sent, overwriter_->count(), 0, ""});
+    table_.issues().push_back(Issue{"$", Problem::token_sent, count, 0, ""});
   }
 
   static constexpr std::string_view no_book = "it is not an envelope with data, message and status";
@@ -221,7 +202,6 @@ class Decoder::Walk {
   DecodeOptions options_;
   Document body_;
   TableBuilder table_;
-  std::optional<TokenSearch::Overwriter> overwriter_;
   RecordWalk records_;
   EnvelopeWalk envelope_;
   detail::BookChecks checks_;

@@ -9,17 +9,17 @@
 #include <string>
 #include <string_view>
 
-#include "base/buffer.hpp"
-#include "base/token_search.hpp"
+#include "base/memory/buffer.hpp"
+#include "base/secrets/token_search.hpp"
 #include "table/schema.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata {
 
 struct DecodeOptions {
-  bool strict = false;              // a value that is lost, or missing, is an error
-  bool keep_personal_data = false;  // else personal fields are masked, in the kept body too
-  std::shared_ptr<const TokenSearch> tokens{};  // never kept or shown; may be null
+  bool strict = false;                    // a value that is lost, or missing, is an error
+  bool keep_personal_data = false;        // else personal fields are masked, in the kept body too
+  std::shared_ptr<TokenSearch> tokens{};  // never kept or shown; may be null
 };
 
 // Decodes a body while it arrives. The result does not depend on how it was cut: `finish` returns

@@ -2,9 +2,9 @@
 // says whether they count.
 #include "decode/envelope.hpp"
 
-#include "base/ascii.hpp"
-#include "decode/object_walk.hpp"
-#include "decode/redact.hpp"
+#include "base/text/ascii.hpp"
+#include "decode/json/object_walk.hpp"
+#include "decode/personal/redact.hpp"
 #include "table/personal.hpp"
 
 namespace tradingdata::detail {
@@ -19,14 +19,6 @@ Member pass_member(const Document& body, const char*& at) {
   const char first = *at;
   at = body.pass_value(at, member_depth);
   return first == 'n' ? Member::null : first == '[' ? Member::array : Member::other;
-}
-
-Member read_member_text(const Document& body, const char*& at, std::string& text) {
-  if (*at != '"') return pass_member(body, at);
-  const StringScan scan = body.scan_text(at);
-  text = unescaped(at + 1, scan.end);
-  at = scan.end + 1;
-  return Member::text;
 }
 
 }  // namespace
@@ -92,12 +84,20 @@ const char* EnvelopeWalk::read_member(const char* at) {
     }
     envelope_.data = pass_member(body_, at);
   } else {
-    *member = read_member_text(
-        body_, at, member == &envelope_.status ? envelope_.status_text : envelope_.message_text);
+    const bool text = *at == '"';
+    const Member kind = pass_member(body_, at);
+    *member = text ? Member::text : kind;
   }
   if (records_ != nullptr) {
-    records_->mask().hide_in_field(is_personal_name(name), value, at);
-    records_->mask().keep_changes();
+    PanMask& mask = records_->mask();
+    if (member == nullptr) mask.hide_tokens_in_text(key + 1, scan.end);
+    mask.hide_tokens(value, mask.hide_in_field(is_personal_name(name), value, at));
+    mask.keep_changes();
+  }
+  if (member != nullptr && *member == Member::text) {
+    std::string& text =
+        member == &envelope_.status ? envelope_.status_text : envelope_.message_text;
+    text = unescaped(value + 1, at - 1);
   }
   return at;
 }
@@ -108,7 +108,7 @@ Envelope read_envelope(const Document& body, const char*& at) {
   return walk.envelope();
 }
 
-void throw_service_error(const Envelope& envelope, const TokenSearch* tokens) {
+void throw_service_error(const Envelope& envelope, TokenSearch* tokens) {
   constexpr std::int64_t most_shown = 500;
   const std::string said = redacted_line(envelope.message_text, most_shown, tokens);
   const std::string status = redacted_line(envelope.status_text, most_shown, tokens);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "decode/json_grammar.hpp"
+#include "decode/json/json_grammar.hpp"
 #include "decode/record_parser.hpp"
 
 namespace tradingdata::detail {
@@ -61,6 +61,6 @@ class EnvelopeWalk {
 Envelope read_envelope(const Document& body, const char*& at);
 
 // Throws the service's own error with its message.
-[[noreturn]] void throw_service_error(const Envelope& envelope, const TokenSearch* tokens);
+[[noreturn]] void throw_service_error(const Envelope& envelope, TokenSearch* tokens);
 
 }  // namespace tradingdata::detail

@@ -2,7 +2,7 @@
 // again because it had not arrived completely.
 #include "decode/issue_log.hpp"
 
-#include "decode/redact.hpp"
+#include "decode/personal/redact.hpp"
 #include "table/personal.hpp"
 
 namespace tradingdata::detail {
@@ -14,7 +14,7 @@ constexpr std::int64_t most_of_a_name = 100;  // bytes of an unknown name shown 
 
 }  // namespace
 
-std::string issue_text(std::string_view raw, const TokenSearch* tokens) {
+std::string issue_text(std::string_view raw, TokenSearch* tokens) {
   return redacted_line(raw, most_raw, tokens);
 }
 
@@ -31,7 +31,7 @@ void Notes::note(int field, Problem problem, std::int64_t row, const char* place
         table_.table().schema().fields.size() * static_cast<std::size_t>(problem_count), -1);
   }
   count(of_field_, static_cast<std::size_t>(index), noted.name, problem, row,
-        noted.personal ? std::string_view() : raw);
+        noted.personal() ? std::string_view() : raw);
   refuse_if_strict(noted.name, problem, row, place);
 }
 

@@ -10,13 +10,13 @@
 
 #include "base/error.hpp"
 #include "decode/decode.hpp"
-#include "decode/json_grammar.hpp"
+#include "decode/json/json_grammar.hpp"
 #include "table/table_builder.hpp"
 
 namespace tradingdata::detail {
 
 // A value's JSON as an issue shows it.
-std::string issue_text(std::string_view raw, const TokenSearch* tokens);
+std::string issue_text(std::string_view raw, TokenSearch* tokens);
 
 class Notes {
  public:

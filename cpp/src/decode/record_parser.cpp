@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "decode/object_walk.hpp"
+#include "decode/json/object_walk.hpp"
 #include "table/personal.hpp"
 
 namespace tradingdata::detail {
@@ -33,10 +33,10 @@ RecordWalk::RecordWalk(const Document& body, TableBuilder& table, const DecodeOp
     : body_(body),
       table_(table),
       depth_(depth + 2),
-      mask_(body, !options.keep_personal_data),
+      mask_(body, !options.keep_personal_data, options.tokens.get()),
       notes_(body, table, options, where),
       cells_(body, table, notes_, mask_, depth_),
-      order_(table.table().schema(), table),
+      order_(table.table().schema(), table, mask_),
       all_(FieldSet::all(table.table().schema())),
       extras_(table.extras()) {}
 
@@ -185,6 +185,7 @@ const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64
   UnknownField& field = unknown_field(name);
   std::size_t& latest = field.latest;
   const char* const kept_end = mask_.hide_in_field(field.personal, at, end);
+  mask_.hide_tokens(at, kept_end);
   if (latest != none && extras_[latest].row == row) {
     notes_.note_repeated(name, row, table_.table().extra_json(extras_[latest]));
   } else {
@@ -212,9 +213,7 @@ RecordWalk::UnknownField& RecordWalk::unknown_field(std::int32_t name) {
 }
 
 void RecordWalk::note_missing(const char* record_end, std::int64_t row, const FieldSet& seen) {
-  for (int field = 0; field < table_.table().schema().width(); ++field) {
-    if (!seen.has(field)) cells_.missing(field, row, record_end - 1);
-  }
+  all_.without(seen).visit([&](int field) { cells_.missing(field, row, record_end - 1); });
 }
 
 // Finds the field that occurs twice in the record that is being read.

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "base/arena.hpp"
+#include "base/memory/arena.hpp"
 #include "export/arrow.hpp"
 #include "table/dictionary.hpp"
 

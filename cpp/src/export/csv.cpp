@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/time.hpp"
+#include "base/text/time.hpp"
 #include "export/csv_text.hpp"
 
 namespace tradingdata {

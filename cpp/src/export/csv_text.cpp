@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "base/ascii.hpp"
+#include "base/text/ascii.hpp"
 
 namespace tradingdata::detail {
 

@@ -4,38 +4,12 @@
 #include <charconv>
 #include <numeric>
 
-#include "base/time.hpp"
+#include "base/text/json_text.hpp"
+#include "base/text/time.hpp"
 
 namespace tradingdata {
 
 namespace {
-
-void put_escaped(std::string& out, char c) {
-  out += '\\';
-  if (c == '"' || c == '\\') {
-    out += c;
-    return;
-  }
-  constexpr char hex[] = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  out += "u00";
-  out += hex[byte >> 4];
-  out += hex[byte & 15];
-}
-
-void put_text(std::string& out, std::string_view text) {
-  out += '"';
-  std::size_t plain = 0;  // where the characters begin that go out as they are
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20) continue;
-    out += text.substr(plain, i - plain);
-    put_escaped(out, c);
-    plain = i + 1;
-  }
-  out += text.substr(plain);
-  out += '"';
-}
 
 template <typename Value>
 std::string shortest(Value value) {
@@ -61,16 +35,16 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
     return;
   }
   switch (table.schema().field(field).kind) {
-    case Kind::text: return put_text(out, table.text(field, row));
+    case Kind::text: return put_json_text(out, table.text(field, row));
     case Kind::integer: out += shortest(column.as<std::int64_t>()[row]); return;
     case Kind::number: out += as_number(column.as<double>()[row]); return;
     case Kind::timestamp: {
       const std::int64_t micros = column.as<std::int64_t>()[row];
       std::string text = format_timestamp(micros);
       if (options.offset) text += format_offset(options.offset(micros));
-      return put_text(out, text);
+      return put_json_text(out, text);
     }
-    case Kind::date: return put_text(out, format_date(column.as<std::int32_t>()[row]));
+    case Kind::date: return put_json_text(out, format_date(column.as<std::int32_t>()[row]));
   }
 }
 
@@ -90,7 +64,7 @@ void put_row(std::string& out, const Table& table, std::int64_t row, const JsonO
   const auto put_key = [&](std::string_view name) {
     if (!first) out += ',';
     first = false;
-    put_text(out, name);
+    put_json_text(out, name);
     out += ':';
   };
   for (const int field : options.fields) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "http/address.hpp"
+
 namespace tradingdata::detail {
 
 struct HeaderNode : curl_slist {};
@@ -63,39 +65,40 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* recei
   return static_cast<Receiver*>(receiver)->body({data, bytes}) ? bytes : bytes + 1;
 }
 
-WireFault fault_of(CURLcode code) {
-  switch (code) {
-    case CURLE_COULDNT_CONNECT: return WireFault::no_connection;
-    case CURLE_COULDNT_RESOLVE_HOST: return WireFault::no_host;
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_PROXY: return WireFault::no_proxy;
-    case CURLE_PEER_FAILED_VERIFICATION: return WireFault::certificate;
-    case CURLE_SSL_CACERT_BADFILE: return WireFault::ca_file;
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_SSL_CIPHER:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_ENGINE_INITFAILED:
-    case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_USE_SSL_FAILED: return WireFault::handshake;
-    case CURLE_GOT_NOTHING: return WireFault::empty_reply;
-    case CURLE_PARTIAL_FILE: return WireFault::cut_body;
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR: return WireFault::broken_connection;
-    case CURLE_UNSUPPORTED_PROTOCOL: return WireFault::not_http;
-    case CURLE_BAD_CONTENT_ENCODING:
-    case CURLE_WEIRD_SERVER_REPLY: return WireFault::malformed;
-    case CURLE_FILESIZE_EXCEEDED: return WireFault::too_large;
-    case CURLE_OUT_OF_MEMORY: return WireFault::no_memory;
-    default: return WireFault::other;
+// A transfer's phase comes from these callbacks and not from the times and ports that libcurl
+// reports: since 8.0 those stay unset on a reused connection, or until the handshake has ended.
+int on_socket(void* phase, curl_socket_t /*socket*/, curlsocktype /*purpose*/) noexcept {
+  *static_cast<Phase*>(phase) = Phase::connect;
+  return CURL_SOCKOPT_OK;
+}
+
+CURLcode on_handshake(CURL* /*easy*/, void* /*context*/, void* phase) noexcept {
+  *static_cast<Phase*>(phase) = Phase::handshake;
+  return CURLE_OK;
+}
+
+// libcurl accepts a certificate that names its host only as its Common Name, which no browser does,
+// and has no option against it. Other TLS libraries than OpenSSL do not report the extensions.
+bool names_a_host(CURL* easy) {
+  const char* const library = curl_version_info(CURLVERSION_NOW)->ssl_version;
+  if (library == nullptr || std::string_view(library).find("OpenSSL") == std::string_view::npos) {
+    return true;
   }
+  const auto* const chain = info<curl_certinfo*>(easy, CURLINFO_CERTINFO);
+  if (chain == nullptr || chain->num_of_certs < 1) return true;
+  for (const curl_slist* line = chain->certinfo[0]; line != nullptr; line = line->next) {
+    const std::string_view text = line->data;
+    if (!text.starts_with("X509v3 Subject Alternative Name:")) continue;
+    for (const char* kind : {"DNS:", "IP Address:"}) {
+      if (text.find(kind) != std::string_view::npos) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
 
-EasyHandle::EasyHandle(const CurlOptions& options, bool joins_resolver)
-    : options_(&options), easy_(curl_easy_init()), joins_resolver_(joins_resolver) {
+EasyHandle::EasyHandle(const CurlOptions& options) : options_(&options), easy_(curl_easy_init()) {
   static_assert(CURL_ERROR_SIZE <= std::tuple_size_v<decltype(error_text_)>);
   if (easy_ == nullptr) throw std::bad_alloc();
   try {
@@ -116,17 +119,9 @@ EasyHandle& EasyHandle::of(void* easy) {
 
 void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_NOSIGNAL, 1L);
-#if LIBCURL_VERSION_NUM >= 0x075700
-  if (!joins_resolver_) TRADINGDATA_SET(CURLOPT_QUICK_EXIT, 1L);
-#endif
-#if LIBCURL_VERSION_NUM >= 0x075500
+  TRADINGDATA_SET(CURLOPT_QUICK_EXIT, 1L);
   TRADINGDATA_SET(CURLOPT_PROTOCOLS_STR, options_->allow_http ? "http,https" : "https");
   TRADINGDATA_SET(CURLOPT_REDIR_PROTOCOLS_STR, "https");
-#else
-  const long protocols = options_->allow_http ? CURLPROTO_HTTP | CURLPROTO_HTTPS : CURLPROTO_HTTPS;
-  TRADINGDATA_SET(CURLOPT_PROTOCOLS, protocols);
-  TRADINGDATA_SET(CURLOPT_REDIR_PROTOCOLS, static_cast<long>(CURLPROTO_HTTPS));
-#endif
   TRADINGDATA_SET(CURLOPT_FOLLOWLOCATION, 0L);
   TRADINGDATA_SET(CURLOPT_UNRESTRICTED_AUTH, 0L);
   TRADINGDATA_SET(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
@@ -160,25 +155,38 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_TCP_NODELAY, 1L);
   TRADINGDATA_SET(CURLOPT_TCP_KEEPALIVE, 1L);
   TRADINGDATA_SET(CURLOPT_MAXAGE_CONN, 60L);
-#if LIBCURL_VERSION_NUM >= 0x075000
   TRADINGDATA_SET(CURLOPT_MAXLIFETIME_CONN, 600L);
-#endif
   TRADINGDATA_SET(CURLOPT_USERAGENT, options_->user_agent.c_str());
   TRADINGDATA_SET(CURLOPT_ERRORBUFFER, error_text_.data());
   TRADINGDATA_SET(CURLOPT_PRIVATE, static_cast<void*>(this));
+  TRADINGDATA_SET(CURLOPT_SOCKOPTFUNCTION, &on_socket);
+  TRADINGDATA_SET(CURLOPT_SOCKOPTDATA, static_cast<void*>(&phase_));
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_CTX_FUNCTION, &on_handshake);
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_CTX_DATA, static_cast<void*>(&phase_));
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CERTINFO, 1L);
+  TRADINGDATA_SET(CURLOPT_PREREQFUNCTION, &EasyHandle::on_connected);
+  TRADINGDATA_SET(CURLOPT_PREREQDATA, static_cast<void*>(this));
   TRADINGDATA_SET(CURLOPT_HEADERFUNCTION, &on_header);
   TRADINGDATA_SET(CURLOPT_HEADERDATA, static_cast<void*>(&receiver_));
   TRADINGDATA_SET(CURLOPT_WRITEFUNCTION, &on_body);
   TRADINGDATA_SET(CURLOPT_WRITEDATA, static_cast<void*>(&receiver_));
 }
 
+int EasyHandle::on_connected(void* self, char*, char*, int, int) noexcept {
+  EasyHandle& handle = *static_cast<EasyHandle*>(self);
+  // A connection that is used again had its handshake in an earlier transfer.
+  if (handle.phase_ == Phase::handshake && !names_a_host(handle.easy_))
+    return CURL_PREREQFUNC_ABORT;
+  handle.phase_ = Phase::first_byte;
+  return CURL_PREREQFUNC_OK;
+}
+
 void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& limits) {
-  const TimePoint now = steady_clock::now();
   id_ = id;
   request_ = &request;
-  deadline_ = now + limits.total;
-  connect_by_ = now + std::min(limits.connect, limits.total);
+  deadline_ = steady_clock::now() + limits.total;
   error_text_[0] = '\0';
+  phase_ = Phase::lookup;
   receiver_.start(options_->max_body, &request);
 
   std::vector<const char*> lines;
@@ -201,13 +209,11 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   } else {
     TRADINGDATA_SET(CURLOPT_HTTPGET, 1L);
   }
-  // Where libcurl would wait for the resolver, its timers must never fire before the transport's.
-  const Duration slack = joins_resolver_ ? std::chrono::minutes(1) : Duration();
   // Unchecked: libcurl 7.88 refuses it while a handle still holds the buffer of a transfer that was
   // given up during its name lookup, and that buffer serves as well.
   curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, buffer_size_);
-  TRADINGDATA_SET(CURLOPT_TIMEOUT_MS, ceil_milliseconds(limits.total + slack));
-  TRADINGDATA_SET(CURLOPT_CONNECTTIMEOUT_MS, ceil_milliseconds(limits.connect + slack));
+  TRADINGDATA_SET(CURLOPT_TIMEOUT_MS, ceil_milliseconds(limits.total));
+  TRADINGDATA_SET(CURLOPT_CONNECTTIMEOUT_MS, ceil_milliseconds(limits.connect));
 }
 
 void EasyHandle::forget_request() {
@@ -216,19 +222,16 @@ void EasyHandle::forget_request() {
   request_ = nullptr;
 }
 
-bool EasyHandle::resolving() const {
-  return info<curl_off_t>(easy_, CURLINFO_NAMELOOKUP_TIME_T) == 0;
-}
-
-bool EasyHandle::connected() const {
-  // Not the times of connect or handshake, which stay 0 on a connection that was kept.
-  return info<curl_off_t>(easy_, CURLINFO_PRETRANSFER_TIME_T) > 0;
+bool EasyHandle::ended_by_closing(int code) const {
+  // Newer versions of libcurl refuse the end of a TLS connection without close_notify. The end of a
+  // body that no length delimits shows in its JSON.
+  return code == CURLE_RECV_ERROR && receiver_.close_delimited();
 }
 
 Arrival EasyHandle::arrival(int code) {
   if (receiver_.failure()) return {id_, *receiver_.failure()};
   if (!receiver_.refused()) {
-    if (code != CURLE_OK) return {id_, failure(code)};
+    if (code != CURLE_OK && !ended_by_closing(code)) return {id_, failure(code)};
     if (const std::optional<Failure> wrong = receiver_.finish()) return {id_, *wrong};
   }
   if (receiver_.received() >= large_response) buffer_size_ = large_buffer;
@@ -239,41 +242,38 @@ Arrival EasyHandle::arrival(int code) {
   return {id_, std::move(response)};
 }
 
-WireFault EasyHandle::timeout() const {
-  if (steady_clock::now() + milliseconds(2) >= deadline_) return WireFault::deadline;
-  return connected() ? WireFault::stall : WireFault::connect_timeout;
-}
-
-FaultContext EasyHandle::context() const {
-  FaultContext context;
-  context.host = options_->host;
-  context.ca_file = options_->ca_file;
-  context.detail = error_text_.data();
-  for (char& letter : context.detail) {
-    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';  // messages are one line
-  }
-  context.verify_result = info<long>(easy_, CURLINFO_SSL_VERIFYRESULT);
-  context.proxy_status = info<long>(easy_, CURLINFO_HTTP_CONNECTCODE);
-  context.max_body = options_->max_body;
-  context.received = receiver_.received();
-  if (resolving())
-    context.phase = Phase::lookup;
-  else if (connected())
-    context.phase = context.received == 0 ? Phase::first_byte : Phase::body;
-  else
-    context.phase = info<long>(easy_, CURLINFO_LOCAL_PORT) > 0 ? Phase::handshake : Phase::connect;
-  return context;
+// Whether the transfer goes through the proxy. libcurl before 8.7 only says so in its messages.
+bool EasyHandle::uses_proxy(const std::string& address) const {
+  constexpr auto used_proxy = static_cast<CURLINFO>(CURLINFO_LONG + 66);
+  if (options_->proxy.empty() || options_->no_proxy.empty()) return !options_->proxy.empty();
+  long used = 0;
+  if (curl_easy_getinfo(easy_, used_proxy, &used) == CURLE_OK) return used != 0;
+  const std::string_view text = error_text_.data();
+  return text.find(address.substr(0, address.rfind(':'))) != std::string_view::npos;
 }
 
 Failure EasyHandle::failure(int code) const {
-  const FaultContext at = context();
-  WireFault fault = fault_of(static_cast<CURLcode>(code));
-  if (code == CURLE_OPERATION_TIMEDOUT) fault = timeout();
-  const bool tunnel_refused = at.proxy_status >= 300 && !connected();
-  if (fault == WireFault::broken_connection && tunnel_refused) fault = WireFault::proxy_refused;
-  Failure result = failure_of(fault, at);
-  result.bytes_received = at.received;
-  return result;
+  TransferEnd end;
+  end.code = code;
+  end.host = options_->host;
+  end.ca_file = options_->ca_file;
+  end.detail = error_text_.data();
+  for (char& letter : end.detail) {
+    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';  // messages are one line
+  }
+  const std::string proxy = proxy_address(options_->proxy);
+  if (uses_proxy(proxy)) end.proxy = proxy;
+  end.proxy_status = info<long>(easy_, CURLINFO_HTTP_CONNECTCODE);
+  const bool socks = options_->proxy.starts_with("socks");
+  end.at_proxy = !end.proxy.empty() && !connected() && end.proxy_status == 0 &&
+                 !(socks && phase_ == Phase::handshake);
+  end.verify_result =
+      info<long>(easy_, end.at_proxy ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT);
+  end.max_body = options_->max_body;
+  end.received = receiver_.received();
+  end.phase = connected() && end.received > 0 ? Phase::body : phase_;
+  end.past_deadline = steady_clock::now() + milliseconds(2) >= deadline_;
+  return failure_of(end);
 }
 
 }  // namespace tradingdata::detail

@@ -17,7 +17,7 @@ class EasyHandle {
  public:
   // `options` must live as long as transfers are started. Throws Error where libcurl does not take
   // an option: nothing is sent under weaker rules.
-  EasyHandle(const CurlOptions& options, bool joins_resolver);
+  explicit EasyHandle(const CurlOptions& options);
   ~EasyHandle();
   EasyHandle(const EasyHandle&) = delete;
   EasyHandle& operator=(const EasyHandle&) = delete;
@@ -26,14 +26,10 @@ class EasyHandle {
 
   void* raw() const { return easy_; }
   CallId id() const { return id_; }
-  TimePoint connect_by() const { return connect_by_; }
-  bool resolving() const;
-  bool connected() const;
 
   void prepare(CallId id, const Request& request, const TimeLimits& limits);
   void forget_request();
   Arrival arrival(int code);  // a CURLcode
-  Failure failure(int code) const;
 
  private:
   // libcurl allocates its buffer for each transfer and frees it afterwards. A large one costs a
@@ -44,20 +40,23 @@ class EasyHandle {
   static constexpr std::int64_t large_response = 256 * 1024;
 
   void set_fixed_options();
-  FaultContext context() const;
-  WireFault timeout() const;
+  Failure failure(int code) const;
+  bool uses_proxy(const std::string& address) const;
+  // Called when a connection is ready, and before anything is sent over it.
+  static int on_connected(void* self, char* to, char* from, int to_port, int from_port) noexcept;
+  bool ended_by_closing(int code) const;
+  bool connected() const { return phase_ >= Phase::first_byte; }
 
   const CurlOptions* options_;
   void* easy_;
-  bool joins_resolver_;
   CallId id_ = 0;
   const Request* request_ = nullptr;
   std::vector<HeaderNode> headers_;
+  Phase phase_ = Phase::lookup;  // that callbacks report
   Receiver receiver_;
   std::array<char, 256> error_text_{};  // CURL_ERROR_SIZE
   long buffer_size_ = small_buffer;     // bytes; the large one from the first large response on
   TimePoint deadline_;
-  TimePoint connect_by_;
 };
 
 }  // namespace tradingdata::detail

@@ -1,9 +1,11 @@
-// Facts about a request for messages and redaction.
+// Facts about a request for messages and redaction, and the dates of headers.
 #include "http/http.hpp"
+
+#include <curl/curl.h>
 
 #include <algorithm>
 
-#include "base/ascii.hpp"
+#include "base/text/ascii.hpp"
 
 namespace tradingdata {
 
@@ -14,10 +16,10 @@ bool Request::has_header(std::string_view name) const {
   return std::any_of(headers.begin(), headers.end(), matches);
 }
 
-std::shared_ptr<const TokenSearch> Request::secrets() const {
+std::shared_ptr<TokenSearch> Request::secrets() const {
   if (known != nullptr) return known->search(token);
   if (token == nullptr) return nullptr;
-  return std::make_shared<const TokenSearch>(std::vector{token->reveal()});
+  return std::make_shared<TokenSearch>(std::vector{token});
 }
 
 std::string Request::target() const {
@@ -26,6 +28,12 @@ std::string Request::target() const {
   const std::string path =
       slash == std::string::npos ? "/" : url.substr(slash, url.find('?', slash) - slash);
   return (method == Method::post ? "POST " : "GET ") + path;
+}
+
+std::optional<std::int64_t> parse_http_date(const std::string& text) {
+  const time_t seconds = curl_getdate(text.c_str(), nullptr);
+  if (seconds < 0) return std::nullopt;
+  return seconds;
 }
 
 }  // namespace tradingdata

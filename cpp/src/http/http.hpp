@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "base/clock.hpp"
 #include "base/error.hpp"
-#include "http/secret.hpp"
+#include "base/memory/buffer.hpp"
+#include "base/platform/clock.hpp"
+#include "base/secrets/secret.hpp"
 #include "http/tokens.hpp"
 
 namespace tradingdata {
@@ -42,11 +42,11 @@ struct Request {
   std::shared_ptr<const Tokens> known;  // never shown of a response, beside `token`
 
   // Makes the reader of one response with status 200; may be none.
-  std::function<std::shared_ptr<BodyReader>(std::shared_ptr<const TokenSearch>)> reader{};
+  std::function<std::shared_ptr<BodyReader>(std::shared_ptr<TokenSearch>)> reader{};
 
   bool has_header(std::string_view name) const;
   // Finds what must not be shown of a response; may be null.
-  std::shared_ptr<const TokenSearch> secrets() const;
+  std::shared_ptr<TokenSearch> secrets() const;
   std::string target() const;  // "POST /api/v1/trade/book": for messages, without the query
 };
 
@@ -57,9 +57,8 @@ struct Response {
   std::optional<std::string> retry_after;
   std::optional<std::string> date;
   std::optional<std::string> location;
-  bool close_delimited = false;  // only the connection's end showed where the body ends
-  bool reused = false;           // came over a kept connection
-  std::int64_t bytes_sent = 0;   // on the wire, headers included
+  bool reused = false;          // came over a kept connection
+  std::int64_t bytes_sent = 0;  // on the wire, headers included
   std::int64_t bytes_received = 0;
 };
 
@@ -70,7 +69,7 @@ struct Failure {
   ErrorKind kind = ErrorKind::transport;
   Retry retry = Retry::never;
   std::string message;  // one line: what happened
-  Hint hint{};
+  const char* help = advice::none;
   bool timeout = false;
   std::int64_t bytes_received = 0;
 };
@@ -113,11 +112,14 @@ struct CurlOptions {
   std::string user_agent = "tradingdata";
   std::int64_t max_body = 256LL << 20;  // decoded bytes
   std::int64_t max_connections = 100;
-  bool joins_resolver = false;  // act as where libcurl waits for a stalled name lookup (< 7.87)
 };
 
 // Throws Error (configuration) where the libcurl found at run time lacks what safety needs.
 std::unique_ptr<Transport> make_curl_transport(const CurlOptions& options);
+
+// Seconds since the epoch of an HTTP date in any of its three forms (RFC 9110, section 5.6.7), and
+// of what else libcurl recognises as a date; nothing for other text.
+std::optional<std::int64_t> parse_http_date(const std::string& text);
 
 // Of the libraries in use, e.g. "libcurl/7.88.1 OpenSSL/3.0.17 isa-l/2.30.0".
 std::string transport_version();

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/buffer.hpp"
+#include "base/memory/buffer.hpp"
 #include "http/gzip_stream.hpp"
 
 namespace tradingdata::detail {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii.hpp"
+#include "base/text/ascii.hpp"
 #include "http/transfer_failure.hpp"
 
 namespace tradingdata::detail {
@@ -40,13 +40,13 @@ void Receiver::start(std::int64_t max_body, const Request* request) {
   enough_ = false;
 }
 
-void Receiver::fail(Retry retry, std::string message, Hint advice) {
+void Receiver::fail(Retry retry, std::string message, const char* help) {
   if (failure_) return;
-  failure_ = Failure{ErrorKind::transport, retry, std::move(message), advice, false, received_};
+  failure_ = Failure{ErrorKind::transport, retry, std::move(message), help, false, received_};
 }
 
 void Receiver::fail_too_large() {
-  fail(Retry::never, too_large(max_body_), hint::max_body);
+  fail(Retry::never, too_large(max_body_), advice::max_body);
 }
 
 bool Receiver::header(std::string_view line) noexcept {
@@ -87,7 +87,7 @@ void Receiver::read_status(std::string_view line) {
   const std::string_view code = trimmed(line.substr(std::min(line.find(' '), line.size())));
   std::from_chars(code.data(), code.data() + code.size(), response_.status);
   if (response_.status < 100) {
-    fail(Retry::never, "the server sent an invalid HTTP status line", hint::base_url);
+    fail(Retry::never, "the server sent an invalid HTTP status line", advice::base_url);
   }
 }
 
@@ -134,7 +134,6 @@ void Receiver::read_content_encoding(std::string_view value) {
 void Receiver::end_headers() {
   headers_ended_ = true;
   if (chunked_) content_length_.reset();
-  response_.close_delimited = !chunked_ && !content_length_;
   if (encoding_ == Encoding::unknown && !refused()) {
     fail(Retry::never,
          "the response has a content encoding that was not requested (only gzip was)");

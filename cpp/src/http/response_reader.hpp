@@ -28,6 +28,8 @@ class Receiver {
   const std::optional<Failure>& failure() const { return failure_; }
   // The status already reports a failure: anything else wrong with the response does not matter.
   bool refused() const { return response_.status >= 200 && response_.status != 200; }
+  // Only the connection's end shows where the body ends.
+  bool close_delimited() const { return headers_ended_ && !chunked_ && !content_length_; }
   std::int64_t received() const { return received_; }
   Response& response() { return response_; }
 
@@ -41,7 +43,7 @@ class Receiver {
   void read_content_encoding(std::string_view value);
   void end_headers();
   void read_body(std::string_view chunk);
-  void fail(Retry retry, std::string message, Hint advice = hint::none);
+  void fail(Retry retry, std::string message, const char* help = advice::none);
   void fail_too_large();
   std::int64_t cap() const;
 

@@ -5,53 +5,36 @@
 #include <mutex>
 #include <utility>
 
-#include "base/process.hpp"
+#include "base/platform/process.hpp"
 
 namespace tradingdata {
 
-namespace {
-
-using Held = std::shared_ptr<const Secret>;
-
-std::shared_ptr<const TokenSearch> searching_for(const std::vector<Held>& several,
-                                                 const Held& another) {
-  std::vector<std::string_view> tokens;
-  for (const Held& held : several) tokens.push_back(held->reveal());
-  if (another != nullptr) tokens.push_back(another->reveal());
-  return std::make_shared<const TokenSearch>(tokens);
-}
-
-void forget_oldest(std::vector<Held>& former) {
-  if (former.size() > Tokens::most_former) former.erase(former.begin());
-}
-
-}  // namespace
-
+// What a lock guards here are a few pointers: a token is read, copied and wiped outside.
 bool Tokens::set(std::string_view token) {
-  auto fresh = std::make_shared<const Secret>(token);
-  const std::scoped_lock lock(detail::process_mutex());
-  if (current_ != nullptr && current_->reveal() == token) return false;
-  std::vector<Held> former = all();
-  std::erase_if(former, [token](const Held& held) { return held->reveal() == token; });
-  forget_oldest(former);
-  // All that may throw comes first: a token that is not searched for must never be sent.
-  search_ = searching_for(former, fresh);
-  former_ = std::move(former);
-  current_ = std::move(fresh);
-  return true;
+  return replace(std::make_shared<const Secret>(token));
 }
 
 void Tokens::clear() {
-  const std::scoped_lock lock(detail::process_mutex());
-  former_ = all();
-  forget_oldest(former_);
-  current_ = nullptr;
+  replace(nullptr);
 }
 
-std::vector<std::shared_ptr<const Secret>> Tokens::all() const {
-  std::vector<Held> tokens = former_;
-  if (current_ != nullptr) tokens.push_back(current_);
-  return tokens;
+bool Tokens::replace(Held fresh) {
+  Held forgotten;
+  const std::scoped_lock lock(detail::process_mutex());
+  const auto same = [&fresh](const Held& held) {
+    return held != nullptr && fresh != nullptr && held->reveal() == fresh->reveal();
+  };
+  if (same(current_)) return false;
+  std::vector<Held> former = former_;
+  std::erase_if(former, same);
+  if (current_ != nullptr) former.push_back(current_);
+  if (former.size() > most_former) {
+    forgotten = std::move(former.front());
+    former.erase(former.begin());
+  }
+  former_ = std::move(former);
+  current_ = std::move(fresh);
+  return true;
 }
 
 std::shared_ptr<const Secret> Tokens::current() const {
@@ -59,12 +42,18 @@ std::shared_ptr<const Secret> Tokens::current() const {
   return current_;
 }
 
-std::shared_ptr<const TokenSearch> Tokens::search(const Held& sent) const {
-  const std::scoped_lock lock(detail::process_mutex());
-  const bool known = sent == nullptr || sent == current_ ||
-                     std::find(former_.begin(), former_.end(), sent) != former_.end();
-  if (known) return search_;
-  return searching_for(all(), sent);
+std::shared_ptr<TokenSearch> Tokens::search(const Held& sent) const {
+  std::vector<Held> tokens;
+  tokens.reserve(most_former + 2);
+  {
+    const std::scoped_lock lock(detail::process_mutex());
+    tokens = former_;
+    if (current_ != nullptr) tokens.push_back(current_);
+  }
+  const bool known = std::find(tokens.begin(), tokens.end(), sent) != tokens.end();
+  if (sent != nullptr && !known) tokens.push_back(sent);
+  if (tokens.empty()) return nullptr;
+  return std::make_shared<TokenSearch>(std::move(tokens));
 }
 
 }  // namespace tradingdata

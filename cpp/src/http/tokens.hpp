@@ -4,12 +4,11 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/token_search.hpp"
-#include "http/secret.hpp"
+#include "base/secrets/secret.hpp"
+#include "base/secrets/token_search.hpp"
 
 namespace tradingdata {
 
@@ -23,17 +22,17 @@ class Tokens {
   void clear();
   std::shared_ptr<const Secret> current() const;  // may be none
 
-  // Finds all of them, and the one that a request was sent with, which may be older.
-  std::shared_ptr<const TokenSearch> search(const std::shared_ptr<const Secret>& sent) const;
+  // Finds all of them, and the one that a request was sent with, which may be older; null where
+  // there is none.
+  std::shared_ptr<TokenSearch> search(const std::shared_ptr<const Secret>& sent) const;
 
  private:
   using Held = std::shared_ptr<const Secret>;
 
-  std::vector<Held> all() const;
+  bool replace(Held fresh);
 
   Held current_;              // with `former_`, guarded by the process mutex
   std::vector<Held> former_;  // the newest is the last; none is the current one
-  std::shared_ptr<const TokenSearch> search_;
 };
 
 }  // namespace tradingdata

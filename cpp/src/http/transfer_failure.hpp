@@ -1,4 +1,4 @@
-// The ways in which a transfer can fail, independent of the HTTP library, and their messages.
+// Why a transfer failed, whether to try it again, and its message.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,18 @@
 
 namespace tradingdata::detail {
 
-enum class WireFault : std::uint8_t {
-  no_connection,
-  no_host,
-  no_proxy,
-  proxy_refused,
-  handshake,
-  certificate,
-  ca_file,
-  empty_reply,
-  cut_body,
-  broken_connection,
-  not_http,
-  malformed,
-  too_large,
-  no_memory,
-  connect_timeout,
-  deadline,
-  stall,
-  other,
-};
-
 enum class Phase : std::uint8_t { lookup, connect, handshake, first_byte, body };
 
-struct FaultContext {
+// How a transfer ended.
+struct TransferEnd {
+  int code = 0;  // libcurl's CURLcode
   std::string host;
+  std::string proxy;  // its address, where the connection goes through one
   std::string ca_file;
-  std::string detail;  // the HTTP library's own words
+  std::string detail;  // libcurl's own words
   Phase phase = Phase::lookup;
+  bool at_proxy = false;  // the proxy had not connected to the host
+  bool past_deadline = false;
   long verify_result = 0;  // OpenSSL's, of the certificate
   long proxy_status = 0;   // of the CONNECT
   std::int64_t max_body = 0;
@@ -43,6 +27,6 @@ struct FaultContext {
 };
 
 std::string too_large(std::int64_t max_body);
-Failure failure_of(WireFault fault, const FaultContext& context);
+Failure failure_of(const TransferEnd& end);
 
 }  // namespace tradingdata::detail

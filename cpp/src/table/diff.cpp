@@ -96,7 +96,7 @@ class Comparison {
 
   void compare_text(const Field& known, int field, std::span<const OrderPair> pairs,
                     std::span<Names> names) const {
-    const bool by_mask = known.personal && a_.masked() != b_.masked();
+    const bool by_mask = known.personal() && a_.masked() != b_.masked();
     const Column& a = a_.column(field);
     const Column& b = b_.column(field);
     for (std::size_t i = 0; i < pairs.size(); ++i) {

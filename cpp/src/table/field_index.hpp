@@ -15,7 +15,7 @@ namespace tradingdata::detail {
 // A hash table in which each field has a slot of its own.
 class FieldIndex {
  public:
-  // Throws where the names cannot be separated: at compile time, since every index is a constant.
+  // Throws where the names cannot be separated: for the service's records, while this is compiled.
   explicit constexpr FieldIndex(const Schema& schema) : schema_(&schema) {
     constexpr int most_tries = 10'000;
     for (int tries = 0; !fill(); ++tries) {
@@ -62,7 +62,8 @@ class FieldIndex {
   std::array<std::int16_t, slot_count> slots_{};
 };
 
-const FieldIndex& field_index(const Schema& schema);
+// The index of one of the service's records; nullptr for any other.
+const FieldIndex* field_index(const Schema& schema);
 
 // Some of the fields of a record.
 class FieldSet {
@@ -87,6 +88,17 @@ class FieldSet {
     return ((words_[0] & other.words_[0]) | (words_[1] & other.words_[1])) != 0;
   }
   bool operator==(const FieldSet&) const = default;
+
+  // Calls `work` with each field, in order.
+  template <typename Work>
+  void visit(const Work& work) const {
+    for (int word = 0; word < 2; ++word) {
+      for (std::uint64_t left = words_[static_cast<std::size_t>(word)]; left != 0;
+           left &= left - 1) {
+        work(word * 64 + std::countr_zero(left));
+      }
+    }
+  }
 
  private:
   static std::size_t word_of(int field) { return static_cast<std::size_t>(field) / 64; }

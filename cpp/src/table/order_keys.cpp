@@ -2,8 +2,8 @@
 #include "table/order_keys.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
+#include <span>
 
 #include "table/records.hpp"
 #include "table/row_keys.hpp"
@@ -13,9 +13,7 @@ namespace tradingdata::detail {
 
 namespace {
 
-// Numbers of two exchanges or segments may collide, and the legs of an order share its number.
-constexpr std::array order_key{order_schema["order_no"], order_schema["exchange"],
-                               order_schema["segment"], order_schema["leg_no"]};
+constexpr std::span<const int> order_key = order_schema.identity;
 
 constexpr std::size_t rows_a_slice = 512;
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "base/ascii.hpp"
+#include "base/text/ascii.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata {
@@ -40,7 +40,7 @@ constexpr auto personal_names = [] {
   for (const Schema* const schema : record_schemas) {
     for (const Field& field : schema->fields) {
       auto* const end = found.names.data() + found.count;
-      if (field.personal && std::find(found.names.data(), end, field.name) == end) {
+      if (field.personal() && std::find(found.names.data(), end, field.name) == end) {
         found.names[found.count++] = field.name;
       }
     }

@@ -1,6 +1,7 @@
-// The only list of the records' fields: names as on the wire, in the service's order, with the
-// service document's meaning. Everything else (columns, attributes, Arrow, stubs, docs) loops over
-// these.
+// The declaration of each record of the service: its fields (names as on the wire, in the service's
+// order, with the service document's meaning) and what else is known of it. Everything else
+// (columns, attributes, Arrow, displays, stubs, docs) loops over these. A field that the service
+// adds is one line here; the calls that return the records are in client/calls.hpp.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ inline constexpr std::array trade_fields{
     Field{"trade_value", Kind::number, "Total trade value"},
     Field{"security_id", Kind::text, "Security identifier"},
     Field{"row_no", Kind::integer, "Row index in the dataset"},
-    Field{"pan_no", Kind::text, "Permanent account number of the client", true},
+    Field{"pan_no", Kind::text, "Permanent account number of the client", Traits::personal},
     Field{"participant_type", Kind::text, "Participant type (e.g. client, dealer; code)"},
     Field{"mkt_pro_flag", Kind::text, "Market protection indicator"},
     Field{"mkt_pro_value", Kind::number, "Market protection value"},
@@ -86,7 +87,7 @@ inline constexpr std::array order_fields{
     Field{"reason_description", Kind::text, "Reason text for an action or event"},
     Field{"leg_no", Kind::number, "Leg value of the order"},
     Field{"row_no", Kind::number, "Row index"},
-    Field{"pan_no", Kind::text, "Permanent account number of the client", true},
+    Field{"pan_no", Kind::text, "Permanent account number of the client", Traits::personal},
     Field{"participant_type", Kind::text, "Participant type (code)"},
     Field{"mkt_pro_flag", Kind::text, "Market protection indicator"},
     Field{"mkt_pro_value", Kind::number, "Market protection value"},
@@ -147,10 +148,75 @@ inline constexpr std::array stock_fields{
     Field{"NSEStatus", Kind::text, "Listing status on NSE (e.g. Active)"},
 };
 
-inline constexpr Schema trade_schema{"Trade", trade_fields};
-inline constexpr Schema order_schema{"Order", order_fields};
-inline constexpr Schema stock_schema{"Stock", stock_fields};
+namespace detail {
+
+template <typename... Names>
+consteval auto positions_in(std::span<const Field> fields, Names... names) {
+  return std::array{Schema{{}, fields}[names]...};
+}
+
+// Numbers of two exchanges or segments may collide, the legs of an order share its number, and both
+// sides of a trade of an account with itself share the trade's.
+inline constexpr auto trade_identity =
+    positions_in(trade_fields, "trade_no", "exchange", "segment", "order_no");
+inline constexpr auto order_identity =
+    positions_in(order_fields, "order_no", "exchange", "segment", "leg_no");
+inline constexpr auto stock_identity = positions_in(stock_fields, "isin", "co_code");
+
+inline constexpr auto trade_times =
+    positions_in(trade_fields, "exch_trade_time", "order_date_time");
+inline constexpr auto order_times =
+    positions_in(order_fields, "order_date_time", "exch_order_time");
+
+// The name precedes the symbol, which all expiries and strikes of an underlying share.
+inline constexpr auto trade_display =
+    positions_in(trade_fields, "display_name", "txn_type", "quantity", "traded_price",
+                 "exch_trade_time", "trade_value", "exchange", "symbol");
+inline constexpr auto order_display =
+    positions_in(order_fields, "display_name", "txn_type", "quantity", "price", "status",
+                 "traded_qty", "order_date_time", "exchange", "symbol");
+inline constexpr auto stock_display = positions_in(
+    stock_fields, "nsesymbol", "bsecode", "companyname", "isin", "mcaptype", "mcap", "sectorname");
+
+inline constexpr auto trade_narrow =
+    positions_in(trade_fields, "display_name", "txn_type", "quantity", "traded_price");
+inline constexpr auto order_narrow =
+    positions_in(order_fields, "display_name", "txn_type", "quantity", "status", "price");
+inline constexpr auto stock_narrow = positions_in(stock_fields, "nsesymbol", "companyname", "mcap");
+
+}  // namespace detail
+
+inline constexpr Schema trade_schema{"Trade", trade_fields, detail::trade_identity};
+inline constexpr Schema order_schema{"Order", order_fields, detail::order_identity};
+inline constexpr Schema stock_schema{"Stock", stock_fields, detail::stock_identity};
 
 inline constexpr std::array record_schemas{&trade_schema, &order_schema, &stock_schema};
+
+// A record of the service: its schema, and how it is named and shown.
+struct Record {
+  const Schema* schema;
+  std::string_view title;
+  std::string_view book;  // the class of several records
+  std::string_view noun;  // of one, and of several
+  std::string_view nouns;
+  std::span<const int> event_times;  // the first of them that is known determines the day
+  std::span<const int> display;      // the columns of a display, the most important first
+  std::span<const int> narrow;       // those of a narrow screen
+};
+
+inline constexpr std::array records{
+    Record{&trade_schema, "One executed trade of the trade book", "TradeBook", "trade", "trades",
+           detail::trade_times, detail::trade_display, detail::trade_narrow},
+    Record{&order_schema, "One order of the day's order book", "OrderBook", "order", "orders",
+           detail::order_times, detail::order_display, detail::order_narrow},
+    Record{&stock_schema,
+           "One stock that the search found",
+           "StockList",
+           "stock",
+           "stocks",
+           {},
+           detail::stock_display,
+           detail::stock_narrow},
+};
 
 }  // namespace tradingdata

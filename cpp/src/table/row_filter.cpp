@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "base/time.hpp"
+#include "base/text/time.hpp"
 
 namespace tradingdata {
 

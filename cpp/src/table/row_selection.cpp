@@ -20,7 +20,8 @@ namespace {
 // looked up once.
 class Copier {
  public:
-  explicit Copier(TableBuilder& into) : into_(into) {}
+  // `shift` fields of the result precede those of the sources.
+  explicit Copier(TableBuilder& into, int shift = 0) : into_(into), shift_(shift) {}
 
   // Appends the rows; `row_at(i)` gives the i-th of `count`.
   template <typename RowAt>
@@ -48,7 +49,7 @@ class Copier {
       if (column.valid(row)) {
         copy_one(row, first + i);
       } else {
-        into_.set_null(field, first + i);
+        into_.set_null(field + shift_, first + i);
       }
     }
   }
@@ -57,7 +58,7 @@ class Copier {
   void copy_values(const Table& from, int field, std::int64_t count, const RowAt& row_at) {
     const Column& column = from.column(field);
     const auto* const values = column.as<Stored>();
-    auto* const copies = into_.cells<Stored>(field);
+    auto* const copies = into_.cells<Stored>(field + shift_);
     copy_column(column, field, count, row_at,
                 [&](std::int64_t row, std::int64_t place) { copies[place] = values[row]; });
   }
@@ -66,7 +67,7 @@ class Copier {
   void copy_texts(const Table& from, int field, std::int64_t count, const RowAt& row_at) {
     const Column& column = from.column(field);
     const auto* const views = column.as<TextView>();
-    auto* const copies = into_.cells<TextView>(field);
+    auto* const copies = into_.cells<TextView>(field + shift_);
     copy_column(column, field, count, row_at, [&](std::int64_t row, std::int64_t place) {
       const TextView& view = views[row];
       copies[place] = view.is_inline() ? view : into_.keep_text(from.text(view));
@@ -103,6 +104,7 @@ class Copier {
   static constexpr std::int32_t unknown = -1;
 
   TableBuilder& into_;
+  int shift_;
   const Table* source_ = nullptr;
   std::vector<std::int32_t> renamed_;  // by the source's number of a name
 };
@@ -137,6 +139,30 @@ TablePtr concat(std::span<const Slice> slices) {
   for (const Slice& slice : slices) {
     copier.copy(*slice.table, slice.stop - slice.start,
                 [&](std::int64_t i) { return slice.start + i; });
+  }
+  return std::move(result).build();
+}
+
+TablePtr concat_labelled(const Schema& schema, std::span<const Slice> slices,
+                         std::span<const std::string> labels) {
+  std::int64_t rows = 0;
+  for (const Slice& slice : slices) {
+    const Schema& own = slice.table->schema();
+    if (&own != &slices.front().table->schema() || own.width() + 1 != schema.width()) {
+      throw std::invalid_argument("books of different records cannot be joined");
+    }
+    rows += slice.stop - slice.start;
+  }
+  TableBuilder result(schema);
+  result.reserve(rows);
+  Copier copier(result, 1);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    const Slice& slice = slices[i];
+    const std::int64_t first = result.table().rows();
+    copier.copy(*slice.table, slice.stop - slice.start,
+                [&](std::int64_t row) { return slice.start + row; });
+    auto* const views = result.cells<TextView>(0);
+    std::fill(views + first, views + result.table().rows(), result.keep_text(labels[i]));
   }
   return std::move(result).build();
 }

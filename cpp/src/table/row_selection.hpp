@@ -28,6 +28,11 @@ TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows);
 // One table of all the slices' rows, in order. They must be of one schema, and there must be one.
 TablePtr concat(std::span<const Slice> slices);
 
+// The same of a wider schema: its first field is text, the label of the slice that a row is from,
+// and the others are those of the slices.
+TablePtr concat_labelled(const Schema& schema, std::span<const Slice> slices,
+                         std::span<const std::string> labels);
+
 // Whether two rows hold the same values in every field, unknown ones included (as sent).
 bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b);
 

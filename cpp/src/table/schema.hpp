@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace tradingdata {
 
@@ -22,16 +25,37 @@ constexpr std::string_view name_of(Kind kind) {
   return "unknown";
 }
 
+// What else is known of a field. Combined with |.
+enum class Traits : std::uint8_t {
+  none = 0,
+  personal = 1,  // masked while it is decoded
+  optional = 2,  // a response may lack it without an issue
+};
+
+constexpr Traits operator|(Traits a, Traits b) {
+  return static_cast<Traits>(static_cast<int>(a) | static_cast<int>(b));
+}
+
 struct Field {
   std::string_view name;  // as on the wire
   Kind kind;
   std::string_view doc;
-  bool personal = false;  // masked while it is decoded
+  Traits traits = Traits::none;
+
+  constexpr bool personal() const { return has(Traits::personal); }
+  constexpr bool optional() const { return has(Traits::optional); }
+
+ private:
+  constexpr bool has(Traits trait) const {
+    return (static_cast<int>(traits) & static_cast<int>(trait)) != 0;
+  }
 };
 
 struct Schema {
-  std::string_view record;
-  std::span<const Field> fields;
+  std::string_view record = {};  // the name of a row's type
+  std::span<const Field> fields = {};
+  // The fields that identify a record among those of its account and day; a text field first.
+  std::span<const int> identity = {};
 
   constexpr int width() const { return static_cast<int>(fields.size()); }
   constexpr const Field& field(int position) const {
@@ -52,6 +76,37 @@ struct Schema {
     if (found < 0) throw std::invalid_argument("the record has no such field");
     return found;
   }
+};
+
+// A schema that is made at run time: of a calculation's result, a query or a labelled book.
+class OwnedSchema {
+ public:
+  struct Column {
+    std::string name;
+    Kind kind;
+    std::string doc = {};
+    Traits traits = Traits::none;
+  };
+
+  OwnedSchema(std::string record, std::vector<Column> columns)
+      : record_(std::move(record)), columns_(std::move(columns)) {
+    for (const Column& column : columns_) {
+      fields_.push_back({column.name, column.kind, column.doc, column.traits});
+    }
+    schema_ = {.record = record_, .fields = fields_};
+  }
+  OwnedSchema(const OwnedSchema&) = delete;  // the schema refers to the other members
+  OwnedSchema& operator=(const OwnedSchema&) = delete;
+  ~OwnedSchema() = default;
+
+  // It must outlive every table of it.
+  const Schema& schema() const { return schema_; }
+
+ private:
+  std::string record_;
+  std::vector<Column> columns_;
+  std::vector<Field> fields_;
+  Schema schema_;
 };
 
 }  // namespace tradingdata

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/memory_pool.hpp"
+#include "base/memory/memory_pool.hpp"
 
 namespace tradingdata {
 

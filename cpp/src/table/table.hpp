@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "base/issue.hpp"
-#include "base/text.hpp"
+#include "base/memory/buffer.hpp"
+#include "base/text/text.hpp"
 #include "table/schema.hpp"
 
 namespace tradingdata {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "base/memory_pool.hpp"
+#include "base/memory/memory_pool.hpp"
 
 namespace tradingdata {
 

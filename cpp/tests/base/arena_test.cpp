@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "base/arena.hpp"
+#include "base/memory/arena.hpp"
 
 using namespace tradingdata;
 

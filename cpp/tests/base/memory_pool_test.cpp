@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/memory_pool.hpp"
+#include "base/memory/memory_pool.hpp"
 
 using namespace tradingdata;
 

@@ -7,9 +7,9 @@
 #include <random>
 #include <string>
 
-#include "base/buffer.hpp"
-#include "base/number.hpp"
-#include "base/short_number.hpp"
+#include "base/memory/buffer.hpp"
+#include "base/text/number.hpp"
+#include "base/text/short_number.hpp"
 
 using namespace tradingdata;
 
@@ -53,7 +53,8 @@ std::string random_literal(std::mt19937_64& random) {
               ? "0"
               : std::to_string(1 + random() % 9) + random_digits(random, random() % 20);
   const bool fraction = random() % 4 != 0;
-  if (fraction) text += "." + random_digits(random, 1 + random() % (random() % 8 == 0 ? 40 : 12));
+  if (fraction)
+    text += "." + random_digits(random, 1 + random() % (random() % 8 == 0 ? 40 : 12)) + "7";
   if (!fraction || random() % 3 == 0) {
     const int spread = random() % 2 == 0 ? 30 : 340;
     const int exponent = static_cast<int>(random() % static_cast<unsigned>(2 * spread)) - spread;
@@ -109,11 +110,18 @@ TEST_CASE("an integer beyond 2**53 would round in a number column, a fraction ma
   CHECK(number("9007199254740992") == static_cast<double>(two_to_53));
   CHECK(number("-9007199254740992") == -static_cast<double>(two_to_53));
   const std::string long_one = "1" + std::string(400, '0');
-  for (std::string beyond : {"9007199254740993", "9007199254740994", "-9007199254740993",
-                             "100000000000000000000", "18446744073709551616", long_one.c_str()}) {
+  for (std::string beyond :
+       {"9007199254740993", "9007199254740993.0", "-9007199254740993.00", "9223372036854775807.0",
+        "18446744073709551617", "100000000000000000000000"}) {
     CHECK(fit(beyond, value) == NumberFit::would_round);
   }
-  CHECK(number("9007199254740993.0") == 9007199254740992.0);
+  CHECK(fit(long_one, value) == NumberFit::out_of_range);
+  CHECK(number("9223372036854775808.0") == 9223372036854775808.0);
+  CHECK(number("100000000000000000000") == 1e20);
+  CHECK(number("9007199254740994") == 9007199254740994.0);
+  CHECK(number("9007199254740994.0") == 9007199254740994.0);
+  CHECK(number("9007199254740993.5") == 9007199254740994.0);
+  CHECK(number("9007199254740993e0") == 9007199254740992.0);
   CHECK(number("1e22") == 1e22);
 }
 
@@ -171,7 +179,7 @@ TEST_CASE("halfway cases and long literals are rounded as strtod rounds them") {
     const long double middle = (static_cast<long double>(low) + std::nextafter(low, INFINITY)) / 2;
     char text[512];
     std::snprintf(text, sizeof text, "%.60Lf", middle);
-    for (std::string literal : {std::string(text), std::string(text) + "1"}) {
+    for (std::string literal : {std::string(text) + "e0", std::string(text) + "1"}) {
       if (!same_bits(number(literal), std::strtod(literal.c_str(), nullptr))) FAIL(literal);
     }
   }

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "base/time.hpp"
-#include "base/timestamp_text.hpp"
+#include "base/text/time.hpp"
+#include "base/text/timestamp_text.hpp"
 
 using namespace tradingdata;
 using namespace std::chrono_literals;
@@ -94,9 +94,9 @@ TEST_CASE("F96: a time with an offset or finer than a microsecond keeps what a c
   CHECK(read("2026-11-20 10:04:05.99999999999999999999").micros == moment + 999'999);
 }
 
-TEST_CASE("F96: the zero date is no time, with a time behind it or not") {
+TEST_CASE("F96: the zero date is no time, with midnight behind it or not") {
   for (std::string zero : {"0001-01-01", "0001-01-01 00:00:00", "0001-01-01T00:00:00",
-                           "0001-01-01 23:59:59.5", "0001-01-01T00:00:00Z"}) {
+                           "0001-01-01 00:00:00.000", "0001-01-01T00:00:00Z"}) {
     CHECK(timestamp_fit(zero) == TimeFit::zero);
     CHECK(date_fit(zero) == TimeFit::zero);
   }
@@ -139,6 +139,8 @@ TEST_CASE("F96: what is no time of the wall clock is not read as one") {
                           "2026-1-20 10:04:055",
                           "NA",
                           "0001-01-01 24:00:00",
+                          "0001-01-01 23:59:59",
+                          "0001-01-01 00:00:00.0000001",
                           "+026-11-20 10:04:05"}) {
     CAPTURE(bad);
     CHECK(timestamp_fit(bad) == TimeFit::unreadable);

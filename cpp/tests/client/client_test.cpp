@@ -122,7 +122,7 @@ TEST_CASE("F78 F79 arguments that no request can hold are refused") {
   for (const auto& spoil : std::initializer_list<std::function<void(ClientOptions&)>>{
            [](ClientOptions& o) { o.timeout = 0; },
            [](ClientOptions& o) { o.connect_timeout = -1; },
-           [](ClientOptions& o) { o.attempts = 0; }, [](ClientOptions& o) { o.max_body = 0; },
+           [](ClientOptions& o) { o.retry.attempts = 0; }, [](ClientOptions& o) { o.max_body = 0; },
            [](ClientOptions& o) { o.base_url = "http://example.com"; }}) {
     ClientOptions options = desk.options;
     spoil(options);
@@ -149,42 +149,41 @@ TEST_CASE("engines are used again, the last one first, and transports get what t
   CHECK(desk.opened.size() == 2);
 }
 
-TEST_CASE("F105 what the slice hook throws ends the wait and cancels the call") {
+TEST_CASE("F105 a call is waited for in slices, and one that is dropped is cancelled") {
   Desk desk;
   desk.script.reply = [](const Request&, int) { return response(200, empty_book, seconds(10)); };
   const auto client = desk.client();
-  struct Interrupt {};
-  int slices = 0;
-  Waiting waiting;
-  waiting.on_slice = [&] {
-    if (++slices == 3) throw Interrupt();
-  };
   const TimePoint before = desk.world.now;
-  CHECK_THROWS_AS(client->run(client->book(trade_schema), waiting), Interrupt);
+  {
+    BlockingCall call(client, client->book(trade_schema));
+    for (int slice = 0; slice < 3; ++slice) CHECK_FALSE(call.wait());
+  }
   CHECK(desk.world.now - before == milliseconds(150));
   CHECK(desk.script.cancelled == 1);
 }
 
-TEST_CASE("F106 back-off is sliced too, and its retry is reported first") {
+TEST_CASE("F106 back-off is sliced too, and a retry ends a slice early") {
   Desk desk;
   desk.script.reply = [](const Request&, int) { return response(503, ""); };
   const auto client = desk.client();
-  struct Interrupt {};
-  std::vector<double> delays;
-  Waiting waiting;
-  waiting.on_slice = [] { throw Interrupt(); };
-  waiting.on_retry = [&](const RetryRecord& record) { delays.push_back(record.delay); };
-  CHECK_THROWS_AS(client->run(client->book(trade_schema), waiting), Interrupt);
-  CHECK(delays == std::vector<double>{0.125});
+  BlockingCall call(client, client->book(trade_schema));
+  CHECK_FALSE(call.wait());
+  const RetryRecords retries = call.take_retries();
+  REQUIRE(retries.size() == 1);
+  CHECK(retries.front().delay == 0.125);
+  const TimePoint before = desk.world.now;
+  CHECK_FALSE(call.wait());
+  CHECK(desk.world.now - before == milliseconds(50));
 }
 
 TEST_CASE("F109 a closed client refuses calls and ends those that wait; closing twice is fine") {
   Desk desk;
   desk.script.reply = [](const Request&, int) { return response(200, empty_book, seconds(10)); };
   const auto client = desk.client();
-  Waiting waiting;
-  waiting.on_slice = [&] { client->close(); };
-  CHECK(kind_of([&] { client->run(client->book(trade_schema), waiting); }) == ErrorKind::closed);
+  BlockingCall call(client, client->book(trade_schema));
+  CHECK_FALSE(call.wait());
+  client->close();
+  CHECK(kind_of([&] { call.wait(); }) == ErrorKind::closed);
   client->close();
   CHECK(kind_of([&] { client->book(trade_schema); }) == ErrorKind::closed);
   CHECK(kind_of([&] { client->lease(); }) == ErrorKind::closed);
@@ -250,7 +249,7 @@ TEST_CASE("F77 an error on page 3 comes after pages 1 and 2, and names its page"
   Desk desk;
   desk.script.reply = [](const Request& request, int) {
     const std::int64_t page = parameter(request.url, "page");
-    return page == 3 ? response(404, "")
+    return page == 3 ? response(410, "")
                      : response(200, stocks(static_cast<int>((page - 1) * 10), 10));
   };
   const auto client = desk.client();
@@ -261,7 +260,7 @@ TEST_CASE("F77 an error on page 3 comes after pages 1 and 2, and names its page"
     search.next();
     FAIL("no error");
   } catch (const Error& error) {
-    CHECK(error.kind == ErrorKind::not_found);
+    CHECK(error.kind == ErrorKind::status);
     CHECK(error.page == 3);
   }
   CHECK_FALSE(search.next());

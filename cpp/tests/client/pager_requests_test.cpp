@@ -30,41 +30,49 @@ TEST_CASE("F78 the smallest and the largest options are accepted") {
   CHECK_NOTHROW(Pager({1, 1, 0, Pager::most_prefetch}));
 }
 
-TEST_CASE("behind a short page, the page that looks for more includes the row after its last one") {
+TEST_CASE("an empty page behind a page shorter than requested ends the search at once") {
   Pager pager({10, 1, {}, 0});
   pager.next_request();
   CHECK(after(pager, numbered(0, 10)) == PageRequest{2, 10});
   CHECK(after(pager, numbered(10, 1)) == PageRequest{3, 10});
-  CHECK(after(pager, {}) == PageRequest{4, 3});  // rows 9 to 11
-  CHECK_FALSE(after(pager, numbered(9, 2)));
+  CHECK_FALSE(after(pager, {}));
   CHECK(pager.end() == PagerEnd::empty_page);
   CHECK(pager.doubt() == PagerDoubt::none);
 }
 
-TEST_CASE("a 404 behind a short page is confirmed by the row after its last one") {
+TEST_CASE("an empty page behind a full one is requested once more, and only once") {
   Pager pager({10, 1, {}, 0});
   pager.next_request();
-  after(pager, numbered(0, 10));
-  after(pager, numbered(10, 4));
-  CHECK(after_status(pager, 404) == PageRequest{15, 1});
-  CHECK_FALSE(after_status(pager, 404));
-  CHECK(pager.done());
+  CHECK(after(pager, numbered(0, 10)) == PageRequest{2, 10});
+  CHECK(after(pager, {}) == PageRequest{2, 10});
+  CHECK(after(pager, numbered(10, 10)) == PageRequest{3, 10});  // it was an error of the service
+  CHECK(after(pager, {}) == PageRequest{3, 10});
+  CHECK_FALSE(after(pager, {}));
   CHECK(pager.end() == PagerEnd::empty_page);
+  CHECK(pager.stats().requests == 5);
 }
 
-TEST_CASE("an empty page to resume from is confirmed by the page behind it") {
+TEST_CASE("a 404 is the end only behind rows and only if it comes twice") {
+  Pager pager({10, 1, {}, 0});
+  pager.next_request();
+  CHECK(after(pager, numbered(0, 4)) == PageRequest{2, 4});
+  CHECK(after_status(pager, 404) == PageRequest{2, 4});
+  CHECK_FALSE(after_status(pager, 404));
+  CHECK(pager.end() == PagerEnd::empty_page);
+  for (const std::int64_t start_page : {1, 5}) {
+    Pager first({10, start_page, {}, 0});
+    first.next_request();
+    CHECK_FALSE(after_status(first, 404));
+    CHECK(first.end() == PagerEnd::error);
+  }
+}
+
+TEST_CASE("an empty page to resume from is requested once more") {
   Pager pager({10, 5, {}, 0});
   CHECK(pager.next_request() == PageRequest{5, 10});
-  CHECK(after(pager, {}) == PageRequest{1, 10});
-  CHECK(after(pager, numbered(0, 10)) == PageRequest{6, 10});
-}
-
-TEST_CASE("positions that would overflow are not computed") {
-  Pager pager({10, Pager::last_page, {}, 0});
-  pager.next_request();
-  after(pager, numbered(0, 10));
-  after(pager, numbered(10, 4));
-  CHECK(after(pager, {}) == PageRequest{Pager::last_page + 3, 10});
+  CHECK(after(pager, {}) == PageRequest{5, 10});
+  CHECK_FALSE(after(pager, {}));
+  CHECK(pager.end() == PagerEnd::empty_page);
 }
 
 TEST_CASE("page 2 is requested in another size only where page 1 came shorter than requested") {

@@ -20,7 +20,7 @@ namespace {
 std::shared_ptr<Client> client_of(const Server& server, int attempts = 1) {
   ClientOptions options;
   options.base_url = server.url();
-  options.attempts = attempts;
+  options.retry.attempts = attempts;
   auto client = std::make_shared<Client>(options);
   client->set_token("canary-token-1");
   return client;

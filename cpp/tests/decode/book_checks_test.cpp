@@ -15,6 +15,7 @@ TEST_CASE("two clients in one book, and a repeated trade, are issues") {
     bodies::value(records[i], "client_id") = i < 7 ? "\"CL0001\"" : "\"CL0002, with a long name\"";
     bodies::value(records[i], "trade_no") =
         "\"a number that is long " + std::to_string(i % 8) + "\"";
+    bodies::value(records[i], "order_no") = "\"1\"";
     bodies::value(records[i], "exchange") = "\"NSE\"";
     bodies::value(records[i], "segment") = i == 9 ? "\"D\"" : "\"E\"";
   }
@@ -31,6 +32,14 @@ TEST_CASE("two clients in one book, and a repeated trade, are issues") {
   for (auto& record : records) bodies::value(record, "client_id") = "null";
   for (auto& record : records) bodies::value(record, "trade_no") = "null";
   CHECK(book(bodies::book(records))->issues().empty());
+}
+
+TEST_CASE("the two sides of a trade of an account with itself are no repeat") {
+  std::vector<bodies::Record> records = bodies::records(trade_schema, 2);
+  records[1] = records[0];
+  CHECK(issue(*book(bodies::book(records)), "trade_no", Problem::repeated_trade).has_value());
+  bodies::value(records[1], "order_no") = "\"another order\"";
+  CHECK_FALSE(issue(*book(bodies::book(records)), "trade_no", Problem::repeated_trade));
 }
 
 TEST_CASE("F98: repeated trades are found as a set of keys finds them") {

@@ -375,3 +375,20 @@ TEST_CASE("F94: a body beyond 2 GiB is refused" * doctest::skip()) {  // takes 2
   CHECK(error.kind == ErrorKind::decode);
   CHECK(std::string(error.what()).find("2 GiB") != std::string::npos);
 }
+
+TEST_CASE("records of a schema made at run time are decoded, with optional fields") {
+  const OwnedSchema owned("Row",
+                          {{.name = "a_name_longer_than_sixteen_bytes", .kind = Kind::text},
+                           {.name = "client_id", .kind = Kind::integer},
+                           {.name = "more", .kind = Kind::integer, .traits = Traits::optional}});
+  const Decoded table =
+      book(R"({"data":[{"a_name_longer_than_sixteen_bytes":"x","client_id":1},)"
+           R"({"more":7,"a_name_longer_than_sixteen_bytes":"y"}],"message":"","status":"success"})",
+           {}, owned.schema());
+  REQUIRE(table->rows() == 2);
+  CHECK(table->text(0, 1) == "y");
+  CHECK_FALSE(table->valid(2, 0));
+  CHECK(table->column(2).as<std::int64_t>()[1] == 7);
+  CHECK(table->issues().size() == 1);
+  CHECK(issue(*table, "client_id", Problem::missing));
+}

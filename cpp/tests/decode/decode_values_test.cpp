@@ -135,7 +135,7 @@ TEST_CASE("F59, F84, F85, F86: values of a number field") {
            {"\"\"", "null", Problem::empty_text},
            {"9007199254740993", "null", Problem::would_round},
            {"\"9007199254740993\"", "null", Problem::would_round},
-           {"36893488147419103232", "null", Problem::would_round},
+           {"36893488147419103233", "null", Problem::would_round},
            {"1e400", "null", Problem::out_of_range},
            {"\"-1e400\"", "null", Problem::out_of_range},
            {"\"1,501.05\"", "null", Problem::not_number},
@@ -178,9 +178,10 @@ TEST_CASE("F96: values of a timestamp field") {
         "2026-11-20 10:04:05");
 }
 
-TEST_CASE("F96: a time with another offset than most times of the book is lost") {
+TEST_CASE("F96 F130: a time with another offset than most, or none, is lost") {
   const auto with_times = [](const std::vector<std::string>& offsets) {
-    std::vector<bodies::Record> records = bodies::records(trade_schema, 3);
+    std::vector<bodies::Record> records =
+        bodies::records(trade_schema, static_cast<int>(offsets.size() + 1) / 2);
     for (std::size_t i = 0; i < offsets.size(); ++i) {
       const std::string_view field = i % 2 == 0 ? "order_date_time" : "exch_trade_time";
       const std::string value = "\"2026-11-20T10:04:05" + offsets[i] + "\"";
@@ -190,7 +191,7 @@ TEST_CASE("F96: a time with another offset than most times of the book is lost")
     }
     return bodies::book(records);
   };
-  const Decoded odd = book(with_times({"Z", "+05:30", "+0530", "", "+05:30"}));
+  const Decoded odd = book(with_times({"Z", "+05:30", "+0530", "+05:30", "+05:30", "+0530"}));
   CHECK(cell(*odd, "order_date_time", 0) == "null");
   for (std::int64_t row : {1, 2})
     CHECK(cell(*odd, "order_date_time", row) == "2026-11-20 10:04:05");
@@ -202,12 +203,23 @@ TEST_CASE("F96: a time with another offset than most times of the book is lost")
   CHECK(differs->row == 0);
   CHECK(differs->raw == "\"2026-11-20T10:04:05Z\"");
   CHECK(issue(*odd, "order_date_time", Problem::offset_dropped)->count == 2);
-  CHECK(issue(*odd, "exch_trade_time", Problem::offset_dropped)->count == 1);
-  CHECK(issue(*odd, "exch_trade_time", Problem::time_in_other_form)->count == 1);
+  CHECK(issue(*odd, "exch_trade_time", Problem::offset_dropped)->count == 3);
   const Error error =
       book_failure(with_times({"+05:30", "Z"}), {.strict = true});  // the first of two stays
   CHECK(error.path == "$.data[0].exch_trade_time");
-  CHECK_NOTHROW(book(with_times({"Z", "+00:00", "-00:00"}), {.strict = true}));
+  CHECK_NOTHROW(book(with_times({"Z", "+00:00", "-00:00", "Z"}), {.strict = true}));
+
+  const Decoded mixed = book(with_times({"", "Z", "Z", "Z", "", ""}));
+  CHECK(cell(*mixed, "order_date_time", 0) == "2026-11-20 10:04:05");
+  CHECK(cell(*mixed, "order_date_time", 1) == "null");
+  CHECK(cell(*mixed, "exch_trade_time", 1) == "2026-11-20 10:04:05");
+  CHECK(cell(*mixed, "exch_trade_time", 2) == "null");
+  CHECK(issue(*mixed, "order_date_time", Problem::offset_differs)->raw ==
+        "\"2026-11-20T10:04:05Z\"");
+  CHECK(issue(*mixed, "exch_trade_time", Problem::offset_differs)->raw ==
+        "\"2026-11-20 10:04:05\"");
+  CHECK(book_failure(with_times({"Z", "", "", ""}), {.strict = true}).path ==
+        "$.data[0].order_date_time");
 }
 
 TEST_CASE("F96: values of a date field") {

@@ -3,9 +3,8 @@
 
 #include <string>
 
-#include "decode/redact.hpp"
-
-using tradingdata::TokenSearch;
+#include "decode/personal/redact.hpp"
+#include "support/tokens.hpp"
 
 namespace {
 
@@ -49,6 +48,18 @@ TEST_CASE("the value of a personal field is hidden, whatever it is and wherever 
         "{\"pan_no\"\n\t: \"" + std::string(3, 'X') + "\"}");
   CHECK(redacted_head(R"({"pan_no":")" + std::string(9000, 'p'), 50) ==
         R"({"pan_no":")" + std::string(39, 'X') + "...");
+}
+
+TEST_CASE("F119 a token or a run of it is shown as <token>, and the rest stays readable") {
+  const auto search = tradingdata::tokens::search_for({"hY7-kQ2.zR9_aB1+cD4"});
+  const auto shown = [&](std::string_view text) {
+    return tradingdata::redacted_head(text, 100, search.get());
+  };
+  CHECK(shown("Token hY7-kQ2.zR9_aB1+cD4 expired") == "Token <token> expired");
+  CHECK(shown("Token hY7-kQ2.zR9_aB1\\u002BcD4 expired") == "Token <token> expired");
+  CHECK(shown("cut kQ2.zR9_aB1+") == "cut <token>");
+  CHECK(shown("<token>XXXXXX expired") == "<token> expired");  // overwritten in the body before
+  CHECK(tradingdata::redacted_head("12345 hY7-kQ2.zR9_aB1+cD4", 8, search.get()) == "12345 ...");
 }
 
 TEST_CASE("what a terminal should not see is replaced") {

@@ -1,6 +1,6 @@
 // JSON that the decoder reads back, and records as they were sent.
 #include "export/json.hpp"
-#include "decode/raw_records.hpp"
+#include "decode/json/raw_records.hpp"
 
 #include <doctest/doctest.h>
 

@@ -19,11 +19,10 @@ TEST_CASE("a cancelled call's connection is closed at once") {
     closed = connection.closed_within(milliseconds(2000));
   });
   const auto client = client_of(server.url());
-  struct Interrupt {};
-  Waiting waiting;
-  waiting.on_slice = [] { throw Interrupt(); };
-  const double took = seconds_for(
-      [&] { CHECK_THROWS_AS(client->run(client->book(trade_schema), waiting), Interrupt); });
+  const double took = seconds_for([&] {
+    BlockingCall call(client, client->book(trade_schema));
+    CHECK_FALSE(call.wait());
+  });
   CHECK(took < 0.1);
   while (!closed) std::this_thread::sleep_for(milliseconds(1));
 }
@@ -69,18 +68,18 @@ TEST_CASE("F108 once the process ends, waits end and no call begins" *
   });
   const auto client = client_of(server.url());
   const int exit_code = platform::exit_code_of_child([&] {  // since it is for good
-    Waiting waiting;
-    waiting.on_slice = [] { end_all_calls(std::chrono::seconds(5)); };
-    int code = 0;
-    for (int i = 0; i < 2; ++i) {
+    BlockingCall call(client, client->book(trade_schema));
+    if (call.wait()) return 1;
+    end_all_calls(std::chrono::seconds(5));
+    const auto ends = [](const auto& work) {
       try {
-        client->run(client->book(trade_schema), waiting);
-        code = 1;
+        work();
+        return false;
       } catch (const Error& error) {
-        if (error.kind != ErrorKind::closed) code = 2;
+        return error.kind == ErrorKind::closed;
       }
-    }
-    return code;
+    };
+    return ends([&] { call.wait(); }) && ends([&] { client->book(trade_schema); }) ? 0 : 2;
   });
   CHECK(exit_code == 0);
 }

@@ -69,15 +69,14 @@ TEST_CASE("a plain response arrives completely, with the headers that matter") {
   CHECK(reading.receiver.response().status == 200);
   CHECK(reading.receiver.response().retry_after == "5");
   CHECK(reading.receiver.response().date == "then");
-  CHECK_FALSE(reading.receiver.response().close_delimited);
+  CHECK_FALSE(reading.receiver.close_delimited());
   CHECK(reading.receiver.response().body.capacity() == 4);
 }
 
 TEST_CASE("F27 a body that only the connection ends is marked") {
-  CHECK(Reading({"HTTP/1.1 200 OK"}, "x").receiver.response().close_delimited);
-  CHECK_FALSE(Reading({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "x")
-                  .receiver.response()
-                  .close_delimited);
+  CHECK(Reading({"HTTP/1.1 200 OK"}, "x").receiver.close_delimited());
+  CHECK_FALSE(
+      Reading({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "x").receiver.close_delimited());
 }
 
 TEST_CASE("F24 two Content-Lengths must agree") {
@@ -193,45 +192,77 @@ TEST_CASE("an error keeps its status whatever its body is, and its body stays sm
   CHECK(endless.text().size() == 64 * 1024);
 }
 
+namespace {
+
+detail::TransferEnd transfer_end(int code, const char* detail) {
+  detail::TransferEnd end;
+  end.code = code;
+  end.host = "api.example.com";
+  end.detail = detail;
+  return end;
+}
+
+}  // namespace
+
 TEST_CASE("F9 F10 F11 F12 a refused certificate is explained") {
-  const auto message = [](long code, const char* detail) {
-    detail::FaultContext context;
-    context.host = "api.example.com";
-    context.verify_result = code;
-    context.detail = detail;
-    const Failure failure = failure_of(detail::WireFault::certificate, context);
+  const auto message = [](long verified, const char* detail) {
+    detail::TransferEnd end = transfer_end(60, detail);  // CURLE_PEER_FAILED_VERIFICATION
+    end.verify_result = verified;
+    const Failure failure = failure_of(end);
     CHECK(failure.kind == ErrorKind::tls);
     CHECK(failure.retry == Retry::never);
-    return failure.message + ": " + (failure.hint.code == nullptr ? "" : failure.hint.code);
+    return failure.message + ": " + failure.help;
   };
-  CHECK(message(10, "").find("has expired: clock") != std::string::npos);
-  CHECK(message(9, "").find("not yet valid: clock") != std::string::npos);
-  CHECK(message(0, "SSL: no alternative certificate subject name matches target host name 'x'")
-            .find("another host") != std::string::npos);
-  CHECK(message(18, "").find("not trusted here: ca_file") != std::string::npos);
-  CHECK(message(0, "unable to get local issuer certificate").find(": ca_file") !=
-        std::string::npos);
-  CHECK(message(99, "odd").find("was refused (odd)") != std::string::npos);
+  const auto contains = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(contains(message(10, ""), std::string("has expired: ") + advice::clock));
+  CHECK(contains(message(9, ""), std::string("not yet valid: ") + advice::clock));
+  CHECK(contains(message(0, "SSL: no alternative certificate subject name matches target 'x'"),
+                 "another host"));
+  CHECK(contains(message(18, ""), std::string("not trusted here: ") + advice::ca_file));
+  CHECK(contains(message(0, "unable to get local issuer certificate"), advice::ca_file));
+  CHECK(contains(message(99, "odd"), "was refused (odd)"));
 }
 
 TEST_CASE("F1 F2 a failed connection names its host and its cause once") {
-  const auto message = [](detail::WireFault fault, const char* detail) {
-    detail::FaultContext context;
-    context.host = "api.example.com";
-    context.detail = detail;
-    const std::string text = failure_of(fault, context).message;
-    return text.substr(0, text.find(';'));
+  const auto connect = [](const char* detail) {
+    return failure_of(transfer_end(7, detail)).message;  // CURLE_COULDNT_CONNECT
   };
-  const auto connect = detail::WireFault::no_connection;
-  CHECK(message(connect,
-                "Failed to connect to api.example.com port 443 after 3 ms: Couldn't connect to "
+  CHECK(connect("Failed to connect to api.example.com port 443 after 3 ms: Couldn't connect to "
                 "server") == "cannot connect to api.example.com port 443");
-  CHECK(message(connect, "Failed to connect to api.example.com port 443: Connection refused") ==
+  CHECK(connect("Failed to connect to api.example.com port 443: Connection refused") ==
         "cannot connect to api.example.com port 443: Connection refused");
-  CHECK(message(connect, "") == "cannot connect to api.example.com");
-  const auto lookup = detail::WireFault::no_host;
-  CHECK(message(lookup, "Could not resolve host: api.example.com") ==
+  CHECK(connect("") == "cannot connect to api.example.com");
+  const auto lookup = [](const char* detail) {
+    return failure_of(transfer_end(6, detail)).message;  // CURLE_COULDNT_RESOLVE_HOST
+  };
+  CHECK(lookup("Could not resolve host: api.example.com") ==
         "cannot find the host api.example.com");
-  CHECK(message(lookup, "Resolving timed out after 300 ms") ==
+  CHECK(lookup("Resolving timed out after 300 ms") ==
         "cannot find the host api.example.com: Resolving timed out after 300 ms");
+}
+
+TEST_CASE("F133 a proxy that did not connect is named in place of the service") {
+  for (const int code : {7, 28, 35, 52, 56, 60}) {
+    detail::TransferEnd end = transfer_end(code, "");
+    end.proxy = "proxy.corp:3128";
+    end.phase = detail::Phase::connect;
+    end.at_proxy = true;
+    const std::string message = failure_of(end).message;
+    CAPTURE(message);
+    CHECK(message.find("the proxy proxy.corp:3128") != std::string::npos);
+    CHECK(message.find("api.example.com") == std::string::npos);
+  }
+}
+
+TEST_CASE("F134 an alert about the client's certificate is not tried again") {
+  for (const char* alert :
+       {"SSL routines::tlsv13 alert certificate required",
+        "SSL routines::sslv3 alert bad certificate", "SSL routines::tlsv1 alert unknown ca"}) {
+    const Failure failure = failure_of(transfer_end(56, alert));  // CURLE_RECV_ERROR
+    CHECK(failure.kind == ErrorKind::tls);
+    CHECK(failure.retry == Retry::never);
+  }
+  CHECK(failure_of(transfer_end(56, "SSL routines::bad record mac")).retry == Retry::always);
 }

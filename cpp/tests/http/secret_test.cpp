@@ -1,5 +1,5 @@
 // Which tokens can be sent, and that they are never shown.
-#include "http/secret.hpp"
+#include "base/secrets/secret.hpp"
 
 #include <doctest/doctest.h>
 
@@ -49,23 +49,23 @@ bool finds(const Tokens& tokens, std::string_view token) {
 TEST_CASE("the tokens before the current one are searched for too, the last eight of them") {
   Tokens tokens;
   CHECK(tokens.search(nullptr) == nullptr);
-  CHECK(tokens.set("0-token"));
-  CHECK_FALSE(tokens.set("0-token"));
-  for (int i = 1; i <= 8; ++i) CHECK(tokens.set(std::to_string(i) + "-token"));
-  CHECK(tokens.current()->reveal() == "8-token");
-  for (int i = 0; i <= 8; ++i) CHECK(finds(tokens, std::to_string(i) + "-token"));
+  CHECK(tokens.set("0-token-0"));
+  CHECK_FALSE(tokens.set("0-token-0"));
+  for (int i = 1; i <= 8; ++i) CHECK(tokens.set(std::to_string(i) + "-token-0"));
+  CHECK(tokens.current()->reveal() == "8-token-0");
+  for (int i = 0; i <= 8; ++i) CHECK(finds(tokens, std::to_string(i) + "-token-0"));
   tokens.clear();
   CHECK(tokens.current() == nullptr);
-  CHECK(finds(tokens, "8-token"));
-  tokens.set("9-token");
-  CHECK_FALSE(finds(tokens, "0-token"));  // the oldest had to go
+  CHECK(finds(tokens, "8-token-0"));
+  tokens.set("9-token-0");
+  CHECK_FALSE(finds(tokens, "0-token-0"));  // the oldest had to go
 }
 
 TEST_CASE("a token that comes back pushes no other one out") {
   Tokens tokens;
-  tokens.set("first-1");
-  for (int i = 0; i < 20; ++i) tokens.set(i % 2 == 0 ? "second-2" : "third-3");
-  for (const char* token : {"first-1", "second-2", "third-3"}) CHECK(finds(tokens, token));
+  tokens.set("first-11");
+  for (int i = 0; i < 20; ++i) tokens.set(i % 2 == 0 ? "second-2" : "third-33");
+  for (const char* token : {"first-11", "second-2", "third-33"}) CHECK(finds(tokens, token));
 }
 
 TEST_CASE("the token that a request was sent with is searched for, however old it is") {

@@ -63,7 +63,7 @@ inline std::string value_of(const Field& field, int place, Random& random) {
   char text[48];
   switch (field.kind) {
     case Kind::text:
-      if (field.personal) return in_quotes("ABCDE1234F");
+      if (field.personal()) return in_quotes("ABCDE1234F");
       if (field.name == "client_id") return in_quotes("CL0001");           // one in a book
       if (field.name == "trade_no") return in_quotes(digits(random, 12));  // no two alike
       return in_quotes(text_of(place, random));

@@ -26,7 +26,7 @@ inline std::shared_ptr<Client> client_of(const std::string& url, int attempts = 
                                          const std::function<void(ClientOptions&)>& change = {}) {
   ClientOptions options;
   options.base_url = url;
-  options.attempts = attempts;
+  options.retry.attempts = attempts;
   options.timeout = 10;
   options.user_agent = "tradingdata/test";
   if (change) change(options);

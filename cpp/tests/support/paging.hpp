@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -21,14 +23,16 @@ using namespace tradingdata;
 struct Row {
   std::optional<std::int64_t> code;
   std::string content;
-  std::string name = {};
+  std::string name = {};  // what does not change with its price; else the content
 };
 
 using Rows = std::vector<Row>;
 
 inline PageContent page_of(const Rows& rows) {
   PageContent content;
-  for (const Row& row : rows) content.add(row.code, row.content, row.name);
+  for (const Row& row : rows) {
+    content.add(row.code.has_value(), row.name.empty() ? row.content : row.name, row.content);
+  }
   return content;
 }
 
@@ -51,11 +55,12 @@ struct Paging {
   bool ignores_page = false;    // gives page 1 for every page
   bool repeats_last = false;    // gives the last page for every later one
   bool missing_behind = false;  // gives 404 behind the last page
-  std::int64_t empty_page = 0;  // the page that comes empty although it has rows
+  std::int64_t empty_page = 0;  // the page that comes empty once although it has rows
   std::int64_t short_page = 0;  // the page that comes with only half of its rows
 };
 
 inline Service service_of(const Paging& paging) {
+  const auto came_empty = std::make_shared<bool>(false);
   return [=](std::int64_t page, std::int64_t limit) -> std::optional<Rows> {
     if (paging.ignores_page) page = 1;
     const std::int64_t given = std::min(limit, paging.cap) + paging.extra;
@@ -63,7 +68,7 @@ inline Service service_of(const Paging& paging) {
     const std::int64_t last = std::max<std::int64_t>((paging.total + step - 1) / step, 1);
     if (paging.repeats_last) page = std::min(page, last);
     if (paging.missing_behind && page > last) return std::nullopt;
-    if (page == paging.empty_page) return Rows{};
+    if (page == paging.empty_page && !std::exchange(*came_empty, true)) return Rows{};
     const std::int64_t first = (page - 1) * step;
     const std::int64_t rows = std::clamp<std::int64_t>(paging.total - first, 0, given);
     return numbered(first, page == paging.short_page ? (rows + 1) / 2 : rows);

@@ -55,7 +55,7 @@ inline Reply refusal(int status, std::string_view retry_after,
 
 inline Reply failure(ErrorKind kind, Retry retry, std::string message = "it broke",
                      bool timeout = false) {
-  return {Failure{kind, retry, std::move(message), hint::none, timeout}, milliseconds(10)};
+  return {Failure{kind, retry, std::move(message), advice::none, timeout}, milliseconds(10)};
 }
 
 struct Sent {
@@ -87,7 +87,7 @@ class ScriptedTransport final : public Transport {
     if (reply.after > limits.total) {  // as libcurl does: the deadline is its timer too
       reply.after = limits.total;
       reply.what =
-          Failure{ErrorKind::deadline, Retry::never, "the deadline passed", hint::none, true};
+          Failure{ErrorKind::deadline, Retry::never, "the deadline passed", advice::none, true};
     }
     const TimePoint due = now + reply.after;
     due_.emplace(due, Arrival{id, std::move(reply.what)});

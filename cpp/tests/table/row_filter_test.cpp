@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/time.hpp"
+#include "base/text/time.hpp"
 #include "decode/decode.hpp"
 #include "table/records.hpp"
 #include "table/row_order.hpp"

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/buffer.hpp"
+#include "base/memory/buffer.hpp"
 #include "table/records.hpp"
 #include "table/table_builder.hpp"
 

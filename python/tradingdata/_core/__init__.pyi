@@ -1,17 +1,26 @@
 """The C++ core. Private: use the package's modules instead."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import tzinfo
-from typing import Any, ClassVar, SupportsIndex, final, overload, type_check_only
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, tzinfo
+from types import ModuleType
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    SupportsIndex,
+    TypedDict,
+    final,
+    overload,
+    type_check_only,
+)
 
+from .records import *  # noqa: F403  # one class for each declared record
 from .records import Order as Order
-from .records import Stock as Stock
-from .records import Trade as Trade
 
 __version__: str
 pybind11_version: str
 
-_Record = Trade | Order | Stock
+_Record = Any  # one of the classes of ``records``
 _Data = bytes | bytearray | memoryview
 _Issue = tuple[str, str, int, int, str, bool]
 _Fetched = tuple[Slice, int, int, float, int]
@@ -19,7 +28,72 @@ _Page = tuple[Slice, int, int, float, int, int, list[int], int]
 _OrderChange = tuple[str, Order, Order | None, tuple[str, ...]]
 _Events = tuple[list[tuple[int, int, str, float]], list[tuple[int, Outcome]]]
 _Condition = tuple[str, str, str, bool, list[Any]]
-_OnRetry = Callable[[int, str, float], None]
+_Retries = list[tuple[int, str, float]]
+# lot, trade, whether long, quantity; cost, proceeds in units; cost, proceeds, their difference
+_Matches = tuple[
+    list[int],
+    list[int],
+    list[bool],
+    list[int],
+    list[int],
+    list[int],
+    list[float],
+    list[float],
+    list[float],
+]
+# row, whether long, quantity, value in units, value
+_LotParts = tuple[list[int], list[bool], list[int], list[int], list[float]]
+
+@type_check_only
+class _FieldDeclaration(TypedDict):
+    """A field: its name on the wire, its kind ("text", "integer", ...) and its meaning.
+
+    Personal fields are masked. An optional field may be absent from a record without an issue.
+    """
+
+    name: str
+    kind: str
+    doc: str
+    personal: bool
+    optional: bool
+
+@type_check_only
+class _RecordDeclaration(TypedDict):
+    """A record of the service. All tuples but ``noun`` and ``fields`` are names of fields.
+
+    ``name`` is its type ("Trade"), ``title`` a sentence about it, ``book`` the class of several
+    ("TradeBook"), ``noun`` the word for one and for several. ``identity`` identifies a record among
+    those of its account and day, and the first of ``event_times`` that is known determines the day.
+    ``display`` is what displays show, ``narrow`` what they show on a narrow screen, both by
+    importance.
+    """
+
+    name: str
+    title: str
+    book: str
+    noun: tuple[str, str]
+    fields: tuple[_FieldDeclaration, ...]
+    identity: tuple[str, ...]
+    event_times: tuple[str, ...]
+    display: tuple[str, ...]
+    narrow: tuple[str, ...]
+
+@type_check_only
+class _CallDeclaration(TypedDict):
+    """A call: the clients' method ``name``, its request and its response.
+
+    ``parameters`` are those of the query; ``body`` is the JSON that is sent, or None. The response
+    is an ``envelope`` or a top-level ``array`` of records of type ``record``.
+    """
+
+    name: str
+    method: Literal["GET", "POST"]
+    path: str
+    parameters: tuple[str, ...]
+    body: str | None
+    takes_token: bool
+    form: Literal["envelope", "array"]
+    record: str
 
 @final
 class Slice:
@@ -28,6 +102,8 @@ class Slice:
     __hash__: ClassVar[None]  # type: ignore[assignment]
     @property
     def record(self) -> str: ...
+    @property
+    def row_type(self) -> type[Any]: ...
     @property
     def zone(self) -> tzinfo | None: ...
     @property
@@ -53,6 +129,7 @@ class Slice:
     def where(self, conditions: Sequence[_Condition]) -> Slice: ...
     def sorted(self, keys: Sequence[tuple[str, bool]]) -> Slice: ...
     def extra_names(self) -> list[str]: ...
+    def with_extra_column(self) -> Slice: ...
     def with_zone(self, zone: tzinfo | None) -> Slice: ...
     def to_json(self) -> bytes: ...
     def export_json(
@@ -60,6 +137,8 @@ class Slice:
     ) -> bytes: ...
     def record_texts(self) -> list[str]: ...
     def column(self, name: str) -> list[Any]: ...
+    def cells(self, rows: list[int], names: Sequence[str]) -> list[list[Any]]: ...
+    def missing(self, names: Sequence[str]) -> tuple[str, int] | None: ...
     def to_dict(self, columns: Sequence[str]) -> dict[str, list[Any]]: ...
     def to_dicts(self, columns: Sequence[str], extra: bool = False) -> list[dict[str, Any]]: ...
     def arrow_stream(
@@ -122,22 +201,36 @@ class OrderDiff:
     def changes(self, without: frozenset[int] = ...) -> list[_OrderChange]: ...
 
 @final
-class Client:
-    def __init__(
+class Groups:
+    """Rows of one or two slices, grouped by fields (``name.day``: by the day of a timestamp)."""
+
+    def __init__(self, parts: Sequence[Slice], key: Sequence[str]) -> None: ...
+    def __len__(self) -> int: ...
+    def merged(self, numbers: Sequence[int]) -> Groups: ...
+    def coarser(self, key: Sequence[str]) -> list[int]: ...
+    def numbers(self, part: int = 0) -> list[int]: ...
+    def counts(self, part: int = 0) -> list[int]: ...
+    def first(self, part: int = 0) -> list[int]: ...
+    def last(self, part: int = 0) -> list[int]: ...
+    def extremes(self, name: str, greatest: bool, part: int = 0) -> list[Any]: ...
+    def likenesses(self, name: str, part: int = 0) -> list[int]: ...
+    def sums(self, name: str, decimals: int, part: int = 0) -> list[int | None]: ...
+    def sums_of_products(
+        self, name: str, decimals: int, price: str, price_decimals: int, part: int = 0
+    ) -> list[int | None]: ...
+    def multipliers(self) -> tuple[list[int], tuple[int, int, int] | None]: ...
+    def match(
         self,
-        *,
-        base_url: str,
-        timeout: float,
-        connect_timeout: float,
-        attempts: int,
-        rate_limit: RateLimit | None,
-        proxy: str | None,
-        trust_env: bool,
-        ca_file: str,
-        max_body: int,
-        strict: bool,
-        keep_personal_data: bool,
-    ) -> None: ...
+        buy: str,
+        decimals: int,
+        opening: int,
+        may_short: Sequence[bool],
+        counted_from: date | None,
+    ) -> tuple[_Matches, _LotParts, _LotParts, tuple[list[int], list[int], list[int]]]: ...
+
+@final
+class Client:
+    def __init__(self, **options: object) -> None: ...
     @property
     def has_token(self) -> bool: ...
     @property
@@ -146,13 +239,13 @@ class Client:
     def base_url(self) -> str: ...
     def set_token(self, token: str) -> bool: ...
     def clear_token(self) -> None: ...
-    def book(
-        self,
-        record: str,
-        timeout: float | None,
-        on_retry: _OnRetry | None,
-    ) -> _Fetched: ...
+    def book(self, record: str, timeout: float | None) -> BlockingCall: ...
     def stats(self) -> dict[str, int]: ...
+    def close(self) -> None: ...
+
+@final
+class BlockingCall:
+    def wait(self) -> tuple[bool, _Fetched | None, _Retries]: ...
     def close(self) -> None: ...
 
 @final
@@ -186,7 +279,7 @@ class _SearchBase:
 
 @final
 class Search(_SearchBase):
-    def next(self, on_retry: _OnRetry | None) -> _Page | None: ...
+    def wait(self) -> tuple[bool, _Page | None, _Retries]: ...
     def close(self) -> None: ...
 
 @final
@@ -199,21 +292,38 @@ class SearchRun(_SearchBase):
     def take(self) -> _Page | None: ...
 
 def decode_book(
-    record: str, data: _Data, strict: bool = False, keep_personal_data: bool = False
+    record: str | type, data: _Data, strict: bool = False, keep_personal_data: bool = False
 ) -> Slice: ...
 def decode_list(
-    record: str, data: _Data, strict: bool = False, keep_personal_data: bool = False
+    record: str | type, data: _Data, strict: bool = False, keep_personal_data: bool = False
 ) -> Slice: ...
+def from_arrow(record: str | type, data: object, keep_personal_data: bool = False) -> Slice: ...
 def is_personal(name: str) -> bool: ...
 def displayed(name: str, text: str) -> str: ...
 def masked_json(json: bytes) -> bytes: ...
 def join(parts: Sequence[Slice]) -> Slice: ...
-def from_rows(record: str, rows: Iterable[_Record]) -> Slice: ...
-def fields_of(record: str) -> list[tuple[str, str, str, bool]]: ...
-def names_of(record: str) -> list[str]: ...
-def csv_text(text: str, *, spreadsheet: bool) -> str: ...
+def from_rows(record: str | type, rows: list[_Record]) -> Slice: ...
+def records() -> tuple[_RecordDeclaration, ...]:
+    """Returns the declaration of each record: Trade, Order, Stock and so on."""
+
+def calls() -> tuple[_CallDeclaration, ...]:
+    """Returns the declaration of each call: trade_book, order_book, search and so on."""
+
+def fields_of(record: str | type) -> list[tuple[str, str, str, bool]]: ...
+def names_of(record: str | type) -> list[str]: ...
+def row_type(
+    name: str, fields: Sequence[tuple[str, str, str, bool, bool]], base: type | None = None
+) -> type[Any]: ...
+def table_of(
+    record: str | type, columns: Sequence[list[Any]], zone: tzinfo | None = None
+) -> Slice: ...
+def labelled(record: str | type, parts: list[Slice], labels: Sequence[str]) -> Slice: ...
+def decimals_of(columns: Sequence[tuple[Slice, str]], values: Sequence[float] = ...) -> int: ...
+def exact_sum(values: Sequence[float | None]) -> float: ...
 def changed(row: Any, changes: dict[str, Any]) -> Any: ...
 def error_classes() -> list[str]: ...
+def errors_of(errors: ModuleType) -> ModuleType: ...
+def hand_over(**functions: Callable[..., object]) -> None: ...
 def slice_of(row: _Record) -> Slice: ...
 def row_extras(row: _Record) -> dict[str, Any]: ...
 def transport_version() -> str: ...

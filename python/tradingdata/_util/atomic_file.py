@@ -26,11 +26,7 @@ def whole_file(
     Raises FileExistsError if the target exists and ``overwrite`` is False, and for a device or a
     pipe in any case.
     """
-    target = validate.path("path", path)
-    if validate.flag("overwrite", overwrite):
-        target = _replaced(target)
-    elif os.path.lexists(target):
-        raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
+    target = target_of(path, overwrite=overwrite)
     folder, name = os.path.split(target)
     suffix = os.path.splitext(name)[1]  # some libraries derive the file format from it
     draft = f".{os.getpid()}.{os.urandom(4).hex()}{suffix}"
@@ -49,6 +45,16 @@ def whole_file(
         with suppress(FileNotFoundError):
             os.unlink(draft)
         raise
+
+
+def target_of(path: str | os.PathLike[str], *, overwrite: bool) -> str:
+    """Returns the file that ``whole_file`` would write; raises as it does."""
+    target = validate.path("path", path)
+    if validate.flag("overwrite", overwrite):
+        return _replaced(target)
+    if os.path.lexists(target):
+        raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
+    return target
 
 
 def _replaced(target: str) -> str:

@@ -11,6 +11,8 @@ MINIMUM = {
     "pandas": "2.2",
     "polars": "1.3",
     "pyarrow": "16.0",
+    "deltalake": "1.2",
+    "duckdb": "1.3",
     "dask": "2025.1",
     "matplotlib": "3.10",
     "tqdm": "4.67",

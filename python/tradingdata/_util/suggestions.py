@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from .. import _core
-
 _LEAST_PART = 3  # characters; shorter text is part of almost every name
 
 if TYPE_CHECKING:
@@ -34,11 +32,11 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return "" if near is None else f"; did you mean {near!r}?"
 
 
-@lru_cache(256)
-def no_field(record: str, name: str) -> str:
-    """Returns the message for an unknown field, with the closest known one.
+def no_field(record: str, known: Iterable[str], name: str) -> str:
+    """Returns the message for an unknown field, with the closest known one."""
+    return _no_field(record, tuple(known), name)
 
-    Cached: the search takes half a millisecond, and libraries probe for the same few names again
-    and again.
-    """
-    return f"{record} has no field {name!r}{did_you_mean(name, _core.names_of(record))}"
+
+@lru_cache(256)  # libraries probe for the same few names, and the search takes half a millisecond
+def _no_field(record: str, known: tuple[str, ...], name: str) -> str:
+    return f"{record} has no field {name!r}{did_you_mean(name, known)}"

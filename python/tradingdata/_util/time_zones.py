@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .shown import shown
+
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
@@ -35,7 +37,9 @@ def zone_from(tz: str | tzinfo | None) -> tzinfo | None:
     if isinstance(tz, str):
         return zone_named(tz)
     if not isinstance(tz, tzinfo):
-        raise TypeError(f"a time zone is a name such as 'Asia/Kolkata' or a tzinfo, not {tz!r}")
+        raise TypeError(
+            f"a time zone is a name such as 'Asia/Kolkata' or a tzinfo, not {shown(tz)}"
+        )
     if not hasattr(tz, "localize"):
         return tz
     name = getattr(tz, "zone", None)
@@ -43,6 +47,17 @@ def zone_from(tz: str | tzinfo | None) -> tzinfo | None:
         return zone_named(name)
     offset = tz.utcoffset(None)
     return tz if offset is None else timezone(offset)
+
+
+def zone_of_arrow(text: str) -> tzinfo:
+    """Returns the zone of an Arrow column: a name, or an offset such as "+05:30"."""
+    from datetime import datetime
+
+    if text[:1] not in "+-":
+        return zone_named(text)
+    zone = datetime.strptime(text, "%z").tzinfo
+    assert zone is not None
+    return zone
 
 
 def zone_of_record(time: datetime) -> tzinfo | None:

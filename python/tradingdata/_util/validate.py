@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 from ..errors import ConfigurationError
+from .shown import shown
 
 LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
 
@@ -16,32 +17,34 @@ LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
 def seconds(name: str, value: Any) -> float:
     """Returns a positive, finite number of seconds."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} must be a number of seconds, not {value!r}")
+        raise TypeError(f"{name} must be a number of seconds, not {shown(value)}")
     if not 0 < value < float("inf"):
-        raise ConfigurationError(f"{name} must be a positive number of seconds, not {value!r}")
+        raise ConfigurationError(f"{name} must be a positive number of seconds, not {shown(value)}")
     return float(min(value, LONGEST))
 
 
 def count(name: str, value: Any, *, least: int = 1) -> int:
     """Returns an integer that is at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an integer, not {value!r}")
+        raise TypeError(f"{name} must be an integer, not {shown(value)}")
     if not least <= value < 2**63:
-        raise ConfigurationError(f"{name} must be an integer of at least {least}, not {value!r}")
+        raise ConfigurationError(
+            f"{name} must be an integer of at least {least}, not {shown(value)}"
+        )
     return value
 
 
 def flag(name: str, value: Any) -> bool:
     """Returns a bool; other truthy values are refused, because "no" is truthy."""
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, not {value!r}")
+        raise TypeError(f"{name} must be True or False, not {shown(value)}")
     return value
 
 
 def hook(name: str, value: Any) -> Any:
     """Returns a callable or None."""
     if value is not None and not callable(value):
-        raise TypeError(f"{name} must be a function, not {value!r}")
+        raise TypeError(f"{name} must be a function, not {shown(value)}")
     return value
 
 
@@ -56,15 +59,29 @@ def zone(name: str, value: Any) -> Any:
 
 
 def text(name: str, value: Any) -> str:
-    """Returns text that UTF-8 can encode. Messages omit the value: it may be a password."""
+    """Returns text that UTF-8 can encode.
+
+    Neither a message nor the traceback's local variables show the value: it may be a password.
+    """
+    kind, is_text, encodable = type(value).__name__, isinstance(value, str), _encodable(value)
+    if encodable is not None:
+        return encodable
+    value = None
+    if not is_text:
+        raise TypeError(f"{name} must be text, not {kind}")
+    raise ConfigurationError(
+        f"{name} contains a lone surrogate, which UTF-8 cannot encode: remove it"
+    )
+
+
+def _encodable(value: Any) -> str | None:
+    """Returns the value if it is text that UTF-8 can encode."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be text, not {type(value).__name__}")
+        return None
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ConfigurationError(
-            f"{name} contains a lone surrogate, which UTF-8 cannot encode: remove it"
-        ) from None
+        return None
     return value
 
 
@@ -75,7 +92,7 @@ def path(name: str, value: Any) -> str:
         os.fsencode(found)
         found.encode("utf-8", "surrogateescape")  # Windows lets the one above pass
     except TypeError:
-        raise TypeError(f"{name} must be a path, not {value!r}") from None
+        raise TypeError(f"{name} must be a path, not {shown(value)}") from None
     except UnicodeEncodeError:
         raise ConfigurationError(
             f"{name} contains a lone surrogate, which no file name can hold: remove it"

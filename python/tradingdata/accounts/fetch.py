@@ -8,53 +8,116 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing
 from html import escape
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from .. import _core
 from .._util.platform import wait_until
+from .._util.shown import shown
+from .._util.suggestions import no_field
 from .._util.validate import count, flag
 from ..books.book import OrderBook, TradeBook
-from ..books.column_table import matching_rows
 from ..client.client import Client
 from ..client.profiles import load_profile
 from ..client.progress_bar import progress_bar
+from ..client.snapshot import Books
 from ..display.plain_table import group
 from ..display.preview import NOUNS, Shown
 from ..display.text import shown_lines
 from ..errors import ConfigurationError, DataWarning, TradingDataError
-from .labelled_frames import ACCOUNT, AnyBook, Labelled
+from ..table.export import TableExport
+from ..table.rows import row_type
+from ..table.selection import checked_names
+from ..table.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from ..table.selection import Selection
 
     Account = Client | str | Mapping[str, Any]
     Accounts = Mapping[str, Account] | Iterable[str]
 
+AnyBooks = TypeVar("AnyBooks", bound=TradeBook | OrderBook | Books)
 Fetched = TypeVar("Fetched")
+
+ACCOUNT = "account"
 
 _NAMED = 3  # number of accounts listed in a message
 
 
-class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
-    """The books of several accounts, and the errors of those whose book could not be fetched.
+class _LabelledBooks(Table[Any]):
+    """The rows of several books, whose first column is the label of the account."""
 
-    Exports give one table with ``account`` as its first column, with the same schema even if every
-    account failed. They contain only the books that were fetched: check ``errors``, or call
+    __slots__ = ("_record",)
+
+    _record: str
+
+    @classmethod
+    def of(cls, kind: Any, books: Mapping[str, Any]) -> _LabelledBooks:
+        fields = [(name, each, doc) for name, each, doc, _ in _core.fields_of(kind._record)]
+        row = row_type(kind._record, [(ACCOUNT, "text", ""), *fields])
+        parts = [book._rows for book in books.values()]
+        made = cls._over(_core.labelled(row, parts, list(books)))
+        made._record = kind._record
+        return made
+
+    @property
+    def _title(self) -> str:
+        return self._record
+
+    def _no_column(self, name: str) -> str:
+        return no_field(self._record, self.columns, name)
+
+
+class AccountBooks(TableExport, Mapping[str, AnyBooks]):
+    """The books of several accounts by label, and the errors of those that failed.
+
+    A mapping from the label of an account to its ``TradeBook``, ``OrderBook`` or pair of ``Books``,
+    in the order of the accounts, without the accounts that failed: check ``errors``, or call
     ``raise_errors()``, before using totals.
 
+    Exports give one table with ``account`` as its first column, with the same schema even if every
+    account failed. Pairs of books are two tables: use ``orders`` and ``trades``.
+
     Attributes:
-        books: The books by label, in the order of the accounts.
-        errors: The errors by label; empty if every account has a book.
+        errors: The errors by label; empty if every account has its books.
     """
 
     def __init__(
         self,
-        kind: type[AnyBook],
-        books: dict[str, AnyBook],
+        kind: type[AnyBooks],
+        books: dict[str, AnyBooks],
         errors: dict[str, TradingDataError],
     ) -> None:
-        super().__init__(kind, books)
-        self.books = books
+        self._kind = kind
+        self._books = books
         self.errors = errors
+
+    def __getitem__(self, label: str) -> AnyBooks:
+        if label in self.errors:
+            raise KeyError(f"{label!r} failed, see `.errors`") from self.errors[label]
+        return self._books[label]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._books)
+
+    def __len__(self) -> int:
+        return len(self._books)
+
+    @property
+    def orders(self: AccountBooks[Books]) -> AccountBooks[OrderBook]:
+        """The order books of pairs, with the same errors."""
+        return AccountBooks(OrderBook, self._each("orders"), self.errors)
+
+    @property
+    def trades(self: AccountBooks[Books]) -> AccountBooks[TradeBook]:
+        """The trade books of pairs, with the same errors."""
+        return AccountBooks(TradeBook, self._each("trades"), self.errors)
+
+    def _each(self, side: str) -> dict[str, Any]:
+        if self._kind is not Books:
+            raise AttributeError(f"no `{side}`: each account has a single {self._kind.__name__}")
+        return {label: getattr(both, side) for label, both in self._books.items()}
 
     def raise_errors(self) -> None:
         """Raises the errors, if any.
@@ -71,7 +134,7 @@ class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
 
     def filter(
         self, predicate: Callable[[Any], object] | None = None, /, **conditions: Any
-    ) -> AccountBooks[AnyBook]:
+    ) -> AccountBooks[AnyBooks]:
         """Returns the rows of all books that meet the conditions, as for one book.
 
         Args:
@@ -83,65 +146,80 @@ class AccountBooks(Labelled[AnyBook], Generic[AnyBook]):
             The matching rows by account, and the errors of the accounts that match.
 
         Raises:
-            TypeError: The record has no such field, there is no such comparison, or a value has
-                a type that the field never has.
+            TypeError: The record has no such field, there is no such comparison, a value has a type
+                that the field never has, or these are pairs of books.
         """
+        self._single()
+        own: dict[str, Any] = dict(self._books)
         about = {name: conditions.pop(name) for name in list(conditions) if _is_account(name)}
-        labels = [*self.books, *self.errors]
-        rows = matching_rows({ACCOUNT: labels}, {ACCOUNT: "text"}, None, str, about)
-        chosen = {labels[row] for row in rows}
-        books: dict[str, Any] = {
+        labels = {ACCOUNT: [*self, *self.errors]}
+        chosen = Table._of_lists({ACCOUNT: "text"}, labels).filter(**about)._column(ACCOUNT)
+        books = {
             label: book.filter(predicate, **conditions)
-            for label, book in self.books.items()
+            for label, book in own.items()
             if label in chosen
         }
         errors = {label: error for label, error in self.errors.items() if label in chosen}
-        kind: Any = type(self._book)
-        return AccountBooks(kind, books, errors)
+        return AccountBooks(self._kind, books, errors)
+
+    def _single(self) -> Any:
+        """Returns the kind of the books. Raises TypeError if they are pairs."""
+        if self._kind is Books:
+            raise TypeError("each account has a pair of books: use `.orders` or `.trades`")
+        return self._kind
+
+    def _selection(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> Selection:
+        if columns is not None:  # the label is always first
+            columns = [ACCOUNT, *(n for n in checked_names("columns", columns) if n != ACCOUNT)]
+        return _LabelledBooks.of(self._single(), self._books)._selection(
+            columns, extra=extra, categories=categories
+        )
+
+    def _counts(self) -> dict[str, list[int]]:
+        """Returns the number of rows of each account's books, by the plural of the record."""
+        if self._kind is Books:
+            pairs: Any = self
+            return {**pairs.orders._counts(), **pairs.trades._counts()}
+        return {NOUNS[self._single()._record][1]: [len(book) for book in self._books.values()]}
 
     def _heading(self) -> str:
-        one, many = NOUNS[self._book._record]
-        rows, accounts = sum(self._counts), len(self.books)
-        parts = [
-            f"{group(rows)} {one if rows == 1 else many}",
-            f"{group(accounts)} {'account' if accounts == 1 else 'accounts'}",
-        ]
+        rows = {many: sum(counts) for many, counts in self._counts().items()}
+        singular = {many: one for one, many in NOUNS.values()}
+        parts = [f"{group(n)} {singular[many] if n == 1 else many}" for many, n in rows.items()]
+        parts.append(f"{group(len(self))} {'account' if len(self) == 1 else 'accounts'}")
         return ", ".join([*parts, *([_failure_text(self.errors)] if self.errors else [])])
 
     def _shown(self) -> Shown:
-        noun = NOUNS[self._book._record][1]
+        counts = self._counts()
+        none = list(repeat(None, len(self.errors)))
         columns: dict[str, list[Any]] = {
-            "account": [*self.errors, *self.books],
-            noun: [*repeat(None, len(self.errors)), *self._counts],
-            "error": [*(type(error).__name__ for error in self.errors.values())],
+            ACCOUNT: [*self.errors, *self],
+            **{noun: [*none, *numbers] for noun, numbers in counts.items()},
+            "error": [
+                *(type(error).__name__ for error in self.errors.values()),
+                *repeat(None, len(self)),
+            ],
         }
-        columns["error"] += repeat(None, len(self.books))
-        kinds = {"account": "text", noun: "integer", "error": "text"}
+        kinds = {ACCOUNT: "text", **dict.fromkeys(counts, "integer"), "error": "text"}
         if not self.errors:
             del kinds["error"]
-        labels = columns["account"]
+        labels = columns[ACCOUNT]
         return Shown(kinds, len(labels), lambda name, rows: [columns[name][row] for row in rows])
 
     def __repr__(self) -> str:
-        lines = shown_lines(self._shown()) if self.books or self.errors else []
+        lines = shown_lines(self._shown()) if self or self.errors else []
         return "\n".join([f"AccountBooks: {self._heading()}", *lines])
 
     def _repr_html_(self) -> str:
         from ..display.html import box, shown_html
 
         return box(f"<b>AccountBooks</b>: {escape(self._heading())}", shown_html(self._shown()))
-
-
-class BooksOfAccounts(NamedTuple):
-    """The books of many accounts: ``orders, trades = td.fetch_books(accounts)``.
-
-    Attributes:
-        orders: The order books by account.
-        trades: The trade books of the same accounts.
-    """
-
-    orders: AccountBooks[OrderBook]
-    trades: AccountBooks[TradeBook]
 
 
 def _is_account(keyword: str) -> bool:
@@ -201,7 +279,7 @@ def fetch_books(
     concurrency: int = 8,
     timeout: float | None = None,
     progress: bool = False,
-) -> BooksOfAccounts:
+) -> AccountBooks[Books]:
     """Returns the order and trade books of many accounts, those of each account consistent.
 
     ``Client.books`` for each account, ``concurrency`` at a time; see ``trade_books``.
@@ -214,14 +292,11 @@ def fetch_books(
         progress: Whether to show a progress bar (tqdm).
 
     Returns:
-        ``(orders, trades)``, both with the same accounts and the same errors. If the books of an
-        account remain inconsistent, its error has the latest pair in ``books``.
+        A pair of ``Books`` by account; ``.orders`` and ``.trades`` are the books of one kind. If
+        the books of an account remain inconsistent, its error has the latest pair in ``books``.
     """
-    found, errors = _fetch_each(Client.books, accounts, concurrency, timeout, progress)
-    return BooksOfAccounts(
-        AccountBooks(OrderBook, {label: both.orders for label, both in found.items()}, errors),
-        AccountBooks(TradeBook, {label: both.trades for label, both in found.items()}, errors),
-    )
+    fetched = _fetch_each(Client.books, accounts, concurrency, timeout, progress)
+    return AccountBooks(Books, *fetched)
 
 
 def named_accounts(accounts: Accounts) -> dict[str, Account]:
@@ -237,7 +312,7 @@ def named_accounts(accounts: Accounts) -> dict[str, Account]:
             raise ValueError("accounts names a profile twice")
     for label, account in named.items():
         if not isinstance(label, str) or not label:
-            raise TypeError(f"an account's label must be non-empty text, not {label!r}")
+            raise TypeError(f"an account's label must be non-empty text, not {shown(label)}")
         if not isinstance(account, (str, Mapping, Client)):
             raise TypeError(
                 f"account {label!r} must be the name of a profile, the arguments of a Client or a "

@@ -1,25 +1,36 @@
 """Calculations on books.
 
 Each returns a table that prints a summary and exports to frames and files: ``Positions``,
-``RealisedPnl`` with ``Matches`` and ``Lots``, ``UnrealisedPnl``, ``Reconciliation`` and
-``ExecutionQuality``.
+``RealisedPnl`` with ``Matches`` and ``Lots``, ``UnrealisedPnl``, ``Charges``, ``DayPnl``,
+``Reconciliation`` and ``ExecutionQuality``.
 """
 
 from __future__ import annotations
 
-from .fifo import Lot, Lots
-from .order_key import OfOrder
-from .pnl import Match, Matches, Realised, RealisedPnl, realised_pnl
+from .charging import Charge, ChargeRate, Charges, charges
+from .day import DayPnl, DayRow, DaySum, DaySums, day_pnl
+from .keys import Keyed
+from .lots import Lot, Lots
+from .order_keys import OfOrder
+from .pnl import realised_pnl
 from .position import Position, Positions, positions
 from .quality import ExecutionQuality, OrderExecution, execution_quality
+from .realised import Match, Matches, Realised, RealisedPnl
 from .reconciliation import OrderCheck, Reconciliation, reconcile
 from .result_table import ResultTable
-from .security_key import Keyed
-from .unrealised import Exposure, Unrealised, UnrealisedPnl, unrealised_pnl
+from .unrealised import Exposure, Exposures, Unrealised, UnrealisedPnl, unrealised_pnl
 
 __all__ = [
+    "Charge",
+    "ChargeRate",
+    "Charges",
+    "DayPnl",
+    "DayRow",
+    "DaySum",
+    "DaySums",
     "ExecutionQuality",
     "Exposure",
+    "Exposures",
     "Keyed",
     "Lot",
     "Lots",
@@ -36,6 +47,8 @@ __all__ = [
     "ResultTable",
     "Unrealised",
     "UnrealisedPnl",
+    "charges",
+    "day_pnl",
     "execution_quality",
     "positions",
     "realised_pnl",

@@ -2,148 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from datetime import date, datetime, time
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import _core
 from ..books.book import TradeBook
-from .by_account import joined
-from .exact_sums import exact_sum, in_units
-from .fifo import LONG, SHORT, UNMATCHED, Fill, Lots, OpenLots, Remainder
-from .opening_lots import GivenLot, in_zone, read_lots
-from .result_table import ResultTable
-from .security_key import APART, KEY, LEAD, Key, Keyed, leading
-from .trade_columns import Fills, read_fills
+from .checks import require_fills
+from .inputs import day_from, days_of, joined, key_facts, merged_fields, short_products, until
+from .keys import KEY, KEYED, Holding
+from .lots import CONTRACT, LONG, SHORT, UNMATCHED, Lot, Lots, read_lots, rows_of
+from .prices import PriceLookup
+from .realised import Matches, RealisedPnl
 
 if TYPE_CHECKING:
-    from .by_account import Trades
-    from .opening_lots import GivenLots
+    from collections.abc import Sequence
+    from datetime import tzinfo
 
+    from .._core import Slice
+    from .inputs import Trades
+    from .lots import GivenLots
+    from .prices import Prices
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match(Keyed):
-    """A quantity that one trade opened and another closed; see also ``Keyed``.
-
-    Attributes:
-        side: ``long`` if the purchase came first, ``short`` if the sale did.
-        buy_trade_no: Trade number of the purchase; ``None`` for an opening lot without one.
-        buy_time: Time of the purchase; ``None`` for an opening lot without one.
-        sell_trade_no: Trade number of the sale; ``None`` for an opening lot without one.
-        sell_time: Time of the sale; ``None`` for an opening lot without one.
-        close_time: Time of the closing trade: the sale of a long lot, the purchase for a short one.
-        quantity: Shares or contracts.
-        cost: Value of the purchase.
-        proceeds: Value of the sale.
-        realised: ``proceeds - cost``, before charges.
-    """
-
-    side: str
-    buy_trade_no: str | None
-    buy_time: datetime | None
-    sell_trade_no: str | None
-    sell_time: datetime | None
-    close_time: datetime
-    quantity: int
-    cost: float
-    proceeds: float
-    realised: float
-
-
-class Matches(ResultTable[Match]):
-    """Matches of opening and closing trades, in the order in which they were closed."""
-
-    __slots__ = ()
-    _row = Match
-    _lead = LEAD
-    _apart = APART
-    _key_columns = ("side", "realised", "quantity", "close_time", "cost", "proceeds")
-    _summed = ("realised",)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Realised(Keyed):
-    """Realised profit and loss of one client in one security and product; see also ``Keyed``.
-
-    Attributes:
-        matched_quantity: Quantity that was both opened and closed.
-        cost: Value of its purchases.
-        proceeds: Value of its sales.
-        realised: ``proceeds - cost``, before charges.
-        unmatched_quantity: Quantity sold that neither closed a lot nor was allowed to open a short
-            one (see ``shorts``); not part of ``realised``.
-        unmatched_value: Value of these sales.
-        open_quantity: Quantity still open: positive if long, negative if short.
-        open_value: Value at which the open quantity was traded: paid if positive, received if
-            negative.
-    """
-
-    matched_quantity: int
-    cost: float
-    proceeds: float
-    realised: float
-    unmatched_quantity: int
-    unmatched_value: float
-    open_quantity: int
-    open_value: float
-
-
-class RealisedPnl(ResultTable[Realised]):
-    """Result of ``realised_pnl``: one row for each key, with the lots behind the figures.
-
-    Attributes:
-        matches: Which trade closed which lot.
-        unmatched: Sales that neither closed nor opened a lot; not part of ``realised``.
-        open_lots: Lots still open; the ``opening`` of the next day.
-
-    The result of ``filter`` has the matches and lots of its rows.
-    """
-
-    __slots__ = ("matches", "open_lots", "unmatched")
-    _row = Realised
-    _lead = LEAD
-    _apart = APART
-    _key_columns = (
-        *("realised", "open_quantity", "matched_quantity", "cost", "proceeds"),
-        "unmatched_quantity",
-    )
-    _summed = ("realised",)
-    _size = "realised"
-
-    matches: Matches
-    unmatched: Lots
-    open_lots: Lots
-
-    def _take(self, rows: Sequence[int]) -> RealisedPnl:
-        made = super()._take(rows)
-        keys = set(map(_key, made))
-        made.matches = self.matches.filter(lambda row: _key(row) in keys)
-        made.unmatched = self.unmatched.filter(lambda row: _key(row) in keys)
-        made.open_lots = self.open_lots.filter(lambda row: _key(row) in keys)
-        return made
-
-    @property
-    def realised(self) -> float:
-        """Sum over all rows, before charges."""
-        return exact_sum(self._columns["realised"])
-
-    def _heading(self) -> str:
-        from ..display.plain_table import group
-
-        parts = [super()._heading(), f"realised {group(self.realised, 2)} before charges"]
-        if sold := sum(self._columns["unmatched_quantity"]):
-            parts.append(f"{group(sold)} sold without an opening (see .unmatched)")
-        return ", ".join(parts)
-
-
-def _key(row: Keyed) -> Key:
-    return tuple(getattr(row, name) for name in KEY)
+_SETTLED_AT = time(15, 30)  # of the expiry date; the service documents no settlement
 
 
 def realised_pnl(
     trades: Trades,
     opening: GivenLots | None = None,
     *,
+    day: date | str | None = None,
+    settle: Prices | None = None,
+    merge: Collection[str] = (),
     shorts: bool | Collection[str] = True,
     buy: str = "B",
     sell: str = "S",
@@ -170,154 +61,285 @@ def realised_pnl(
             earlier result, or one dict for each lot with the five fields of the key, ``quantity``,
             ``value`` and optionally the other fields of ``Lot`` (``side`` is ``long`` unless
             given). A time without a zone is taken to be in the zone of the trades.
+        day: The day to report, as a date or ISO text. Earlier trades are matched first, and what
+            they leave open is the day's opening; only what closes on the day counts, and later
+            trades are left out. Without it, all days of the book count.
+        settle: Settlement prices of expired contracts, in the forms of ``prices`` in
+            ``td.unrealised_pnl`` (0 for a worthless option). A lot of such a contract is closed at
+            its expiry date, and counts on that date. Without a price, a lot whose contract expired
+            before the day (the last day of the book) is neither open nor realised, but ``expired``.
+        merge: ``{"product"}`` also matches across products, such as an intraday purchase that was
+            converted and sold as delivery; ``{"exchange"}`` across exchanges, by ISIN. A row then
+            names all it covers, as in ``C/I``.
         shorts: Whether sales may open short lots: True, False, or the product codes for which they
             may, such as ``{"I", "M"}``.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale.
 
     Returns:
-        One row for each key, with ``matches``, ``open_lots``, ``unmatched`` and the sum
-        ``realised``.
+        One row for each key, with ``days``, ``matches``, ``open_lots``, ``expired``, ``unmatched``
+        and the sum ``realised``.
 
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
-            1, or appears twice, if quantities of one security are in different units, or if an
-            opening lot is incomplete or unmatched.
+            1, or appears twice, if quantities of one security are in different units, if an opening
+            lot is incomplete or unmatched, or if ``shorts``, ``merge`` or ``day`` is not valid.
+        OverflowError: If amounts are too large to be added exactly.
         TradingDataError: If the book of one of several accounts could not be fetched.
 
     Example:
         >>> monday = td.realised_pnl(monday_trades)
         >>> tuesday = td.realised_pnl(tuesday_trades, opening=monday.open_lots)
+        >>> td.realised_pnl(week_of_trades, day="2026-11-20")
     """
     book, accounts = joined("trades", trades, TradeBook)
-    shortable = _short_products(shorts)
-    given = [] if opening is None else read_lots("opening", opening)
-    zone = book._rows.zone
-    given = [lot._replace(time=in_zone(at, lot.time, zone)) for at, lot in enumerate(given)]
-    values = [lot.value for lot in given]
-    fills = read_fills(book, accounts, buy, sell, also=values, timed=True)
-    matching = _Matching(given, fills)
-    matching.run(shortable)
-    return matching.result(zone)
-
-
-def _short_products(shorts: object) -> bool | frozenset[str]:
-    if isinstance(shorts, bool):
-        return shorts
-    if isinstance(shorts, Collection) and not isinstance(shorts, (str, bytes)):
-        codes = frozenset(shorts)
-        if all(isinstance(code, str) for code in codes):
-            return codes
-    raise TypeError(
-        "shorts must be True, False or a collection of product codes such as {'I', 'M'}, "
-        f"not {shorts!r}"
-    )
-
-
-class _Tally:
-    """The open lots and the sums of one key, in exact units."""
-
-    __slots__ = ("cost", "lots", "matched", "proceeds", "unmatched", "unmatched_value")
-
-    def __init__(self) -> None:
-        self.lots = OpenLots()
-        self.matched = self.cost = self.proceeds = 0
-        self.unmatched = self.unmatched_value = 0
+    wanted = None if day is None else day_from(day)
+    merged = merged_fields(merge)
+    lots = [] if opening is None else read_lots("opening", opening)
+    prices = None if settle is None else PriceLookup(settle)
+    require_fills(book._rows, buy, sell, timed=True)
+    rows, accounts = until(book._rows, accounts, wanted)
+    matching = _Matching(rows, accounts, lots, buy, sell, merged)
+    return matching.result(wanted, prices, shorts)
 
 
 class _Matching:
-    def __init__(self, opening: list[GivenLot], fills: Fills) -> None:
-        self._fills = fills
-        self._scale = 10**fills.decimals
-        self._names = {lot.key: lot.names for lot in opening} | fills.names
-        self._multipliers = dict(fills.multipliers)
-        self._tallies = {key: _Tally() for key in self._names}
-        self._matches: list[tuple[Any, ...]] = []
-        self._unmatched: list[tuple[Any, ...]] = []
-        units = in_units([lot.value for lot in opening], fills.decimals)
-        for lot, value in zip(opening, units, strict=True):
-            self._set_multiplier(lot)
-            fill = Fill(lot.time, lot.trade_no, lot.quantity, value)
-            self._tallies[lot.key].lots.open(lot.side, Remainder(fill))
+    """Opening lots and trades as one sequence of rows, grouped by what is matched together."""
 
-    def _set_multiplier(self, lot: GivenLot) -> None:
-        if lot.multiplier is None:
-            return
-        known = self._multipliers.setdefault(lot.key, lot.multiplier)
-        if known != lot.multiplier:
+    def __init__(
+        self,
+        trades: Slice,
+        accounts: Sequence[str | None],
+        lots: list[Lot],
+        buy: str,
+        sell: str,
+        merge: frozenset[str],
+    ) -> None:
+        self._zone: tzinfo | None = trades.zone
+        self._trades, self._buy, self._opening = trades, buy, len(lots)
+        given = rows_of(lots, self._zone, buy, sell)
+        self._rows = _core.join([given, trades]) if lots else trades
+        self._decimals = _core.decimals_of([(given, "trade_value"), (trades, "trade_value")])
+        groups = _core.Groups([self._rows], KEY)
+        accounts = [*(lot.account for lot in lots), *accounts] if lots else accounts
+        self._leading, self._multipliers, *_ = key_facts(
+            self._rows, accounts, groups, before=self._opening
+        )
+        self._numbers = groups.numbers()  # the key of each row
+        for lot, number in zip(lots, self._numbers, strict=False):
+            self._set_multiplier(lot, number)
+        self._merged = list(range(len(groups)))  # the row of the result of each key
+        self._groups = groups
+        if merge:
+            self._merged = _merged_keys(self._rows, groups.first(), merge)
+            self._groups = groups.merged(self._merged)
+
+    def _set_multiplier(self, lot: Lot, number: int) -> None:
+        known = self._multipliers[number] or lot.multiplier
+        self._multipliers[number] = known
+        if lot.multiplier and known != lot.multiplier:
             raise ValueError(
-                f"an opening lot of security_id {lot.key[3]!r} has the multiplier "
+                f"an opening lot of security_id {lot.security_id!r} has the multiplier "
                 f"{lot.multiplier}, but its other trades have {known}: convert its quantity"
             )
 
-    def run(self, shortable: bool | frozenset[str]) -> None:
-        fills = self._fills
-        parts = list(map(Fill, fills.times, fills.trade_nos, fills.quantities, fills.values))
-        # Sorting is stable, so trades of the same second keep the order of the book.
-        for row in sorted(range(len(parts)), key=fills.times.__getitem__):
-            key = fills.keys[row]
-            bought = fills.bought[row]
-            trade, lots = Remainder(parts[row]), self._tallies[key].lots
-            self._close(key, trade, bought=bought)
-            if not trade.left:
-                continue
-            if bought:
-                lots.open(LONG, trade)
-            elif shortable is True or (shortable and key[-1] in shortable):
-                lots.open(SHORT, trade)
-            else:
-                self._leave_unmatched(key, trade)
-
-    def _close(self, key: Key, trade: Remainder, *, bought: bool) -> None:
-        tally, scale, close_time = self._tallies[key], self._scale, trade.fill.time
-        closed = SHORT if bought else LONG
-        for lot, quantity, lot_value, trade_value in tally.lots.close(closed, trade):
-            buy, sell = (trade.fill, lot) if bought else (lot, trade.fill)
-            cost, proceeds = (trade_value, lot_value) if bought else (lot_value, trade_value)
-            tally.matched += quantity
-            tally.cost += cost
-            tally.proceeds += proceeds
-            facts = (buy.trade_no, buy.time, sell.trade_no, sell.time, close_time, quantity)
-            amounts = (cost / scale, proceeds / scale, (proceeds - cost) / scale)
-            self._matches.append((*self._leading(key), closed, *facts, *amounts))
-
-    def _leave_unmatched(self, key: Key, trade: Remainder) -> None:
-        tally = self._tallies[key]
-        tally.unmatched += trade.left
-        tally.unmatched_value += trade.value
-        self._unmatched.append(self._lot_row(key, UNMATCHED, trade))
-
-    def _lot_row(self, key: Key, side: str, lot: Remainder) -> tuple[Any, ...]:
-        fill, value = lot.fill, lot.value / self._scale
-        facts = (side, fill.trade_no, fill.time, lot.left, value, self._multipliers.get(key, 1))
-        return (*self._leading(key), *facts)
-
-    def _leading(self, key: Key) -> tuple[Any, ...]:
-        return leading(key, self._names[key])
-
-    def result(self, zone: Any) -> RealisedPnl:
-        scale = self._scale
-        rows, left = [], []
-        for key, tally in self._tallies.items():
-            lots = list(tally.lots)
-            left += [self._lot_row(key, side, lot) for side, lot in lots]
-            signed = [(1 if side == LONG else -1, lot) for side, lot in lots]
-            rows.append(
-                (
-                    *self._leading(key),
-                    tally.matched,
-                    tally.cost / scale,
-                    tally.proceeds / scale,
-                    (tally.proceeds - tally.cost) / scale,
-                    tally.unmatched,
-                    tally.unmatched_value / scale,
-                    sum(sign * lot.left for sign, lot in signed),
-                    sum(sign * lot.value for sign, lot in signed) / scale,
-                )
-            )
-        made = RealisedPnl._of(rows, zone)
-        made.matches = Matches._of(self._matches, zone)
-        made.unmatched = Lots._of(self._unmatched, zone)
-        made.open_lots = Lots._of(left, zone)
+    def result(self, day: date | None, settle: PriceLookup | None, shorts: object) -> RealisedPnl:
+        products = [leading[5] for leading in self._leading]
+        allowed = short_products(shorts, products)
+        short = [allowed if isinstance(allowed, bool) else each in allowed for each in products]
+        days = (day,) if day is not None else days_of(self._trades)
+        found, unmatched, left, totals = self._groups.match(
+            self._buy, self._decimals, self._opening, [short[each] for each in self._numbers], day
+        )
+        open_parts, expired, settled = self._split(_parts(left), days[-1] if days else None, settle)
+        settled = [each for each in settled if day is None or each.close_time.date() == day]
+        unmatched_parts = _parts(unmatched)
+        rows = self._rows_of(totals, settled, unmatched_parts, open_parts)
+        order = sorted(range(len(rows)), key=lambda row: (not rows[row][11], -abs(rows[row][11])))
+        made = RealisedPnl._of([rows[row] for row in order], self._zone)
+        keys = [leading[1:6] for leading in self._leading]
+        made._group_of = dict(zip(keys, self._merged, strict=True))
+        made._groups, made.days = order, days
+        made.matches = self._matches(found, settled)
+        made.unmatched = self._lots(unmatched_parts, UNMATCHED)
+        made.open_lots, made.expired = self._lots(open_parts), self._lots(expired)
         return made
+
+    def _split(
+        self, parts: list[_Part], last: date | None, settle: PriceLookup | None
+    ) -> tuple[list[_Part], list[_Part], list[_Settled]]:
+        """Returns what is open at the end of the last day, what expired, and what was settled."""
+        (expiries,) = self._rows.cells([part.row for part in parts], ["expiry_date"])
+        still_open, expired, settled = [], [], []
+        for part, expiry in zip(parts, expiries, strict=True):
+            if expiry is None or last is None or expiry > last:
+                still_open.append(part)
+                continue
+            number = self._numbers[part.row]
+            row = Holding(**dict(zip(KEYED, self._leading[number], strict=True)))
+            price = None if settle is None else settle(row)
+            if price is not None:
+                shares = part.quantity * (self._multipliers[number] or 1)
+                moment = datetime.combine(expiry, _SETTLED_AT, self._zone)
+                settled.append(_Settled(part, moment, price * shares * 10**self._decimals))
+            elif expiry < last:
+                expired.append(part)
+            else:
+                still_open.append(part)
+        return still_open, expired, settled
+
+    def _rows_of(
+        self,
+        totals: tuple[list[int], ...],
+        settled: list[_Settled],
+        unmatched: list[_Part],
+        still_open: list[_Part],
+    ) -> list[tuple[Any, ...]]:
+        sums: list[list[Any]] = [[*each, 0, 0, 0, 0] for each in zip(*totals, strict=True)]
+        for each in settled:
+            found = sums[self._merged[self._numbers[each.part.row]]]
+            found[0] += each.part.quantity
+            found[1] += each.cost
+            found[2] += each.proceeds
+        for parts, at in ((unmatched, 3), (still_open, 5)):
+            for part in parts:
+                found = sums[self._merged[self._numbers[part.row]]]
+                sign = 1 if part.is_long or at == 3 else -1
+                found[at] += sign * part.quantity
+                found[at + 1] += sign * part.value
+        scale = 10**self._decimals
+        return [
+            (
+                *leading,
+                matched,
+                float(cost / scale),
+                float(proceeds / scale),
+                float((proceeds - cost) / scale),
+                missing,
+                missing_value / scale,
+                quantity,
+                value / scale,
+            )
+            for leading, (matched, cost, proceeds, missing, missing_value, quantity, value) in zip(
+                self._leading_of_rows(), sums, strict=True
+            )
+        ]
+
+    def _leading_of_rows(self) -> list[tuple[Any, ...]]:
+        """Returns the leading columns of each row; a merged row names all that it covers."""
+        if len(self._groups) == len(self._leading):
+            return self._leading
+        made = []
+        for group, last in enumerate(self._groups.last()):
+            members = [
+                leading
+                for leading, merged in zip(self._leading, self._merged, strict=True)
+                if merged == group
+            ]
+            account, client, *_, symbol, name = self._leading[self._numbers[last]]
+            parts = ("/".join(sorted({each[at] for each in members})) for at in range(2, 6))
+            made.append((account, client, *parts, symbol, name))
+        return made
+
+    def _matches(self, found: Any, settled: list[_Settled]) -> Matches:
+        lots, trades, is_long, quantities, _, _, costs, proceeds, realised = found
+        rows = self._rows
+        names = [self._leading[self._numbers[row]] for row in self._groups.last()]
+        sides = list(zip(lots, trades, is_long, strict=True))
+        columns: list[list[Any]] = [
+            [self._leading[self._numbers[row]][0] for row in trades],
+            *rows.cells(trades, KEY),
+            *([names[self._merged[self._numbers[row]]][at] for row in trades] for at in (6, 7)),
+            [LONG if each else SHORT for each in is_long],
+            *rows.cells([lot if each else trade for lot, trade, each in sides], _TRADED),
+            *rows.cells([trade if each else lot for lot, trade, each in sides], _TRADED),
+            *rows.cells(trades, ["exch_trade_time"]),
+            *(quantities, costs, proceeds, realised),
+        ]
+        for each in settled:
+            for column, value in zip(columns, self._settled_row(each), strict=True):
+                column.append(value)
+        if settled:  # to where they were closed
+            times = columns[13]
+            order = sorted(range(len(times)), key=times.__getitem__)
+            columns = [[column[row] for row in order] for column in columns]
+        return Matches._of_columns(columns, self._zone)
+
+    def _settled_row(self, settled: _Settled) -> tuple[Any, ...]:
+        part, moment = settled.part, settled.close_time
+        lot = tuple(cell[0] for cell in self._rows.cells([part.row], _TRADED))
+        sides = (*lot, None, moment) if part.is_long else (None, moment, *lot)
+        scale = 10**self._decimals
+        return (
+            *self._leading[self._numbers[part.row]],
+            LONG if part.is_long else SHORT,
+            *sides,
+            *(moment, part.quantity, float(settled.cost / scale), float(settled.proceeds / scale)),
+            float((settled.proceeds - settled.cost) / scale),
+        )
+
+    def _lots(self, parts: list[_Part], side: str | None = None) -> Lots:
+        rows, of = [part.row for part in parts], [self._numbers[part.row] for part in parts]
+        leading = [
+            list(column) for column in zip(*(self._leading[number] for number in of), strict=True)
+        ]
+        trade_nos, times, *contract = self._rows.cells(rows, [*_TRADED, *CONTRACT])
+        columns: list[list[Any]] = [
+            *(leading or [[] for _ in KEYED]),
+            [side or (LONG if part.is_long else SHORT) for part in parts],
+            trade_nos,
+            times,
+            [part.quantity for part in parts],
+            [part.amount for part in parts],
+            [self._multipliers[number] or 1 for number in of],
+            *contract,
+        ]
+        return Lots._of_columns(columns, self._zone)
+
+
+_TRADED = ("trade_no", "exch_trade_time")
+
+
+class _Part(NamedTuple):
+    """What is left of a row; ``value`` is in exact units, ``amount`` the nearest float."""
+
+    row: int
+    is_long: bool
+    quantity: int
+    value: int
+    amount: float
+
+
+def _parts(columns: Any) -> list[_Part]:
+    return list(map(_Part, *columns))
+
+
+class _Settled(NamedTuple):
+    """A lot closed at its expiry; ``closing`` is the value at the price, in exact units."""
+
+    part: _Part
+    close_time: datetime
+    closing: Fraction
+
+    @property
+    def cost(self) -> Fraction | int:
+        return self.part.value if self.part.is_long else self.closing
+
+    @property
+    def proceeds(self) -> Fraction | int:
+        return self.closing if self.part.is_long else self.part.value
+
+
+def _merged_keys(rows: Slice, first: list[int], merge: frozenset[str]) -> list[int]:
+    """Returns the number of the row of the result that each key belongs to."""
+    numbers: dict[tuple[Any, ...], int] = {}
+    facts = zip(*rows.cells(first, [*KEY, *CONTRACT]), strict=True)
+    found = []
+    for client, exchange, segment, security, product, *contract in facts:
+        place: tuple[Any, ...] = (exchange, security)
+        if "exchange" in merge and contract[-1]:
+            place = tuple(contract)  # by ISIN; the expiries of an underlying may share one
+        key = (client, segment, *place, None if "product" in merge else product)
+        found.append(numbers.setdefault(key, len(numbers)))
+    return found

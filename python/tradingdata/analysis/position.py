@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
+from .. import _core
 from ..books.book import TradeBook
-from .by_account import joined
+from ..table.rows import declared
+from .checks import require_fills
+from .inputs import day_from, days_of, days_text, joined, key_facts, on_day
+from .keys import APART, FUTURE, KEY, LEAD, OPTION, SHARES, Key, Keyed
 from .result_table import ResultTable
-from .security_key import APART, LEAD, Key, Keyed, leading
-from .trade_columns import read_fills
 
 if TYPE_CHECKING:
-    from .by_account import Trades
+    from .inputs import Trades
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared
 class Position(Keyed):
     """The sum of one client's trades in one security and product; see also ``Keyed``.
 
@@ -32,7 +34,12 @@ class Position(Keyed):
         net_quantity: ``buy_quantity - sell_quantity``, without holdings from before these trades.
         net_cash: ``sell_value - buy_value``.
         multiplier: 1, or the lot size where values count a contract as a lot of shares.
+        kind: ``shares``, ``future`` or ``option``. Cash paid for shares, the notional value of
+            futures and the premium of options must not be added up.
+        expiry_date: Expiry date of a contract; ``None`` for shares.
     """
+
+    __slots__ = ()
 
     trades: int
     buy_quantity: int
@@ -44,43 +51,65 @@ class Position(Keyed):
     net_quantity: int
     net_cash: float
     multiplier: int
+    kind: str
+    expiry_date: date | None
 
 
 class Positions(ResultTable[Position]):
-    """Result of ``positions``: one row for each key."""
+    """Result of ``positions``: one row for each key.
 
-    __slots__ = ()
+    Attributes:
+        days: The days of the trades, in order.
+    """
+
+    __slots__ = ("days",)
     _row = Position
     _lead = LEAD
     _apart = APART
     _key_columns = (
-        *("net_quantity", "net_cash", "trades", "buy_quantity", "buy_average"),
-        *("sell_quantity", "sell_average"),
+        *("net_quantity", "net_cash", "buy_average", "sell_average"),
+        *("buy_quantity", "sell_quantity", "trades"),
     )
     # Without a total: a sum of premiums, notional values of futures and shares means nothing.
     _noun = ("position", "positions")
     _size = "net_cash"
     _zero = "net_quantity"
 
-    def _heading(self) -> str:
-        from ..display.plain_table import group
+    days: tuple[date, ...]
 
-        flat = self._columns["net_quantity"].count(0)
-        held = len(self) - flat
-        text = f"{group(held)} open {self._noun[held != 1]}"
+    def _heading(self) -> str:
+        from ..display.plain_table import counted, group
+
+        flat = self._column("net_quantity").count(0)
+        held = [
+            kind
+            for kind, net in zip(self._column("kind"), self._column("net_quantity"), strict=True)
+            if net
+        ]
+        text = counted(len(held), "open position")
+        if self.days:
+            text = f"{days_text(self.days)}, {text}"
+        if derivatives := len(held) - held.count(SHARES):
+            names = (("future", FUTURE), ("option", OPTION))
+            parts = [counted(held.count(kind), name) for name, kind in names if kind in held]
+            in_shares = len(held) - derivatives
+            text += f" ({', '.join([f'{group(in_shares)} in shares', *parts])})"
         return f"{text}, {group(flat)} flat" if flat else text
 
 
-def positions(trades: Trades, *, buy: str = "B", sell: str = "S") -> Positions:
+def positions(
+    trades: Trades, *, day: date | str | None = None, buy: str = "B", sell: str = "S"
+) -> Positions:
     """Adds up trades by client, exchange, segment, security and product.
 
-    A row has purchases, sales and their net over all days of the book, before charges. Amounts are
-    exact: sums of ``trade_value`` as decimals, each result the float nearest to its sum. (Service:
-    "Trade record".)
+    A row has purchases, sales and their net over all days of the book (see ``days``), before
+    charges. Amounts are exact: sums of ``trade_value`` as decimals, each result the float nearest
+    to its sum. (Service: "Trade record".)
 
     Args:
         trades: A trade book, or the books of several accounts as ``td.trade_books`` returns them or
             by label.
+        day: Counts the trades of this day only, as a date or ISO text.
         buy: ``txn_type`` of a purchase, which the service does not document.
         sell: ``txn_type`` of a sale.
 
@@ -91,29 +120,35 @@ def positions(trades: Trades, *, buy: str = "B", sell: str = "S") -> Positions:
         TypeError: If an argument has the wrong type.
         ValueError: If a trade lacks a required value, has another ``txn_type`` or a quantity below
             1, or appears twice, or if quantities of one security are in different units.
+        OverflowError: If amounts are too large to be added exactly.
         TradingDataError: If the book of one of several accounts could not be fetched.
     """
     book, accounts = joined("trades", trades, TradeBook)
-    fills = read_fills(book, accounts, buy, sell)
-    scale = 10**fills.decimals
-    sums: dict[Key, list[int]] = {}
-    for key, is_purchase, quantity, value in zip(
-        fills.keys, fills.bought, fills.quantities, fills.values, strict=True
+    wanted = None if day is None else day_from(day)
+    require_fills(book._rows, buy, sell, timed=wanted is not None)
+    rows, accounts = on_day(book._rows, accounts, wanted)
+    facts = key_facts(rows, accounts, _core.Groups([rows], KEY))
+    decimals = _core.decimals_of([(rows, "trade_value")])
+    sides = _core.Groups([rows], (*KEY, "txn_type"))
+    totals: dict[tuple[Key, str], tuple[int, int, int]] = {}
+    *keys, codes = rows.cells(sides.first(), (*KEY, "txn_type"))
+    quantities, values = sides.sums("quantity", 0), sides.sums("trade_value", decimals)
+    for *parts, code, count, quantity, value in zip(
+        *keys, codes, sides.counts(), quantities, values, strict=True
     ):
-        found = sums.get(key)
-        if found is None:
-            found = sums[key] = [0, 0, 0, 0, 0]
-        side = 1 if is_purchase else 3
-        found[0] += 1
-        found[side] += quantity
-        found[side + 1] += value
-    rows = []
-    for key, (count, bought, paid, sold, received) in sums.items():
-        multiplier = fills.multipliers.get(key, 1)
-        rows.append(
+        assert None not in (quantity, value), "rows without them are refused"
+        totals[tuple(parts), code] = count, quantity or 0, value or 0
+    scale = 10**decimals
+    none = (0, 0, 0)
+    made = []
+    for leading, proved, kind, expiry in zip(*facts, strict=True):
+        key, multiplier = leading[1 : 1 + len(KEY)], proved or 1
+        purchases, bought, paid = totals.get((key, buy), none)
+        sales, sold, received = totals.get((key, sell), none)
+        made.append(
             (
-                *leading(key, fills.names[key]),
-                count,
+                *leading,
+                purchases + sales,
                 bought,
                 paid / scale,
                 paid / (scale * bought * multiplier) if bought else None,
@@ -123,6 +158,10 @@ def positions(trades: Trades, *, buy: str = "B", sell: str = "S") -> Positions:
                 bought - sold,
                 (received - paid) / scale,
                 multiplier,
+                kind,
+                expiry,
             )
         )
-    return Positions._of(rows)
+    result = Positions._of(made)
+    result.days = days_of(rows) if wanted is None else (wanted,)
+    return result

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from .security_key import SECURITY, Keyed
+from .keys import SECURITY, Keyed
 
 if TYPE_CHECKING:
     import pandas as pd

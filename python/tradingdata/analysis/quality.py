@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..books.book import OrderBook, TradeBook
-from .by_account import joined
-from .exact_sums import decimals_of, exact_sum, in_units
-from .multipliers import multipliers_of
-from .order_key import ABOUT, APART, LEAD, OfOrder, rows_by_order
+from ..table.rows import declared
+from .checks import check_codes, require_values
+from .inputs import joined, multipliers_of
+from .keys import SECURITY
+from .order_keys import ABOUT, ORDER_APART, ORDER_FIELDS, ORDER_KEY, ORDER_LEAD, SAME, OfOrder
 from .result_table import ResultTable
-from .security_key import SECURITY
-from .validation import check_codes, read, require_values
 
 if TYPE_CHECKING:
-    from .by_account import Orders, Trades
+    from .._core import Slice
+    from .inputs import Orders, Trades
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared
 class OrderExecution(OfOrder):
     """How one side of an order was executed; see also ``OfOrder``.
 
@@ -33,7 +33,8 @@ class OrderExecution(OfOrder):
         entered: Time of entry.
         first_fill: Time of the first trade.
         last_fill: Time of the last trade.
-        to_exchange: Seconds from entry until the exchange received the order.
+        to_exchange: Seconds from entry until the exchange received the order; ``None`` for an order
+            entered before the market opened (09:15), which waits for that.
         to_first_fill: Seconds from then to the first trade.
         to_last_fill: Seconds from then to the last trade.
         price: Price of the order; ``None`` if it has none (0, or legs of different prices).
@@ -42,6 +43,8 @@ class OrderExecution(OfOrder):
             purchase or a more expensive sale.
         improvement: ``better_by`` for the filled quantity, in money.
     """
+
+    __slots__ = ()
 
     quantity: float | None
     filled: int
@@ -64,8 +67,8 @@ class ExecutionQuality(ResultTable[OrderExecution]):
 
     __slots__ = ()
     _row = OrderExecution
-    _lead = LEAD
-    _apart = APART
+    _lead = ORDER_LEAD
+    _apart = ORDER_APART
     _key_columns = (
         *("display_name", "improvement", "better_by", "fill_ratio", "to_first_fill"),
         *("price", "average"),
@@ -78,7 +81,7 @@ class ExecutionQuality(ResultTable[OrderExecution]):
     def _heading(self) -> str:
         from ..display.plain_table import group
 
-        total = group(exact_sum(self._columns["improvement"]), 2)
+        total = group(self._sum("improvement"), 2)
         return f"{super()._heading()}, improvement {total}, times in seconds"
 
 
@@ -114,79 +117,104 @@ def execution_quality(
     check_codes(buy, sell)
     if (book._rows.zone is None) != (fill_book._rows.zone is None):
         raise ValueError("only one of the books has a time zone: localize both")
-    fills = rows_by_order(fill_book)
-    measured = _Measured(book, fill_book, {buy: 1, sell: -1})
-    rows = [
-        (accounts[legs[0]], *key, *measured.row(legs, fills.get(key, {}).get(side, [])))
-        for key, sides in rows_by_order(book).items()
-        for side, legs in sides.items()
+    require_values(fill_book._rows, "quantity", "trade_value")
+    columns = _measured(book._rows, fill_book._rows, accounts, {buy: 1, sell: -1})
+    return ExecutionQuality._of_columns(columns, book._rows.zone)
+
+
+def _measured(
+    orders: Slice, trades: Slice, accounts: list[str | None], signs: dict[str | None, int]
+) -> list[list[Any]]:
+    """Returns the columns of the result, whose rows are the sides of orders."""
+    sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
+    of_order = sides.coarser(ORDER_KEY)
+    first, legs = sides.first(), sides.counts()
+    # In the order of the book, but the sides of one order together.
+    chosen = [side for side, row in enumerate(first) if row >= 0]
+    chosen.sort(key=of_order.__getitem__)
+
+    def of(column: list[Any]) -> list[Any]:
+        return [column[side] for side in chosen]
+
+    rows = of(first)
+    decimals = _core.decimals_of([(trades, "trade_value"), (orders, "price")])
+    places = _core.decimals_of([(orders, "quantity")])
+    scale, unit = 10**decimals, 10**places
+    client, entry, *about = orders.cells(rows, [*ORDER_FIELDS, *ABOUT])
+    codes, prices = orders.cells(rows, ["txn_type", "price"])
+    ordered = [
+        units if units is None else units / unit if units % unit else units // unit
+        for units in of(sides.sums("quantity", places))
     ]
-    return ExecutionQuality._of(rows, book._rows.zone)
-
-
-class _Measured:
-    def __init__(self, orders: OrderBook, trades: TradeBook, signs: dict[str, int]) -> None:
-        self._signs = signs
-        self._about = dict(zip(ABOUT, read(orders, *ABOUT), strict=True))
-        self._ordered, self._prices = read(orders, "quantity", "price")
-        self._entered, self._received = read(orders, "order_date_time", "exch_order_time")
-        quantities, values, self._times = read(trades, "quantity", "trade_value", "exch_trade_time")
-        require_values(trades, {"quantity": quantities, "trade_value": values})
-        self._securities = list(zip(*read(trades, *SECURITY), strict=True))
-        self._multipliers = multipliers_of(trades, self._securities)
-        decimals = max(decimals_of(values), decimals_of([price for price in self._prices if price]))
-        self._decimals, self._scale = decimals, 10**decimals
-        self._quantities, self._values = quantities, in_units(values, decimals)
-
-    def row(self, legs: list[int], fills: list[int]) -> tuple[Any, ...]:
-        """Returns the columns of a row from the side on."""
-        first, scale = legs[0], self._scale
-        ordered = _sum([self._ordered[leg] for leg in legs])
-        if ordered is not None and ordered == int(ordered):
-            ordered = int(ordered)
-        filled = sum(self._quantities[fill] for fill in fills)
-        value = sum(self._values[fill] for fill in fills)
-        shares = filled * self._multipliers.get(self._securities[fills[0]], 1) if fills else 0
-        times = [self._times[fill] for fill in fills if self._times[fill] is not None]
-        entered = _earliest([self._entered[leg] for leg in legs])
-        received = _earliest([self._received[leg] for leg in legs])
-        started, ended = (min(times), max(times)) if times else (None, None)
-        price = self._price(legs)
-        sign = self._signs.get(self._about["txn_type"][first])
-        better = None
-        if price is not None and shares and sign:
-            (limit,) = in_units([price], self._decimals)
-            better = sign * (limit * shares - value)
-        return (
-            *(self._about[name][first] for name in ABOUT),
-            ordered,
-            filled,
-            filled / ordered if ordered else None,
-            len(fills),
-            entered,
-            started,
-            ended,
-            _seconds(entered, received),
-            _seconds(received, started),
-            _seconds(received, ended),
-            price,
-            value / (scale * shares) if shares else None,
-            None if better is None else better / (scale * shares),
-            None if better is None else better / scale,
+    entered, received = (
+        of(sides.extremes(name, greatest=False)) for name in ("order_date_time", "exch_order_time")
+    )
+    started, ended = (
+        of(sides.extremes("exch_trade_time", greatest=greatest, part=1))
+        for greatest in (False, True)
+    )
+    filled = of(sides.sums("quantity", 0, part=1))
+    values = of(sides.sums("trade_value", decimals, part=1))
+    multipliers = of(_multipliers(trades, sides.first(1)))
+    shares = [quantity * each for quantity, each in zip(filled, multipliers, strict=True)]
+    same = of(sides.likenesses("price"))
+    prices = [
+        price if price and likeness == SAME else None
+        for price, likeness in zip(prices, same, strict=True)
+    ]
+    sums = zip(of(sides.sums("price", decimals)), of(legs), strict=True)
+    better = [
+        signs[code] * (total // count * held - value) if price and held and code in signs else None
+        for price, held, code, (total, count), value in zip(
+            prices, shares, codes, sums, values, strict=True
         )
+    ]
+    measured = list(zip(better, shares, strict=True))
+    return [
+        [accounts[row] for row in rows],
+        client,
+        [time and time.date() for time in entry],
+        *about,
+        *(ordered, filled),
+        [each / whole if whole else None for each, whole in zip(filled, ordered, strict=True)],
+        of(sides.counts(1)),
+        *(entered, started, ended),
+        _to_exchange(entered, received),
+        *(_seconds(received, started), _seconds(received, ended)),
+        prices,
+        [
+            each / (scale * held) if held else None
+            for each, held in zip(values, shares, strict=True)
+        ],
+        [None if units is None else units / (scale * held) for units, held in measured],
+        [None if units is None else units / scale for units in better],
+    ]
 
-    def _price(self, legs: list[int]) -> float | None:
-        prices = {self._prices[leg] for leg in legs}
-        return prices.pop() or None if len(prices) == 1 else None
+
+def _multipliers(trades: Slice, first: list[int]) -> list[int]:
+    """Returns the multiplier of the security of each of these trades; 1 for none."""
+    securities = _core.Groups([trades], SECURITY)
+    numbers, found = securities.numbers(), multipliers_of(securities)
+    return [1 if row < 0 else found[numbers[row]] or 1 for row in first]
 
 
-def _sum(values: list[Any]) -> Any:
-    return None if None in values else sum(values)
+def _seconds(starts: list[Any], ends: list[Any]) -> list[float | None]:
+    return [
+        None if start is None or end is None else (end - start).total_seconds()
+        for start, end in zip(starts, ends, strict=True)
+    ]
 
 
-def _earliest(times: list[Any]) -> Any:
-    return min((time for time in times if time is not None), default=None)
+_OPEN = time(9, 15)
 
 
-def _seconds(start: Any, end: Any) -> float | None:
-    return None if start is None or end is None else float((end - start).total_seconds())
+def _to_exchange(entered: list[Any], received: list[Any]) -> list[float | None]:
+    """Returns the latencies to the exchange, without waits for the market to open."""
+    return [
+        None
+        if start
+        and end
+        and (start.date(), start.time() < _OPEN) != (end.date(), end.time() < _OPEN)
+        else seconds
+        for start, end, seconds in zip(entered, received, _seconds(entered, received), strict=True)
+    ]

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..books.book import OrderBook, TradeBook
-from .by_account import joined
-from .exact_sums import decimals_of, in_units
-from .order_key import ABOUT, APART, LEAD, OfOrder, paired_sides, rows_by_order, trades_of_days
-from .result_table import ResultTable, kinds_of
-from .validation import read
+from ..table.rows import declared
+from .inputs import joined
+from .order_keys import (
+    ABOUT,
+    ORDER_APART,
+    ORDER_FIELDS,
+    ORDER_KEY,
+    ORDER_LEAD,
+    SAME,
+    SOME_MISSING,
+    OfOrder,
+)
+from .result_table import ResultTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .by_account import Orders, Trades
+    from .._core import Slice
+    from .inputs import Orders, Trades
 
 AGREES = "agrees"
 NO_TRADES = "no trades"
@@ -32,7 +40,7 @@ _DIFFERS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared
 class OrderCheck(OfOrder):
     """One side of an order in both books; see also ``OfOrder``.
 
@@ -51,6 +59,8 @@ class OrderCheck(OfOrder):
         trades_value: Sum of ``trade_value`` over the trades.
         multiplier: 1, or the lot size where ``trade_value`` counts contracts as lots of shares.
     """
+
+    __slots__ = ()
 
     finding: str
     legs: int
@@ -74,8 +84,8 @@ class Reconciliation(ResultTable[OrderCheck]):
 
     __slots__ = ("other_days",)
     _row = OrderCheck
-    _lead = LEAD
-    _apart = APART
+    _lead = ORDER_LEAD
+    _apart = ORDER_APART
     _key_columns = (
         *("finding", "display_name", "orders_quantity", "trades_quantity"),
         *("orders_average", "trades_average"),
@@ -88,30 +98,25 @@ class Reconciliation(ResultTable[OrderCheck]):
     @property
     def agrees(self) -> bool:
         """Whether orders were compared and all of them agree; False if there were none."""
-        return set(self._columns["finding"]) == {AGREES}
+        return set(self._column("finding")) == {AGREES}
 
     @property
     def differences(self) -> Reconciliation:
         """The rows whose finding is not ``agrees``."""
         return self.filter(finding__ne=AGREES)
 
-    def _take(self, rows: Sequence[int]) -> Reconciliation:
-        made = super()._take(rows)
-        made.other_days = self.other_days
-        return made
-
     def _heading(self) -> str:
-        from ..display.plain_table import group
+        from ..display.plain_table import counted, group
 
         counts: dict[str, int] = {}
-        for finding in self._columns["finding"]:
+        for finding in self._column("finding"):
             counts[finding] = counts.get(finding, 0) + 1
-        parts = [f"{group(len(self))} {'order' if len(self) == 1 else 'orders'}"]
+        parts = [counted(len(self), "order")]
         agree = counts.pop(AGREES, 0)
         parts += [f"{group(agree)} agree"] if len(self) else ["nothing to compare"]
         parts += [f"{group(count)} {finding}" for finding, count in sorted(counts.items())]
         if self.other_days:
-            parts.append(f"{group(self.other_days)} trades of other days left out")
+            parts.append(f"{counted(self.other_days, 'trade')} of other days left out")
         return ", ".join(parts)
 
 
@@ -150,134 +155,234 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
         raise TypeError(f"tolerance must be a number, not {tolerance!r}")
     if not 0 <= tolerance < float("inf"):
         raise ValueError(f"tolerance must be finite and at least 0, not {tolerance!r}")
-    legs, fills, other_days = rows_by_order(book), rows_by_order(fill_book), 0
-    if legs:
-        fills, other_days = trades_of_days(fills, legs)
-    books = _Books(book, fill_book, tolerance)
-    rows = [
-        (labels[pair[0][0]] if pair[0] else fill_labels[pair[1][0]], *key, *books.compare(*pair))
-        for key in [*legs, *(key for key in fills if key not in legs)]
-        for pair in paired_sides(legs.get(key, {}), fills.get(key, {}))
+    pairs = _Pairs(book._rows, fill_book._rows)
+    columns = _Comparison(pairs, tolerance).columns(labels, fill_labels)
+    made = Reconciliation._of_columns(columns)
+    ranks = [
+        2 * (finding == AGREES) + (not fills)
+        for finding, fills in zip(made._column("finding"), made._column("fills"), strict=True)
     ]
-    at = {name: place for place, name in enumerate(kinds_of(OrderCheck))}
-    rows.sort(key=lambda row: (row[at["finding"]] == AGREES, not row[at["fills"]]))
-    made = Reconciliation._of(rows)
-    made.other_days = other_days
+    if any(rank < before for before, rank in pairwise(ranks)):
+        made._rows = made._rows.take(sorted(range(len(ranks)), key=ranks.__getitem__))
+    made.other_days = pairs.other_days
     return made
 
 
-class _Books:
-    """The columns of both books that are compared, amounts in exact units."""
+class _Pairs:
+    """Which side of an order in the order book belongs to which in the trade book.
 
-    def __init__(self, orders: OrderBook, trades: TradeBook, tolerance: float) -> None:
-        self._filled, average, self._order_lots = read(
-            orders, "traded_qty", "avg_traded_price", "lot_size"
+    For each row of the result, ``legs`` and ``fills`` have the number of a side, or -1.
+    """
+
+    def __init__(self, orders: Slice, trades: Slice) -> None:
+        self.orders, self.trades, self.other_days = orders, trades, 0
+        self.sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
+        self.first, self.first_fill = self.sides.first(), self.sides.first(1)
+        orders_of = self.sides.coarser(ORDER_KEY)
+        kept = self._without_other_days()
+        if max(orders_of, default=-1) + 1 == len(orders_of):  # no order has two sides
+            pairs = [
+                (side if self.first[side] >= 0 else -1, side if self.first_fill[side] >= 0 else -1)
+                for side in kept
+            ]
+        else:
+            pairs = self._of_several_sides(kept, orders_of)
+        self.legs, self.fills = [leg for leg, _ in pairs], [fill for _, fill in pairs]
+
+    def _of_several_sides(self, kept: list[int], of_side: list[int]) -> list[tuple[int, int]]:
+        """Pairs the sides of each order, whose number ``of_side`` has.
+
+        Where a single side is left over in each book, the two are one pair, whose sides differ.
+        """
+        legs_left: dict[int, list[int]] = {}
+        fills_left: dict[int, list[int]] = {}
+        for side in kept:
+            if self.first_fill[side] < 0:
+                legs_left.setdefault(of_side[side], []).append(side)
+            elif self.first[side] < 0:
+                fills_left.setdefault(of_side[side], []).append(side)
+        found = []
+        for side in kept:
+            order = of_side[side]
+            alone = legs_left.get(order, []), fills_left.get(order, [])
+            crossed = len(alone[0]) == len(alone[1]) == 1
+            if self.first[side] >= 0:
+                other = alone[1][0] if crossed and self.first_fill[side] < 0 else side
+                found.append((order, 0, side, other if self.first_fill[other] >= 0 else -1))
+            elif not crossed:
+                found.append((order, 1, -1, side))
+        found.sort(key=lambda pair: pair[:2])  # stable: sides in the order of the book
+        return [pair[2:] for pair in found]
+
+    def _without_other_days(self) -> list[int]:
+        """Leaves out the trades of orders that were entered on days without orders.
+
+        A trade without an entry time counts as one of the orders' days.
+        """
+        if not len(self.orders):
+            return list(range(len(self.sides)))
+        (days,) = self.orders.cells(_core.Groups([self.orders], [_ENTERED_DAY]).first(), [_ENTERED])
+        covered = {time and time.date() for time in days} | {None}
+        alone = [side for side, row in enumerate(self.first) if row < 0]
+        (entered,) = self.trades.cells([self.first_fill[side] for side in alone], [_ENTERED])
+        others = {
+            side
+            for side, time in zip(alone, entered, strict=True)
+            if time is not None and time.date() not in covered
+        }
+        counts = self.sides.counts(1)
+        self.other_days = sum(counts[side] for side in others)
+        return [side for side in range(len(self.sides)) if side not in others]
+
+
+class _Comparison:
+    """Compares the sides of orders: sums in exact units, and fields that must be the same."""
+
+    def __init__(self, pairs: _Pairs, tolerance: float) -> None:
+        self._pairs = pairs
+        orders, trades = pairs.orders, pairs.trades
+        self._decimals = _core.decimals_of([(orders, "avg_traded_price"), (trades, "trade_value")])
+        self._places = _core.decimals_of([(orders, "traded_qty")])
+        self._unit, self._scale = 10**self._places, 10 ** (self._decimals + self._places)
+        allowed = Fraction(repr(tolerance)) * self._scale
+        self._allowed: int = allowed.numerator
+        self._per: int = allowed.denominator
+        self._lots: dict[int, set[float]] | None = None
+
+    def columns(self, labels: list[str | None], fill_labels: list[str | None]) -> list[list[Any]]:
+        """Returns the columns of the result, in the order of the books."""
+        pairs, sides = self._pairs, self._pairs.sides
+        rows = _of(pairs.legs, pairs.first, -1)
+        fill_rows = _of(pairs.fills, pairs.first_fill, -1)
+        leading = pairs.orders.cells(rows, [*ORDER_FIELDS, *ABOUT])
+        of_trades = pairs.trades.cells(fill_rows, [*ORDER_FIELDS, *ABOUT])
+        agreeing = self._agreeing(leading, of_trades)
+        if -1 in rows:
+            leading = [
+                [fill if row < 0 else leg for row, leg, fill in zip(rows, *both, strict=True)]
+                for both in zip(leading, of_trades, strict=True)
+            ]
+        accounts = [
+            labels[row] if row >= 0 else fill_labels[fill]
+            for row, fill in zip(rows, fill_rows, strict=True)
+        ]
+        bought = sides.sums_of_products(
+            "traded_qty", self._places, "avg_traded_price", self._decimals
         )
-        self._traded, value, self._trade_lots = read(trades, "quantity", "trade_value", "lot_size")
-        self._of_orders = dict(zip(ABOUT, read(orders, *ABOUT), strict=True))
-        self._of_trades = dict(zip(ABOUT, read(trades, *ABOUT), strict=True))
-        known = [each for each in (*average, *value) if each is not None]
-        decimals = decimals_of(known)
-        self._scale = 10**decimals
-        self._averages = _units_or_none(average, decimals)
-        self._values = _units_or_none(value, decimals)
-        self._tolerance = Fraction(repr(tolerance)) * self._scale
+        compared = [
+            self._compared(*each)
+            for each in zip(
+                pairs.legs,
+                pairs.fills,
+                _of(pairs.legs, sides.sums("traded_qty", self._places), None),
+                _of(pairs.legs, bought, None),
+                _of(pairs.fills, sides.sums("quantity", 0, part=1), 0),
+                _of(pairs.fills, sides.sums("trade_value", self._decimals, part=1), 0),
+                agreeing,
+                strict=True,
+            )
+        ]
+        client, entered, *about = leading
+        finding, *amounts = map(list, zip(*compared, strict=True)) if compared else [[]] * 8
+        return [
+            accounts,
+            client,
+            [time and time.date() for time in entered],
+            *(*about, finding),
+            _of(pairs.legs, sides.counts(), 0),
+            _of(pairs.fills, sides.counts(1), 0),
+            *amounts,
+        ]
 
-    def compare(self, legs: list[int], fills: list[int]) -> tuple[Any, ...]:
-        """Returns the columns of a row from the side on."""
-        source, first = (self._of_orders, legs[0]) if legs else (self._of_trades, fills[0])
-        filled, bought = self._sum_legs(legs) if legs else (None, None)
-        traded = _sum([self._traded[row] for row in fills])
-        value = _sum([self._values[row] for row in fills])
-        multiplier = 1
-        if fills and None not in (bought, value, traded):
-            multiplier = self._multiplier(legs, fills, bought, value, traded)
-        bought = None if bought is None else bought * multiplier
+    def _agreeing(self, of_orders: list[list[Any]], of_trades: list[list[Any]]) -> list[str]:
+        """Returns, for each row, the finding on the fields that must be the same."""
+        pairs, found = self._pairs, [AGREES] * len(self._pairs.legs)
+        for name in reversed(_DIFFERS):  # the first that differs is the finding
+            place = _PLACES[name]
+            columns = zip(
+                _of(pairs.legs, pairs.sides.likenesses(name), SAME),
+                _of(pairs.fills, pairs.sides.likenesses(name, part=1), SAME),
+                of_orders[place],
+                of_trades[place],
+                strict=True,
+            )
+            for row, (likeness, of_fills, leg, fill) in enumerate(columns):
+                if leg != fill or likeness != SAME or of_fills != SAME:
+                    missing = (likeness | of_fills) & SOME_MISSING
+                    found[row] = VALUE_MISSING if missing else _DIFFERS[name]
+        return found
+
+    def _compared(
+        self,
+        leg: int,
+        fill: int,
+        filled: int | None,
+        bought: int | None,
+        traded: int | None,
+        value: int | None,
+        agreeing: str,
+    ) -> tuple[Any, ...]:
+        """Returns the finding, and the columns of a row from the quantities on."""
+        scale, unit = self._scale, self._unit
+        multiplier, prices_agree = 1, False
+        if value is not None:
+            value *= unit
+        if fill >= 0 and bought is not None and value is not None and traded is not None:
+            prices_agree = self._prices_agree(bought, value, traded)
+            if not prices_agree:
+                lots = {int(lot) for lot in self._lot_sizes(leg) | self._lot_sizes(~fill)}
+                lot = lots.pop() if len(lots) == 1 else 1
+                if self._prices_agree(bought * lot, value, traded * lot):
+                    multiplier, prices_agree = lot, True
+            bought *= multiplier
+        if leg < 0:
+            finding = NO_ORDER if len(self._pairs.orders) else ORDERS_EMPTY
+        elif filled is None or traded is None:
+            finding = VALUE_MISSING
+        elif fill < 0:
+            finding = NO_TRADES if filled else AGREES
+        elif agreeing != AGREES:
+            finding = agreeing
+        elif filled != traded * unit:
+            finding = QUANTITY
+        elif bought is None or value is None:
+            finding = VALUE_MISSING
+        else:
+            finding = AGREES if prices_agree else PRICE
         return (
-            *(source[name][first] for name in ABOUT),
-            self._finding(legs, fills, filled, bought, traded, value, multiplier),
-            len(legs),
-            len(fills),
-            filled if filled is None or isinstance(filled, int) else float(filled),
+            finding,
+            filled if filled is None else filled / unit if filled % unit else filled // unit,
             traded,
-            _average(bought, filled, self._scale * multiplier),
-            _average(value, traded, self._scale * multiplier),
-            None if bought is None else float(bought / self._scale),
-            None if value is None else value / self._scale,
+            bought * unit / (scale * multiplier * filled)
+            if bought is not None and filled
+            else None,
+            value / (scale * multiplier * traded) if value is not None and traded else None,
+            None if bought is None else bought / scale,
+            None if value is None else value / scale,
             multiplier,
         )
 
-    def _sum_legs(self, legs: list[int]) -> tuple[Any, Any]:
-        """Returns filled quantity and value; a leg without a fill needs no price."""
-        quantities = [_exact(self._filled[row]) for row in legs]
-        values: list[Any] = []
-        for row, quantity in zip(legs, quantities, strict=True):
-            average = self._averages[row]
-            if quantity is None or (quantity and average is None):
-                values.append(None)
-            else:
-                values.append(quantity * (average or 0))
-        return _sum(quantities), _sum(values)
+    def _prices_agree(self, bought: int, value: int, shares: int) -> bool:
+        difference = abs(bought - value) * self._per
+        return difference <= self._allowed * shares
 
-    def _multiplier(
-        self, legs: list[int], fills: list[int], bought: Any, value: Any, traded: int
-    ) -> int:
-        """Returns the lot size if the values agree with it and not without it, otherwise 1."""
-        lots = {self._order_lots[row] for row in legs} | {self._trade_lots[row] for row in fills}
-        known = [int(lot) for lot in lots if lot]
-        for multiplier in (1, *known) if len(known) == 1 else (1,):
-            if self._prices_agree(bought * multiplier, value, traded * multiplier):
-                return multiplier
-        return 1
-
-    def _prices_agree(self, bought: Any, value: Any, shares: int) -> bool:
-        return bool(abs(bought - value) <= self._tolerance * shares)
-
-    def _finding(
-        self,
-        legs: list[int],
-        fills: list[int],
-        filled: Any,
-        bought: Any,
-        traded: Any,
-        value: Any,
-        multiplier: int,
-    ) -> str:
-        if not legs:
-            return NO_ORDER if self._filled else ORDERS_EMPTY
-        if filled is None or traded is None:
-            return VALUE_MISSING
-        if not fills:
-            return NO_TRADES if filled else AGREES
-        for name, finding in _DIFFERS.items():
-            found = {self._of_orders[name][row] for row in legs}
-            found |= {self._of_trades[name][row] for row in fills}
-            if None in found:
-                return VALUE_MISSING
-            if len(found) > 1:
-                return finding
-        if filled != traded:
-            return QUANTITY
-        if bought is None or value is None:
-            return VALUE_MISSING
-        return AGREES if self._prices_agree(bought, value, traded * multiplier) else PRICE
+    def _lot_sizes(self, side: int) -> set[float]:
+        """Returns the lot sizes of a side of an order; that of its trades is given as ``~side``."""
+        if self._lots is None:
+            self._lots = {}
+            pairs = self._pairs
+            for part, rows in enumerate((pairs.orders, pairs.trades)):
+                numbers = pairs.sides.numbers(part)
+                for number, lot in zip(numbers, rows.column("lot_size"), strict=True):
+                    if lot:
+                        self._lots.setdefault(~number if part else number, set()).add(lot)
+        return self._lots.get(side, set())
 
 
-def _units_or_none(values: Sequence[float | None], decimals: int) -> list[int | None]:
-    units = iter(in_units([value for value in values if value is not None], decimals))
-    return [None if value is None else next(units) for value in values]
+def _of(sides: list[int], column: list[Any], missing: Any) -> list[Any]:
+    """Returns the values of the sides, where -1 has the value ``missing``."""
+    return [missing if side < 0 else column[side] for side in sides]
 
 
-def _exact(quantity: float | None) -> int | Fraction | None:
-    if quantity is None:
-        return None
-    return int(quantity) if quantity.is_integer() else Fraction(repr(quantity))
-
-
-def _sum(values: list[Any]) -> Any:
-    """Returns the sum, or None if a value is missing."""
-    return None if None in values else sum(values)
-
-
-def _average(value: Any, quantity: Any, scale: int) -> float | None:
-    return float(value / (scale * quantity)) if value is not None and quantity else None
+_ENTERED, _ENTERED_DAY = ORDER_FIELDS[1], ORDER_KEY[1]
+_PLACES = {name: place for place, name in enumerate([*ORDER_FIELDS, *ABOUT])}

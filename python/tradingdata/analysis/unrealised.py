@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, fields
+from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DataWarning
+from ..table.rows import declared
 from .exact_sums import exact_sum
-from .fifo import LONG
-from .opening_lots import read_lots
-from .pnl import RealisedPnl
+from .keys import APART, KEY, KEYED, LEAD, Holding, Key, Keyed
+from .lots import LONG, read_lots
 from .position import Positions
 from .prices import PriceLookup
+from .realised import RealisedPnl
 from .result_table import ResultTable
-from .security_key import APART, KEY, LEAD, Keyed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .opening_lots import GivenLots
+    from .lots import GivenLots
     from .prices import Prices
 
 _NAMED = 3  # securities that a warning names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared
 class Unrealised(Keyed):
     """Market value of one client's open quantity of a security and product; see also ``Keyed``.
 
@@ -39,7 +39,11 @@ class Unrealised(Keyed):
             price.
         unrealised: ``market_value - value``, before charges; ``None`` without a price.
         multiplier: 1, or the lot size where values count a contract as a lot of shares.
+        kind: ``shares``, ``future`` or ``option``.
+        expiry_date: Expiry date of a contract; ``None`` for shares.
     """
+
+    __slots__ = ()
 
     quantity: int
     value: float
@@ -48,22 +52,46 @@ class Unrealised(Keyed):
     market_value: float | None
     unrealised: float | None
     multiplier: int
+    kind: str
+    expiry_date: date | None
 
 
-class Exposure(NamedTuple):
-    """Market values added up, in the currency of the prices.
+@declared
+class Exposure:
+    """Market values of one kind, underlying and expiry, in the currency of the prices.
+
+    The market value of shares, the notional value of futures and the premium of options are
+    different things, so no row adds them. A bought put is ``bought``, though it gains when its
+    underlying falls.
 
     Attributes:
-        long: Sum of the long rows.
-        short: Sum of the short rows, which is negative.
-        gross: ``long - short``.
-        net: ``long + short``.
+        kind: ``shares``, ``future`` or ``option``.
+        symbol: Underlying, or the symbol of the shares.
+        expiry_date: Expiry date of the contracts; ``None`` for shares.
+        bought: Sum of the market values of what was bought and is still held.
+        sold: Sum of those of what was sold and is not bought back, which is negative.
+        net: ``bought + sold``.
     """
 
-    long: float
-    short: float
-    gross: float
+    __slots__ = ()
+
+    kind: str
+    symbol: str | None
+    expiry_date: date | None
+    bought: float
+    sold: float
     net: float
+
+
+class Exposures(ResultTable[Exposure]):
+    """What is open at the caller's prices: one row for each kind, underlying and expiry."""
+
+    __slots__ = ()
+    _row = Exposure
+    _lead = ("symbol", "kind")
+    _apart = ("kind", "expiry_date")
+    _key_columns = ("net", "bought", "sold")
+    _size = "net"
 
 
 class UnrealisedPnl(ResultTable[Unrealised]):
@@ -74,27 +102,36 @@ class UnrealisedPnl(ResultTable[Unrealised]):
     _lead = LEAD
     _apart = APART
     _key_columns = ("unrealised", "quantity", "average", "price", "market_value")
-    _summed = ("unrealised", "market_value")
+    _summed = ("unrealised",)
     _size = "unrealised"
 
     @property
     def unrealised(self) -> float:
         """Sum over the rows that have a price, before charges."""
-        return exact_sum(self._columns["unrealised"])
+        return self._sum("unrealised")
 
     @property
-    def exposure(self) -> Exposure:
-        """Long, short, gross and net market value of the rows that have a price."""
-        values = [value for value in self._columns["market_value"] if value is not None]
-        long = [value for value in values if value > 0]
-        short = [value for value in values if value < 0]
-        gross = exact_sum([*long, *(-value for value in short)])
-        return Exposure(exact_sum(long), exact_sum(short), gross, exact_sum(values))
+    def exposure(self) -> Exposures:
+        """Market values by kind, underlying and expiry, of the rows that have a price."""
+        found: dict[tuple[Any, ...], list[float]] = {}
+        for row in self:
+            if row.market_value is not None:
+                key = row.kind, row.symbol, row.expiry_date
+                found.setdefault(key, []).append(row.market_value)
+        return Exposures._of(
+            (
+                *key,
+                exact_sum([value for value in values if value > 0]),
+                exact_sum([value for value in values if value < 0]),
+                exact_sum(values),
+            )
+            for key, values in found.items()
+        )
 
     @property
-    def unpriced(self) -> list[Unrealised]:
+    def unpriced(self) -> UnrealisedPnl:
         """The rows without a price, which are in no sum."""
-        return [row for row in self if row.market_value is None]
+        return self.filter(market_value=None)
 
     def _heading(self) -> str:
         from ..display.plain_table import group
@@ -121,7 +158,8 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
             or a function that takes a row with these fields. A missing price is ``None`` or NaN.
 
     Returns:
-        One row for each key with an open quantity, with the sums ``unrealised`` and ``exposure``.
+        One row for each key with an open quantity, with the sum ``unrealised`` and the table
+        ``exposure``.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -155,6 +193,8 @@ class Open(NamedTuple):
     quantity: int
     value: Fraction
     multiplier: int
+    kind: str
+    expiry_date: date | None
 
 
 def open_quantities(lots: Any) -> Iterable[Open]:
@@ -171,33 +211,37 @@ def _of_positions(positions: Positions) -> Iterator[Open]:
         if net < 0:
             side = row.sell_quantity, row.sell_value
         if net:
-            yield Open(row, net, Fraction(repr(side[1])) * net / side[0], row.multiplier)
+            value = Fraction(repr(side[1])) * net / side[0]
+            yield Open(row, net, value, row.multiplier, row.kind, row.expiry_date)
 
 
 def _of_lots(lots: Any) -> Iterator[Open]:
-    found: dict[tuple[str, ...], Open] = {}
+    found: dict[Key, Open] = {}
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
         multiplier = lot.multiplier or 1
-        key = Keyed(**dict(zip(KEY, lot.key, strict=True)), **lot.names._asdict())
-        before = found.get(lot.key, Open(key, 0, Fraction(0), multiplier))
+        row = Holding(**{name: getattr(lot, name) for name in KEYED})
+        key = tuple(getattr(lot, name) for name in KEY)
+        contract = (lot.kind, lot.expiry_date)
+        before = found.get(key, Open(row, 0, Fraction(0), multiplier, *contract))
         if before.multiplier != multiplier:
             raise ValueError(
-                f"lots of security_id {key.security_id!r} have the multipliers {before.multiplier} "
+                f"lots of security_id {lot.security_id!r} have the multipliers {before.multiplier} "
                 f"and {multiplier}: convert their quantities"
             )
         value = before.value + sign * Fraction(repr(lot.value))
-        found[lot.key] = Open(key, before.quantity + sign * lot.quantity, value, multiplier)
+        quantity = before.quantity + sign * lot.quantity
+        found[key] = Open(row, quantity, value, multiplier, *contract)
     yield from found.values()
 
 
 def _valued(found: Iterable[Open], price_of: PriceLookup) -> Iterator[tuple[Any, ...]]:
-    for key, quantity, value, multiplier in found:
+    for key, quantity, value, multiplier, kind, expiry in found:
         shares = quantity * multiplier
         price = price_of(key) if shares else Fraction(0)  # equal lots of both sides need none
         market = None if price is None else price * shares
         yield (
-            *(getattr(key, field.name) for field in fields(Keyed)),
+            *(getattr(key, name) for name in KEYED),
             quantity,
             float(value),
             float(value / shares) if shares else None,
@@ -205,4 +249,6 @@ def _valued(found: Iterable[Open], price_of: PriceLookup) -> Iterator[tuple[Any,
             None if market is None else float(market),
             None if market is None else float(market - value),
             multiplier,
+            kind,
+            expiry,
         )

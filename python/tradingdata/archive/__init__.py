@@ -1,18 +1,27 @@
-"""An archive of books in one SQLite file, because the service clears its order book daily.
+"""An archive of books in Delta Lake tables, because the service clears its order book daily.
 
-Each row of a response is stored as the JSON that was sent, under a key: account, client, day,
-exchange, segment, number, leg (of a trade: its order number), and how often that key occurred
-before in the same response. A row with a known key is the same record; if its content differs, it
-is another state of that record, and all states are kept. Every fetch is logged, failures included,
-so that "no trades" and "not fetched" can be distinguished.
+Every response and failure is logged, so that "no trades" and "never fetched" can be distinguished.
 """
 
 from __future__ import annotations
 
-from .archive import Archive
-from .coverage import MissingDay
-from .fetch_log import ArchiveFetch, Fetched
-from .history import OrderState
-from .query import QueryResult
+from .._util.optional_imports import require
 
-__all__ = ["Archive", "ArchiveFetch", "Fetched", "MissingDay", "OrderState", "QueryResult"]
+for _library in ("deltalake", "duckdb"):
+    require(_library, "archive", "an archive")
+
+from .archive import Archive, Fetched, FetchedAccounts  # noqa: E402
+from .coverage import MissingDay  # noqa: E402
+from .ingest import ArchiveFetch  # noqa: E402
+from .reading import OrderState  # noqa: E402
+from .sql import QueryResult  # noqa: E402
+
+__all__ = [
+    "Archive",
+    "ArchiveFetch",
+    "Fetched",
+    "FetchedAccounts",
+    "MissingDay",
+    "OrderState",
+    "QueryResult",
+]

@@ -1,62 +1,106 @@
-"""The public class ``Archive``: validates arguments and delegates to the modules beside it."""
+"""The public class ``Archive``: opens an archive, writes to it, reads it and maintains it."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
-from contextlib import contextmanager
-from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from .._util import validate
-from .._util.time_zones import zone_as_text, zone_from
-from .._util.validate import flag, seconds, text
-from . import checksums, coverage, database, fetch_log, ingest
-from .days import days_of
-from .fetch import fetch_books, fetch_books_async
-from .history import read_history
-from .query import run
-from .query_days import missing_from
-from .read import book_of, read_rows
-from .record_key import BOOKS
-from .writer import Writer
+from .._util.time_zones import zone_as_text, zone_from, zone_of_text
+from .._util.validate import count, flag, seconds, text
+from ..client.progress_bar import progress_bar
+from ..errors import ArchiveError, ConfigurationError, TradingDataError
+from . import coverage, sql
+from .delta import NAMES, Span, Store, explained
+from .ingest import KINDS, ArchiveFetch, Ingest, Received
+from .ingest import create as create_tables
+from .reading import ArchiveReading
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Iterator
-    from datetime import time, tzinfo
-    from typing import Self
+    from collections.abc import Sequence
+    from datetime import tzinfo
 
-    from ..books.book import OrderBook, TradeBook
-    from ..client.async_client import AsyncClient
+    from ..client.aio import AsyncClient
     from ..client.client import Client
-    from .days import Day
-    from .history import OrderState
-    from .query import Parameters, QueryResult
-    from .record_key import AnyBook
+    from .coverage import Day
+    from .ingest import AnyBook
+
+# The order book comes first, because the service clears it after the session.
+_CALLS = {"orders": "order_book", "trades": "trade_book"}
+_NOTE = "and another book failed too: {}"
 
 
-class Archive:
-    """Order books and trade books of any days and accounts in one SQLite file.
+class Fetched(NamedTuple):
+    """The log entries that `Archive.fetch` wrote for one account.
 
-    Only its owner may read the file. Threads and programs can share it: one writes at a time, while
-    the others read the last committed state. No connection remains open between calls, so an
-    archive needs no closing, can be pickled and survives a fork. Checksums verify every read, so a
-    damaged file raises an error and never returns a book with fewer rows.
+    Attributes:
+        orders: Entry of the order book.
+        trades: Entry of the trade book.
+    """
+
+    orders: ArchiveFetch
+    trades: ArchiveFetch
+
+
+@dataclass(frozen=True)
+class FetchedAccounts:
+    """The result of fetching several accounts.
+
+    Attributes:
+        fetched: The log entries by account.
+        errors: The first error of each account of which a book could not be fetched.
+    """
+
+    fetched: dict[str, Fetched]
+    errors: dict[str, Exception]
+
+    def raise_errors(self) -> None:
+        """Raises the errors, if any: one as it is, several as an ``ExceptionGroup``."""
+        errors = list(self.errors.values())
+        if len(errors) == 1:
+            raise errors[0]
+        if errors:
+            raise ExceptionGroup(f"{len(errors)} accounts failed", errors)
+
+
+class Archive(ArchiveReading):
+    """Order books and trade books of any days and accounts in a folder of Delta Lake tables.
+
+    Any engine that reads Delta Lake or Parquet can read the folder. Threads, processes and, through
+    object storage, machines may write at the same time. Only its owner may read a local folder. No
+    file remains open between calls, so an archive needs no closing and can be pickled.
+
+    A trade belongs to the day of its ``exch_trade_time``. An order belongs to each day whose order
+    book showed it, and has the state of that day. A response received before ``day_start`` belongs
+    to the day before.
 
     Args:
-        path: The file. While it is in use, SQLite keeps ``-wal`` and ``-shm`` files beside it.
-        tz: The time zone that determines the day of an empty response. It is fixed when the file is
-            created.
+        path: The folder, or an address such as ``s3://bucket/books``.
+        tz: The time zone of the days. It is fixed when the archive is created; the one of an
+            existing archive if None, and ``Asia/Kolkata`` for a new one.
+        day_start: When a day begins; fixed when the archive is created, ``06:00`` if None.
+        holidays: Weekdays on which the exchanges were closed, which are never missing.
         keep_personal_data: Whether to store and return account numbers (PAN) instead of masking
-            them.
-        create: Whether to create the archive if the file does not exist or is empty.
-        timeout: Seconds to wait while another program writes.
+            them. It is fixed when the archive is created.
+        create: Whether to create the archive if it does not exist.
+        timeout: Seconds to wait while other programs write.
+        storage_options: Options of the object storage, as deltalake takes them; credentials are
+            also read from the environment.
 
     Raises:
-        ArchiveError: The file cannot be used; every other call may raise it too.
+        ArchiveError: The folder cannot be used; every other call may raise it too.
+        ImportError: The extra ``tradingdata[archive]`` is not installed.
 
     Example:
-        >>> archive = td.Archive("books.sqlite")
+        >>> archive = td.Archive("books")
         >>> archive.fetch(client)
         >>> archive.trades("2026-11-16", "2026-11-20").to_pandas()
     """
@@ -65,68 +109,251 @@ class Archive:
         self,
         path: str | os.PathLike[str],
         *,
-        tz: str | tzinfo = "Asia/Kolkata",
+        tz: str | tzinfo | None = None,
+        day_start: time | str | None = None,
+        holidays: Iterable[Day] = (),
         keep_personal_data: bool = False,
         create: bool = True,
-        timeout: float = 10.0,
+        timeout: float = 30.0,
+        storage_options: dict[str, str] | None = None,
     ) -> None:
-        self._path = os.path.abspath(validate.path("path", path))
-        zone = zone_from(tz)
-        name = zone_as_text(zone)
-        if zone is None or name is None:
-            raise TypeError("tz must be the name of a zone, as 'Asia/Kolkata', or a tzinfo")
-        self._zone = zone
-        self._keep = flag("keep_personal_data", keep_personal_data)
-        self._writer = Writer(self._path, zone, self._keep, seconds("timeout", timeout))
-        self._checked: object = None  # the version of the file that was checked completely
-        database.prepare(self._path, name, self._writer.timeout, create=flag("create", create))
+        place = text("path", validate.path("path", path))  # deltalake takes UTF-8
+        root = place if "://" in place else os.path.abspath(place)
+        self._store = Store(root, storage_options, seconds("timeout", timeout))
+        if isinstance(holidays, str):
+            raise TypeError(f"holidays is a list of days; use [{holidays!r}]")
+        self._holidays = frozenset(coverage.day_of("holidays", day) for day in holidays)
+        begin = None if day_start is None else coverage.time_of("day_start", day_start)
+        given: dict[str, Any] = {
+            "tz": zone_as_text(zone_from(tz)),
+            "day_start": begin and begin.isoformat("minutes"),
+            "keep_personal_data": flag("keep_personal_data", keep_personal_data),
+        }
+        if not self._store.exists():
+            self._check_new(create=flag("create", create))
+            made: dict[str, Any] = {"tz": "Asia/Kolkata", "day_start": "06:00"}
+            made |= {name: value for name, value in given.items() if value is not None}
+            create_tables(self._store, {"tradingdata": 1, **made})
+        known = self._settings()
+        for name, value in given.items():
+            if value is not None and value != known[name]:
+                raise ArchiveError(
+                    f"{root} was created with {name}={known[name]!r}, which cannot change: pass "
+                    f"that, or use another path",
+                    file=root,
+                )
+        zone = cast("tzinfo", zone_of_text(known["tz"]))
+        begin = time.fromisoformat(known["day_start"])
+        self._ingest = Ingest(self._store, zone, begin, keep_personal_data)
 
-    # -- writing --
+    def _check_new(self, *, create: bool) -> None:
+        """Raises ArchiveError unless the folder may become an archive."""
+        root = self._store.root
+        problem = ""
+        if not create:
+            problem = (
+                f"there is no archive at {root}: check the path, restore a backup, or create one "
+                "with `create=True` or `tradingdata archive fetch`"
+            )
+        elif not self._store.is_remote and os.path.lexists(root):
+            if not os.path.isdir(root):
+                problem = f"{root} is a file, not the folder of an archive"
+            else:
+                with explained(root):
+                    strange = sorted(set(os.listdir(root)) - set(NAMES))
+                if strange:
+                    problem = (
+                        f"{root} is a folder with other files ({strange[0]}): choose another path, "
+                        "or restore a backup"
+                    )
+        if problem:
+            raise ArchiveError(problem, file=root)
 
-    def fetch(self, client: Client, *, timeout: float | None = None) -> fetch_log.Fetched:
-        """Fetches the order book and the trade book, and stores each in one transaction.
+    def _settings(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(self._store.description())
+            version = found["tradingdata"]
+        except (ValueError, KeyError, TypeError):
+            version = None
+        if version != 1:
+            why = "is not an archive of tradingdata: choose another path"
+            later = "was written by a later version of tradingdata: update the package"
+            raise ArchiveError(f"{self.path} {later if version else why}", file=self.path)
+        return found
 
-        Both are fetched even if one fails; the failure is logged (see `fetches`), and the first
-        error is raised afterwards. When this returns, the books are on the disk. They are stored
-        under ``client.account``.
+    def __repr__(self) -> str:
+        return f"<Archive {self.path}, time zone {zone_as_text(self.tz)}>"
+
+    @overload
+    def fetch(
+        self,
+        client: Client,
+        *,
+        timeout: float | None = None,
+        concurrency: int = 8,
+        progress: bool = False,
+    ) -> Fetched: ...
+    @overload
+    def fetch(
+        self,
+        client: Iterable[Client],
+        *,
+        timeout: float | None = None,
+        concurrency: int = 8,
+        progress: bool = False,
+    ) -> FetchedAccounts: ...
+    def fetch(
+        self,
+        client: Client | Iterable[Client],
+        *,
+        timeout: float | None = None,
+        concurrency: int = 8,
+        progress: bool = False,
+    ) -> Fetched | FetchedAccounts:
+        """Fetches the order book and the trade book, and stores both in one commit.
+
+        Both are fetched even if one fails; the failure is logged (see `fetches`), and for one
+        client the first error is raised afterwards. When this returns, the books are on the disk.
+        They are stored under ``client.account``.
 
         Args:
-            client: The client to fetch with.
-            timeout: Seconds for each of the two calls; the client's own timeout if None.
+            client: The client to fetch with, or a list of clients with different accounts, which
+                are fetched concurrently and stored in one commit.
+            timeout: Seconds for each call; the client's own timeout if None.
+            concurrency: Maximum number of clients that fetch at a time.
+            progress: Whether to show a progress bar (tqdm).
 
         Returns:
-            The log entries of both books.
+            ``Fetched``, the log entries of both books; for a list of clients, ``FetchedAccounts``
+            with these by account, and the errors.
 
         Raises:
-            ArchiveError: The file cannot be written, which is checked before any request, or a
-                response could not be stored; ``error.book`` is then that book, so that it can be
+            ArchiveError: The archive cannot be written, which is checked before any request, or the
+                responses could not be stored; ``error.books`` then has them, so that they can be
                 saved elsewhere.
-            ConfigurationError: The client has no account label although all accounts in the archive
-                have one, so records might be duplicated.
+            ConfigurationError: A client has no account label although other accounts have one, or
+                two have the same.
             TradingDataError: A request failed.
         """
-        return fetch_books(self._writer, client, timeout)
+        several = isinstance(client, Iterable)
+        clients: list[Any] = list(cast("Iterable[Any]", client)) if several else [client]
+        if any(iscoroutinefunction(getattr(each, "trade_book", None)) for each in clients):
+            raise TypeError("fetch takes a Client: with an AsyncClient, await fetch_async()")
+        workers = count("concurrency", concurrency)
+        self._check(clients)
+        with (
+            closing(
+                progress_bar(
+                    "fetch", "accounts", enabled=flag("progress", progress), total=len(clients)
+                )
+            ) as bar,
+            ThreadPoolExecutor(workers, "tradingdata-archive") as threads,
+        ):
 
+            def both(each: Any) -> list[Received]:
+                found = [_call(each, name, timeout) for name in _CALLS]
+                bar.update(1)
+                return found
+
+            # One client is called on the caller's thread, so that Ctrl-C ends the call.
+            received = list(threads.map(both, clients)) if several else [both(client)]
+        return self._stored(received, several=several)
+
+    @overload
     async def fetch_async(
         self, client: AsyncClient, *, timeout: float | None = None
-    ) -> fetch_log.Fetched:
+    ) -> Fetched: ...
+    @overload
+    async def fetch_async(
+        self, client: Iterable[AsyncClient], *, timeout: float | None = None
+    ) -> FetchedAccounts: ...
+    async def fetch_async(
+        self, client: AsyncClient | Iterable[AsyncClient], *, timeout: float | None = None
+    ) -> Fetched | FetchedAccounts:
         """Same as `fetch` for an ``AsyncClient``, without blocking the event loop."""
-        return await fetch_books_async(self._writer, client, timeout)
+        several = isinstance(client, Iterable)
+        clients: list[Any] = list(cast("Iterable[Any]", client)) if several else [client]
+        if not all(iscoroutinefunction(getattr(each, "trade_book", None)) for each in clients):
+            raise TypeError("fetch_async takes an AsyncClient: with a Client, archive.fetch()")
+        await asyncio.to_thread(self._check, clients)
+
+        async def both(each: Any) -> list[Received]:
+            return [await _call_async(each, name, timeout) for name in _CALLS]
+
+        received = await asyncio.gather(*map(both, clients))
+        return await asyncio.to_thread(self._stored, received, several=several)
+
+    def _check(self, clients: Sequence[Any]) -> None:
+        """Raises, before any request, if the responses could not be stored correctly."""
+        self._store.check_writable()
+        labels = [client.account or "" for client in clients]
+        twice = next((label for label in labels if labels.count(label) > 1), None)
+        if twice is not None:
+            raise ConfigurationError(
+                f"several clients have the account label {twice!r}: give each its own `account`"
+            )
+        self._check_label("" in labels, "a client has no account label", set(labels))
+
+    def _check_label(self, unlabelled: bool, problem: str, others: set[str]) -> None:
+        if not unlabelled:
+            return
+        known = set(self._expected())
+        labels = sorted((known | others) - {""})
+        if labels and "" not in known:
+            raise ConfigurationError(
+                f"{problem}, but other accounts in this archive have one ({', '.join(labels[:3])}):"
+                " pass `account`, otherwise records may be duplicated"
+            )
+
+    def _stored(
+        self, received: Sequence[Sequence[Received]], *, several: bool
+    ) -> Fetched | FetchedAccounts:
+        """Stores what was received from each client; raises the error of a single one."""
+        each = [one for both in received for one in both]
+        failures = {id(one): one.error for one in each if one.error is not None}
+        try:
+            entries = iter(self._ingest.store_all(each)) if each else iter(())
+        except ArchiveError as error:
+            error.books = tuple(one.book for one in each if one.book is not None)
+            for failure in failures.values():
+                error.add_note(_NOTE.format(failure))
+            if not error.books and failures:
+                first = next(iter(failures.values()))
+                first.add_note(f"and the archive could not log it: {error}")
+                raise first from None
+            raise
+        fetched: dict[str, Fetched] = {}
+        errors: dict[str, Exception] = {}
+        for both in received:
+            label = both[0].account
+            result = Fetched(**{one.name: next(entries) for one in both})
+            failed = [one.error for one in both if one.error is not None]
+            if failed:
+                errors[label] = failed[0]
+                for other in failed[1:]:
+                    failed[0].add_note(_NOTE.format(other))
+            else:
+                fetched[label] = result
+        if several:
+            return FetchedAccounts(fetched, errors)
+        for failure in errors.values():
+            raise failure
+        return next(iter(fetched.values()))
 
     def add(
         self, book: AnyBook, *, account: str | None = None, at: datetime | None = None
-    ) -> fetch_log.ArchiveFetch:
+    ) -> ArchiveFetch:
         """Adds a book, such as one from ``load`` or ``from_json``.
 
         Books may be added in any order and more than once. A book that is not one complete response
-        (a slice, a concatenation or a constructed one) adds its rows, but does not count as a fetch
-        of its day.
+        (a slice, a concatenation or a constructed one) adds its rows, but covers no day.
 
         Args:
             book: A ``TradeBook`` or an ``OrderBook``.
             account: The label of its account, if its response has none; ``""`` for no label.
             at: When it was received, an aware time, if its response has no time. Without either,
-                its rows never replace those of a response with a time.
+                its rows never replace those of a response with a time, orders belong to the day on
+                which they were entered, and an order book covers no day.
 
         Returns:
             The log entry. Adding a response again changes nothing and returns the existing entry
@@ -138,246 +365,106 @@ class Archive:
                 labelled accounts: without a label, records may be duplicated.
             ArchiveError: The book could not be stored.
         """
-        account, at = ingest.origin_of(book, account, at, self._writer.known_accounts)
-        return self._writer.file(book, account, "add", at)
+        name = next((name for name, kind in KINDS.items() if isinstance(book, kind)), None)
+        if name is None:
+            raise TypeError(
+                f"an archive keeps a TradeBook or an OrderBook, not {type(book).__name__}"
+            )
+        response = book.response
+        if at is None:
+            at = response.received_at if response is not None else None
+        elif not isinstance(at, datetime):
+            raise TypeError(f"at must be an aware time (with a zone), not {at!r}")
+        elif at.tzinfo is None:
+            raise ValueError(f"at must be an aware time (with a zone), not {at!r}")
+        if account is None:
+            account = response.account if response is not None else None
+            self._check_label(not account, "the book has no account label", set())
+        label = text("account", account or "")
+        try:
+            return self._ingest.store_all([Received(name, label, "add", at, book)])[0]
+        except ArchiveError as error:
+            error.books = (book,)
+            raise
 
-    # -- reading --
-
-    def trades(
-        self,
-        start: Day | None = None,
-        end: Day | None = None,
-        *,
-        account: str | None = None,
-        missing_ok: bool = False,
-    ) -> TradeBook:
-        """Returns the trades of some days in their newest state, ordered by day and time.
-
-        Every weekday from ``start`` to ``end`` must have been fetched, for every account unless
-        ``account`` names one; see `missing`. Without ``start``, the days begin with the first one
-        in the archive; without both, everything in the archive is returned.
+    def retire(self, account: str, day: Day) -> None:
+        """Declares that an account is not expected after a day, so that it is not missing then.
 
         Args:
-            start: The first day, a date or text such as "2026-11-20".
-            end: The last day (inclusive); ``start`` if None.
-            account: The label of one account, ``""`` for the one without a label; all if None.
-            missing_ok: Whether days that were never fetched issue a ``DataWarning`` instead of
-                raising.
-
-        Raises:
-            ArchiveError: Days were never fetched (``error.missing`` lists them), or the file is
-                damaged.
-            ValueError: ``end`` is before ``start``, or a text is not a day.
+            account: Its label.
+            day: The last day on which it is expected.
         """
-        return cast("TradeBook", self._read("trades", start, end, account, missing_ok))
+        label = text("account", account)
+        known = self._expected()
+        if label not in known:
+            raise ValueError(f"the archive has no account {label!r}")
+        until = coverage.day_of("day", day)
+        self._ingest.mark("retire", label, min(known[label].since, until), until=until)
 
-    def orders(
-        self,
-        start: Day | None = None,
-        end: Day | None = None,
-        *,
-        account: str | None = None,
-        missing_ok: bool = False,
-    ) -> OrderBook:
-        """Returns the orders of some days in their newest state; arguments as for `trades`."""
-        return cast("OrderBook", self._read("orders", start, end, account, missing_ok))
+    def compact(self, *, keep_history: bool = True, progress: bool = False) -> int:
+        """Merges the files of each month into few, which makes reading many days faster.
 
-    def _read(
-        self,
-        name: str,
-        start: Day | None,
-        end: Day | None,
-        account: str | None,
-        missing_ok: bool,
-    ) -> AnyBook:
-        days, label, lenient = days_of(start, end), _label(account), flag("missing_ok", missing_ok)
-        with database.reading(self._path) as connection:
-            gaps = coverage.unfetched_days(connection, [name], days, label)
-            coverage.report(self._path, gaps, missing_ok=lenient, stacklevel=3)
-            rows = (json for _, json in read_rows(connection, name, days, label))
-            book: AnyBook = book_of(name, rows, keep=self._keep, stacklevel=3)
-        return book
-
-    def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
-        """Returns all known states of an order, each with the time when it was first seen.
-
-        If several records have this number (legs, days, accounts), their states follow each other.
-        ``row_no`` and ``ref_ltp`` change while an order does not, so they do not count as changes.
-
-        The first call verifies the entire file, which takes about 10 seconds per million records.
+        Run it monthly, or after many small writes; others may read and write meanwhile.
 
         Args:
-            order_no: The order's number.
-            account: The label of one account, ``""`` for the one without a label; all if None.
-
-        Returns:
-            The states; empty if the archive has no such order.
-        """
-        number, label = text("order_no", order_no), _label(account)
-        with self._reading_anything() as connection:
-            return read_history(connection, self._zone, number, label, keep=self._keep)
-
-    @contextmanager
-    def _reading_anything(self) -> Iterator[sqlite3.Connection]:
-        """Opens the file for reading; verifies all of it once for each version of the file."""
-        version = database.file_version(self._path)
-        with database.reading(self._path) as connection:
-            if version != self._checked:
-                checksums.check_all(connection)
-                fetch_log.read_all(connection, self._zone)
-                self._checked = version
-            yield connection
-
-    def fetches(self, *, account: str | None = None) -> list[fetch_log.ArchiveFetch]:
-        """Returns the log of all responses and failures, in the order in which they were written.
-
-        Args:
-            account: The label of one account, ``""`` for the one without a label; all if None.
-        """
-        label = _label(account)
-        with database.reading(self._path) as connection:
-            entries = fetch_log.read_all(connection, self._zone)
-        return [entry for entry in entries if label is None or (entry.account or "") == label]
-
-    @property
-    def accounts(self) -> tuple[str | None, ...]:
-        """The account labels in the log; ``None`` is for fetches without one."""
-        labels = {entry.account for entry in self.fetches()}
-        return tuple(sorted(labels, key=lambda label: label or ""))
-
-    def missing(
-        self,
-        start: Day,
-        end: Day,
-        *,
-        holidays: Iterable[Day] = (),
-        account: str | None = None,
-        after: time | str | None = None,
-    ) -> list[coverage.MissingDay]:
-        """Returns the weekdays (inclusive) on which a book was not fetched.
-
-        A complete response covers the day on which it was received; before 06:00, only if it is
-        empty or has rows of that day. A trade book also covers the days of its rows. An order book
-        covers only the last of them, because orders of earlier days are carried over. A fetched day
-        without trades or orders is not missing.
-
-        Args:
-            start: The first day, a date or text such as "2026-11-20".
-            end: The last day.
-            holidays: Days other than weekends on which the exchanges were closed.
-            account: The label of one account, ``""`` for the one without a label; every account in
-                the log if None.
-            after: A time of day in the archive's time zone, such as "15:30": responses received
-                earlier do not count for that day, because they may be incomplete.
-        """
-        if None in (start, end):
-            raise TypeError("start and end must be days: None would select thousands of years")
-        label = _label(account)
-        entries = self.fetches(account=label)
-        labels = {entry.account for entry in entries} or {label or None}
-        return coverage.missing_days(
-            entries,
-            days_of(start, end),
-            holidays,
-            sorted(labels, key=lambda label: label or ""),
-            coverage.time_of(after),
-        )
-
-    def sql(
-        self, query: str, parameters: Parameters = (), *, missing_ok: bool = False
-    ) -> QueryResult:
-        """Runs an SQL query over the views ``trades`` and ``orders``.
-
-        A view has one row for each record in its newest state: ``account``, ``day``, ``seen_at``
-        (UTC), every field with its type, and ``json``, the record as it was sent. Use
-        ``json_extract(json, '$.name')`` for undocumented fields. Times and dates are text. The
-        file's tables can be queried too. Account numbers are masked as in the books, also in the
-        table ``states``. Ctrl-C interrupts a long query.
-
-        Days that the query selects (by ``day =``, ``IN``, ``BETWEEN``, ``<`` or ``>``) must have
-        been fetched, as for `trades`.
-
-        The first call verifies the entire file, which takes about 10 seconds per million records.
-
-        Args:
-            query: One read-only statement.
-            parameters: Values for its placeholders, ``?`` or ``:name``.
-            missing_ok: Whether days may be missing, as for `trades`.
-
-        Raises:
-            ArchiveError: The query would write, days were never fetched, or the file is damaged.
-            sqlite3.Error: SQLite rejects the query.
-        """
-        lenient = flag("missing_ok", missing_ok)
-        statement = text("query", query)
-        with self._reading_anything() as connection:
-            gaps = missing_from(connection, statement, parameters)
-            coverage.report(self._path, gaps, missing_ok=lenient, stacklevel=2)
-            return run(connection, self._path, statement, parameters, personal=self._keep)
-
-    def export(
-        self,
-        folder: str | os.PathLike[str],
-        start: Day | None = None,
-        end: Day | None = None,
-        *,
-        missing_ok: bool = False,
-        progress: bool = False,
-    ) -> list[str]:
-        """Writes Parquet files by day, such as ``trades/day=2026-11-20/trades.parquet``.
-
-        Every file has the same columns, whatever the data: ``account``, the record's fields, and
-        ``extra``, the unknown fields as JSON text. A fetched day without rows has a file too. Each
-        file is replaced atomically, so readers see either the old one or the new one.
-
-        Args:
-            folder: The folder to write to; created if it does not exist.
-            start: The first day; ``start``, ``end`` and ``missing_ok`` are as in `trades`.
-            end: The last day (inclusive).
-            missing_ok: Whether days may be missing.
+            keep_history: Whether to keep the states of records that later responses superseded,
+                which `history` and ``order_states`` show. An archive that is fetched all day is a
+                fraction of the size without them.
             progress: Whether to show a progress bar (tqdm).
 
         Returns:
-            The paths of the files.
-
-        Raises:
-            ArchiveError: Days were never fetched, or the file is damaged.
-            ImportError: pyarrow is not installed, or tqdm for ``progress``.
+            By how many the number of files decreased.
         """
-        from .export import export
+        saved = 0
+        if not flag("keep_history", keep_history):
+            self._drop_history()
+        shown = flag("progress", progress)
+        with closing(progress_bar("compact", "tables", enabled=shown, total=len(NAMES))) as bar:
+            for name in NAMES:
+                saved += self._store.compact(name)
+                bar.update(1)
+        return saved
 
-        days, lenient = days_of(start, end), flag("missing_ok", missing_ok)
-        with database.reading(self._path) as connection:
-            gaps = coverage.unfetched_days(connection, sorted(BOOKS), days)
-            coverage.report(self._path, gaps, missing_ok=lenient, stacklevel=2)
-            place, bar = validate.path("folder", folder), flag("progress", progress)
-            return export(connection, place, days, keep=self._keep, progress=bar)
-
-    # -- the archive itself --
-
-    @property
-    def path(self) -> str:
-        """The path of the file."""
-        return self._path
-
-    @property
-    def tz(self) -> tzinfo:
-        """The time zone that determines the day of an empty response."""
-        return self._zone
-
-    def close(self) -> None:
-        """Does nothing, because no connection remains open between calls."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<Archive {self._path}, time zone {zone_as_text(self._zone)}>"
+    def _drop_history(self) -> None:
+        """Deletes superseded rows, after the log says so: a crash then leaves rows at worst."""
+        with closing(sql.connect()) as connection:
+            self._ingest.open_log(connection, Span())
+            found = connection.execute("""
+            WITH dropped AS (SELECT unnest(supersedes) FROM log_lines WHERE source = 'compact'),
+            dead AS (SELECT unnest(supersedes) FROM log_lines WHERE source <> 'compact')
+            SELECT book, strftime(day, '%Y-%m'), min(day), list(fetch_id) FROM log_lines
+            WHERE rows_in = fetch_id AND fetch_id IN (FROM dead) AND fetch_id NOT IN (FROM dropped)
+            GROUP BY ALL ORDER BY ALL""").fetchall()
+        for book, month, day, fetches in found:
+            self._ingest.mark("compact", "", day, supersedes=fetches)
+            ids = ", ".join(map(str, fetches))
+            self._store.delete(book, f"month = '{month}' AND fetch_id IN ({ids})")
 
 
-def _label(account: str | None) -> str | None:
-    """Validates a label. A label of another type would match nothing, as on an empty day."""
-    return None if account is None else text("account", account)
+def _call(client: Any, name: str, timeout: float | None) -> Received:
+    label = client.account or ""
+    try:
+        book = getattr(client, _CALLS[name])(timeout=timeout)
+    except Exception as error:
+        return _failure(name, label, error)
+    return _success(name, label, book)
+
+
+async def _call_async(client: Any, name: str, timeout: float | None) -> Received:
+    label = client.account or ""
+    try:
+        book = await getattr(client, _CALLS[name])(timeout=timeout)
+    except Exception as error:
+        return _failure(name, label, error)
+    return _success(name, label, book)
+
+
+def _failure(name: str, label: str, error: Exception) -> Received:
+    if isinstance(error, TradingDataError):
+        error.account = error.account or label or None
+    return Received(name, label, "fetch", datetime.now(UTC), error=error)
+
+
+def _success(name: str, label: str, book: AnyBook) -> Received:
+    at = book.response.received_at if book.response is not None else None
+    return Received(name, label, "fetch", at or datetime.now(UTC), book)

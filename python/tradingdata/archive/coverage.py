@@ -1,36 +1,28 @@
-"""Coverage of an archive: the days that were fetched, and those that are missing.
+"""Coverage of an archive: days as arguments, the days that were fetched, and those that were not.
 
-A complete response covers the day on which it was received and, for a trade book, the days of its
-rows. An order book covers only the last day of its rows, because orders of earlier days are carried
-over. Before 06:00 a response may still be the book of the previous day, so it covers its own day
-only if it has rows of that day or is empty. Saturdays and Sundays are never missing.
+A response covers days, and an account is expected on each weekday from its first line in the log
+until it is retired. Weekends count only if a fetch was tried and failed.
 """
 
 from __future__ import annotations
 
 import warnings
-from datetime import date, datetime, time
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ArchiveError, DataWarning
-from . import checksums, fetch_log
-from .days import ALL_DAYS, Days, day_of
-from .record_key import BOOKS
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from .days import Day
-    from .fetch_log import ArchiveFetch
+    Day = date | str
 
-_SATURDAY = 5
-_NIGHT_ENDS = time(6)
+BOOKS = ("orders", "trades")
 _MOST_LISTED = 8  # in a message
 
 
 class MissingDay(NamedTuple):
-    """A weekday for which a book was never fetched.
+    """A day on which a book was never fetched.
 
     Attributes:
         day: The day.
@@ -43,112 +35,174 @@ class MissingDay(NamedTuple):
     books: tuple[str, ...]
 
 
-def missing_days(
-    entries: Iterable[ArchiveFetch],
-    days: Days,
-    holidays: Iterable[Day],
-    accounts: Sequence[str | None],
-    after: time | None,
-) -> list[MissingDay]:
-    """Returns the weekdays that no complete response covers, for each of the accounts."""
-    closed = {day_of("holidays", day) for day in holidays}
-    covered = {
-        (entry.account, entry.book, day) for entry in entries for day in _covered(entry, after)
-    }
-    return [gap for gap in _gaps(days, accounts, sorted(BOOKS), covered) if gap.day not in closed]
+class Expected(NamedTuple):
+    """The days on which an account is expected, inclusive."""
+
+    account: str
+    since: date
+    until: date
 
 
-def fetched_days(
-    connection: sqlite3.Connection, book: str, days: Days, account: str | None = None
-) -> set[tuple[str, str]]:
-    """Returns the accounts and days of a book that complete responses cover."""
-    seals = checksums.read_days(connection, book, days, account)
-    return {key for key, seal in seals.items() if seal.fetched}
+def day_of(name: str, value: Day) -> date:
+    """Returns one day.
 
-
-def unfetched_days(
-    connection: sqlite3.Connection,
-    books: Sequence[str],
-    days: Days,
-    account: str | None = None,
-) -> list[MissingDay]:
-    """Returns the weekdays of some books that were never fetched, of one account or of all.
-
-    Of all days, none counts as missing. Days that are open at the start begin with the first one
-    that was fetched.
+    Raises:
+        TypeError: The value of the argument ``name`` is neither a date nor text.
+        ValueError: The text is not a date.
     """
-    if days == ALL_DAYS:
-        return []
-    accounts = (
-        [account or None] if account is not None else fetch_log.read_accounts(connection) or [None]
-    )
-    covered = {
-        (label or None, book, date.fromisoformat(day))
-        for book in books
-        for label, day in fetched_days(connection, book, days, account)
-    }
-    if days.first == date.min:
-        days = Days(min([days.last, *(day for _, _, day in covered)]), days.last)
-    return _gaps(days, accounts, books, covered)
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            raise ValueError(f"{name} must be a day such as '2026-11-20', not {value!r}") from None
+    if isinstance(value, datetime) or not isinstance(value, date):
+        raise TypeError(f"{name} must be a date or text such as '2026-11-20', not {value!r}")
+    return value
 
 
-def _gaps(
-    days: Days,
-    accounts: Sequence[str | None],
-    books: Sequence[str],
-    covered: Collection[tuple[str | None, str, date]],
+def days_of(start: Day | None, end: Day | None) -> tuple[date | None, date | None]:
+    """Returns the first and the last day of a range, None where it is open.
+
+    With ``start`` alone, the range is that day.
+
+    Raises:
+        ValueError: The end is before the start.
+    """
+    first = None if start is None else day_of("start", start)
+    last = first if end is None else day_of("end", end)
+    if first is not None and last is not None and last < first:
+        raise ValueError(f"the end ({last}) is before the start ({first})")
+    return first, last
+
+
+def time_of(name: str, value: time | str) -> time:
+    """Returns a time of day that was given as such or as text."""
+    if isinstance(value, str):
+        try:
+            value = time.fromisoformat(value)
+        except ValueError:
+            raise ValueError(f"{name} must be a time such as '15:30', not {value!r}") from None
+    if not isinstance(value, time):
+        raise TypeError(f"{name} must be a time or text such as '15:30', not {value!r}")
+    if value.tzinfo is not None:
+        raise ValueError(f"{name} must be a time in the archive's time zone, not {value!r}")
+    return value
+
+
+_EXPECTED = """
+SELECT account, min(since), CASE WHEN max(since) <= max(until) THEN max(until) ELSE $never END
+FROM stored_fetches WHERE since IS NOT NULL OR until IS NOT NULL
+GROUP BY account HAVING min(since) IS NOT NULL ORDER BY account
+"""
+
+
+def expected_accounts(connection: Any) -> dict[str, Expected]:
+    """Returns when each account is expected, from the lines that begin or end that.
+
+    A fetch after an account was retired ends its retirement.
+    """
+    found = connection.execute(_EXPECTED, {"never": date.max}).fetchall()
+    return {account: Expected(account, since, until) for account, since, until in found}
+
+
+_ANYBODY = "\0"  # all accounts, before the first one is expected
+
+
+def expected_between(
+    known: dict[str, Expected], first: date, last: date, account: str | None
+) -> list[Expected]:
+    """Returns the accounts to ask for in a range, one of them or all.
+
+    Before the first account is expected, a day must be covered for any of them.
+    """
+    if account is not None:
+        until = known[account].until if account in known else date.max
+        return [Expected(account, first, until)]
+    begin = min((each.since for each in known.values()), default=date.max)
+    early = min(last, begin - timedelta(1))
+    return [*([Expected(_ANYBODY, first, early)] if begin > first else []), *known.values()]
+
+
+_GAPS = """
+WITH expected AS (
+    SELECT e.* FROM (SELECT unnest($expected::STRUCT(account TEXT, since DATE, until DATE)[]) AS e)
+), books AS (
+    SELECT b.* FROM (SELECT unnest($books::STRUCT(book TEXT, since DATE)[]) AS b)
+), wanted AS (
+    SELECT e.account, b.book, d.day
+    FROM (SELECT unnest(generate_series(CAST($first AS TIMESTAMP), CAST($last AS TIMESTAMP),
+                                        INTERVAL 1 DAY))::DATE AS day) d
+    JOIN expected e ON d.day BETWEEN e.since AND e.until
+    JOIN books b ON d.day >= b.since
+    WHERE NOT list_contains($holidays::DATE[], d.day)
+), covered AS (
+    SELECT DISTINCT account, book, day FROM log_lines WHERE covers
+), lacking AS (
+    SELECT w.* FROM wanted w
+    ANTI JOIN (FROM covered UNION SELECT chr(0), book, day FROM covered) c
+        USING (account, book, day)
+)
+SELECT day, account, list(book ORDER BY book) FROM lacking l
+WHERE isodow(day) < 6 OR EXISTS (
+    SELECT 1 FROM log_lines f
+    WHERE f.error IS NOT NULL AND f.account = l.account AND f.book = l.book AND f.day = l.day)
+GROUP BY day, account ORDER BY day, account
+"""
+
+
+def find_gaps(
+    connection: Any,
+    expected: Sequence[Expected],
+    days: tuple[date, date],
+    books: dict[str, date],
+    holidays: Iterable[date],
 ) -> list[MissingDay]:
-    found = []
-    for day in days.each():
-        if is_weekend(day):
-            continue
-        for account in accounts:
-            lacking = tuple(book for book in books if (account, book, day) not in covered)
-            if lacking:
-                found.append(MissingDay(day, account, lacking))
-    return found
+    """Returns the days of some books that no response covers.
+
+    Args:
+        connection: A connection to DuckDB with ``log_lines``, those of the log for these days.
+        expected: The accounts and their days.
+        days: The first and the last day.
+        books: The names of the books, each with the first day to check.
+        holidays: Days on which the exchanges were closed.
+    """
+    values = {
+        "first": days[0],
+        "last": days[1],
+        "holidays": sorted(holidays),
+        "expected": [each._asdict() for each in expected],
+        "books": [{"book": name, "since": since} for name, since in books.items()],
+    }
+    found = connection.execute(_GAPS, values).fetchall()
+    return [
+        MissingDay(day, account.strip(_ANYBODY) or None, tuple(lacking))
+        for day, account, lacking in found
+    ]
 
 
-def is_weekend(day: date) -> bool:
-    """Returns whether the exchanges are closed on that day of the week."""
-    return day.weekday() >= _SATURDAY
-
-
-def complete_days(entry: ArchiveFetch) -> set[date]:
-    """Returns the days that a log entry covers."""
-    if not (entry.whole and entry.ok):
-        return set()
-    days = set(entry.days)
-    if entry.book == "orders":
-        begun = {day for day in days if entry.at is None or day <= entry.at.date()}
-        days = {max(begun or days)} if days else days
-    if entry.at is not None and entry.at.time() >= _NIGHT_ENDS:
-        days.add(entry.at.date())
-    return days
-
-
-def _covered(entry: ArchiveFetch, after: time | None) -> Iterable[date]:
-    """Returns the days that an entry proves to be fetched, at that time of the day or later."""
-    days = complete_days(entry)
-    if after is None or not days:
-        return days
-    if entry.at is None:
-        return ()
-    clock = entry.at.replace(tzinfo=None)
-    return {day for day in days | {clock.date()} if clock >= datetime.combine(day, after)}
-
-
-def report(path: str, gaps: Sequence[MissingDay], *, missing_ok: bool, stacklevel: int) -> None:
+def report(root: str, gaps: Sequence[MissingDay], *, missing_ok: bool, stacklevel: int) -> None:
     """Raises ArchiveError for days that were never fetched, or warns with ``missing_ok``."""
     if not gaps:
         return
-    lacking = f"{path} lacks {describe(gaps)}, which were never fetched"
     if missing_ok:
-        warnings.warn(lacking, DataWarning, stacklevel=stacklevel + 1)
+        warnings.warn(_lacking(root, gaps), DataWarning, stacklevel=stacklevel + 1)
         return
-    error = ArchiveError(lacking, hint="missing_ok", file=path)
+    raise lacking_error(root, gaps)
+
+
+def lacking_error(root: str, gaps: Sequence[MissingDay]) -> ArchiveError:
+    """Returns the error for days that were never fetched."""
+    error = ArchiveError(
+        f"{_lacking(root, gaps)}: fetch or add them, choose other days, name `holidays`, or pass "
+        "`missing_ok` (--missing-ok)",
+        file=root,
+    )
     error.missing = tuple(gaps)
-    raise error
+    return error
+
+
+def _lacking(root: str, gaps: Sequence[MissingDay]) -> str:
+    return f"{root} lacks {describe(gaps)}, which were never fetched"
 
 
 def describe(gaps: Sequence[MissingDay]) -> str:
@@ -166,6 +220,11 @@ def describe(gaps: Sequence[MissingDay]) -> str:
     return "; ".join(parts[:_MOST_LISTED]) + ("; and more" if len(parts) > _MOST_LISTED else "")
 
 
+def in_words(first: date, last: date) -> str:
+    """Returns a range of days as text."""
+    return f"{first}" if first == last else f"{first} to {last}"
+
+
 def _listed(texts: Sequence[str]) -> str:
     more = len(texts) - _MOST_LISTED
     return ", ".join(texts[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
@@ -175,30 +234,9 @@ def _spans(days: Sequence[date]) -> str:
     """Returns weekdays as text, runs of them as their first and last."""
     spans: list[list[date]] = []
     for day in days:
-        if spans and sum(not is_weekend(each) for each in Days(spans[-1][1], day).each()) == 2:
+        friday = day - timedelta(3 if day.weekday() == 0 else 1)
+        if spans and spans[-1][1] in (day - timedelta(1), friday):
             spans[-1][1] = day
         else:
             spans.append([day, day])
-    return _listed([f"{first}" if first == last else f"{first} to {last}" for first, last in spans])
-
-
-def time_of(value: time | str | None) -> time | None:
-    """Returns a time of day that was given as such or as text.
-
-    Raises:
-        TypeError: It is neither.
-        ValueError: The text is not a time, or the time has a time zone.
-    """
-    if isinstance(value, str):
-        try:
-            value = time.fromisoformat(value)
-        except ValueError:
-            raise ValueError(f"after must be a time such as '15:30', not {value!r}") from None
-    if value is not None and not isinstance(value, time):
-        raise TypeError(f"after must be a time or text such as '15:30', not {value!r}")
-    if value is not None and value.tzinfo is not None:
-        raise ValueError(
-            f"after must be a time in the archive's time zone, without a zone of its own, not "
-            f"{value!r}"
-        )
-    return value
+    return _listed([in_words(first, last) for first, last in spans])

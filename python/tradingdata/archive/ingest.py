@@ -1,241 +1,418 @@
-"""Stores a book in an archive: its rows become records and states, in one transaction."""
+"""Stores responses: their rows by day, then the lines of the log, which are the commit.
+
+The log, the table ``fetches``, has a line for each day of a response or failure. Readers take only
+rows that a line names, so rows without one, which a crash may leave, are never seen.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+import itertools
+import json
+import secrets
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import checksums, fetch_log
-from .coverage import complete_days
-from .days import Days
-from .record_key import BOOKS, Key, name_of, rows_of
-from .state_merge import State, merge, same_content
+from .. import _core
+from .._util.optional_imports import require
+from ..books.book import OrderBook, TradeBook
+from . import sql
+from .coverage import Expected, expected_accounts
+from .delta import Span, explained, quoted
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterable
+    from collections.abc import Sequence
     from datetime import tzinfo
 
-    from .record_key import AnyBook, Row
+    from .delta import Store
+
+    AnyBook = TradeBook | OrderBook
+
+KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
+# The times that determine the day of a row: the first that is known.
+TIMES = {record["noun"][1]: record["event_times"] for record in _core.records()}
+ROWS = "day DATE, account TEXT, fetch_id BIGINT, received_at TIMESTAMPTZ"
+# A line of the log. `rows_in` is the line whose rows are those of this one, itself or an earlier
+# one that says the same; `rows` counts those of the response and `stored` those that are kept,
+# which has records of earlier responses that this one lacks. `supersedes` lists lines of the same
+# day whose rows are no longer the newest. `since` begins and `until` ends an account.
+LINES = """
+    day DATE, account TEXT, since DATE, until DATE, book TEXT, fetch_id BIGINT, response_id BIGINT,
+    source TEXT, received_at TIMESTAMPTZ, filed_at TIMESTAMPTZ, complete BOOLEAN, covers BOOLEAN,
+    rows BIGINT, new BIGINT, changed BIGINT, rows_in BIGINT, stored BIGINT, supersedes BIGINT[],
+    checksum BIGINT, sha256 TEXT, error TEXT, message TEXT, seal TEXT"""
 
 
-class Sight(NamedTuple):
-    """A book to store, with its origin; ``received`` is an aware time, or None if unknown."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveFetch:
+    """One entry of an archive's log: a stored response, or a failed fetch.
 
-    book: AnyBook
-    account: str
+    Attributes:
+        id: Number of the entry.
+        book: ``"trades"`` or ``"orders"``.
+        account: The label of the account, or ``None``.
+        source: ``"fetch"``, or ``"add"`` for a saved book.
+        at: When the response was received or the fetch failed, in the archive's time zone; ``None``
+            if unknown, as for a saved book without a time.
+        filed_at: When the entry was written, in the archive's time zone.
+        complete: Whether the book was one complete response.
+        days: The days that it covers or has rows of.
+        rows: Number of rows in the book.
+        new: Number of records that were new to the archive.
+        changed: Number of records that the archive had in another state.
+        sha256: SHA-256 digest of the response's body in hex; ``None`` for a failure.
+        error: Name of the error's class, or ``None``.
+        message: The error's message; ``""`` without an error.
+    """
+
+    id: int
+    book: str
+    account: str | None
     source: str
-    received: datetime | None
-    filed: datetime
-
-
-def origin_of(
-    book: AnyBook,
-    account: str | None,
-    at: datetime | None,
-    known_accounts: Callable[[], Iterable[str | None]],
-) -> tuple[str | None, datetime | None]:
-    """Returns the account of a book and when it was received, from arguments or its response.
-
-    Raises:
-        TypeError: The book is neither a TradeBook nor an OrderBook, or ``at`` is not a time.
-        ValueError: ``at`` has no time zone, or the account is unknown while others are labelled.
-    """
-    name_of(book)
-    response = book.response
-    if account is None and response is not None:
-        account = response.account
-    labels = [label for label in known_accounts() if label] if account is None else []
-    if labels:
-        raise ValueError(
-            "the book has no account label, but this archive has labelled accounts "
-            f"({', '.join(labels)}): pass account=, or account='' for no label"
-        )
-    if at is None:
-        return account, response.received_at if response is not None else None
-    if not isinstance(at, datetime):
-        raise TypeError(f"at must be an aware time (with a zone), not {at!r}")
-    if at.tzinfo is None:
-        raise ValueError(f"at must be an aware time (with a zone), not {at!r}")
-    return account, at
-
-
-def masked(book: AnyBook) -> AnyBook:
-    """Returns the book, and its response, with personal values masked."""
-    if book._rows.masked:
-        return book
-    return book._unpacked(*book._packed(), keep_personal_data=False)
-
-
-def file(connection: sqlite3.Connection, sight: Sight, zone: tzinfo) -> fetch_log.ArchiveFetch:
-    """Stores a book and returns its log entry.
-
-    A response that is already stored changes nothing: its entry is returned, with ``new`` and
-    ``changed`` 0.
-
-    Raises:
-        Damage: The days to be changed do not match their checksums.
-    """
-    book, received = sight.book, sight.received
-    clock = (received or sight.filed).astimezone(zone).date()
-    rows = rows_of(book, clock)
-    days: Iterable[str] = {row.key.day for row in rows}
-    if not rows and book.response is not None and received is not None:
-        days = [clock.isoformat()]
-    name = name_of(book)
-    entry = fetch_log.Entry(
-        book=name,
-        account=sight.account,
-        source=sight.source,
-        at=fetch_log.instant(received),
-        filed_at=fetch_log.instant(sight.filed),
-        whole=book.response is not None,
-        days=sorted(days),
-        rows=len(rows),
-        sha256=_digest(book, rows),
-    )
-    known = fetch_log.find(connection, entry)
-    if known is not None:
-        entries = {each.id: each for each in fetch_log.read_all(connection, zone)}
-        return replace(entries[known], new=0, changed=0)
-    checksums.check_days(connection, name, sight.account, {clock.isoformat(), *days})
-    number = fetch_log.write(connection, entry)
-    filing = _Filing(connection, entry, number)
-    changed = filing.file(rows)
-    fetched = {str(day) for day in complete_days(fetch_log.read(connection, zone, number))}
-    altered = filing.days | (fetched - _fetched_before(connection, entry, fetched))
-    if altered:
-        filing.write()
-        checksums.seal_days(connection, name, sight.account, altered, fetched)
-    fetch_log.finish(connection, number, new=filing.new, changed=changed)
-    return fetch_log.read(connection, zone, number)
-
-
-def _digest(book: AnyBook, rows: list[Row]) -> str:
-    if book.response is not None:
-        return book.response.sha256
-    return hashlib.sha256("\n".join(row.json for row in rows).encode()).hexdigest()
-
-
-def _fetched_before(
-    connection: sqlite3.Connection, entry: fetch_log.Entry, days: set[str]
-) -> set[str]:
-    if not days:
-        return set()
-    span = Days.of_texts(min(days), max(days))
-    seals = checksums.read_days(connection, entry.book, span, entry.account)
-    return {day for (_, day), seal in seals.items() if seal.fetched}
-
-
-class _Filing:
-    """Stores one book; collects all rows to write first."""
-
-    def __init__(self, connection: sqlite3.Connection, entry: fetch_log.Entry, number: int) -> None:
-        self._connection = connection
-        self._entry = entry
-        self._number = number
-        self._record = BOOKS[entry.book]._record
-        self._is_newest = fetch_log.is_newest(connection, entry)
-        self._next_record = self._next_id("records")
-        self._next_state = self._next_id("states")
-        self._new_records: list[tuple[object, ...]] = []
-        self._new_states: list[tuple[object, ...]] = []
-        self._dated: list[tuple[object, ...]] = []
-        self._newest: list[tuple[int, int]] = []
-        self.days: set[str] = set()  # of the records that change
+    at: datetime | None
+    filed_at: datetime
+    complete: bool
+    days: tuple[date, ...]
+    rows: int
+    new: int
+    changed: int
+    sha256: str | None
+    error: str | None
+    message: str
 
     @property
-    def new(self) -> int:
-        """The number of records that the archive does not have yet."""
-        return len(self._new_records)
+    def ok(self) -> bool:
+        """Whether the fetch succeeded."""
+        return self.error is None
 
-    def file(self, rows: list[Row]) -> int:
-        """Compares the rows with the archive; returns how many records get a new state."""
-        known = self._known({row.key.day for row in rows})
-        changed = 0
-        for row in rows:
-            if row.key in known:
-                changed += self._see_again(row, *known[row.key])
-            else:
-                self._see_first(row)
-        return changed
 
-    def write(self) -> None:
-        """Writes what `file` collected."""
-        for table, rows in (("records", self._new_records), ("states", self._new_states)):
-            if rows:
-                places = ", ".join("?" * len(rows[0]))
-                self._connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
-        self._connection.executemany(
-            "UPDATE states SET seen_at = ?, fetch = ? WHERE id = ?", self._dated
-        )
-        self._connection.executemany("UPDATE records SET state = ? WHERE id = ?", self._newest)
+class Received(NamedTuple):
+    """A response or a failure to store; ``at`` is an aware time, or None if unknown."""
 
-    def _next_id(self, table: str) -> int:
-        (greatest,) = self._connection.execute(f"SELECT max(id) FROM {table}").fetchone()
-        return int(greatest or 0) + 1
+    name: str
+    account: str
+    source: str
+    at: datetime | None
+    book: Any = None
+    error: Exception | None = None
 
-    def _known(self, days: set[str]) -> dict[Key, tuple[int, State]]:
-        """Returns the records of these days, each with its newest state."""
-        query = """SELECT r.day, r.client_id, r.exchange, r.segment, r.number, r.leg, r.repeat,
-                r.id, s.seen_at, s.id, s.json
-            FROM records r JOIN states s ON s.id = r.state
-            WHERE r.book = ? AND r.account = ? AND r.day = ?"""
-        found = {}
-        for day in days:
-            values = (self._entry.book, self._entry.account, day)
-            for *key, record, seen_at, state, json in self._connection.execute(query, values):
-                found[Key(*key)] = (record, State(seen_at, state, json))
-        return found
 
-    def _see_first(self, row: Row) -> None:
-        record, self._next_record = self._next_record, self._next_record + 1
-        state = self._add_state(record, self._entry.at, row.json)
-        day, *key = row.key
-        values = (record, self._entry.book, self._entry.account, day, *key, row.time, state)
-        self._new_records.append(values)
-        self.days.add(day)
+class Ingest(NamedTuple):
+    """Stores what was received."""
 
-    def _see_again(self, row: Row, record: int, newest: State) -> bool:
-        """Adds a row to the history of its record; returns whether the record has a new state."""
-        at = self._entry.at
-        dated = at >= newest.seen_at > ""
-        if dated and same_content(self._record, newest.json, row.json):
-            return False
-        if dated and self._is_newest:
-            self._newest.append((self._add_state(record, at, row.json), record))
-            self.days.add(row.key.day)
-            return True
-        states = [
-            State(*values)
-            for values in self._connection.execute(
-                "SELECT seen_at, id, json FROM states WHERE record = ? ORDER BY seen_at, id",
-                (record,),
+    store: Store
+    zone: tzinfo
+    day_start: time
+    keep: bool
+
+    def open_log(self, connection: Any, span: Span) -> dict[str, Expected]:
+        """Makes ``log_lines``, the lines for a span; returns when each account is expected."""
+        marked = '"null_count.since" < num_records OR "null_count.until" < num_records'
+        self.store.view(connection, "fetches", span, marked)
+        with explained(self.store.root, days="the log"):
+            connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE log_lines AS FROM stored_fetches WHERE {span.rows}"
             )
+            return expected_accounts(connection)
+
+    def entries(self, connection: Any, condition: str = "true") -> dict[int, list[dict[str, Any]]]:
+        """Returns the lines of responses and failures in ``log_lines`` by their ``response_id``."""
+        # DuckDB needs pytz for a time with a zone.
+        times = ("received_at", "filed_at")
+        naive = ", ".join(f"{name} AT TIME ZONE 'UTC' AS {name}" for name in times)
+        found = connection.sql(
+            f"SELECT * REPLACE ({naive}) FROM log_lines WHERE source IN ('fetch', 'add') AND "
+            f"{condition} ORDER BY filed_at, rowid"
+        )
+        entries: dict[int, list[dict[str, Any]]] = {}
+        for row in found.fetchall():
+            line = dict(zip(found.columns, row, strict=True))
+            line |= {name: line[name] and line[name].replace(tzinfo=UTC) for name in times}
+            entries.setdefault(line["response_id"], []).append(line)
+        return entries
+
+    def entry(self, lines: Sequence[dict[str, Any]]) -> ArchiveFetch:
+        """Returns the entry of a response from its lines, one for each day."""
+        first = lines[0]
+        at = first["received_at"]
+        same = ("book", "source", "complete", "sha256", "error", "message")
+        sums = ("rows", "new", "changed")
+        return ArchiveFetch(
+            id=first["response_id"],
+            account=first["account"] or None,
+            at=at and at.astimezone(self.zone),
+            filed_at=first["filed_at"].astimezone(self.zone),
+            days=tuple(sorted(line["day"] for line in lines)),
+            **{name: first[name] for name in same},
+            **{name: sum(line[name] for line in lines) for name in sums},
+        )
+
+    def commit(self, connection: Any, lines: Sequence[dict[str, Any]]) -> None:
+        """Adds lines to the log; missing values are None."""
+        sql.table(connection, "new_lines", lines, LINES)
+        names = connection.table("new_lines").columns
+        sealed = f"SELECT * REPLACE ({sql.seal_of(names)} AS seal), {_MONTH} FROM new_lines"
+        self.store.append("fetches", connection.sql(sealed))
+
+    def mark(self, source: str, account: str, day: date, **values: Any) -> None:
+        """Writes a line that is no response: the end of an account, or what compacting dropped."""
+        line = self._line(Received("", account, source, None), datetime.now(UTC))
+        with closing(sql.connect()) as connection:
+            self.commit(connection, [line | {"day": day} | values])
+
+    def store_all(self, received: Sequence[Received]) -> list[ArchiveFetch]:
+        """Stores responses and failures in one commit, and returns their entries."""
+        with explained(self.store.root, "write"), closing(sql.connect()) as connection:
+            filed = datetime.now(UTC)
+            parts = [
+                self._lines(connection, number, one, filed) for number, one in enumerate(received)
+            ]
+            days = [line["day"] for part in parts for line in part]
+            labels = {each.account for each in received}
+            label = labels.pop() if len(labels) == 1 else None
+            known = self.open_log(connection, Span(min(days), max(days), label))
+            stored = self._stored_before(connection, parts)
+            fresh = [part for part in parts if _identity(part) not in stored]
+            lines = [line for part in fresh for line in part]
+            for name in KINDS:
+                self._decide(connection, name, [line for line in lines if line["book"] == name])
+            _mark_new_accounts(lines, known)
+            if lines:
+                self.commit(connection, lines)
+        return [
+            replace(self.entry(stored[_identity(part)]), new=0, changed=0)
+            if _identity(part) in stored
+            else self.entry(part)
+            for part in parts
         ]
-        edits = merge(self._record, states, at, row.json, self._next_response(row.key.day))
-        for state in edits:
-            if state.id is None:
-                added = self._add_state(record, state.seen_at, state.json)
-                states.append(state._replace(id=added))
-            else:
-                self._dated.append((state.seen_at, self._number, state.id))
-                states = [state if known.id == state.id else known for known in states]
-        if edits:
-            last = max(states, key=lambda state: (state.seen_at, state.id or 0))
-            self._newest.append((last.id or 0, record))
-            self.days.add(row.key.day)
-        return any(state.id is None for state in edits)
 
-    def _next_response(self, day: str) -> fetch_log.NextResponse:
-        return fetch_log.next_response(self._connection, self._entry, day)
+    def _line(self, received: Received, filed: datetime) -> dict[str, Any]:
+        return {
+            "account": received.account,
+            "book": received.name,
+            "fetch_id": secrets.randbits(63),
+            "response_id": secrets.randbits(63),
+            "source": received.source,
+            "received_at": received.at,
+            "filed_at": filed,
+            **dict.fromkeys(("complete", "covers"), False),
+            **dict.fromkeys(("rows", "new", "changed", "stored"), 0),
+            **dict.fromkeys(("rows_in", "sha256", "error")),
+            "supersedes": [],
+            "message": "",
+        }
 
-    def _add_state(self, record: int, seen_at: str, json: str) -> int:
-        state, self._next_state = self._next_state, self._next_state + 1
-        shown_by = self._number
-        if seen_at != self._entry.at:
-            shown_by = fetch_log.response_at(self._connection, self._entry, seen_at)
-        self._new_states.append((state, record, shown_by, seen_at, json))
-        return state
+    def _lines(
+        self, connection: Any, number: int, received: Received, filed: datetime
+    ) -> list[dict[str, Any]]:
+        """Returns a line for each day of a response, and makes a view of its rows."""
+        line = self._line(received, filed)
+        clock = (received.at or filed).astimezone(self.zone)
+        begun = clock.time() >= self.day_start
+        today = clock.date() - timedelta(not begun)
+        if received.error is not None:
+            error = {"error": type(received.error).__name__, "message": str(received.error)}
+            return [line | {"day": today} | error]
+        book = received.book if self.keep else _masked(received.book)
+        response, dated = book.response, received.at is not None
+        by_row = received.name == "trades" or not dated
+        view = f"book_{number}"
+        counts = _view_by_day(connection, view, received.name, book, today, by_row=by_row)
+        rows = None if response else hashlib.sha256(book._rows.to_json()).hexdigest()
+        line |= {"complete": response is not None, "sha256": response.sha256 if response else rows}
+        covered = set()
+        if response is not None:
+            if received.name == "trades":
+                covered = set(counts)
+            if dated and (begun or received.name == "orders"):
+                covered.add(today)
+        return [
+            line
+            | {
+                "day": day,
+                "fetch_id": secrets.randbits(63),
+                "covers": day in covered,
+                "rows": counts.get(day, 0),
+                "view": view,
+            }
+            for day in sorted(covered | set(counts)) or [today]
+        ]
+
+    def _stored_before(
+        self, connection: Any, parts: Sequence[list[dict[str, Any]]]
+    ) -> dict[Any, list[dict[str, Any]]]:
+        """Returns the lines of responses that are stored already, by their identity."""
+        digests = {part[0]["sha256"] for part in parts} - {None}
+        if not digests:
+            return {}
+        same = f"sha256 IN ({', '.join(map(quoted, sorted(digests)))})"
+        return {_identity(lines): lines for lines in self.entries(connection, same).values()}
+
+    def _decide(self, connection: Any, name: str, lines: list[dict[str, Any]]) -> None:
+        """Completes the lines of a book's responses, and stores their rows where that is needed.
+
+        A response at least as late as all that is there supersedes it, and carries the records that
+        it lacks. One without news stores nothing. An older one is kept beside what is there; if all
+        of its records are there in later states, it supersedes itself.
+        """
+        lines = [line for line in lines if not line["error"]]
+        if not lines:
+            return
+        mine = [line | {"due": line["received_at"] or _EPOCH} for line in lines]
+        columns = "account TEXT, day DATE, fetch_id BIGINT, due TIMESTAMPTZ"
+        sql.table(connection, "mine", mine, columns)
+        sql.live_fetches(connection, name, "log_lines SEMI JOIN mine USING (account, day)")
+        found = connection.execute(f"SELECT account, day, fetch_id, stored FROM live_{name}")
+        live: dict[tuple[str, date], list[tuple[int, int]]] = {}
+        for account, day, *fetch in found.fetchall():
+            live.setdefault((account, day), []).append(tuple(fetch))
+        days = [line["day"] for line in lines]
+        self.store.view(connection, name, Span(min(days), max(days)))
+        books: dict[str, list[dict[str, Any]]] = {}
+        for line in lines:
+            books.setdefault(line["view"], []).append(line)
+        parts = [f"FROM schema_{name}", *itertools.starmap(_labelled, books.items())]
+        rows = " UNION ALL BY NAME ".join(parts)
+        kind = "TABLE" if live else "VIEW"
+        connection.execute(f"CREATE OR REPLACE TEMP {kind} fresh AS {rows}")
+        counts = sql.compare(connection, name) if live else {}
+        drop, carry = [], []
+        for line in lines:
+            there, seen = live.get((line["account"], line["day"]), []), counts.get(line["fetch_id"])
+            if not there:
+                line["new"] = line["rows"]
+            elif seen is not None:
+                line["new"], line["changed"] = seen["new"], seen["changed"]
+                if seen["later"]:
+                    line["supersedes"] = [] if seen["wins"] else [line["fetch_id"]]
+                elif seen["new"] or seen["changed"] or len(there) > 1:
+                    line["supersedes"] = [fetch for fetch, _ in there]
+                    carry += [line["fetch_id"]] if seen["lost"] else []
+                else:
+                    drop.append(line["fetch_id"])
+                    line["rows_in"], line["stored"] = there[0]
+        if carry:
+            sql.carry(connection, name, carry)
+        if drop:
+            ids = ", ".join(map(str, drop))
+            connection.execute(f"DELETE FROM fresh WHERE fetch_id IN ({ids})")
+        checksum = sql.checksum_of(connection.table("fresh"))
+        sums = f"SELECT fetch_id, count(*), {checksum} FROM fresh GROUP BY fetch_id"
+        stored = {fetch: rest for fetch, *rest in connection.execute(sums).fetchall()}
+        for line in lines:
+            if line["fetch_id"] in stored:
+                line["rows_in"] = line["fetch_id"]
+                line["stored"], line["checksum"] = stored[line["fetch_id"]]
+        if stored:
+            self.store.append(name, connection.sql(f"SELECT *, {_MONTH} FROM fresh"))
+
+
+def create(store: Store, settings: dict[str, Any]) -> None:
+    """Creates the tables of an archive with these settings."""
+    with closing(sql.connect()) as connection:
+        fields = {"fetches": f"SELECT {_nothing(LINES)}"}
+        for name, kind in KINDS.items():
+            connection.register(f"book_{name}", kind())
+            fields[name] = f"SELECT {_nothing(ROWS)}, *, ''::TEXT AS extra FROM book_{name}"
+        empty = {
+            name: connection.sql(f"SELECT *, ''::TEXT AS month FROM ({query}) LIMIT 0")
+            for name, query in fields.items()
+        }
+        store.create(empty, json.dumps(settings))
+
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_MONTH = "strftime(day, '%Y-%m') AS month"
+
+
+def _nothing(columns: str) -> str:
+    """SQL of a row of NULLs with these columns."""
+    each = [column.split() for column in columns.split(",")]
+    return ", ".join(f"NULL::{kind} AS {name}" for name, kind in each)
+
+
+def _identity(lines: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
+    return tuple(lines[0][name] for name in ("account", "book", "received_at", "sha256"))
+
+
+def _masked(book: AnyBook) -> AnyBook:
+    """Returns the book, and its response, with personal values masked."""
+    return book if book._rows.masked else book._unpacked(*book._packed(), keep_personal_data=False)
+
+
+def _view_by_day(
+    connection: Any, view: str, name: str, book: AnyBook, other: date, *, by_row: bool
+) -> dict[date, int]:
+    """Makes a view of a book's rows with their ``day``; returns how many there are of each day.
+
+    The day is that of the row's times or ``other``, or always ``other``.
+    """
+    lost = {issue.field for issue in book.issues if issue.lost} & set(book.columns)
+    rows: Any = book.localize(None)
+    if lost:
+        pyarrow = require("pyarrow", "archive", "an archive")
+        rows = rows.to_arrow().append_column("extra", pyarrow.array(_extras(book, lost), "string"))
+    elif book.extra_fields:
+        rows = rows.to_arrow(extra=True)
+    connection.register(f"rows_of_{view}", rows)
+    times = [f"{time}::DATE" for time in TIMES[name]] if by_row else []
+    day = f"coalesce({', '.join([*times, 'NULL'])}, DATE '{other}')"
+    connection.execute(f"CREATE TEMP VIEW {view} AS SELECT {day} AS day, * FROM rows_of_{view}")
+    if not times:
+        return {other: len(book)} if len(book) else {}
+    days = f"SELECT day, count(*) FROM {view} GROUP BY day"
+    return dict(connection.execute(days).fetchall())
+
+
+def _labelled(view: str, lines: Sequence[dict[str, Any]]) -> str:
+    """SQL of the rows of a view as they are stored, those of each day with their line's number."""
+    first = lines[0]
+    fetch = " ".join(f"WHEN DATE '{line['day']}' THEN {line['fetch_id']}" for line in lines)
+    at = f"TIMESTAMPTZ '{first['received_at']}'" if first["received_at"] else "NULL"
+    return (
+        f"SELECT *, {quoted(first['account'])} AS account, {at} AS received_at, "
+        f"CASE day {fetch} END AS fetch_id FROM {view}"
+    )
+
+
+def _extras(book: AnyBook, lost: set[str]) -> list[str | None]:
+    """Returns each row's unknown fields and values that did not fit, as JSON, or None."""
+    known = set(book.columns)
+    fitting = {name: book._rows.column(name) for name in lost}
+    found = []
+    for row, content in enumerate(book._rows.record_texts()):
+        sent = json.loads(content, parse_float=_number, parse_constant=str)
+        kept = {
+            name: value
+            for name, value in sent.items()
+            if name not in known
+            or (name in lost and value not in (None, "") and fitting[name][row] is None)
+        }
+        found.append(json.dumps(kept, ensure_ascii=False) if kept else None)
+    return found
+
+
+def _number(digits: str) -> float | str:
+    """Returns a number with a fraction, as text where a float has not the same digits."""
+    value = float(digits)
+    return value if repr(value) == digits else digits
+
+
+def _mark_new_accounts(lines: list[dict[str, Any]], known: dict[str, Expected]) -> None:
+    """Sets ``since`` in the first line of each account that was not expected on its day.
+
+    That is the day of the response, since a first trade book may have trades of earlier days.
+    """
+    newest: dict[int, date] = {}
+    for line in lines:
+        response = line["response_id"]
+        newest[response] = max(newest.get(response, date.min), line["day"])
+    for line in sorted(lines, key=lambda line: newest[line["response_id"]]):
+        day = newest[line["response_id"]]
+        expected = known.get(line["account"])
+        if expected is None or not expected.since <= day <= expected.until:
+            line["since"] = day
+            since = min(day, expected.since) if expected else day
+            known[line["account"]] = Expected(line["account"], since, date.max)

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import _core
+from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.time_zones import zone_from
-from ..display.text import BookDisplay
-from ..export.book_selection import BookSelection
-from ..export.table_export import TableExport
+from .._util.validate import flag
+from ..table.rows import Order, Stock, Trade
+from ..table.table import Record
 from .diff import OrderChange, checked_ignore
 from .integrity import disagreements
 from .issues import Issue, decode_issues, warn_of_lost
-from .records import Order, Stock, Trade
 from .response import Response
-from .row_selection import RowSelection
-from .sequence import Record
-from .storage import BookStorage
+from .sequence import ResponseTable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    import os
+    from collections.abc import Iterable
     from datetime import tzinfo
-    from typing import Self
+    from typing import Protocol, Self
 
     from .._core import Slice
+
+    class ArrowStream(Protocol):
+        """A table that exports itself over Arrow's PyCapsule interface."""
+
+        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+    class ArrowArray(Protocol):
+        """A batch of rows that exports itself over Arrow's PyCapsule interface."""
+
+        def __arrow_c_array__(
+            self, requested_schema: object | None = None
+        ) -> tuple[object, object]: ...
+
+    ArrowTable = ArrowStream | ArrowArray
 
 # These change with the market and from response to response, while the order itself does not.
 UNCOUNTED = ("row_no", "ref_ltp")
@@ -45,7 +58,7 @@ def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
     return view if view.c_contiguous else bytes(view)
 
 
-class Book(RowSelection[Record], BookStorage[Record], TableExport, BookDisplay):
+class Book(ResponseTable[Record]):
     """An immutable sequence of records of one type, in the order of the response.
 
     Returned by a client, by ``from_json`` and ``load``, or constructed from records:
@@ -55,6 +68,14 @@ class Book(RowSelection[Record], BookStorage[Record], TableExport, BookDisplay):
     """
 
     __slots__ = ()
+
+    @classmethod
+    def _decode(
+        cls, data: bytes | bytearray | memoryview, strict: bool, keep_personal_data: bool
+    ) -> _core.Slice:
+        in_envelope = CALL_OF[cls._record] in BOOK_CALLS
+        decode = _core.decode_book if in_envelope else _core.decode_list
+        return decode(cls._record, data, strict, keep_personal_data)
 
     @classmethod
     def _received(cls, rows: Slice, response: Response, *, stacklevel: int) -> Self:
@@ -91,6 +112,117 @@ class Book(RowSelection[Record], BookStorage[Record], TableExport, BookDisplay):
         rows = cls._decode(_bytes_of(data), strict, keep_personal_data)
         return cls._received(rows, Response(rows), stacklevel=2)
 
+    @classmethod
+    def from_arrow(cls, data: ArrowTable, *, keep_personal_data: bool = False) -> Self:
+        """Makes a book of a table of another library, such as one read from a Parquet file.
+
+        Columns are found by name. One that is missing is ``None`` in every row, and an issue. An
+        unknown one becomes an unknown field of each row, and so does each member of the JSON
+        objects in a text column ``extra``, which exports with ``extra=True`` write. Columns that an
+        archive adds (``account``, ``day``, ``fetch``, ``received_at``) are dropped. A value that
+        does not fit its field is ``None`` and an issue, as in ``from_json``; lost values issue a
+        ``DataWarning``. NaN counts as missing. Times with a zone give a localized book. The data is
+        copied.
+
+        Args:
+            data: A pyarrow Table, a polars or pandas DataFrame, a DuckDB relation or anything else
+                with ``__arrow_c_stream__`` or ``__arrow_c_array__``. Text may be of any layout or a
+                dictionary, integers and numbers of any width, times of any unit.
+            keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
+
+        Returns:
+            The book, without a response.
+
+        Raises:
+            TypeError: ``data`` is no such object, or a column has a type that its field does not
+                take.
+            ValueError: The data is malformed or could not be read, or its zone is unknown.
+        """
+        rows = _core.from_arrow(cls._record, data, flag("keep_personal_data", keep_personal_data))
+        if rows.issues:
+            warn_of_lost(decode_issues(rows), cls._record, stacklevel=2)
+        return cls._of(rows)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Saves the response as JSON, or the rows as Parquet, by the name of the file.
+
+        A ``.json`` file is the response as received, or the rows of a book that is not one
+        complete response, with one more member ``_tradingdata``: the issues, the time zone, when
+        and by whom it was fetched, and checksums. A ``.parquet`` file has the rows, with unknown
+        fields in a column ``extra``. Only its owner may read the file.
+
+        Args:
+            path: The file, whose name ends in .json or .parquet.
+            overwrite: Whether to replace an existing file.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
+            ValueError: The name ends in something else.
+            ImportError: For Parquet, neither pyarrow nor polars is installed.
+        """
+        from . import saved_file
+
+        if saved_file.suffix_of(path) == ".parquet":
+            self.to_parquet(path, extra=True, overwrite=overwrite)
+        else:
+            saved_file.write(path, *self._packed(), overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, keep_personal_data: bool = False) -> Self:
+        """Loads a book saved by ``save``; of a JSON file the checksum is verified.
+
+        Args:
+            path: The file.
+            keep_personal_data: Whether to keep account numbers (PAN) in the file instead of masking
+                them.
+
+        Returns:
+            The book.
+
+        Raises:
+            ValueError: The file was not written by ``save`` for this type of book, was written by
+                another version, is damaged or was edited.
+            ImportError: For Parquet, neither pyarrow nor polars is installed.
+        """
+        from . import saved_file
+
+        if saved_file.suffix_of(path) == ".parquet":
+            fields = RECORDS[cls._record]["fields"]
+            needed = {field["name"] for field in fields if not field["optional"]}
+            table = saved_file.read_parquet(path, needed, cls.__name__)
+            return cls.from_arrow(table, keep_personal_data=keep_personal_data)
+        facts, body, zone = saved_file.read(path, cls.__name__, cls._record)
+        return cls._unpacked(facts, body, zone, keep_personal_data and not facts["masked"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._unpacked, (*self._packed(), not self._rows.masked)
+
+    def _packed(self) -> tuple[dict[str, Any], bytes, tzinfo | None]:
+        """Returns the metadata of the book, its body or else its rows, and its time zone."""
+        facts: dict[str, Any] = {"record": self._record, "masked": self._rows.masked}
+        # Masking rewrites personal values, so decoding the masked body misses some of the issues.
+        facts["issues"] = [list(issue) for issue in self.issues]
+        if self._response is None:
+            return {**facts, "wrapped": True}, self._rows.to_json(), self._rows.zone
+        facts["response"] = self._response.facts()
+        facts["wrapped"] = CALL_OF[self._record] not in BOOK_CALLS
+        return facts, self._response.content, self._rows.zone
+
+    @classmethod
+    def _unpacked(
+        cls, facts: dict[str, Any], body: bytes, zone: tzinfo | None, keep_personal_data: bool
+    ) -> Self:
+        """Restores a book from the result of ``_packed``."""
+        response = None
+        if "response" in facts:
+            rows = cls._decode(body, False, keep_personal_data)
+            response = Response(rows, **facts["response"])
+        else:
+            rows = _core.decode_list(cls._record, body, False, keep_personal_data)
+        issues = tuple(Issue(*issue) for issue in facts["issues"]) if "issues" in facts else None
+        # Saved times are naive; the zone is stored separately.
+        return cls._of(rows.with_zone(zone), response=response, issues=issues)
+
     def localize(self, tz: str | tzinfo | None) -> Self:
         """Returns the same book with a time zone attached to its times.
 
@@ -117,20 +249,6 @@ class Book(RowSelection[Record], BookStorage[Record], TableExport, BookDisplay):
             raise ValueError(f"the times are already in {known}: call localize(None) first")
         rows = self._rows.with_zone(zone)
         return self._of(rows, response=self._response, issues=self._issues)
-
-    def _selection(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
-        categories: Collection[str] = (),
-    ) -> BookSelection:
-        return BookSelection(self._rows, columns, extra=extra, categories=categories)
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the record's fields, in the service's order."""
-        return _core.names_of(self._record)
 
     @property
     def extra_fields(self) -> tuple[str, ...]:
@@ -207,14 +325,8 @@ class StockList(Book[Stock]):
     __slots__ = ()
     _record = "Stock"
 
-    @classmethod
-    def _decode(
-        cls, data: bytes | bytearray | memoryview, strict: bool, keep_personal_data: bool
-    ) -> Slice:
-        return _core.decode_list(cls._record, data, strict, keep_personal_data)
 
-
-AnyBook = TypeVar("AnyBook", TradeBook, OrderBook, StockList)
+AnyBook = TypeVar("AnyBook", bound=Book[Any])
 
 
 def concat(books: Iterable[AnyBook]) -> AnyBook:

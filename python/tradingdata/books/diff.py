@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
+from .._util.shown import shown
 from ..display.preview import instrument_name, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Literal
 
-    from .records import Order
+    from ..table.rows import Order
 
 
 class OrderChange(NamedTuple):
@@ -52,5 +53,5 @@ def checked_ignore(ignore: Iterable[str]) -> list[str]:
     listed = [ignore] if isinstance(ignore, str) else list(ignore)
     for name in listed:
         if isinstance(ignore, str) or not isinstance(name, str):
-            raise TypeError(f"ignore= takes a collection of field names, not {name!r}")
+            raise TypeError(f"ignore= takes a collection of field names, not {shown(name)}")
     return listed

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from .._core import Slice
 
 
+_NAMED = 3  # of the fields in a warning
+
+
 class Issue(NamedTuple):
     """Values of a field that do not fit its documented type, by field and problem.
 
@@ -39,7 +42,14 @@ def decode_issues(rows: Slice) -> tuple[Issue, ...]:
 
 
 def warn_of_lost(issues: Iterable[Issue], record: str, *, stacklevel: int) -> None:
-    """Warns once for each field that lost values; the text is constant, so a loop warns once."""
-    for field in dict.fromkeys(issue.field for issue in issues if issue.lost):
-        message = f"{record}.{field}: values were lost or missing; the result's .issues says which"
-        warnings.warn(message, DataWarning, stacklevel=stacklevel + 1)
+    """Warns once for all fields that lost values; the text is constant, so a loop warns once."""
+    fields = [f"{record}.{name}" for name in dict.fromkeys(i.field for i in issues if i.lost)]
+    if not fields:
+        return
+    named = ", ".join(fields[:_NAMED]) + (", ..." if len(fields) > _NAMED else "")
+    count = f"values of {len(fields)} fields" if len(fields) > 1 else "values"
+    warnings.warn(
+        f"{count} were lost or missing ({named}): the result's .issues says which",
+        DataWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -1,23 +1,40 @@
-"""File format of saved books: one line of JSON metadata, then the body byte for byte."""
+"""File formats of saved books: the response's JSON with a member for the metadata, or Parquet."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .._util import validate
 from .._util.atomic_file import whole_file
+from .._util.optional_imports import require
 from .._util.time_zones import zone_as_text, zone_of_text
 
 if TYPE_CHECKING:
-    import os
     from datetime import tzinfo
     from typing import Any
 
-_FORMAT = "tradingdata book"
-_VERSION = 1
+_VERSION = 2
+# The metadata are the last member, so that the body around them stays as it was received. JSON
+# text escapes quotation marks, so that neither they nor a value in the body has this in it.
+_MEMBER = b',"_tradingdata":'
+# What is not an object, a list of rows, becomes a member of one.
+_WRAPPED = b'{"data":'
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str:
+    """Returns the format that the name of a file asks for, ``.json`` or ``.parquet``.
+
+    Raises ValueError for another name.
+    """
+    name = validate.path("path", path)
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix not in (".json", ".parquet"):
+        raise ValueError(f"`path` must end in .json or .parquet, not {os.path.basename(name)!r}")
+    return suffix
 
 
 def write(
@@ -28,14 +45,20 @@ def write(
     *,
     overwrite: bool,
 ) -> None:
-    """Writes a book to a file atomically."""
-    header = {"format": _FORMAT, "version": _VERSION, **facts, "zone": zone_as_text(zone)}
-    header["sha256"] = hashlib.sha256(body).hexdigest()
-    header["header_sha256"] = _digest(header)
-    line = json.dumps(header, default=datetime.isoformat).encode()
+    """Writes a book to a JSON file atomically."""
+    facts = {"version": _VERSION, **facts, "zone": zone_as_text(zone)}
+    facts["sha256"] = hashlib.sha256(body).hexdigest()
+    facts["facts_sha256"] = _digest(facts)
+    before, after = body, b"}"
+    if facts["wrapped"]:
+        before = _WRAPPED + body
+    else:
+        end = body.rindex(b"}")
+        before, after = body[:end], body[end:]
     with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
-        file.write(line + b"\n")
-        file.write(body)
+        file.write(before + _MEMBER)
+        file.write(json.dumps(facts, default=datetime.isoformat).encode())
+        file.write(after)
 
 
 def read(
@@ -47,38 +70,69 @@ def read(
         ValueError: The file does not hold a ``book`` of this record, or is damaged.
     """
     with open(validate.path("path", path), "rb") as file:
-        header = _header(file.readline())
-        body = file.read()
-    if header is None:
+        parts = _parts(file.read())
+    if parts is None:
         raise ValueError(
             f"{path} was not written by save(): to decode a response body, use {book}.from_json"
         )
-    if header.get("version") != _VERSION:
+    before, facts, after = parts
+    if facts.get("version") != _VERSION:
         raise ValueError(
-            f"{path} was written by a later version of tradingdata: update the package to read it"
+            f"{path} was written by another version of tradingdata: read it with that version"
         )
-    given = header.pop("header_sha256", None)
-    if given != _digest(header) or hashlib.sha256(body).hexdigest() != header["sha256"]:
-        raise ValueError(f"{path} is damaged: its content does not match its checksum")
-    if header["record"] != record:
-        raise ValueError(f"{path} holds {header['record']} records, not {record}")
-    if header["content"] == "answer":
-        response = header["response"]
-        if response["received_at"] is not None:
-            response["received_at"] = datetime.fromisoformat(response["received_at"])
-    return header, body, zone_of_text(header["zone"])
+    given = facts.pop("facts_sha256", None)
+    body = before + after
+    if facts.get("wrapped") and after == b"}" and before.startswith(_WRAPPED):
+        body = before[len(_WRAPPED) :]
+    if given != _digest(facts) or hashlib.sha256(body).hexdigest() != facts["sha256"]:
+        raise ValueError(f"{path} is damaged or was edited: its content has another checksum")
+    if facts["record"] != record:
+        raise ValueError(f"{path} holds {facts['record']} records, not {record}")
+    if (response := facts.get("response")) and response["received_at"] is not None:
+        response["received_at"] = datetime.fromisoformat(response["received_at"])
+    return facts, body, zone_of_text(facts["zone"])
 
 
-def _header(line: bytes) -> dict[str, Any] | None:
-    """Parses the first line of a file; returns None if save() did not write it."""
+def read_parquet(path: str | os.PathLike[str], needed: set[str], book: str) -> Any:
+    """Returns the table of a Parquet file, read by pyarrow or, if that is missing, polars.
+
+    Raises:
+        ValueError: The file lacks one of the ``needed`` columns.
+    """
+    name = validate.path("path", path)
     try:
-        header = json.loads(line)
+        require("pyarrow", "arrow", "reading Parquet")
+    except ImportError as missing:
+        try:
+            polars = require("polars", "polars", "reading Parquet")
+        except ImportError:
+            raise missing from None
+        table = polars.read_parquet(name)
+        columns = table.columns
+    else:
+        table = require("pyarrow.parquet", "arrow", "reading Parquet").ParquetFile(name).read()
+        columns = table.column_names
+    if lacking := sorted(needed.difference(columns)):
+        raise ValueError(
+            f"{path} is no saved {book}, since it has no column {lacking[0]!r}: to read a table "
+            f"that lacks columns, use {book}.from_arrow"
+        )
+    return table
+
+
+def _parts(content: bytes) -> tuple[bytes, dict[str, Any], bytes] | None:
+    """Returns what is before the metadata, these, and what is after; None if there are none."""
+    before, marker, rest = content.rpartition(_MEMBER)
+    if not marker:
+        return None
+    try:
+        text = rest.decode("latin-1")  # each byte is a character; the metadata are ASCII
+        facts, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    ours = isinstance(header, dict) and header.get("format") == _FORMAT
-    return header if ours else None
+    return (before, facts, rest[end:]) if isinstance(facts, dict) else None
 
 
-def _digest(header: dict[str, Any]) -> str:
-    text = json.dumps(header, sort_keys=True, default=datetime.isoformat)
+def _digest(facts: dict[str, Any]) -> str:
+    text = json.dumps(facts, sort_keys=True, default=datetime.isoformat)
     return hashlib.sha256(text.encode()).hexdigest()

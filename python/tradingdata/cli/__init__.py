@@ -1,4 +1,4 @@
-"""The command line `tradingdata`: one module in `commands` for each command.
+"""The command line `tradingdata`.
 
 Importing this package imports neither typer nor rich (the extra `[cli]`); `main` does.
 """
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except ImportError as missing:
             print(f"tradingdata: {missing}", file=sys.stderr)
             return 3  # Code.CONFIGURATION, whose module needs no extra but takes time to import
-        from .run import run
+        from .app import run
 
         return run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:  # while the libraries were being imported

@@ -1,22 +1,29 @@
-"""Assembles the commands into one program with its help."""
+"""The program: its commands, their help, and an exit code and a message for every error."""
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+import traceback
+from collections.abc import Sequence
 from shutil import get_terminal_size
 from typing import Annotated, Any, Literal
 
 import typer
 
 from tradingdata._core import __version__
+from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
-from .commands import books, check, demo, pnl, positions, sandbox, search, stock, versions, watch
-from .commands.archive import group as archive_group
-from .commands.profiles import group as profiles_group
-from .exit_codes import MEANINGS
-from .option_groups import spread
-from .options import Debug, switch
+# Importing these modules registers their commands.
+from . import archive, check, commands, profiles, watch  # noqa: F401
+from .errors import MEANINGS, Code, code_of, for_a_terminal
+from .options import COMMANDS, GROUPS, Debug, spread, switch
+from .terminal import problem
 
+__all__ = ["COMMANDS", "GROUPS", "PROGRAM", "run"]
+
+PROGRAM = "tradingdata"
 _HELP = """Trade book, order book and stock search of the Trading Data Service.
 
 Address and token come from TRADINGDATA_BASE_URL and TRADINGDATA_ACCESS_TOKEN, or from a profile
@@ -27,23 +34,83 @@ tradingdata demo
 tradingdata check
 tradingdata trades --where symbol=INFY -o infy.csv
 """
-_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _BOXES_FROM = 80  # columns of a terminal; in fewer, boxes leave the texts no room
+_SECRET_OPTION = re.compile(
+    r"--?(access[-_]?)?(token|bearer|password|secret|api[-_]?key)(=.*)?", re.I | re.S
+)
+_LONG_WORD = re.compile(r"[\w.~+/-]{16,}")
+_NO_TOKENS_HERE = (
+    "a token on the command line is visible to other users and stored in the shell's history: "
+    "set TRADINGDATA_ACCESS_TOKEN, or use a profile (--profile NAME)"
+)
 
-COMMANDS = {
-    "demo": (demo.demo, demo.EXAMPLES),
-    "check": (check.check, check.EXAMPLES),
-    "trades": (books.trades, books.TRADES_EXAMPLES),
-    "orders": (books.orders, books.ORDERS_EXAMPLES),
-    "search": (search.search, search.EXAMPLES),
-    "stock": (stock.stock, stock.EXAMPLES),
-    "positions": (positions.show, positions.EXAMPLES),
-    "pnl": (pnl.show, pnl.EXAMPLES),
-    "watch": (watch.watch, watch.EXAMPLES),
-    "sandbox": (sandbox.sandbox, sandbox.EXAMPLES),
-    "versions": (versions.versions, versions.EXAMPLES),
-}
-GROUPS = {"profiles": profiles_group, "archive": archive_group}
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command; returns one of the codes of `errors`."""
+    accept_every_character(sys.stdout)
+    try:
+        if any(map(_SECRET_OPTION.fullmatch, arguments)):
+            problem(_NO_TOKENS_HERE)
+            return Code.USAGE
+        alone = not arguments or (len(arguments) == 1 and arguments[0] in GROUPS)
+        result = make_command().main(
+            args=[*arguments, *(["--help"] if alone else [])],
+            prog_name=PROGRAM,
+            standalone_mode=False,
+        )
+        sys.stdout.flush()
+        return result if isinstance(result, int) else Code.OK
+    except (KeyboardInterrupt, typer.Abort):
+        return Code.INTERRUPTED
+    except SystemExit as end:  # completion, or a broken pipe that typer handled
+        if isinstance(end.__context__, BrokenPipeError):
+            return _pipe_closed()
+        return end.code if isinstance(end.code, int) else Code.OK
+    except Exception as error:
+        if isinstance(error, OSError) and is_closed_pipe(error):
+            return _pipe_closed()
+        if "--debug" in arguments:
+            traceback.print_exc()
+        return _report(error, arguments)
+
+
+def _report(error: Exception, arguments: Sequence[str]) -> int:
+    """Writes the message of an error; returns its exit code."""
+    code = code_of(error)
+    if hasattr(error, "format_message"):  # of typer
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else PROGRAM
+        message = _without_long_words(error.format_message(), arguments)
+        problem(f"{message} (see `{path} --help`)")
+        return Code.USAGE
+    if code is Code.BUG:
+        problem(f"{type(error).__name__}: {error} (unexpected: --debug shows the traceback)")
+        return code
+    account = getattr(error, "account", None)
+    message = for_a_terminal(error)
+    if isinstance(error, OSError) and error.strerror is not None:  # without its number
+        message = f"{error.filename or 'the output cannot be written'}: {error.strerror}"
+    message = message if account is None else f"[{account}] {message}"
+    # File names are long words too, but not tokens.
+    problem(message if code is Code.FILE else _without_long_words(message, arguments))
+    return code
+
+
+def _without_long_words(message: str, arguments: Sequence[str]) -> str:
+    """Removes long words of the arguments from a message: one may be a misplaced token."""
+    for argument in arguments:
+        for word in _LONG_WORD.findall(argument):
+            if not re.fullmatch("[a-z_-]+", word):  # names of columns and options may be shown
+                message = re.sub(re.escape(word), "…", message, flags=re.I)
+    return message
+
+
+def _pipe_closed() -> int:
+    """Redirects standard output to the null device, so that the final flush cannot fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return Code.BROKEN_PIPE
 
 
 def make_command() -> Any:
@@ -52,47 +119,29 @@ def make_command() -> Any:
     markup: Literal["rich"] | None = "rich" if styled else None
     codes = [f"{code:>3}  {text}" for code, text in MEANINGS.items()]
     app = typer.Typer(
-        name="tradingdata",
+        name=PROGRAM,
         rich_markup_mode=markup,
-        context_settings=_SETTINGS,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
         epilog=f"{_examples(_EXAMPLES, styled)}\n\n{_listed('Exit codes', codes, styled)}",
     )
     app.callback(help=_flowing(_HELP))(_main)
-    _add(app, COMMANDS, styled)
-    for name, group in GROUPS.items():
-        commands = typer.Typer(
-            rich_markup_mode=markup,
-            help=group.SUMMARY,
-            epilog=_examples(group.EXAMPLES, styled),
+    groups = {"": app}
+    for name, (summary, examples) in GROUPS.items():
+        groups[name] = typer.Typer(
+            rich_markup_mode=markup, help=summary, epilog=_examples(examples, styled)
         )
-        _add(commands, group.COMMANDS, styled)
-        app.add_typer(commands, name=name)
-    command = typer.main.get_command(app)
-    _without_types(command)
-    return command
-
-
-def _add(app: typer.Typer, commands: dict[str, Any], styled: bool) -> None:
-    for name, (function, examples) in commands.items():
-        help_text = _flowing(function.__doc__)
-        app.command(name, help=help_text, epilog=_examples(examples, styled))(spread(function))
+    for path, (function, examples) in COMMANDS.items():
+        group, _, name = path.rpartition(" ")
+        help_text, epilog = _flowing(function.__doc__ or ""), _examples(examples, styled)
+        groups[group].command(name, help=help_text, epilog=epilog)(spread(function))
+    for name in GROUPS:
+        app.add_typer(groups[name], name=name)
+    return typer.main.get_command(app)
 
 
 def _flowing(text: str) -> str:
     """Joins the lines of each paragraph, because rich would keep the line ends of the source."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-
-
-def _without_types(command: Any) -> None:
-    """Removes ``<bool>`` of flags and ``<str>`` of arguments, which typer adds, from the help."""
-    parameters = [*command.params, command.get_help_option(typer.Context(command, **_SETTINGS))]
-    for parameter in parameters:
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-        elif parameter.param_type_name == "argument":
-            parameter.display_type = parameter.display_type_rich = lambda ctx: ""
-    for each in getattr(command, "commands", {}).values():
-        _without_types(each)
 
 
 def _version(value: bool) -> None:
@@ -103,8 +152,7 @@ def _version(value: bool) -> None:
 
 def _main(
     version: Annotated[
-        bool,
-        switch("--version", "Show the version.", callback=_version, is_eager=True),
+        bool, switch("--version", "Show the version.", callback=_version, is_eager=True)
     ] = False,
     debug: Debug = False,
 ) -> None:
@@ -115,7 +163,7 @@ def _examples(text: str, styled: bool) -> str:
     return _listed("Examples", text.split("\n"), styled)
 
 
-def _listed(title: str, lines: list[str], styled: bool) -> str:
+def _listed(title: str, lines: Sequence[str], styled: bool) -> str:
     """Formats lines for the help; the backspace keeps click from joining them."""
     kept = [f"  {line}" for line in lines if line]
     if styled:

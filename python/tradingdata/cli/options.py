@@ -1,17 +1,171 @@
-"""The options that several commands share, as groups; each option is defined once."""
+"""What commands share: how they register, their options, and the client that these describe."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cached_property
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import typer
 
-from .chosen_profile import chosen_profile
-from .completion import complete_columns, complete_filters, complete_profiles, complete_sort
+from tradingdata import _core
+from tradingdata._util.declarations import CALLS, RECORDS
+from tradingdata.client.client import Client
+from tradingdata.client.options import BASE_URL_VARIABLE
+from tradingdata.client.profiles import PROFILE_VARIABLE, load_env, read_profiles
+from tradingdata.client.tokens import ACCESS_TOKEN_VARIABLE
+from tradingdata.errors import ConfigurationError, DataWarning
+
+from .errors import UsageError
+from .terminal import remark, watched
+
+if TYPE_CHECKING:
+    from tradingdata.client.options import Retry
+
+Result = TypeVar("Result")
+
+
+class Command(NamedTuple):
+    """A command: its docstring is the text of its help, above its examples.
+
+    A parameter whose type is a dataclass stands for the options that are its fields.
+    """
+
+    function: Callable[..., None]
+    examples: str
+
+
+COMMANDS: dict[str, Command] = {}
+"""The commands by name; that of a command in a group has two words."""
+
+GROUPS: dict[str, tuple[str, str]] = {}
+"""The summary and the examples of each group of commands."""
+
+Function = TypeVar("Function", bound=Callable[..., None])
+
+
+def command(name: str, examples: str) -> Callable[[Function], Function]:
+    """Registers a function as a command."""
+
+    def register(function: Function) -> Function:
+        COMMANDS[name] = Command(function, examples)
+        return function
+
+    return register
+
+
+def option(meaning: str, metavar: str | None = None, *names: str, **settings: Any) -> Any:
+    """An option with a value, by default named after its parameter."""
+    return typer.Option(*names, metavar=metavar, help=meaning, **settings)
+
+
+def switch(name: str, meaning: str, **settings: Any) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=meaning, **settings)
+
+
+def argument(meaning: str, metavar: str) -> Any:
+    """A positional argument."""
+    return typer.Argument(metavar=metavar, help=meaning)
+
+
+Debug = Annotated[bool, switch("--debug", "Show the traceback of an error.")]
+
+
+def spread(function: Callable[..., None]) -> Callable[..., None]:
+    """Returns a command as typer takes it: groups of options as their fields, and `--debug`."""
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {}
+    parameters: list[Parameter] = []
+    for parameter in signature(function).parameters.values():
+        hint = hints[parameter.name]
+        if is_dataclass(hint):
+            groups[parameter.name] = hint
+            of_fields = get_type_hints(hint, include_extras=True)
+            parameters += [
+                _parameter(field.name, of_fields[field.name], field.default)
+                for field in fields(hint)
+            ]
+        else:
+            default = MISSING if parameter.default is Parameter.empty else parameter.default
+            parameters.append(_parameter(parameter.name, hint, default))
+    parameters.append(_parameter("debug", Debug, False))
+
+    def run(*, debug: bool, **values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        function(**values)
+
+    run.__name__ = function.__name__
+    run.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _parameter(name: str, hint: Any, default: Any) -> Parameter:
+    default = Parameter.empty if default is MISSING else default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+# Completion makes no request to the service. Commands are named after their rows or their call.
+_RECORDS = {
+    "watch": "Order",
+    **{noun: name for name, record in RECORDS.items() for noun in record["noun"]},
+    **{name: call["record"] for name, call in CALLS.items()},
+}
+RESULTS = {
+    "positions": "Position",
+    "pnl": "Realised",
+    "unrealised": "Unrealised",
+    "reconcile": "OrderCheck",
+    "quality": "OrderExecution",
+}
+"""The rows of `tradingdata.analysis` that commands show."""
+
+
+def columns_of(name: str | None) -> list[str]:
+    """Returns the columns of a command's output."""
+    if name in RESULTS:
+        from tradingdata import analysis
+        from tradingdata.analysis.result_table import kinds_of
+
+        return list(kinds_of(getattr(analysis, RESULTS[name])))
+    return _core.names_of(_RECORDS.get(name or "", "Trade"))
+
+
+def _complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes the column after the last comma, excluding those before it."""
+    before, comma, last = incomplete.rpartition(",")
+    taken = before.split(",")
+    names = [name for name in columns_of(ctx.info_name) if name not in taken]
+    return [before + comma + name for name in names if name.startswith(last)]
+
+
+def _complete_sort(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes columns that a minus may precede."""
+    before, comma, last = incomplete.rpartition(",")
+    sign = "-" if last.startswith("-") else ""
+    found = _complete_columns(ctx, before.replace("-", "") + comma + last.removeprefix("-"))
+    return [before + comma + sign + name.rpartition(",")[2] for name in found]
+
+
+def _complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes the column of a condition, with the equals sign."""
+    names = columns_of(ctx.info_name)
+    return [f"{name}=" for name in names if name.startswith(incomplete)]
+
+
+def _complete_profiles(incomplete: str) -> list[str]:
+    try:
+        return [name for name in read_profiles().names if name.startswith(incomplete)]
+    except (ConfigurationError, OSError):
+        return []
 
 
 class Format(StrEnum):
@@ -25,23 +179,15 @@ class Format(StrEnum):
     XLSX = "xlsx"
 
 
-def switch(name: str, meaning: str, **settings: Any) -> Any:
-    """An option without a value."""
-    return typer.Option(name, help=meaning, **settings)
-
-
-Debug = Annotated[bool, switch("--debug", "Show the traceback of an error.")]
 Keep = Annotated[
     bool, switch("--keep-personal-data", "Do not mask account numbers (PAN) in files.")
 ]
 Chosen = Annotated[
     str | None,
-    typer.Option(
-        "--columns",
-        "-c",
-        metavar="A,B,...",
-        help="Columns to show, in this order; 'all' for all. Files contain all by default.",
-        autocompletion=complete_columns,
+    option(
+        "Columns to show, in this order; 'all' for all. Files contain all by default.",
+        *("A,B,...", "--columns", "-c"),
+        autocompletion=_complete_columns,
     ),
 ]
 
@@ -52,36 +198,116 @@ class Connection:
 
     profile: Annotated[
         str | None,
-        typer.Option(
-            "--profile",
-            "-p",
-            metavar="NAME",
-            help="Take address and token from this profile (default: TRADINGDATA_PROFILE).",
-            autocompletion=complete_profiles,
+        option(
+            "Take address and token from this profile (default: TRADINGDATA_PROFILE).",
+            *("NAME", "--profile", "-p"),
+            autocompletion=_complete_profiles,
         ),
     ] = None
     timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Time limit of a call with its retries (default: 30)."
-        ),
+        float | None, option("Time limit of a call with its retries (default: 30).", "SECONDS")
     ] = None
     env_file: Annotated[
         Path | None,
-        typer.Option(
-            "--env-file",
-            metavar="FILE",
-            help="Set the TRADINGDATA_* variables of this file, such as .env, unless they are set.",
+        option(
+            "Set the TRADINGDATA_* variables of this file, such as .env, unless they are set.",
+            *("FILE", "--env-file"),
             envvar="TRADINGDATA_ENV_FILE",
             show_envvar=False,
         ),
     ] = None
-    debug: Debug = False
 
     @cached_property
     def chosen(self) -> tuple[str | None, dict[str, Any]]:
-        """The name and the options of the profile, whose file is read once a command."""
-        return chosen_profile(self.profile, self.env_file)
+        """The name and the options of the profile, whose file is read once a command.
+
+        None and no options without a profile. Raises ConfigurationError if there is no such
+        profile; the message does not repeat its name, which may be a token.
+        """
+        if self.env_file is not None:
+            load_env(self.env_file)
+        name = self.profile or os.environ.get(PROFILE_VARIABLE)
+        if not name:
+            return None, {}
+        profiles = read_profiles()
+        if name not in profiles.names:
+            raise ConfigurationError(
+                f"{profiles.path} has no profile of that name: "
+                f"use one of: {', '.join(profiles.names) or 'none'}"
+            )
+        return name, profiles.options(name)
+
+    @property
+    def client_options(self) -> dict[str, Any]:
+        """The options of the client."""
+        options = self.chosen[1]
+        if self.timeout is not None:
+            if not 0 < self.timeout < float("inf"):
+                raise UsageError("--timeout is a number of seconds above 0")
+            options["timeout"] = self.timeout
+        return {"on_retry": _remark_retry, **options}
+
+    def client(
+        self,
+        *,
+        token: bool = True,
+        strict: bool = False,
+        keep_personal_data: bool = False,
+        on_retry: Callable[[Retry], object] | None = None,
+    ) -> Client:
+        """Returns a client for the profile or, without one, for the environment.
+
+        Raises ConfigurationError where that gives no address, or no token and one is needed.
+        """
+        # What is not set leaves the choice to the profile.
+        asked = {"strict": strict, "keep_personal_data": keep_personal_data, "on_retry": on_retry}
+        given = {name: value for name, value in asked.items() if value}
+        options = {**self.client_options, **given}
+        if "base_url" not in options and not os.environ.get(BASE_URL_VARIABLE):
+            raise ConfigurationError(
+                f"no address of the service: set {BASE_URL_VARIABLE} or use --profile NAME; "
+                "to try the package without an account, run `tradingdata sandbox`"
+            )
+        client = Client(**options)
+        if token:
+            self.token_source(client)
+        return client
+
+    def token_source(self, client: Client) -> str:
+        """Returns the source of the client's token. Raises ConfigurationError if it has none."""
+        if not client._tokens.known:
+            raise ConfigurationError(
+                f"no access token: set {ACCESS_TOKEN_VARIABLE} or use --profile NAME"
+            )
+        name, options = self.chosen
+        return f"the profile {name}" if "access_token" in options else ACCESS_TOKEN_VARIABLE
+
+
+def received(call: Callable[[], Result]) -> Result:
+    """Returns the result of a call. Lost values are reported later, with the book's issues."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return call()
+
+
+def retry_text(retry: Retry) -> str:
+    """Returns which attempt failed, why, and when the next one follows."""
+    return f"attempt {retry.attempt} failed ({retry.reason}), next in {retry.delay:.1f} s"
+
+
+def _remark_retry(retry: Retry) -> None:
+    if watched():
+        remark(f"{retry.call}: {retry_text(retry)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Care:
+    """Treatment of malformed and personal values."""
+
+    strict: Annotated[bool, switch("--strict", "Treat a lost or missing value as an error.")] = (
+        False
+    )
+    keep_personal_data: Keep = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +316,34 @@ class Columns:
 
     columns: Chosen = None
     extra: Annotated[
-        bool,
-        switch("--extra", "Include fields that the service does not document."),
+        bool, switch("--extra", "Include fields that the service does not document.")
     ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Destination and format of the output."""
+
+    format: Annotated[
+        Format | None,
+        option(
+            "table, csv, json, ndjson, parquet or xlsx. Default: by the suffix of -o, otherwise "
+            "table.",
+            *("FORMAT", "--format", "-f"),
+        ),
+    ] = None
+    output: Annotated[
+        Path | None,
+        option(
+            "Write to this file, which must not exist; - is standard output.",
+            *("FILE", "--output", "-o"),
+        ),
+    ] = None
+    force: Annotated[bool, switch("--force", "Overwrite the file of -o.")] = False
+    rows: Annotated[
+        int | None,
+        option("Number of rows in a table on a terminal; 0 for all. Default: what fits.", "N"),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,13 +352,11 @@ class Filter:
 
     where: Annotated[
         list[str] | None,
-        typer.Option(
-            "--where",
-            "-w",
-            metavar="CONDITION",
-            help="Keep rows with NAME=VALUE. Separate several values by commas; NAME= means no "
-            "value. Also !=, <, <=, > and >=: 'traded_price>100'. Repeat it to combine conditions.",
-            autocompletion=complete_filters,
+        option(
+            "Keep rows with NAME=VALUE. Separate several values by commas; NAME= means no value. "
+            "Also !=, <, <=, > and >=: 'traded_price>100'. Repeat it to combine conditions.",
+            *("CONDITION", "--where", "-w"),
+            autocompletion=_complete_filters,
         ),
     ] = None
 
@@ -118,70 +367,27 @@ class Selection(Filter):
 
     sort: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,-B,...",
-            help="Sort by these columns; a minus sorts in descending order.",
-            autocompletion=complete_sort,
+        option(
+            "Sort by these columns; a minus sorts in descending order.",
+            "A,-B,...",
+            autocompletion=_complete_sort,
         ),
     ] = None
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Keep the first N rows.")
-    ] = None
+    limit: Annotated[int | None, option("Keep the first N rows.", "N", min=1)] = None
+
+
+Since = Annotated[
+    str | None,
+    option(
+        "Keep trades executed, or orders entered, since then: 10:30, 2026-11-20 or "
+        "'2026-11-20 10:30'.",
+        "TIME",
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimedSelection(Selection):
     """Selection of rows of a book with times."""
 
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Keep trades executed, or orders entered, since then: 10:30, 2026-11-20 or "
-            "'2026-11-20 10:30'.",
-        ),
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """Destination and format of the output."""
-
-    format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            "-f",
-            metavar="FORMAT",
-            help="table, csv, json, ndjson, parquet or xlsx. Default: by the suffix of -o, "
-            "otherwise table.",
-        ),
-    ] = None
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write to this file, which must not exist; - is standard output.",
-        ),
-    ] = None
-    force: Annotated[bool, switch("--force", "Overwrite the file of -o.")] = False
-    rows: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Number of rows in a table on a terminal; 0 for all. Default: what fits.",
-        ),
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Care:
-    """Treatment of malformed and personal values."""
-
-    strict: Annotated[
-        bool,
-        switch("--strict", "Treat a lost or missing value as an error."),
-    ] = False
-    keep_personal_data: Keep = False
+    since: Since = None

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table as RichTable
+from rich.text import Text
+
 from tradingdata import _core
 from tradingdata._util.atomic_file import whole_file
-from tradingdata.display.preview import NOUNS
+from tradingdata.books.book import Book
+from tradingdata.display.layout import Layout, wrapped
+from tradingdata.display.plain_table import cell_width, group
+from tradingdata.display.plain_table import table as plain_table
+from tradingdata.display.preview import (
+    ENDS,
+    NOUNS,
+    Shown,
+    book_heading,
+    field_text,
+    issue_lines,
+    printable,
+)
+from tradingdata.table.table import Table
 
-from .exit_codes import UsageError
-from .exportable import Table
-from .filter_args import RowChoice, chosen_columns
+from .errors import UsageError
 from .options import Columns, Filter, Format, Output
-from .tables import counted, plain_rows, print_issues, print_rows, record_text
+from .rows import RowChoice, chosen_columns
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
-    from tradingdata.books.book import Book
+    from typing import Self
+
+    from rich.console import Console
+
 
 _STDOUT = Path("-")
 _BINARY = {Format.PARQUET, Format.XLSX}
@@ -31,6 +50,10 @@ _SUFFIXES = {
     ".parquet": Format.PARQUET,
     ".xlsx": Format.XLSX,
 }
+_AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
+_MOST_ISSUES = 5
+_MOST_NAMES = 3
+TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green"}
 
 
 class Destination:
@@ -65,7 +88,7 @@ class Destination:
         """Whether the output is a table with default columns."""
         return self._path is None and self._format is Format.TABLE and self._columns is None
 
-    def take(self, table: Table) -> None:
+    def take(self, table: Table[Any]) -> None:
         """Writes the rows and reports the issues of their response."""
         console = screen()
         if self._path is not None:
@@ -81,14 +104,14 @@ class Destination:
         else:
             self._print(table)
 
-    def _print(self, table: Table) -> None:
+    def _print(self, table: Table[Any]) -> None:
         write_out(self._text(table).encode())
         hidden = len(table._kinds) - len(table._display_columns())
         if self.as_table and hidden:
             remark(f"+{hidden} more columns: --columns")
         print_issues(table, remark, lost_only=True)
 
-    def _write(self, path: Path, table: Table) -> None:
+    def _write(self, path: Path, table: Table[Any]) -> None:
         try:
             self._write_file(path, table, overwrite=self._force)
         except FileExistsError:
@@ -101,7 +124,7 @@ class Destination:
         remark(f"wrote {counted(table)} to {path}")
         print_issues(table, remark, lost_only=True)
 
-    def _stream(self, table: Table) -> None:
+    def _stream(self, table: Table[Any]) -> None:
         """Writes a format to standard output that libraries can only write to files."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"book.{self._format.value}")
@@ -109,7 +132,7 @@ class Destination:
             write_out(path.read_bytes())
         print_issues(table, remark, lost_only=True)
 
-    def _write_file(self, path: Path, table: Table, *, overwrite: bool) -> None:
+    def _write_file(self, path: Path, table: Table[Any], *, overwrite: bool) -> None:
         """Writes the rows to a file atomically."""
         names, extra = self._names(table), self._extra
         if self._format is Format.PARQUET:
@@ -120,7 +143,7 @@ class Destination:
             with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
                 file.write(self._text(table).encode())
 
-    def _text(self, table: Table) -> str:
+    def _text(self, table: Table[Any]) -> str:
         """Returns the rows in a text format."""
         names, extra = self._names(table), self._extra
         if self._format is Format.TABLE:
@@ -129,7 +152,7 @@ class Destination:
             return table.to_csv(None, names, extra=extra)
         return table.to_json(None, names, extra=extra, lines=self._format is Format.NDJSON)
 
-    def _names(self, table: Table) -> list[str] | None:
+    def _names(self, table: Table[Any]) -> list[str] | None:
         """Returns the selected columns, the key columns of a table, or None for all."""
         if self._format is not Format.TABLE:
             return self._columns
@@ -198,3 +221,161 @@ def _format_of(path: Path | None) -> Format:
 def _expect_suffix(path: Path, suffix: str) -> None:
     if path.suffix.lower() != suffix:
         raise UsageError(f"-o {path.name}: a workbook's name ends in {suffix}")
+
+
+class ListTable(Table[Any]):
+    """A table made of dicts by a command.
+
+    ``noun`` is the singular and the plural of a row, ``title`` the heading unless that is the
+    number of rows, and the ``essential`` columns fit any screen.
+    """
+
+    _given: tuple[str, Sequence[str]]
+
+    @classmethod
+    def of(
+        cls,
+        rows: Sequence[Mapping[str, Any]],
+        kinds: Mapping[str, str],
+        noun: tuple[str, str],
+        *,
+        title: str = "",
+        essential: Sequence[str] = (),
+    ) -> Self:
+        """Returns the table of these rows, whose times are in one zone."""
+        lists = {name: [row[name] for row in rows] for name in kinds}
+        times = [name for name, kind in kinds.items() if kind == "timestamp"]
+        zones = (time.tzinfo for name in times for time in lists[name] if time is not None)
+        made = cls._of_lists(kinds, lists, next(zones, None))
+        made._noun, made._given = noun, (title, essential)
+        return made
+
+    @property
+    def _essential(self) -> Sequence[str]:
+        return self._given[1]
+
+    @property
+    def _title(self) -> str:
+        return self._noun[1]
+
+    def _heading(self) -> str:
+        return self._given[0] or super()._heading()
+
+
+def counted(table: Table[Any]) -> str:
+    """Returns the number of rows with a noun, such as ``1 order``."""
+    return f"{group(len(table))} {table._noun[len(table) != 1]}"
+
+
+def heading(table: Table[Any], day: str = "") -> str:
+    """Returns the line above a table; ``day`` is the common day of its times, if any."""
+    if isinstance(table, Book):
+        return book_heading(table, day)
+    title = re.sub(r" \(see \.\w+\)", "", table._heading())  # attributes, in Python
+    return f"{title} of {day}" if day else title
+
+
+def plain_rows(table: Table[Any], names: Sequence[str]) -> str:
+    """Returns the complete table as text: every row and the total, without truncated cells."""
+    shown = table._shown(names, ends=len(table))
+    rows = [row[1] for row in shown.rows if row is not None]
+    rows += [shown.total] if shown.total else []
+    right = "".join("r" if number else "l" for number in shown.right)
+    return plain_table(shown.names, rows, right=right) + "\n"
+
+
+def print_rows(
+    console: Console, table: Table[Any], names: Sequence[str], *, asked: bool, rows: int | None
+) -> None:
+    """Prints the part of the table that fits the terminal, and what it omits."""
+    if not len(table):
+        console.print(wrapped(heading(table), console.width), style="bold")
+        return
+    shown = table._shown(names, ends=_ends(len(table), console.height, rows))
+    day = without_common_day(table, shown)
+    console.print(wrapped(heading(table, day), console.width), style="bold")
+    layout = Layout(shown, console.width)
+    console.print(fitting_table(layout, shown))
+    _print_left_out(console, shown, layout.missing, asked=asked)
+
+
+def print_issues(table: Table[Any], tell: Any, *, lost_only: bool) -> None:
+    """Reports the issues of the response."""
+    if not isinstance(table, Book):
+        return
+    found = zip(issue_lines(table), table.issues, strict=True)
+    lines = [line for line, issue in found if issue.lost or not lost_only]
+    for line in lines[:_MOST_ISSUES]:
+        tell(f"issue: {line}", "yellow")
+    if len(lines) > _MOST_ISSUES:
+        tell(f"+{len(lines) - _MOST_ISSUES} more issues", "yellow")
+
+
+def fitting_table(
+    layout: Layout, shown: Shown, styles: Mapping[int, str] | None = None
+) -> RichTable:
+    """Returns the rows of a layout as a rich table; ``styles`` are those of rows."""
+    table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold cyan")
+    for name, right in zip(layout.names, layout.right, strict=True):
+        table.add_column(
+            Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
+        )
+    for number, cells in layout.rows:
+        if number is None:
+            table.add_row(*map(Text, cells), style="dim")
+            continue
+        tones = [
+            TONE_STYLES.get(shown.tone(at, cell), "")
+            for at, cell in zip(layout.at, cells, strict=True)
+        ]
+        table.add_row(*map(Text, cells, tones), style=(styles or {}).get(number))
+    if layout.total:
+        table.add_row(*map(Text, layout.total), style="bold")
+    return table
+
+
+def record_text(record: Any) -> str:
+    """Returns a record as text, with one line for each field that is set."""
+    lines = []
+    kind = type(record).__name__
+    for name in _core.names_of(kind):
+        value = record[name]
+        if value is not None and value != "":
+            lines.append((name, field_text(kind, name, value)))
+    extras = _core.row_extras(record).items()
+    lines += [(printable(name), field_text(kind, name, value)) for name, value in extras]
+    width = max((cell_width(name) for name, _ in lines), default=0)
+    return "".join(f"{name}{' ' * (width - cell_width(name))}  {text}\n" for name, text in lines)
+
+
+def _ends(length: int, height: int, rows: int | None) -> int:
+    """Returns the number of rows to show at either end."""
+    if rows == 0:
+        return length
+    most = max(2 * ENDS, height - _AROUND) if rows is None else rows
+    return length if length <= most else max(1, most // 2)
+
+
+def without_common_day(table: Table[Any], shown: Shown) -> str:
+    """Removes the day from the times if all share one; returns it, else ""."""
+    day = table._common_day([shown.names[at] for at in shown.times])
+    shown.without_day(day)
+    return day
+
+
+def _print_left_out(console: Console, shown: Shown, missing: Sequence[str], *, asked: bool) -> None:
+    if asked and missing:
+        some = ", ".join(missing[:_MOST_NAMES]) + (", ..." if len(missing) > _MOST_NAMES else "")
+        console.print(
+            f"{len(missing)} of the columns do not fit: {some}; a pipe or -o takes all",
+            style="yellow",
+        )
+    notes = []
+    hidden = len(missing) + len(shown.hidden)
+    if hidden and not asked:
+        # Where a command leaves none out by itself, it has no --columns.
+        notes.append(f"+{hidden} more columns: {'--columns' if shown.hidden else '-o FILE'}")
+    if shown.skipped:
+        notes.append("all rows: --rows 0")
+    if notes:
+        console.print("; ".join(notes), style="dim", soft_wrap=True)

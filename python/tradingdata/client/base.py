@@ -1,113 +1,166 @@
-"""Base of the synchronous and the asynchronous client: options, token, label and display.
+"""Base of the synchronous and the asynchronous client: token, label, log, counts and display.
 
-What waits for the service is a plan here (see ``plans``), which ``client`` runs and
-``async_client`` awaits.
+What waits for the service is a plan here (see ``plans``), which ``client`` runs and ``aio`` awaits.
+Lines of the log, in the logger ``tradingdata``, never contain a token, a query or a response body.
 """
 
 from __future__ import annotations
 
-import os
+import sys
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from .. import _core
-from .._util.validate import count, flag, hook, seconds, text, zone
-from ..books.book import OrderBook, TradeBook
+from .._util.declarations import CALL_OF
+from .._util.validate import seconds
+from ..books.book import Book as AnyBook
 from ..books.response import response_of
 from ..errors import (
     ClientClosedError,
-    ConfigurationError,
-    StockNotFoundError,
     TradingDataError,
 )
-from .ca_roots import find_ca_file
-from .call_log import log_end, log_retry
-from .stats import ClientStats
-from .tokens import REFUSALS, Held, Source, held, late
+from .options import SECRET, ClientOptions, Retry, Token, find_ca_file
+from .tokens import REFUSALS, Held, Source, hide, late
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    import logging
+    from collections.abc import Callable
     from datetime import datetime, tzinfo
     from datetime import time as clock_time
-    from typing import Self
+    from typing import Any, Self
 
+    from .. import _core
     from .._util.plans import Plan
-    from ..books.book import StockList
-    from ..books.records import Stock
-    from .call_log import Retry
+    from ..errors import TradingDataError
     from .snapshot import Books
 
-BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
-_MOST_ATTEMPTS = 2**31 - 1
 
-Token = TypeVar("Token")
-"""The type of ``access_token``: text, or the kinds of function that the client can call."""
+_found: logging.Logger | None = None
+
+
+def _logger() -> logging.Logger | None:
+    # A program that never imported logging has no handler: do not make it pay for the import.
+    global _found
+    if _found is None and (module := sys.modules.get("logging")) is not None:
+        _found = module.getLogger("tradingdata")
+        if not _found.handlers:
+            _found.addHandler(module.NullHandler())  # silent unless the user configures logging
+    return _found
+
+
+def log_retry(
+    what: str, account: str | None, on_retry: Callable[[Retry], object] | None
+) -> Callable[[int, str, float], None]:
+    """Returns the function that the core calls before it waits for another attempt."""
+
+    def report(attempt: int, reason: str, delay: float) -> None:
+        retry = Retry(CALL_OF[what], account, attempt, reason, delay)
+        logger = _logger()
+        if logger is not None:
+            label = f" [{account}]" if account is not None else ""
+            logger.info(
+                "%s%s: attempt %d failed (%s), again in %.2f s",
+                retry.call, label, attempt, reason, delay,
+            )  # fmt: skip
+        if on_retry is not None:
+            on_retry(retry)
+
+    return report
+
+
+def log_end(
+    what: str,
+    account: str | None,
+    elapsed: float,
+    *,
+    status: int | None = None,
+    error: TradingDataError | None = None,
+) -> None:
+    """Logs how a call ended."""
+    logger = _logger()
+    if logger is None:
+        return
+    label = f" [{account}]" if account is not None else ""
+    if error is None:
+        logger.debug("%s%s: %s in %.3f s", CALL_OF[what], label, status, elapsed)
+    else:
+        kind = type(error).__name__
+        logger.info("%s%s: %s in %.3f s: %s", CALL_OF[what], label, kind, elapsed, error)
+
+
+class ClientStats(NamedTuple):
+    """A client's counts since it was created.
+
+    Attributes:
+        calls: Number of finished calls, successful or not.
+        failures: Number of calls that ended with an error.
+        attempts: Number of requests sent.
+        retries: Number of attempts after the first of each call.
+        connections: Number of responses received over a new connection.
+        reused: Number of responses received over a kept-alive connection.
+        bytes_sent: Bytes sent on the wire, including headers.
+        bytes_received: Bytes received on the wire, including headers.
+    """
+
+    calls: int
+    failures: int
+    attempts: int
+    retries: int
+    connections: int
+    reused: int
+    bytes_sent: int
+    bytes_received: int
+
+
+def wait_for(
+    call: _core.BlockingCall | _core.Search, on_retry: Callable[[int, str, float], None]
+) -> tuple[Any, ...] | None:
+    """Blocks until a call or a page of a search is over and returns its result.
+
+    The core waits in slices of at most 50 ms. Signal handlers and ``on_retry`` run between them and
+    never beneath the core; what they raise ends the wait, and the caller closes the call.
+    """
+    while True:
+        over, result, retries = call.wait()
+        for retry in retries:
+            on_retry(*retry)
+        if over:
+            return result
+
+
 Tokens = TypeVar("Tokens", bound=Source)
-Book = TypeVar("Book", TradeBook, OrderBook)
+Book = TypeVar("Book", bound=AnyBook[Any])
 Watch = TypeVar("Watch")
 
 
-class ClientBase(Generic[Token, Tokens]):
-    """Options, token and label of a client; converts responses to books.
-
-    ``Client`` documents the options.
-    """
+class ClientBase(ClientOptions[Token], Generic[Token, Tokens]):
+    """Token and label of a client; converts responses to books."""
 
     _token_source: ClassVar[type[Source]]
     _tokens: Tokens
     _book: Callable[..., Any]
     _send: Callable[[str, float], Any]
 
-    def __init__(
+    def _open(
         self,
-        base_url: str | None = None,
+        token: Held,
         *,
-        access_token: Token | None = None,
-        account: str | None = None,
-        timeout: float = 30,
-        connect_timeout: float = 5,
-        attempts: int = 4,
-        rate_limit: _core.RateLimit | None = None,
-        proxy: str | None = None,
-        trust_env: bool = True,
-        ca_file: str | os.PathLike[str] | None = None,
-        max_body: int = 256 * 2**20,
-        strict: bool = False,
-        keep_personal_data: bool = False,
-        on_retry: Callable[[Retry], object] | None = None,
-        tz: str | tzinfo | None = None,
+        base_url: Held,
+        proxy: Held,
+        account: str | None,
+        on_retry: Callable[[Retry], object] | None,
+        tz: tzinfo | None,
+        ca_file: str | None,
+        **core: Any,
     ) -> None:
-        # Drop the token from this frame before anything can raise: error reporters print the local
-        # variables of a traceback.
-        token = held(access_token)
-        del access_token
-        self._account = None if account is None else text("account", account)
-        self._timeout = seconds("timeout", timeout)
-        self._on_retry = hook("on_retry", on_retry)
-        self._zone: tzinfo | None = zone("tz", tz)
-        url = os.environ.get(BASE_URL_VARIABLE, "") if base_url is None else base_url
-        if not text("base_url", url):
-            raise ConfigurationError(
-                f"no base URL: pass it as the first argument or set {BASE_URL_VARIABLE}; "
-                "to try the package without an account, run `python -m tradingdata demo`"
-            )
-        if rate_limit is not None and not isinstance(rate_limit, _core.RateLimit):
-            raise TypeError(f"rate_limit must be a tradingdata.RateLimit, not {rate_limit!r}")
-        secure = not url.lower().startswith("http:")
-        self._core = _core.Client(
-            base_url=url,
-            timeout=self._timeout,
-            connect_timeout=seconds("connect_timeout", connect_timeout),
-            attempts=min(count("attempts", attempts), _MOST_ATTEMPTS),
-            rate_limit=rate_limit,
-            proxy=None if proxy is None else text("proxy", proxy),
-            trust_env=flag("trust_env", trust_env),
-            ca_file=find_ca_file(ca_file, trust_env=trust_env) if secure else "",
-            max_body=count("max_body", max_body),
-            strict=flag("strict", strict),
-            keep_personal_data=flag("keep_personal_data", keep_personal_data),
-        )
+        self._account = account
+        self._timeout: float = core["timeout"]
+        self._on_retry = on_retry
+        self._zone = tz
+        secure = not base_url.value.lower().startswith("http:")
+        roots = find_ca_file(ca_file, trust_env=core["trust_env"]) if secure else ""
+        self._core = _core.Client(base_url=base_url.value, proxy=proxy.value, ca_file=roots, **core)
         self._tokens = cast("Tokens", self._token_source(self._core, token))
         self._opened()
 
@@ -134,9 +187,11 @@ class ClientBase(Generic[Token, Tokens]):
             ConfigurationError: No profile is named, or the profile is missing, malformed or
                 readable by other users.
         """
-        from .profiles import load_profile, with_token_hidden
+        from .profiles import load_profile
 
-        options = with_token_hidden(options)
+        options = {
+            option: hide(value) if option in SECRET else value for option, value in options.items()
+        }
         return cls(**{**load_profile(name), **options})
 
     @property
@@ -162,7 +217,7 @@ class ClientBase(Generic[Token, Tokens]):
     @access_token.setter
     def access_token(self, token: Token) -> None:
         replacement = Held(token)
-        del token
+        token = cast("Token", None)  # error reporters print the local variables of a traceback
         self._tokens.assign(replacement)
 
     @property
@@ -234,35 +289,22 @@ class ClientBase(Generic[Token, Tokens]):
         log_end(what, self._account, time.monotonic() - started, status=response[1])
         return response
 
-    def _snapshot(self, timeout: float | None, pause: Callable[[float], Any]) -> Plan[Books]:
+    def _snapshot(
+        self,
+        timeout: float | None,
+        pause: Callable[[float], Any],
+        compute: Callable[[Callable[[], None]], Any],
+    ) -> Plan[Books]:
         from .snapshot import Snapshot
 
         snapshot = Snapshot(self._budget(timeout), self._account)
         for step in snapshot:
-            yield pause(step.wait)
-            snapshot.take((yield self._book(step.kind, step.time_left)))
+            if step.kind is None:
+                yield compute(snapshot.compare)
+            else:
+                yield pause(step.wait)
+                snapshot.take((yield self._book(step.kind, step.time_left)))
         return snapshot.books
-
-    def _lookup(
-        self, identifier: str | Iterable[str], timeout: float | None
-    ) -> Plan[Stock | StockList]:
-        from .stock_lookup import StockLookup, StockLookups
-
-        client: Any = self
-        if not isinstance(identifier, str):
-            lookups = StockLookups(identifier)
-            for one in lookups:
-                try:
-                    lookups.add(one, (yield client.stock(one, timeout=timeout)))
-                except StockNotFoundError as error:
-                    lookups.add_error(one, error)
-            return lookups.result()
-        lookup = StockLookup(identifier, self._account)
-        budget = self._budget(timeout)
-        found: Stock | None = yield client.search(lookup.wanted, prefetch=0)._find(lookup, budget)
-        if found is None:
-            raise lookup.not_found()
-        return found
 
     def _budget(self, timeout: float | None) -> float:
         """Seconds that a call may take."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, overload
 from .. import _core
 from .._util.plans import run
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
-from .base import Book, ClientBase
-from .pager import SearchPager
+from .base import Book, ClientBase, wait_for
+from .lookup import lookup
+from .search import SearchPager
 from .tokens import TokenSource
 
 if TYPE_CHECKING:
@@ -22,50 +23,22 @@ if TYPE_CHECKING:
     from datetime import time as clock_time
     from typing import Any, Self
 
-    from ..books.records import Stock
+    from ..table.rows import Stock
     from ..watch.state import OrdersWhere, TradesWhere
     from ..watch.updates import OrderUpdate, TradeUpdate
     from .snapshot import Books
+
+    AnyToken = str | Callable[[], str]
 
 # Threads still waiting for a response must neither delay interpreter exit nor be killed inside C++.
 atexit.register(_core.end_all_calls, 2.0)
 
 
-class Client(ClientBase["str | Callable[[], str]", TokenSource]):
+class Client(ClientBase["AnyToken", TokenSource]):
     """Synchronous client for the books and the stock search of one account.
 
     Thread-safe, and usable on both sides of a fork. ``with`` closes the client, but is optional. A
     client cannot be copied or pickled, because a copy would carry the token along.
-
-    Args:
-        base_url: URL of the service, e.g. ``https://api.example.com``; defaults to the environment
-            variable ``TRADINGDATA_BASE_URL``. Plain http is accepted for loopback only.
-        access_token: Bearer token, or a function that returns one and is called again when the
-            service refuses the current token (see ``token_file``). Defaults to the environment
-            variable ``TRADINGDATA_ACCESS_TOKEN``. Without a token, ``search`` works and the books
-            raise ``ConfigurationError``.
-        account: Label of the account for your own use; never sent. Responses and errors carry it.
-        timeout: Total seconds for a call, including all attempts and the waits between them.
-        connect_timeout: Seconds for one attempt to connect.
-        attempts: Maximum number of requests per call.
-        rate_limit: A ``RateLimit``; several clients may share one.
-        proxy: URL of an HTTP or SOCKS proxy, or ``""`` for none; ``None`` uses the environment's
-            proxy. Never used for loopback.
-        trust_env: Whether to use the environment's proxies and CA files.
-        ca_file: PEM file of trusted root certificates. Defaults to ``SSL_CERT_FILE``,
-            ``CURL_CA_BUNDLE``, ``REQUESTS_CA_BUNDLE``, the system's file or certifi's, in this
-            order.
-        max_body: Maximum size of a decompressed response body in bytes.
-        strict: Whether lost or missing values raise ``DecodeError`` instead of issuing a warning.
-        keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
-        on_retry: Called with a ``Retry`` before each wait for another attempt.
-        tz: Time zone of the times in the books, such as ``"Asia/Kolkata"``; see
-            ``TradeBook.localize``. The service does not document one, so times are naive unless
-            given.
-
-    Raises:
-        ConfigurationError: An option is missing or has an unusable value.
-        TypeError: An option has the wrong type.
 
     Example:
         >>> client = td.Client("https://api.example.com", access_token=token)
@@ -131,7 +104,7 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
                 up. It has both books and the orders on which they differ.
             TradingDataError: As in ``trade_book``.
         """
-        return run(self._snapshot(timeout, time.sleep))
+        return run(self._snapshot(timeout, time.sleep, lambda compare: compare()))
 
     def search(
         self,
@@ -142,7 +115,6 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
         max_items: int | None = None,
         prefetch: int = 1,
         progress: bool = False,
-        on_page: Callable[[StockList], object] | None = None,
         timeout: float | None = None,
     ) -> SearchPager:
         """Searches stocks by name, NSE symbol or BSE code (service: "Search stock").
@@ -162,7 +134,6 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
                 number grows with each consecutive full page, so short searches stay cheap. With 0,
                 a page is requested only when the reader reaches it.
             progress: Whether to show a progress bar (tqdm).
-            on_page: Called with each page, a ``StockList``, before its rows are yielded.
             timeout: Seconds for each page; replaces the client's.
 
         Returns:
@@ -181,7 +152,6 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
             max_items=max_items,
             prefetch=prefetch,
             progress=progress,
-            on_page=on_page,
             timeout=timeout,
         )
 
@@ -212,7 +182,7 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
                 choose. ``nearest`` has names of similar stocks; for several identifiers,
                 ``received`` has the stocks that were found.
         """
-        return run(self._lookup(identifier, timeout))
+        return run(lookup(self, identifier, timeout))
 
     # -- the books as they change --
 
@@ -307,5 +277,9 @@ class Client(ClientBase["str | Callable[[], str]", TokenSource]):
     def _book(self, kind: type[Book], timeout: float | None) -> Book:
         return self._received(kind, run(self._response(kind._record, timeout)))
 
-    def _send(self, what: str, seconds: float) -> tuple[Any, ...]:
-        return self._core.book(what, seconds, self._retry_hook(what))
+    def _send(self, what: str, seconds: float) -> tuple[Any, ...] | None:
+        call = self._core.book(what, seconds)
+        try:
+            return wait_for(call, self._retry_hook(what))
+        finally:
+            call.close()

@@ -1,36 +1,33 @@
-"""Profiles: named sets of client options, in a file that only its owner may read."""
+"""Profiles: named sets of client options, in a file that only its owner may read; and env files.
+
+An env file is read only when a program asks for it. One in the working directory is never read by
+itself: whoever can write there could otherwise send the token to another address.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
+from .._util import validate
+from .._util.atomic_file import whole_file
 from .._util.private_file import require_private
+from .._util.validate import text
 from ..errors import ConfigurationError
-from .tokens import Held, token_file
+from .options import IN_FILES
+from .tokens import ACCESS_TOKEN_VARIABLE, Held, hide, token_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 PROFILES_VARIABLE = "TRADINGDATA_PROFILES"
 PROFILE_VARIABLE = "TRADINGDATA_PROFILE"
 
-_OPTIONS: dict[str, type | tuple[type, ...]] = {
-    "base_url": str,
-    "access_token": Held,
-    "access_token_file": str,
-    "account": str,
-    "timeout": (int, float),
-    "connect_timeout": (int, float),
-    "attempts": int,
-    "proxy": str,
-    "trust_env": bool,
-    "ca_file": str,
-    "max_body": int,
-    "strict": bool,
-    "keep_personal_data": bool,
-    "tz": str,
-}
+
+_SECRET = ("access_token", "proxy")  # a proxy's URL may have a password
+_CHECKS = {**IN_FILES, "access_token": text, "access_token_file": text}
 
 
 def profiles_path() -> str:
@@ -47,7 +44,7 @@ class Profiles:
 
     Attributes:
         path: The file.
-        tables: Its tables by name, with tokens hidden.
+        tables: Its tables by name, with tokens and proxies hidden.
     """
 
     def __init__(self, path: str, tables: dict[str, Any]) -> None:
@@ -107,20 +104,22 @@ def load_profile(name: str | None) -> dict[str, Any]:
 def check_options(where: str, options: Mapping[str, Any]) -> None:
     """Raises ConfigurationError for an option that is unknown or of the wrong type."""
     for option, value in options.items():
-        if option not in _OPTIONS:
-            known = ", ".join(_OPTIONS)
+        if option not in _CHECKS:
             raise ConfigurationError(
-                f"{where} has an unknown option {option!r}: use one of: {known}"
+                f"{where} has an unknown option {option!r}: use one of: {', '.join(_CHECKS)}"
             )
-        truth = isinstance(value, bool) and _OPTIONS[option] is not bool  # bool is an int subclass
-        if truth or not isinstance(value, _OPTIONS[option]):
-            raise ConfigurationError(f"{where}: {option} has the wrong type")
+        try:
+            _CHECKS[option](option, value.value if isinstance(value, Held) else value)
+        except TypeError:
+            raise ConfigurationError(f"{where}: {option} has the wrong type") from None
+        except ConfigurationError:
+            pass  # creating the client reports an unusable value
 
 
-def with_token_hidden(options: Any) -> Any:
-    """Wraps the token in the options, so that a traceback's local variables do not show it."""
-    if isinstance(options, dict) and isinstance(options.get("access_token"), str):
-        options["access_token"] = Held(options["access_token"])
+def with_secrets_hidden(options: Any) -> Any:
+    """Wraps what may be secret, so that a traceback's local variables do not show it."""
+    if isinstance(options, dict):
+        options.update({name: hide(options[name]) for name in _SECRET if name in options})
     return options
 
 
@@ -136,7 +135,7 @@ def read_profiles(path: str | None = None) -> Profiles:
         with open(path, "rb") as file:
             require_private(file, path)
             tables = tomllib.load(file).items()
-            return Profiles(path, {name: with_token_hidden(table) for name, table in tables})
+            return Profiles(path, {name: with_secrets_hidden(table) for name, table in tables})
     except FileNotFoundError:
         raise ConfigurationError(
             f"there is no profile file at {path}: create it, or set {PROFILES_VARIABLE}"
@@ -147,3 +146,139 @@ def read_profiles(path: str | None = None) -> Profiles:
         raise ConfigurationError(
             f"{path} is not valid TOML: byte {error.start} is not UTF-8"
         ) from None
+
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")  # a key of TOML without quotes, and part of a file's name
+
+
+def add_profile(name: str, options: Mapping[str, Any], token: str, *, replace: bool) -> str:
+    """Writes a profile and its token, each atomically to a file that only the user can read.
+
+    Args:
+        name: Name of the profile: letters, digits, ``_`` and ``-``.
+        options: Options of ``Client``, other than the token.
+        token: The access token.
+        replace: Whether to change a profile of that name; options that are not given stay.
+
+    Returns:
+        The path of the profile file.
+
+    Raises:
+        ConfigurationError: The name is not valid or taken, or the file cannot be changed without
+            changing other profiles.
+    """
+    import json
+
+    if not _NAME.fullmatch(name):
+        raise ConfigurationError("the name of a profile has letters, digits, - and _ only")
+    path = profiles_path()
+    known = read_profiles(path).tables if os.path.exists(path) else {}
+    if name in known and not replace:
+        raise ConfigurationError(f"{path} has a profile {name!r} already: replace it, or rename")
+    before = known.get(name)
+    kept = dict(before) if isinstance(before, dict) else {}
+    kept.pop("access_token", None)  # the new one is in a file of its own
+    table = {**kept, **options, "access_token_file": f"{name}.token"}
+    lines = [
+        f"{option} = {json.dumps(value.value if isinstance(value, Held) else value)}"
+        for option, value in table.items()
+    ]
+    os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+    text = _changed(path, name, f"[{name}]\n" + "\n".join(lines) + "\n")
+    _write(os.path.join(os.path.dirname(path), f"{name}.token"), token + "\n")
+    _write(path, text)
+    return path
+
+
+def _write(path: str, text: str) -> None:
+    with whole_file(path, overwrite=True) as draft, open(draft, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _changed(path: str, name: str, table: str) -> str:
+    """Returns the text of the profile file with a table added or replaced."""
+    import tomllib
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+    except FileNotFoundError:
+        before = ""
+    kept: list[str] = []
+    inside = False
+    for line in before.splitlines():
+        if line.lstrip().startswith("["):
+            inside = line.split("#")[0].strip() == f"[{name}]"
+        if not inside:
+            kept.append(line)
+    text = "\n".join(kept).strip("\n")
+    text = f"{text}\n\n{table}" if text else table
+    wanted = {**tomllib.loads(before), **tomllib.loads(table)}
+    try:
+        unchanged = tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        unchanged = False
+    if not unchanged:
+        raise ConfigurationError(f"{path} cannot be changed automatically: edit it yourself")
+    return text
+
+
+_OURS = re.compile(r"\s*(?:export\s+)?TRADINGDATA_")
+_LINE = re.compile(
+    r"""\s*(?:export\s+)?(?P<name>\w+)\s*=\s*
+    (?:"(?P<double>[^"\\]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s"'\#]*))\s*(?:\#.*)?""",
+    re.VERBOSE,
+)
+
+
+def load_env(path: str | os.PathLike[str] = ".env") -> list[str]:
+    """Sets the ``TRADINGDATA_*`` variables of a file in the environment.
+
+    Variables that are set already keep their value, and other variables of the file are ignored. A
+    line is ``NAME=value``, also after ``export`` or with the value in quotes; ``#`` begins a
+    comment, and nothing in a value is expanded.
+
+    Args:
+        path: The file. If it contains ``TRADINGDATA_ACCESS_TOKEN``, other users must not be able to
+            read it.
+
+    Returns:
+        The names of the variables that were set.
+
+    Raises:
+        ConfigurationError: The file is missing, cannot be understood, or contains a token and can
+            be read by other users. Messages never contain a value.
+
+    Example:
+        >>> td.load_env()
+        >>> client = td.Client()
+    """
+    name = validate.path("path", path)
+    try:
+        with open(name, "rb") as file:
+            lines = file.read().decode("utf-8-sig", "replace").splitlines()
+            found = dict(_variables(lines, name))
+            if ACCESS_TOKEN_VARIABLE in found:
+                require_private(file, name)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{name!a} cannot be read ({error.strerror}): check the path"
+        ) from error
+    new = [variable for variable in found if variable not in os.environ]
+    os.environ.update({variable: found[variable] for variable in new})
+    return new
+
+
+def _variables(lines: list[str], path: str) -> list[tuple[str, str]]:
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not _OURS.match(line):
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise ConfigurationError(
+                f"line {number} of {path} is not NAME=value: put a value with spaces in quotes"
+            )
+        value = next(text for text in match.group("double", "single", "bare") if text is not None)
+        found.append((match["name"], value))
+    return found

@@ -44,19 +44,30 @@ class Gaps(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A request to make: the kind of book, the seconds to wait first, and those it may take."""
+    """What to do next: compare the books, or make a request after a wait.
 
-    kind: type[Any]
-    wait: float
-    time_left: float
+    Attributes:
+        kind: The kind of book to request, or ``None`` to compare the books.
+        wait: Seconds to wait before the request.
+        time_left: Seconds that the request may take.
+    """
+
+    kind: type[Any] | None
+    wait: float = 0.0
+    time_left: float = 0.0
+
+
+_COMPARE = Step(None)
 
 
 class Snapshot:
     """The sequence of requests behind one ``books()`` call.
 
-    Iterating yields the next request to make; ``take`` receives its result. Trades are requested
-    first, so that the orders are never older. Then the book that lacks a fill is requested again.
-    Iterating raises BooksDisagreeError after the last repetition, or when the time is up.
+    Iterating yields the next step: a request, whose result ``take`` receives, or a call of
+    ``compare``, which takes long enough for large books to block an event loop. Trades are
+    requested first, so that the orders are never older. Then the book that lacks a fill is
+    requested again. Iterating raises BooksDisagreeError after the last repetition, or when the time
+    is up.
     """
 
     def __init__(self, budget: float, account: str | None) -> None:
@@ -64,6 +75,7 @@ class Snapshot:
         self._account = account
         self._orders = OrderBook()
         self._trades = TradeBook()
+        self._gaps: Gaps
 
     @property
     def books(self) -> Books:
@@ -77,24 +89,29 @@ class Snapshot:
         else:
             self._trades = book
 
+    def compare(self) -> None:
+        """Finds the orders on which the latest books disagree."""
+        self._gaps = gaps_between(*self.books)
+
     def __iter__(self) -> Iterator[Step]:
         yield self._step(TradeBook)
         yield self._step(OrderBook)
-        gaps = gaps_between(*self.books)
+        yield _COMPARE
         if not len(self._orders) and len(self._trades):
             # An empty order book has no day to compare. It may only lag, so request it once more.
             yield self._step(OrderBook, _FIRST_PAUSE)
-            gaps = gaps_between(*self.books)
+            yield _COMPARE
         for pause in _PAUSES:
+            gaps = self._gaps
             if not gaps.differences or self._time_left() <= pause:
                 break
             if gaps.trades_behind:
                 yield self._step(TradeBook, pause)
             if gaps.orders_behind:
                 yield self._step(OrderBook, 0.0 if gaps.trades_behind else pause)
-            gaps = gaps_between(*self.books)
-        if gaps.differences:
-            raise self._disagreement(gaps.differences)
+            yield _COMPARE
+        if self._gaps.differences:
+            raise self._disagreement(self._gaps.differences)
 
     def _step(self, kind: type[OrderBook] | type[TradeBook], wait: float = 0.0) -> Step:
         return Step(kind, wait, max(self._time_left() - wait, _LEAST_TIME))
@@ -123,12 +140,12 @@ def gaps_between(orders: OrderBook, trades: TradeBook) -> Gaps:
     """Finds the orders whose filled quantities differ; a missing quantity always differs."""
     found = reconcile(orders, trades)
     if not len(orders):
-        return Gaps(found._take([]), orders_behind=False, trades_behind=False)
+        return Gaps(found[:0], orders_behind=False, trades_behind=False)
     quantities = found.to_dict(["orders_quantity", "trades_quantity"]).values()
     pairs = list(zip(*quantities, strict=True))
     apart = [row for row, pair in enumerate(pairs) if None in pair or pair[0] != pair[1]]
     return Gaps(
-        found._take(apart),
+        found._taken(apart),
         any(_is_behind(*pairs[row]) for row in apart),
         any(_is_behind(*reversed(pairs[row])) for row in apart),
     )

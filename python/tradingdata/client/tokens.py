@@ -44,11 +44,14 @@ class Held:
         self.value = value
 
 
+def hide(value: Any) -> Held:
+    """Wraps a value unless it is wrapped."""
+    return value if isinstance(value, Held) else Held(value)
+
+
 def held(token: Any) -> Held:
     """Wraps the given token or the environment's; an empty variable counts as unset."""
-    if isinstance(token, Held):
-        return token
-    return Held((os.environ.get(ACCESS_TOKEN_VARIABLE) or None) if token is None else token)
+    return hide((os.environ.get(ACCESS_TOKEN_VARIABLE) or None) if token is None else token)
 
 
 def is_async(function: Callable[..., object]) -> bool:
@@ -116,7 +119,10 @@ class Source:
         """
         if not self._core.has_token:
             if self._function is None:
-                raise ConfigurationError("the books need an access token", hint="access_token")
+                raise ConfigurationError(
+                    "the books need an access token: pass `access_token` or set "
+                    f"{ACCESS_TOKEN_VARIABLE}"
+                )
             yield from self._renew(lambda: self._core.has_token, deadline)
         return self._generation
 
@@ -170,9 +176,7 @@ class Source:
         try:
             yield
         except ConfigurationError as error:  # raised by this package, so its text has no secret
-            raise AuthenticationError(
-                f"the access_token function failed: {error.args[0]}", hint=error.hint
-            ) from error
+            raise AuthenticationError(f"the access_token function failed: {error}") from error
         except Exception as error:
             raise AuthenticationError(
                 f"the access_token function failed with {type(error).__name__}: see the error above"
@@ -184,7 +188,7 @@ class Source:
 def late() -> DeadlineError:
     """Returns the error of a call whose deadline passed before it had a token."""
     error = DeadlineError(
-        "the deadline passed while waiting for the access_token function", hint="timeout"
+        "the deadline passed while waiting for the access_token function: pass a longer `timeout`"
     )
     error.retryable = True
     return error
@@ -236,7 +240,8 @@ def token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
         except OSError as error:
             # The message omits the path: it may be the token itself, passed by mistake.
             raise ConfigurationError(
-                f"the token file cannot be read ({error.strerror})", hint="token_file"
+                f"the token file cannot be read ({error.strerror}): check `access_token_file`, or "
+                "the path of td.token_file()"
             ) from error
 
     return read_token

@@ -11,7 +11,6 @@ from .plain_table import group
 from .preview import (
     NOUNS,
     Shown,
-    book_preview,
     field_text,
     issue_lines,
     tone_of,
@@ -63,14 +62,14 @@ def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
     return f"<tr>{_cell('th', group(number), 'nq')}{values}<td></td></tr>"
 
 
-def book_html(book: Any) -> str:
-    """Returns the HTML of a book: its first and last rows, key columns first, and its issues."""
-    title, shown = book_preview(book)
-    title = f"<b>{type(book).__name__}</b>: {escape(title)}"
+def table_html(table: Any) -> str:
+    """Returns the HTML of a table: its first and last rows, key columns first, and its issues."""
+    title, shown = table._preview()
+    title = f"<b>{type(table).__name__}</b>: {escape(title)}"
     if shown is None:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in book.notes)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in getattr(table, "notes", ()))
         return box(title, f"<div>nothing matches:<ul>{notes}</ul></div>" if notes else "")
-    return box(title, shown_html(shown), _issues(book))
+    return box(title, shown_html(shown), _issues(table))
 
 
 def shown_html(shown: Shown) -> str:
@@ -91,8 +90,8 @@ def shown_html(shown: Shown) -> str:
     return f"<table>{head}<tbody>{body}</tbody>{foot}</table>"
 
 
-def _issues(book: Any) -> str:
-    lines = issue_lines(book)
+def _issues(table: Any) -> str:
+    lines = issue_lines(table)
     if not lines:
         return ""
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
@@ -102,18 +101,19 @@ def _issues(book: Any) -> str:
 
 def record_html(record: Any) -> str:
     """Returns the HTML of a record: the fields that are set, with their meanings as tooltips."""
-    record_name = type(record).__name__
+    kind = type(record)
     rows = []
-    for name, _, doc, _ in _core.fields_of(record_name):
+    for name, _, doc, _ in _core.fields_of(kind):
         value = record[name]
         if value is None or value == "":
             continue
-        text = field_text(record_name, name, value)
+        text = field_text(kind, name, value)
         tone = tone_of(text) if name == "status" else ""
         rows.append(_cell("th", name, title=doc) + _value(text, tone=tone))
     for name, value in _core.row_extras(record).items():
         unknown = _cell("th", name, title="not in the service's document")
-        rows.append(unknown + _value(field_text(record_name, name, value)))
-    title = f"<b>{record_name}</b>: one {NOUNS[record_name][0]}, {len(rows)} fields set"
+        rows.append(unknown + _value(field_text(kind, name, value)))
+    noun = NOUNS.get(kind.__name__, ("row",))[0]
+    title = f"<b>{kind.__name__}</b>: one {noun}, {len(rows)} fields set"
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return box(title, f"<table><tbody>{body}</tbody></table>")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from .plain_table import cell_width, group
+from .plain_table import cell_width, encodable, group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,8 @@ class Layout:
     """
 
     def __init__(self, shown: Shown, width: int) -> None:
-        skipped = [f"… {group(shown.skipped)} more", *[""] * (len(shown.names) - 1)]
+        mark = "…" if encodable("…") else "..."
+        skipped = [f"{mark} {group(shown.skipped)} more", *[""] * (len(shown.names) - 1)]
         rows = [(None, skipped) if row is None else row for row in shown.rows]
         everything = [shown.names, *(cells for _, cells in rows)]
         everything += [shown.total] if shown.total else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from unicodedata import category, east_asian_width
 
@@ -22,6 +23,22 @@ def group(value: float | None, decimals: int = 0) -> str:
     text = ",".join(part for part in pairs if part)
     negative = value < 0 and text.strip("0,") + fraction.strip("0") != ""
     return ("-" if negative else "") + text + ("." + fraction if fraction else "")
+
+
+def encodable(text: str) -> bool:
+    """Returns whether standard output, where most displays are printed, can encode the text."""
+    if text.isascii():
+        return True
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def counted(number: int, noun: str) -> str:
+    """Formats a number of things: "1 trade", "2 trades"."""
+    return f"{group(number)} {noun}" if number == 1 else f"{group(number)} {noun}s"
 
 
 def cell_width(text: str) -> int:
@@ -49,7 +66,7 @@ def cut(text: str, most: int) -> str:
     text = text[: most - 1]
     while cell_width(text) >= most:
         text = text[:-1]
-    return text + "…"
+    return text + ("…" if encodable("…") else "~")
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:

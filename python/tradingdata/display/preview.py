@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .plain_table import cell_width, cut, group
+from .._util.declarations import RECORDS
+from .plain_table import cell_width, cut, encodable, group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,27 +15,11 @@ if TYPE_CHECKING:
 
 # The columns of a display, the most important first; all others are only counted. The name precedes
 # the symbol, which all expiries and strikes of an underlying share.
-KEY_COLUMNS = {
-    "Trade": (
-        "display_name txn_type quantity traded_price exch_trade_time trade_value exchange symbol"
-    ).split(),
-    "Order": (
-        "display_name txn_type quantity price status traded_qty order_date_time exchange symbol"
-    ).split(),
-    "Stock": "nsesymbol bsecode companyname isin mcaptype mcap sectorname".split(),
-}
+KEY_COLUMNS = {name: list(record["display"]) for name, record in RECORDS.items()}
 # The columns of a narrow screen, with truncated names if necessary.
-ESSENTIAL = {
-    "Trade": "display_name txn_type quantity traded_price".split(),
-    "Order": "display_name txn_type quantity status price".split(),
-    "Stock": "nsesymbol companyname mcap".split(),
-}
+ESSENTIAL = {name: list(record["narrow"]) for name, record in RECORDS.items()}
 STATUSES = ("error", "pending", "success")  # the documented ones, each with its own colour
-NOUNS = {
-    "Trade": ("trade", "trades"),
-    "Order": ("order", "orders"),
-    "Stock": ("stock", "stocks"),
-}
+NOUNS = {name: record["noun"] for name, record in RECORDS.items()}
 ENDS = 5  # rows shown at either end
 _PRICE = ("Order", "price")
 _MOST_DECIMALS = 4  # the precision of exchange quotes
@@ -124,29 +108,35 @@ def tone_of(status: str | None) -> str:
     return folded if folded in STATUSES else ""
 
 
-def shown_book(book: Any, names: Sequence[str] | None = None, *, ends: int = ENDS) -> Shown:
-    """Returns the part of a book to display; by default, its key columns."""
-    kinds = kinds_of(book._record)
-    chosen = KEY_COLUMNS[book._record] if names is None else names
-
-    def values(name: str, numbers: list[int]) -> list[Any]:
-        if name == "display_name":
-            return [instrument_name(book[number]) for number in numbers]
-        found = [value_of(book[number], name) for number in numbers]
-        if (book._record, name) == _PRICE:
-            return [_price(value) for value in found]
-        if name in kinds and not _core.is_personal(name):
-            return found
-        return [value if value is None else _masked(name, value) for value in found]
-
+def shown_table(
+    table: Any, names: Sequence[str] | None = None, *, ends: int | None = None
+) -> Shown:
+    """Returns the part of a table to display; by default, its key columns."""
+    kinds, best = table._kinds, table._display_columns()
+    chosen = best if names is None else names
     return Shown(
         {name: kinds.get(name, "text") for name in chosen},
-        len(book),
-        values,
-        [name for name in (*kinds, *book.extra_fields) if name not in chosen],
-        ends=ends,
-        essential=ESSENTIAL[book._record] if chosen == KEY_COLUMNS[book._record] else chosen,
+        len(table),
+        table._cells,
+        [name for name in (*kinds, *table._rows.extra_names()) if name not in chosen],
+        ends=ENDS if ends is None else ends,
+        total={name: value for name, value in table._total().items() if name in chosen},
+        tail=not table._is_ranked,
+        essential=table._essential if list(chosen) == list(best) else chosen,
     )
+
+
+def book_cells(book: Any, name: str, numbers: list[int]) -> list[Any]:
+    """Returns what a display shows of a column of a book, also of an unknown field."""
+    rows = [book[number] for number in numbers]
+    if name == "display_name":
+        return [instrument_name(row) for row in rows]
+    if (book._record, name) == _PRICE:
+        return [_price_of(row) for row in rows]
+    found = [value_of(row, name) for row in rows]
+    if name in book._kinds and not _core.is_personal(name):
+        return found
+    return [value if value is None else _masked(name, value) for value in found]
 
 
 def book_preview(book: Any) -> tuple[str, Shown | None]:
@@ -154,7 +144,7 @@ def book_preview(book: Any) -> tuple[str, Shown | None]:
     if not len(book):
         return book_heading(book), None
     day = common_day(book, KEY_COLUMNS[book._record])
-    shown = shown_book(book)
+    shown = shown_table(book)
     shown.without_day(day)
     return book_heading(book, day), shown
 
@@ -183,15 +173,15 @@ def instrument_name(record: Any) -> str | None:
     return " ".join(filter(None, words)) or None
 
 
-def common_day(book: Any, names: Sequence[str]) -> str:
-    """Returns the day that all times in these fields share, or empty text."""
-    kinds = kinds_of(book._record)
+def common_day(table: Any, names: Sequence[str]) -> str:
+    """Returns the day that all times in these columns share, or empty text."""
+    kinds = table._kinds
     times = [name for name in names if kinds.get(name) == "timestamp"]
-    first = next((row[name] for row in book for name in times if row[name] is not None), None)
+    first = next((row[name] for row in table for name in times if row[name] is not None), None)
     if first is None:
         return ""
     day = first.date()
-    if any(len(book.filter(**{f"{name}__ne": {day, None}})) for name in times):
+    if any(len(table.filter(**{f"{name}__ne": {day, None}})) for name in times):
         return ""
     return str(day)
 
@@ -221,12 +211,12 @@ def instant(when: datetime, zone: tzinfo | None = None) -> str:
 
 
 def issue_lines(book: Any) -> list[str]:
-    """Returns a line for each of the book's issues."""
+    """Returns a line for each of the book's issues; other tables have none."""
     return [
         f"{issue.field}: {issue.problem}, {group(issue.count)} "
         f"{'value' if issue.count == 1 else 'values'}{' lost' if issue.lost else ''}"
         f"{f', first {issue.raw}' if issue.raw else ''} (row {issue.row})"
-        for issue in book.issues
+        for issue in getattr(book, "issues", ())
     ]
 
 
@@ -235,12 +225,20 @@ def plain(kind: str, value: Any) -> str:
     return _texts(kind, [value])[0]
 
 
-def field_text(record: str, name: str, value: Any) -> str:
+def field_text(record: type | str, name: str, value: Any) -> str:
     """Returns the text of a field, also of an unknown one, with personal data masked."""
-    kind = kinds_of(record).get(name)
+    kind = {known: kind for known, kind, _, _ in _core.fields_of(record)}.get(name)
     if value is not None and (kind is None or _core.is_personal(name)):
         return _masked(name, value)
-    return plain(kind or "text", _price(value) if (record, name) == _PRICE else value)
+    is_price = record in (_core.Order, "Order") and name == _PRICE[1]
+    return plain(kind or "text", _price(value) if is_price else value)
+
+
+def _price_of(order: Any) -> float | str | None:
+    """Returns the price of an order; a stop order without one waits for its trigger."""
+    if order.price == 0 and order.trigger_price and not order.traded_qty:
+        return f"trigger {plain('number', order.trigger_price)}"
+    return _price(order.price)
 
 
 def _price(value: float | None) -> float | str | None:
@@ -250,12 +248,6 @@ def _price(value: float | None) -> float | str | None:
 
 def _masked(name: str, value: Any) -> str:
     return _core.displayed(name, printable(str(value)))
-
-
-@lru_cache(4)
-def kinds_of(record: str) -> dict[str, str]:
-    """Returns the fields of a record, each with its kind."""
-    return {name: kind for name, kind, _, _ in _core.fields_of(record)}
 
 
 def _texts(kind: str, values: list[Any]) -> list[str]:
@@ -278,7 +270,9 @@ def _decimals(value: float) -> int:
 
 
 def printable(text: str) -> str:
-    """Escapes control characters and the like, which would disturb the display."""
-    if text.isprintable():
+    """Escapes control characters and the like, and what standard output cannot encode."""
+    if text.isprintable() and encodable(text):
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(
+        c if c.isprintable() and encodable(c) else c.encode("unicode_escape").decode() for c in text
+    )

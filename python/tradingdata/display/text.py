@@ -1,73 +1,27 @@
-"""Text displays of books and records; their HTML is in ``html``, which notebooks import."""
+"""Text displays of tables; their HTML is in ``html``, which notebooks import."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from .._core import Order, Stock, Trade
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from .preview import Shown
 
 _MOST_ISSUES = 5
 
 
-class BookDisplay:
-    """The displays of a book: its first and last rows, never a complete account number."""
-
-    __slots__ = ()
-    _record: ClassVar[str]
-
-    @property
-    def _noun(self) -> tuple[str, str]:
-        from .preview import NOUNS
-
-        return NOUNS[self._record]
-
-    @property
-    def _kinds(self) -> Mapping[str, str]:
-        from .preview import kinds_of
-
-        return kinds_of(self._record)
-
-    def _display_columns(self) -> list[str]:
-        from .preview import KEY_COLUMNS
-
-        return KEY_COLUMNS[self._record]
-
-    def _shown(self, names: Sequence[str], *, ends: int) -> Shown:
-        from .preview import shown_book
-
-        return shown_book(self, names, ends=ends)
-
-    def _common_day(self, names: Sequence[str]) -> str:
-        from .preview import common_day
-
-        return common_day(self, names)
-
-    def __repr__(self) -> str:
-        return book_text(self)
-
-    def _repr_html_(self) -> str:
-        from .html import book_html
-
-        return book_html(self)
-
-
-def book_text(book: Any) -> str:
-    """Returns the text of a book: a title, its first and last rows, and its issues."""
+def table_text(table: Any) -> str:
+    """Returns the text of a table: a title, its first and last rows, and its issues."""
     from .plain_table import group
-    from .preview import book_preview, issue_lines
+    from .preview import issue_lines
 
-    title, shown = book_preview(book)
-    title = titled(book, title)
+    title, shown = table._preview()
+    title = titled(table, title)
     if shown is None:
-        notes = [f"    {note}" for note in book.notes]
+        notes = [f"    {note}" for note in getattr(table, "notes", ())]
         return "\n".join([title, *(["  nothing matches:"] if notes else []), *notes])
     lines = [title, *shown_lines(shown)]
-    issues = issue_lines(book)
+    issues = issue_lines(table)
     if issues:
         lines.append(f"  {group(len(issues))} {'issue' if len(issues) == 1 else 'issues'}:")
         lines += [f"    {line}" for line in issues[:_MOST_ISSUES]]
@@ -103,16 +57,3 @@ def shown_lines(shown: Shown) -> list[str]:
     if hidden:
         lines.append(f"  +{hidden} more {'column' if hidden == 1 else 'columns'}")
     return lines
-
-
-def _record_html(self: Trade | Order | Stock) -> str:
-    from .html import record_html
-
-    return record_html(self)
-
-
-# The core implements a record's repr. Methods of records start with an underscore, because the
-# service may add a field of any name.
-for _type in (Trade, Order, Stock):
-    _extend: Any = _type
-    _extend._repr_html_ = _record_html

@@ -26,6 +26,10 @@ and `service.requests` lists the requests received. Clients, numbers, prices and
 fictional. Where the service document says "not shown" (codes, HTTP statuses of errors, the meaning
 of a field), the sandbox had to choose a value, which says nothing about the real service.
 
+A day of 40 orders or more has rejected and cancelled ones, after-market orders, a bracket and a
+cover order with their legs, a purchase on NSE that is sold on BSE, an intraday purchase that is
+converted and sold as delivery, and an option that expires within the week.
+
 `python -m tradingdata.sandbox` runs the sandbox in its own process, for other programs.
 """
 
@@ -34,10 +38,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from .clock import Clock
 from .faults import FAULTS
-from .log import Request, RequestLog
-from .service import Service
+from .service import Clock, Request, RequestLog, Service
 
 __all__ = ["DEFAULT_DAY", "FAULTS", "Clock", "Request", "RequestLog", "Service", "start"]
 

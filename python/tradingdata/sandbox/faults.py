@@ -1,24 +1,45 @@
-"""Faults on demand: the kinds of failure that the sandbox can produce, and their queue."""
+"""Responses, and faults on demand: the kinds of failure that the sandbox can produce."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from .._util.declarations import CALLS
 from .._util.suggestions import closest
-from .json_rows import encode
-from .routes import ENDPOINTS, Reply, error
+from .companies import encode
 
+ENDPOINTS = {name: (call["method"], call["path"]) for name, call in CALLS.items()}
+"""Method and path by the name of the client's call."""
+
+JSON = "application/json"
+TOKEN_REFUSED = "Session not valid"
 _LOGIN_PAGE = (
     b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Your session has ended"
     b'</h1><form action="/login"><input name="user"><input type="password"></form></body></html>'
 )
 _OUTAGE_PAGE = b"<html><body><h1>503 Service Unavailable</h1><hr>gateway</body></html>"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A response before it is written to the connection."""
+
+    status: int
+    body: bytes
+    content_type: str = JSON
+    headers: tuple[tuple[str, str], ...] = field(default=())
+
+
+def error(status: int, message: str, *headers: tuple[str, str]) -> Reply:
+    """Returns an error response: the service's envelope without data."""
+    envelope = {"data": None, "message": message, "status": "error"}
+    return Reply(status, encode(envelope), headers=headers)
 
 
 class Wire(Protocol):
@@ -143,7 +164,7 @@ KINDS: dict[str, Kind] = {
     "expired_token": Kind(
         "401, as for an expired token; the token itself remains valid",
         {},
-        _refusal(401, "Access token is missing, wrong or expired"),
+        _refusal(401, TOKEN_REFUSED),
     ),
     "forbidden": Kind("403", {}, _refusal(403, "Not allowed for this client")),
     "429": Kind(

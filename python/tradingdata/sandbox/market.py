@@ -1,12 +1,16 @@
-"""Prices of a day, minute by minute; derivatives follow their underlying."""
+"""The instruments of a day and their prices by the minute; derivatives follow their underlying."""
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import lru_cache
 from math import sqrt
 from random import Random
+from typing import Any
 
-from .instruments import Instrument
+from .companies import Company, short_name, well_known
 
 OPEN = 9 * 3600 + 15 * 60
 """The opening bell, in seconds after midnight."""
@@ -14,9 +18,146 @@ OPEN = 9 * 3600 + 15 * 60
 CLOSE = 15 * 3600 + 30 * 60 - OPEN
 """The closing bell, in seconds after the opening bell."""
 
+# Exchange | symbol | kind | level (empty: the price of the share) | lot | strike step | weekday of
+# expiry | whether options expire weekly.
+_UNDERLYINGS = """\
+NSE|NIFTY|IDX|26068.15|65|50|1|weekly
+NSE|BANKNIFTY|IDX|58867.70|30|100|1|
+BSE|SENSEX|IDX|85231.92|20|100|3|weekly
+NSE|RELIANCE|STK||500|20|1|
+NSE|HDFCBANK|STK||550|10|1|
+NSE|INFY|STK||400|20|1|
+NSE|TCS|STK||175|50|1|
+NSE|SBIN|STK||750|10|1|
+NSE|MARUTI|STK||50|100|1|
+NSE|TATASTEEL|STK||5500|2.5|1|
+"""
+_STRIKES = 3  # on either side of the money
+_MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()  # whatever the locale
 _MINUTES = CLOSE // 60 + 1
 _INDEX_VOLATILITY, _STOCK_VOLATILITY = 0.12, 0.28
 _INTEREST = 0.065
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """A tradable instrument; its price follows that of its symbol. Money is in paise."""
+
+    exchange: str
+    segment: str
+    security_id: str
+    symbol: str
+    display_name: str
+    kind: str
+    exchange_name: str
+    reference: int
+    tick: int
+    series: str = ""
+    isin: str = ""
+    lot: int = 1
+    expiry: date | None = None
+    monthly: bool = True
+    strike: int = 0
+    option: str = "XX"
+
+
+@lru_cache(maxsize=1)
+def shares() -> tuple[Instrument, ...]:
+    """Returns the shares of well-known companies, on each exchange that lists them."""
+    found = []
+    for place, company in enumerate(well_known()):
+        found.append(_share(company, "NSE", str(211 + 67 * place)))
+        if company.bse:
+            found.append(_share(company, "BSE", company.bse))
+    return tuple(found)
+
+
+def _share(company: Company, exchange: str, security_id: str) -> Instrument:
+    on_nse = exchange == "NSE"
+    return Instrument(
+        exchange=exchange,
+        segment="E",
+        security_id=security_id,
+        symbol=company.nse,
+        display_name=short_name(company.name),
+        kind="EQUITY",
+        exchange_name=f"{company.nse}-EQ" if on_nse else company.nse,
+        reference=company.price,
+        tick=1 if company.price < 25_000 else 10 if company.price < 500_000 else 100,
+        series="EQ" if on_nse else company.group,
+        isin=company.isin,
+    )
+
+
+@lru_cache(maxsize=8)
+def derivatives(day: date) -> tuple[Instrument, ...]:
+    """Returns the futures and options listed on `day`: near expiries, strikes around the money."""
+    prices = {company.nse: company.price for company in well_known()}
+    found: list[Instrument] = []
+    for line in _UNDERLYINGS.splitlines():
+        exchange, symbol, kind, level, lot, step, weekday, weekly = line.split("|")
+        blank = Instrument(
+            exchange=exchange,
+            segment="D",
+            security_id="",
+            symbol=symbol,
+            display_name=symbol,
+            kind=kind,
+            exchange_name=symbol,
+            reference=round(float(level) * 100) if level else prices[symbol],
+            tick=5,
+            lot=int(lot),
+        )
+        first = 40_001 if exchange == "NSE" else 1_104_001
+        for contract in _contracts(
+            blank, round(float(step) * 100), day, int(weekday), weekly=bool(weekly)
+        ):
+            found.append(replace(contract, security_id=str(first + 3 * len(found))))
+    return tuple(found)
+
+
+def _contracts(
+    blank: Instrument, step: int, day: date, weekday: int, *, weekly: bool
+) -> Iterator[Instrument]:
+    def contract(display: str, code: str, **more: Any) -> Instrument:
+        names: dict[str, Any] = {
+            "display_name": f"{blank.symbol} {display}",
+            "exchange_name": blank.symbol + code,
+        }
+        return replace(blank, **names, **more)
+
+    month_end = _month_expiry(day, weekday)
+    month = _MONTHS[month_end.month - 1]
+    code = f"{month_end:%y}{month}FUT"
+    yield contract(f"{month} FUT", code, kind=f"FUT{blank.kind}", expiry=month_end)
+    soon = day + timedelta(days=(weekday - day.weekday()) % 7)
+    middle = round(blank.reference / step) * step
+    for expiry in sorted({soon, soon + timedelta(days=7)} if weekly else {month_end}):
+        month = _MONTHS[expiry.month - 1]
+        monthly = expiry == _month_expiry(expiry, weekday)
+        # A weekly expiry in NSE's notation, whose months are 1 to 9, O, N and D.
+        week = f"{expiry:%y}{'123456789OND'[expiry.month - 1]}{expiry:%d}"
+        series = f"{expiry:%y}{month}" if monthly else week
+        for strike in range(middle - _STRIKES * step, middle + (_STRIKES + 1) * step, step):
+            shown = f"{strike / 100:.10g}"
+            for option, word in (("CE", "CALL"), ("PE", "PUT")):
+                yield contract(
+                    f"{expiry:%d} {month} {shown} {word}",
+                    f"{series}{shown}{option}",
+                    kind=f"OPT{blank.kind}",
+                    expiry=expiry,
+                    monthly=monthly,
+                    strike=strike,
+                    option=option,
+                )
+
+
+def _month_expiry(day: date, weekday: int) -> date:
+    """Returns the last `weekday` of the month, or of the next month if it is before `day`."""
+    first_of_next = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+    last = first_of_next - timedelta(days=1)
+    last -= timedelta(days=(last.weekday() - weekday) % 7)
+    return last if last >= day else _month_expiry(first_of_next, weekday)
 
 
 class Market:
@@ -34,12 +175,10 @@ class Market:
     def path(self, instrument: Instrument) -> tuple[int, ...]:
         """Returns the price at each minute of the session, in paise and on a tick."""
         key = (instrument.exchange, instrument.segment, instrument.security_id)
-        path = self._paths.get(key)
-        if path is None:
-            tick = instrument.tick
-            path = tuple(max(tick, round(p / tick) * tick) for p in self._fair(instrument))
-            self._paths[key] = path
-        return path
+        if key not in self._paths:
+            fair = self._fair(instrument)
+            self._paths[key] = tuple(on_tick(price, instrument.tick) for price in fair)
+        return self._paths[key]
 
     def price(self, instrument: Instrument, second: int) -> int:
         """Returns the price in paise, `second` seconds after the opening bell."""
@@ -63,7 +202,7 @@ class Market:
         return values
 
     def _spot(self, instrument: Instrument) -> tuple[float, ...]:
-        name = instrument.underlying
+        name = instrument.symbol
         if name not in self._spots:
             random = Random(f"{self._seed}/{self._day}/{name}")
             # Three uniform numbers add up to nearly a normal distribution with deviation 1/2.
@@ -79,6 +218,10 @@ class Market:
         return self._spots[name]
 
 
+def on_tick(price: float, tick: int) -> int:
+    """Returns the price on a tick nearest to this one, and at least a tick."""
+    return max(tick, round(price / tick) * tick)
+
+
 def _volatility(instrument: Instrument) -> float:
-    on_index = instrument.kind in ("FUTIDX", "OPTIDX")
-    return _INDEX_VOLATILITY if on_index else _STOCK_VOLATILITY
+    return _INDEX_VOLATILITY if instrument.kind in ("FUTIDX", "OPTIDX") else _STOCK_VOLATILITY

@@ -1,28 +1,194 @@
-"""The simulated service as its user sees it; other modules generate days and serve HTTP."""
+"""The simulated service as its user sees it: clock, log, tokens, faults and the calls."""
 
 from __future__ import annotations
 
 import atexit
 import hashlib
+import json
 import os
 import threading
-from collections.abc import Sequence
-from datetime import date, datetime, time
-from typing import TYPE_CHECKING, Any
+import time as wall
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any, overload
 
-from .accounts import make_accounts
-from .books import Books
-from .clock import Clock
-from .faults import Fault, FaultQueue
-from .log import Request, RequestLog
-from .market import CLOSE, Market
-from .routes import HttpRequest, Reply, respond
+from .._util.declarations import BOOK_CALLS, CALLS
+from .companies import search
+from .day import Books, make_accounts
+from .faults import ENDPOINTS, JSON, TOKEN_REFUSED, Fault, FaultQueue, Reply, error
+from .market import CLOSE, OPEN, Market
 
 if TYPE_CHECKING:
-    from ..client.async_client import AsyncClient
+    from ..client.aio import AsyncClient
     from ..client.client import Client
+    from .http import HttpRequest
 
+_KEPT = 1000  # requests in the log
 _running: set[Service] = set()
+
+
+class Clock:
+    """Market time of one day, naive like the service's own times.
+
+    With `speed=None` the clock is stopped at the closing bell, with 0 at the opening bell. Any
+    other speed is market seconds per second, from the opening to the closing bell.
+
+    Attributes:
+        day: The trading day.
+        speed: Market seconds per second; 0 for a stopped clock.
+    """
+
+    def __init__(self, day: date, speed: float | None) -> None:
+        self.day = day
+        self.speed = speed or 0.0
+        self._lock = threading.Lock()
+        self._at = float(CLOSE if speed is None else 0)
+        self._since = wall.monotonic()
+
+    @property
+    def second(self) -> int:
+        """Seconds after the opening bell, rounded down; negative before it."""
+        with self._lock:
+            return int(self._now() // 1)
+
+    @property
+    def now(self) -> datetime:
+        """The market time."""
+        return datetime.combine(self.day, time()) + timedelta(seconds=OPEN + self.second)
+
+    def advance_to(self, moment: str | time | datetime) -> datetime:
+        """Sets the clock; an earlier time moves it back. A running clock continues from there.
+
+        Args:
+            moment: A time of day such as "10:30" or "10:30:15", or a naive time on this day.
+
+        Returns:
+            The new market time.
+
+        Raises:
+            ValueError: The text is not a time, or the time is on another day or has a zone.
+        """
+        if isinstance(moment, datetime):
+            if moment.date() != self.day or moment.tzinfo is not None:
+                raise ValueError(f"{moment} is not a naive time on {self.day}, the sandbox's day")
+            moment = moment.time()
+        elif isinstance(moment, str):
+            try:
+                moment = time.fromisoformat(moment)
+            except ValueError:
+                raise ValueError(f'{moment!r} is not a time of day such as "10:30"') from None
+        if moment.tzinfo is not None:
+            raise ValueError("market times have no zone: pass a naive time")
+        seconds = moment.hour * 3600 + moment.minute * 60 + moment.second - OPEN
+        with self._lock:
+            self._set(seconds)
+        return self.now
+
+    def advance(self, seconds: float) -> datetime:
+        """Advances the clock, at most to midnight.
+
+        Args:
+            seconds: Market seconds, 0 or more.
+
+        Returns:
+            The new market time.
+
+        Raises:
+            ValueError: The number is negative.
+        """
+        if not seconds >= 0:
+            raise ValueError(f"seconds must be 0 or more, not {seconds!r}")
+        with self._lock:
+            self._set(min(self._now() + seconds, 24 * 3600 - 1 - OPEN))
+        return self.now
+
+    def _now(self) -> float:
+        elapsed = (wall.monotonic() - self._since) * self.speed
+        return max(self._at, min(self._at + elapsed, CLOSE))
+
+    def _set(self, seconds: float) -> None:
+        self._at, self._since = float(seconds), wall.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request that the sandbox received, and its outcome.
+
+    Attributes:
+        at: Market time of the request.
+        method: HTTP method.
+        path: Path without the query.
+        query: Query parameters; the last value of a repeated one.
+        endpoint: Name of the call, such as ``"trade_book"``, or None for another path.
+        account: Label of the account whose token was sent, or None.
+        token_sent: Whether the request had an Authorization header.
+        status: HTTP status of the response, or None if none was sent.
+        fault: Kind of the fault applied, or None.
+    """
+
+    at: datetime
+    method: str
+    path: str
+    query: Mapping[str, str]
+    endpoint: str | None
+    account: str | None
+    token_sent: bool
+    status: int | None
+    fault: str | None
+
+
+class RequestLog(Sequence[Request]):
+    """The last 1,000 requests, the oldest first, and the number of all requests by endpoint."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: deque[Request] = deque(maxlen=_KEPT)
+        self._counts: Counter[str] = Counter()
+
+    def add(self, request: Request) -> None:
+        """Adds a request; called before its response is sent.
+
+        Args:
+            request: The request and its outcome.
+        """
+        with self._lock:
+            self._kept.append(request)
+            self._counts[request.endpoint or "other"] += 1
+
+    def clear(self) -> None:
+        """Removes all requests and resets the counts."""
+        with self._lock:
+            self._kept.clear()
+            self._counts.clear()
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Number of requests since the start by endpoint; "other" counts unknown paths."""
+        with self._lock:
+            return self._counts.copy()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @overload
+    def __getitem__(self, index: int) -> Request: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Request]: ...
+    def __getitem__(self, index: int | slice) -> Request | list[Request]:
+        return self._copy()[index]
+
+    def __iter__(self) -> Iterator[Request]:
+        return iter(self._copy())
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{name}: {count}" for name, count in sorted(self.counts.items()))
+        return f"<RequestLog {counts or 'empty'}>"
+
+    def _copy(self) -> list[Request]:
+        with self._lock:
+            return list(self._kept)
 
 
 class Service:
@@ -50,7 +216,7 @@ class Service:
         orders: int,
         port: int,
     ) -> None:
-        from .server import Server  # imports http.server, which takes as long as all the rest
+        from .http import Server  # imports http.server, which takes as long as all the rest
 
         found = make_accounts(accounts, seed)
         self.seed = seed
@@ -108,7 +274,7 @@ class Service:
             account: Label of the account; the first one if None.
             **options: Options of `AsyncClient`.
         """
-        from ..client.async_client import AsyncClient
+        from ..client.aio import AsyncClient
 
         return AsyncClient(self.base_url, **self._options(account, options))
 
@@ -145,7 +311,7 @@ class Service:
                 null_data. These disturb the connection: stall, slow, cut, reset.
                 `tradingdata.sandbox.FAULTS` describes each of them.
             times: Number of requests to fail; None fails all until `clear_faults()`.
-            endpoint: Fails only requests of "trade_book", "order_book" or "search".
+            endpoint: Fails only requests of this call, such as "trade_book" or "search".
             account: Fails only requests with the token of this account.
             **details: Parameters of the fault, e.g. `retry_after=5` for "429".
 
@@ -230,13 +396,12 @@ class Service:
             return next((label for label, own in self._tokens.items() if own == token), None)
 
     def _book(self, endpoint: str, account: str) -> bytes:
-        orders, trades = self._books[account].at(self.clock.second)
-        return orders if endpoint == "order_book" else trades
+        return self._books[account].at(self.clock.second)[endpoint]
 
     def _handle(self, request: HttpRequest) -> tuple[Reply, Fault | None]:
         account = self._account_of(request.token)
         fault = self._faults.take(request.endpoint, account) if request.endpoint else None
-        reply = respond(request, self._account_of, self._book)
+        reply = _respond(request, self._account_of, self._book)
         if fault and fault.kind.change:
             reply = fault.kind.change(reply, fault.details)
         unanswered = fault is not None and fault.name in ("stall", "reset")
@@ -265,3 +430,56 @@ def _token(origin: str) -> str:
 def _stop_all() -> None:
     for service in list(_running):
         service.stop()
+
+
+def _respond(
+    request: HttpRequest,
+    account_of: Callable[[str | None], str | None],
+    book: Callable[[str, str], bytes],
+) -> Reply:
+    """Returns the response. Undocumented requests are errors, which reveals client bugs.
+
+    Args:
+        request: The request.
+        account_of: Returns the account of a token.
+        book: Returns an account's book by the name of the endpoint.
+    """
+    endpoint = request.endpoint
+    if endpoint is None:
+        known = ", ".join(f"{method} {path}" for method, path in ENDPOINTS.values())
+        return error(404, f"No such path: {request.path}. The service has {known}")
+    method = ENDPOINTS[endpoint][0]
+    if request.method != method:
+        message = f"{request.path} takes {method}, not {request.method}"
+        return error(405, message, ("Allow", method))
+    if endpoint not in BOOK_CALLS:
+        return _stocks(request.query)
+    account = account_of(request.token)
+    if account is None:
+        return error(401, TOKEN_REFUSED)
+    return _refused_body(request, endpoint) or Reply(200, book(endpoint, account))
+
+
+def _refused_body(request: HttpRequest, endpoint: str) -> Reply | None:
+    if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != JSON:
+        return error(400, f"Content-Type must be {JSON}")
+    try:
+        body = json.loads(request.body)
+    except (ValueError, RecursionError):
+        return error(400, "The body is not JSON")
+    wanted = CALLS[endpoint]["body"] or "{}"
+    if not isinstance(body, dict) or not json.loads(wanted).items() <= body.items():
+        return error(400, f"The body must be {wanted}")
+    return None
+
+
+def _stocks(query: Mapping[str, str]) -> Reply:
+    if not query.get("query", "").strip():
+        return error(400, "query is required: a company name, NSE symbol or BSE code")
+    numbers = []
+    for name, default in (("page", "1"), ("limit", "10")):
+        text = query.get(name, default)
+        if not (text.isascii() and text.isdigit() and len(text) < 18 and int(text) > 0):
+            return error(400, f"{name} must be an integer of at least 1")
+        numbers.append(int(text))
+    return Reply(200, search(query["query"], *numbers))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from .._util.shown import shown
 from ..errors import RateLimitError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def time_left(until: datetime | clock_time | None) -> Callable[[], float]:
     if until is None:
         return lambda: math.inf
     if not isinstance(until, (datetime, time)):
-        raise TypeError(f"until= takes a datetime or a time, not {until!r}")
+        raise TypeError(f"until= takes a datetime or a time, not {shown(until)}")
     if isinstance(until, time):
         until = datetime.combine(datetime.now(until.tzinfo), until)
     end = until.astimezone(UTC)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from datetime import date
     from typing import Any, TypeVar
 
-    from ..books.records import Order, Trade
     from ..errors import TradingDataError
+    from ..table.rows import Order, Trade
 
     OrdersWhere = Mapping[str, Any] | Callable[[Order], object] | None
     TradesWhere = Mapping[str, Any] | Callable[[Trade], object] | None

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
     from ..books.book import OrderBook, TradeBook
     from ..books.diff import OrderChange
-    from ..books.records import Trade
     from ..errors import TradingDataError
+    from ..table.rows import Trade
 
 
 class _OrderUpdateFields(NamedTuple):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ..books.diff import OrderChange
-    from ..books.records import Order, Trade
+    from ..table.rows import Order, Trade
 
 Record = TypeVar("Record", "Order", "Trade")
 

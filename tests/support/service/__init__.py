@@ -48,7 +48,7 @@ from .log import Opened
 from .pages import pages
 from .ports import black_hole, closed_port, deaf_port, has_ipv6
 from .proxy import Proxy, Tunnel
-from .records import orders, stocks, trades
+from .records import orders, samples, stocks, trades
 from .replies import (
     EMPTY_BOOK,
     HTML_PAGE,
@@ -159,6 +159,7 @@ __all__ = [
     "reset_mid_body",
     "resolver_environment",
     "retry_after",
+    "samples",
     "set_cookie",
     "stacked_gzip",
     "stall",

@@ -25,6 +25,8 @@ ODD_TEXTS = (
     "<script>alert(1)</script>",
     "x" * 300,
 )
+# Makes the values of a record agree with each other.
+BALANCED: dict[str, Callable[[Record], None]] = {"trade": balance_trade, "order": balance_order}
 # Text that says who or which: other values of it would change what the book means.
 IDENTITY = ("identifier", "account", "code", "symbol", "ISIN", "status")
 
@@ -37,31 +39,27 @@ def trades(
     `variety` puts odd texts (empty, 12 and 13 bytes, escapes, Devanagari, rupee signs, astral) into
     text fields. An override is the value of a field in every record, or a function of the index.
     """
-    return _records("trade", count, seed, variety, overrides, balance_trade)
+    return samples("trade", count, seed, variety=variety, **overrides)
 
 
 def orders(
     count: int, seed: int = 0, *, variety: bool = False, **overrides: object
 ) -> list[Record]:
     """Return `count` orders; the rest is as in `trades`."""
-    return _records("order", count, seed, variety, overrides, balance_order)
+    return samples("order", count, seed, variety=variety, **overrides)
 
 
 def stocks(
     count: int, seed: int = 0, *, variety: bool = False, **overrides: object
 ) -> list[Record]:
     """Return `count` stocks, each with codes of its own; the rest is as in `trades`."""
-    return _records("stock", count, seed, variety, overrides, lambda record: None)
+    return samples("stock", count, seed, variety=variety, **overrides)
 
 
-def _records(
-    kind: str,
-    count: int,
-    seed: int,
-    variety: bool,
-    overrides: dict[str, object],
-    balance: Callable[[Record], None],
+def samples(
+    kind: str, count: int, seed: int = 0, *, variety: bool = False, **overrides: object
 ) -> list[Record]:
+    """Return `count` records of a kind, such as "trade"; the rest is as in `trades`."""
     table = fields(kind)
     if unknown := overrides.keys() - {field.name for field in table}:
         raise TypeError(f"not fields of the {kind} record: {sorted(unknown)}")
@@ -71,7 +69,8 @@ def _records(
     for index in range(count):
         row = Row.make(seed, index, generator)
         record = {name: make(row) for name, make in makers}
-        balance(record)
+        if kind in BALANCED:
+            BALANCED[kind](record)
         if variety:
             _vary(record, table, generator)
         for name, override in overrides.items():

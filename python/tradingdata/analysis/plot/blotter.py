@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._util.validate import count
 from ...books.book import OrderBook, TradeBook
-from ..by_account import joined
-from ..validation import check_codes, read, require_sides, require_values
+from ..checks import check_codes, require_sides, require_values
+from ..inputs import joined
 from .amounts import format_amounts, limits_around
 from .session import OPEN, Sessions, mark_days, market_time
 from .style import BOUGHT, INK, SOLD, note_empty, status_colour, styled
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ..by_account import Orders, Trades
+    from ..inputs import Orders, Trades
 
 
 def blotter(
@@ -77,23 +77,22 @@ def _trades(
     book: TradeBook, minutes: int, values: bool, buy: str, sell: str, ax: Axes | None
 ) -> Axes:
     check_codes(buy, sell)
-    times, sides, amounts = read(book, "exch_trade_time", "txn_type", "trade_value")
-    require_values(book, {"exch_trade_time": times, "txn_type": sides})
-    require_sides(book, sides, buy, sell)
-    if values:
-        require_values(book, {"trade_value": amounts})
-    rows = [
+    rows = book._rows
+    require_values(rows, "exch_trade_time", "txn_type", *(["trade_value"] if values else []))
+    require_sides(rows, buy, sell)
+    times, sides, amounts = map(rows.column, ("exch_trade_time", "txn_type", "trade_value"))
+    marks = [
         (market_time(moment), side, amount if values else 1)
         for moment, side, amount in zip(times, sides, amounts, strict=True)
     ]
-    bins = _Bins(rows, minutes)
+    bins = _Bins(marks, minutes)
     with styled(ax, 3.5) as ax:
         for side, sign, colour, label in ((buy, 1, BOUGHT, "bought"), (sell, -1, SOLD, "sold")):
             heights = [sign * height for height in bins.heights(side)]
             ax.bar(bins.places, heights, bins.width, color=colour, label=label)
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.set(title="Trades by side", ylabel="rupees" if values else "trades")
-        if rows:
+        if marks:
             ax.legend(loc="best", ncols=2)
             low, high = limits_around(
                 chain(bins.heights(buy), (-each for each in bins.heights(sell)))
@@ -111,7 +110,7 @@ def _trades(
 
 
 def _orders(book: OrderBook, minutes: int, ax: Axes | None) -> Axes:
-    times, statuses = read(book, "order_date_time", "status")
+    times, statuses = map(book._rows.column, ("order_date_time", "status"))
     rows = [
         (market_time(moment), status or "no status", 1)
         for moment, status in zip(times, statuses, strict=True)

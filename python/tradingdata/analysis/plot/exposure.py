@@ -6,19 +6,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._util.validate import count
-from ..exact_sums import exact_sum
-from ..fifo import Lots
-from ..pnl import RealisedPnl
+from ..lots import Lots
 from ..position import Positions, positions
+from ..realised import RealisedPnl
 from ..unrealised import UnrealisedPnl, open_quantities
-from .amounts import amount, format_amounts
+from .amounts import format_amounts
 from .style import BOUGHT, INK, SOLD, note_empty, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..by_account import Trades
-    from ..security_key import Keyed
+    from ..inputs import Trades
+    from ..keys import Keyed
 
 
 class _Bar(NamedTuple):
@@ -32,7 +31,7 @@ def exposure(
     largest: int = 12,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draws the value of each open quantity: long to the right, short to the left.
+    """Draws the value of each open quantity: bought to the right, sold to the left.
 
     An ``UnrealisedPnl`` is drawn at its prices. Everything else has no prices and is drawn at cost:
     what the open lots were traded for, or for positions the open quantity at the average of its
@@ -74,7 +73,7 @@ def exposure(
         ax.invert_yaxis()
         ax.axvline(0, color=INK, linewidth=0.8)
         ax.set(title=_title(bars, len(shown), unpriced))
-        ax.set_xlabel(f"rupees {basis}: short to the left, long to the right")
+        ax.set_xlabel(f"rupees {basis}: sold to the left, bought to the right")
         if not shown:
             ax.set_xlim(-1, 1)
             note_empty(ax, "nothing open" if not unpriced else "no prices")
@@ -83,9 +82,8 @@ def exposure(
 
 
 def _title(bars: list[_Bar], shown: int, unpriced: int) -> str:
-    values = [bar.value for bar in bars]
-    gross, net = exact_sum([abs(value) for value in values]), exact_sum(values)
-    parts = [f"Exposure: gross {amount(gross)}, net {amount(net)}"]
+    """Returns the title, without a sum: shares, notional values and premiums do not add up."""
+    parts = ["Open quantities"]
     if len(bars) > shown:
         parts.append(f"{shown} of {len(bars)} shown")
     if unpriced:

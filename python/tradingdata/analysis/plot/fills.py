@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ...books.book import TradeBook
-from ..by_account import joined
+from ..checks import check_codes, require_sides, require_values
+from ..inputs import joined
 from ..quality import ExecutionQuality
-from ..validation import check_codes, read, require_sides, require_values
 from .amounts import format_amounts
 from .session import Sessions, market_time
 from .style import BOUGHT, SOLD, note_empty, styled
@@ -15,7 +15,7 @@ from .style import BOUGHT, SOLD, note_empty, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..by_account import Trades
+    from ..inputs import Trades
 
     Height = Literal["trade_value", "traded_price", "quantity"]
     Wait = Literal["to_exchange", "to_first_fill", "to_last_fill"]
@@ -90,9 +90,9 @@ def fills(
 
 
 def _fills(book: TradeBook, y: Height, buy: str, sell: str, ax: Axes | None) -> Axes:
-    times, sides, heights = read(book, "exch_trade_time", "txn_type", y)
-    require_values(book, {"exch_trade_time": times, "txn_type": sides, y: heights})
-    require_sides(book, sides, buy, sell)
+    require_values(book._rows, "exch_trade_time", "txn_type", y)
+    require_sides(book._rows, buy, sell)
+    times, sides, heights = map(book._rows.column, ("exch_trade_time", "txn_type", y))
     moments = [market_time(moment) for moment in times]
     sessions = Sessions(moments)
     with styled(ax, 3.5) as ax:
@@ -151,7 +151,7 @@ def _waits(
         ax.set(xlabel=_WAITS[wait], ylabel="% of orders")
         ax.grid(visible=True)
         if groups:
-            ax.legend(loc="lower right", title="orders")
+            ax.legend(loc="upper left", bbox_to_anchor=(1, 1), title="orders")
         else:
             note_empty(ax, "no orders")
     return ax

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from ..fifo import LONG, SHORT
-from ..pnl import Matches, RealisedPnl, realised_pnl
+from ..lots import LONG, SHORT
+from ..pnl import realised_pnl
+from ..realised import Matches, RealisedPnl
 from .amounts import format_amounts
 from .session import Sessions, market_time
 from .style import BOUGHT, GAIN, INK, LOSS, SOLD, note_empty, styled
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ..by_account import Trades
+    from ..inputs import Trades
 
 
 def pnl_curve(result: Trades | RealisedPnl | Matches, *, ax: Axes | None = None) -> Axes:

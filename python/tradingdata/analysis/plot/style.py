@@ -1,4 +1,4 @@
-"""Colours and settings that all charts share, legible on a light and on a dark page."""
+"""Colours and settings that all charts share."""
 
 from __future__ import annotations
 
@@ -13,20 +13,17 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-INK = "#7f7f7f"
-# Lighter by one step. IPython paints a white or black box behind a transparent figure whose tick
-# labels are all dark or all light; the two greys are on different sides of its threshold.
-INK_Y = "#808080"
-
+# A page is light or dark, and no one colour has a contrast of 4.5:1 with both: charts bring paper.
+INK, PAPER = "#4d4d4d", "#ffffff"
 BOUGHT, SOLD = "#2f81f7", "#e8690c"
 GAIN, LOSS = "#2f9e44", "#e5484d"
 _STATUS = {"success": GAIN, "pending": "#b58900", "error": LOSS}
 _OTHERS = ("#9c6ade", "#0c96a8", "#d6409f", "#8d7a5b")
 
 STYLE: dict[str, Any] = {
-    "figure.facecolor": "none",
-    "savefig.facecolor": "none",
-    "axes.facecolor": "none",
+    "figure.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+    "axes.facecolor": PAPER,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.titlecolor": INK,
@@ -37,7 +34,7 @@ STYLE: dict[str, Any] = {
     "axes.prop_cycle": f"cycler('color', {[BOUGHT, SOLD, GAIN, *_OTHERS]!r})",
     "text.color": INK,
     "xtick.color": INK,
-    "ytick.color": INK_Y,
+    "ytick.color": INK,
     "grid.color": INK,
     "grid.alpha": 0.25,
     "legend.frameon": False,
@@ -53,23 +50,20 @@ def status_colour(status: str) -> str:
 
 @contextmanager
 def styled(ax: Axes | None, height: float) -> Iterator[Axes]:
-    """Yields the axes to draw on, ``ax`` or those of a new figure, while the style applies."""
+    """Yields the axes to draw on: ``ax`` in its own style, or those of a new figure in this one."""
     matplotlib = require("matplotlib", "plot", "td.plot")
     pyplot = require("matplotlib.pyplot", "plot", "td.plot")
+    if ax is not None:
+        yield ax
+        return
     # Loads the backend now: Jupyter's turns on interactive mode, without which a cell shows
     # nothing, and the end of the context would turn it off again.
     pyplot.draw_if_interactive()
     with matplotlib.rc_context(STYLE):
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(8, height), layout="constrained")
-        ax.set_facecolor("none")
-        ax.title.set_color(INK)
-        for axis, ink in ((ax.xaxis, INK), (ax.yaxis, INK_Y)):
-            axis.label.set_color(INK)
+        _, ax = pyplot.subplots(figsize=(8, height), layout="constrained")
+        for axis in (ax.xaxis, ax.yaxis):
             # Ticks are made when they are drawn, after the style has ended.
-            axis.set_tick_params(which="both", color=INK, labelcolor=ink)
-        for side, spine in ax.spines.items():
-            spine.set(color=INK, visible=side in ("left", "bottom"))
+            axis.set_tick_params(which="both", color=INK, labelcolor=INK)
         yield ax
 
 

@@ -1,0 +1,136 @@
+// Scales doubles by the shortest decimal that denotes each: the amount as the service sent it.
+#include "compute/exact.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+namespace tradingdata {
+
+namespace {
+
+constexpr std::array usual_decimals{2, 4, 6};
+constexpr double exact_limit = 1e15;  // decimals of up to 15 digits have different nearest doubles
+constexpr int largest_exact_power = 22;  // 10^22 is the largest power of ten that a double holds
+
+double power_of_ten(int exponent) {
+  double power = 1;
+  for (int i = 0; i < exponent; ++i) power *= 10;
+  return power;
+}
+
+// Whether one of the usual scales holds the value; `units` is then its multiple.
+bool holds(double value, double scale, double& units) {
+  if (!(std::fabs(value) * scale < exact_limit)) return false;
+  units = std::nearbyint(value * scale);
+  return units / scale == value;
+}
+
+// The digits of the shortest decimal that denotes a double: value = digits * 10^exponent.
+struct Decimal {
+  std::int64_t digits;
+  int exponent;
+};
+
+Decimal shortest(double value) {
+  char text[32];
+  const auto [end, error] =
+      std::to_chars(text, text + sizeof text, value, std::chars_format::scientific);
+  Decimal result{0, 0};
+  const char* at = text;
+  const bool negative = *at == '-';
+  if (negative) ++at;
+  bool in_fraction = false;
+  for (; at != end && *at != 'e'; ++at) {
+    if (*at == '.') {
+      in_fraction = true;
+    } else {
+      result.digits = result.digits * 10 + (*at - '0');
+      result.exponent -= in_fraction ? 1 : 0;
+    }
+  }
+  int exponent = 0;
+  if (at != end) {
+    ++at;
+    if (*at == '+') ++at;
+    std::from_chars(at, end, exponent);
+  }
+  result.exponent += exponent;
+  if (negative) result.digits = -result.digits;
+  return result;
+}
+
+// The decimals of a value as Python writes it: at least one, unless it is written with an exponent.
+int decimals_needed(double value) {
+  constexpr int written_with_exponent = 16;
+  const Decimal decimal = shortest(value);
+  if (decimal.exponent < 0) return -decimal.exponent;
+  return std::fabs(value) < power_of_ten(written_with_exponent) ? 1 : 0;
+}
+
+bool all_hold(std::span<const double> values, int decimals) {
+  const double scale = power_of_ten(decimals);
+  double units = 0;
+  return std::ranges::all_of(values, [&](double value) { return holds(value, scale, units); });
+}
+
+}  // namespace
+
+int decimals_of(std::span<const double> values, int so_far) {
+  for (const int decimals : usual_decimals) {
+    if (all_hold(values, decimals)) return std::max(so_far, decimals);
+  }
+  int most = so_far;
+  for (const double value : values) most = std::max(most, decimals_needed(value));
+  return most;
+}
+
+std::vector<int128> in_units(std::span<const double> values, int decimals) {
+  const bool usual = decimals <= usual_decimals.back();
+  const double scale = usual ? power_of_ten(decimals) : 0;
+  std::vector<int128> result;
+  result.reserve(values.size());
+  for (const double value : values) {
+    double units = 0;
+    if (usual && holds(value, scale, units)) {
+      result.push_back(static_cast<std::int64_t>(units));
+      continue;
+    }
+    const Decimal decimal = shortest(value);
+    int128 exact = decimal.digits;
+    for (int i = decimal.exponent + decimals; i > 0 && exact != 0; --i)
+      exact = product_of(exact, 10);
+    for (int i = decimal.exponent + decimals; i < 0; ++i) exact /= 10;
+    result.push_back(detail::checked(exact));
+  }
+  return result;
+}
+
+int128 share_of(int128 value, std::int64_t part, std::int64_t total) {
+  const int128 doubled = sum_of(product_of(value, 2 * int128{part}), total);
+  const int128 divisor = 2 * int128{total};
+  const int128 quotient = doubled / divisor;
+  return doubled % divisor < 0 ? quotient - 1 : quotient;  // rounded down, as negative values need
+}
+
+double nearest_double(int128 units, int decimals) {
+  constexpr std::int64_t exact_integers = std::int64_t{1} << 53;
+  const int128 size = detail::magnitude(units);
+  if (size <= exact_integers && decimals <= largest_exact_power) {
+    // Both operands are exact, so the quotient is rounded once.
+    return static_cast<double>(static_cast<std::int64_t>(units)) / power_of_ten(decimals);
+  }
+  std::string text;
+  for (int128 rest = size; rest != 0; rest /= 10) {
+    text.push_back(static_cast<char>('0' + static_cast<int>(rest % 10)));
+  }
+  std::ranges::reverse(text);
+  text += "e-" + std::to_string(decimals);
+  double result = 0;
+  std::from_chars(text.data(), text.data() + text.size(), result);
+  return units < 0 ? -result : result;
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,256 @@
+// Converts values where nothing is lost, as the decoder does with JSON; what does not fit is null
+// and an issue.
+#include "decode/arrow/arrow_field.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+#include "base/text/number.hpp"
+#include "base/text/time.hpp"
+#include "table/personal.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+constexpr std::int32_t first_day = zero_date;
+constexpr std::int32_t last_day =
+    days_since_epoch({std::chrono::year(9999), std::chrono::December, std::chrono::day(31)});
+
+bool is_ascii(std::string_view text) {
+  constexpr std::uint64_t high_bits = 0x8080808080808080;
+  std::uint64_t all = 0;
+  std::size_t at = 0;
+  for (std::uint64_t word; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    all |= word;
+  }
+  for (; at < text.size(); ++at) all |= static_cast<unsigned char>(text[at]);
+  return (all & high_bits) == 0;
+}
+
+bool takes(Kind kind, const WireType& type) {
+  if (type.wire == Wire::null) return true;
+  switch (kind) {
+    case Kind::text: return type.is_text();
+    case Kind::integer:
+    case Kind::number: return type.is_integer() || type.is_float();
+    case Kind::timestamp: return type.wire == Wire::timestamp;
+    case Kind::date:
+      return type.wire == Wire::date32 || type.wire == Wire::date64 ||
+             (type.wire == Wire::timestamp && type.zone.empty());
+  }
+  return false;
+}
+
+// What a cell holds, and what is to be noted of it.
+template <typename Cell>
+struct Converted {
+  std::optional<Cell> cell = {};
+  std::optional<Problem> problem = {};
+};
+
+template <typename Value>
+Converted<std::int64_t> as_integer(Value value) {
+  if constexpr (std::is_floating_point_v<Value>) {
+    constexpr double limit = 9223372036854775808.0;
+    const double number = value;
+    if (std::isnan(number)) return {};
+    if (!(number >= -limit && number < limit)) return {.problem = Problem::out_of_range};
+    if (number != std::floor(number)) return {.problem = Problem::not_integer};
+    return {static_cast<std::int64_t>(number)};
+  } else {
+    if constexpr (std::is_same_v<Value, std::uint64_t>) {
+      if (value > std::numeric_limits<std::int64_t>::max()) {
+        return {.problem = Problem::out_of_range};
+      }
+    }
+    return {static_cast<std::int64_t>(value)};
+  }
+}
+
+template <typename Value>
+Converted<double> as_number(Value value) {
+  if constexpr (std::is_floating_point_v<Value>) {
+    if (std::isnan(value)) return {};
+    if (std::isinf(value)) return {.problem = Problem::out_of_range};
+    return {static_cast<double>(value)};
+  } else {
+    const Converted<std::int64_t> whole = as_integer(value);
+    const auto exact = whole.cell ? exact_double(*whole.cell) : std::nullopt;
+    if (!exact) return {.problem = Problem::would_round};
+    return {.cell = exact};
+  }
+}
+
+// `zoned`: the value is an instant, whose wall clock time may be on the day before or after.
+Converted<std::int64_t> as_time(std::int64_t value, std::int64_t per_second, bool zoned) {
+  Converted<std::int64_t> time;
+  std::int64_t micros = value;
+  if (per_second > micros_per_second) {
+    const std::int64_t finer = per_second / micros_per_second;
+    micros = value / finer - (value % finer < 0 ? 1 : 0);
+    if (value % finer != 0) time.problem = Problem::time_cut;
+  } else {
+    const std::int64_t coarser = micros_per_second / per_second;
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    if (value > most / coarser || value < -(most / coarser)) {
+      return {.problem = Problem::out_of_range};
+    }
+    micros = value * coarser;
+  }
+  const std::int64_t first = first_day + (zoned ? 1 : 0);
+  const std::int64_t last = last_day - (zoned ? 1 : 0);
+  if (micros < first * micros_per_day || micros >= (last + 1) * micros_per_day) {
+    return {.problem = Problem::out_of_range};
+  }
+  if (micros == zero_date * micros_per_day && !time.problem) return {};
+  if (day_of(micros) == zero_date) return {.problem = Problem::out_of_range};
+  time.cell = micros;
+  return time;
+}
+
+Converted<std::int32_t> as_date(std::int64_t days) {
+  if (days < first_day || days > last_day) return {.problem = Problem::out_of_range};
+  if (days == zero_date) return {};
+  return {static_cast<std::int32_t>(days)};
+}
+
+Converted<std::int32_t> as_date_of(std::int64_t value, std::int64_t per_second) {
+  const Converted<std::int64_t> time = as_time(value, per_second, false);
+  if (!time.cell) return {.problem = time.problem};
+  const std::int32_t day = day_of(*time.cell);
+  if (time.problem || *time.cell != day * micros_per_day) return {.problem = Problem::not_date};
+  return as_date(day);
+}
+
+}  // namespace
+
+void check_utf8(std::string_view column, std::string_view text) {
+  if (is_ascii(text)) return;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    char last[4] = {};  // behind the text may be anything
+    const auto left = static_cast<std::size_t>(end - at);
+    if (left < sizeof last) std::memcpy(last, at, left);
+    const int length = scan_utf8(left < sizeof last ? last : at).length;
+    if (length == 0 || static_cast<std::size_t>(length) > left) {
+      throw std::invalid_argument("the Arrow data is malformed: column " + std::string(column) +
+                                  " has text that is not UTF-8");
+    }
+    at += length;
+  }
+}
+
+ArrowField::ArrowField(TableBuilder& table, int field, const WireType& type, bool mask)
+    : table_(table),
+      field_(field),
+      declared_(table.table().schema().field(field)),
+      type_(type),
+      mask_(mask && declared_.personal()) {
+  if (takes(declared_.kind, type)) return;
+  throw UnsupportedColumn("column " + std::string(declared_.name) + " takes " +
+                          std::string(name_of(declared_.kind)) +
+                          ", and the Arrow data has another type: cast it before it is passed");
+}
+
+void ArrowField::fill(const ArrayReader& values, std::int64_t first) {
+  first_ = first;
+  if (type_.wire == Wire::null) {
+    for (std::int64_t row = 0; row < values.length(); ++row) table_.set_null(field_, first + row);
+    return;
+  }
+  switch (declared_.kind) {
+    case Kind::text: return fill_texts(values);
+    case Kind::integer: return fill_integers(values);
+    case Kind::number: return fill_numbers(values);
+    case Kind::timestamp: return fill_times(values);
+    case Kind::date: return fill_dates(values);
+  }
+}
+
+void ArrowField::fill_missing(std::int64_t rows) {
+  for (std::int64_t row = 0; row < rows; ++row) table_.set_null(field_, row);
+  if (rows == 0 || declared_.optional()) return;
+  issues_.push_back({std::string(declared_.name), Problem::missing, rows, 0, {}});
+}
+
+void ArrowField::finish() {
+  std::move(issues_.begin(), issues_.end(), std::back_inserter(table_.issues()));
+  issues_.clear();
+}
+
+void ArrowField::note(Problem problem, std::int64_t row, const std::string& raw) {
+  auto found = std::find_if(issues_.begin(), issues_.end(),
+                            [&](const Issue& issue) { return issue.problem == problem; });
+  if (found == issues_.end()) {
+    issues_.push_back({std::string(declared_.name), problem, 0, row, raw});
+    found = issues_.end() - 1;
+  }
+  ++found->count;
+}
+
+void ArrowField::fill_texts(const ArrayReader& values) {
+  auto* const cells = table_.cells<TextView>(field_) + first_;
+  std::int64_t next = 0;  // rows before it are done
+  const auto skip_to = [&](std::int64_t row) {
+    for (; next < row; ++next) table_.set_null(field_, first_ + next);
+  };
+  values.each_text([&](std::int64_t row, std::string_view text) {
+    skip_to(row);
+    check_utf8(declared_.name, text);
+    cells[next++] = mask_ ? table_.keep_text(masked(text)) : table_.keep_text(text);
+  });
+  skip_to(values.length());
+}
+
+template <typename Cell, typename Convert>
+void ArrowField::fill_cells(const ArrayReader& values, const Convert& convert) {
+  auto* const cells = table_.cells<Cell>(field_) + first_;
+  values.with_values([&](const auto* of_rows) {
+    for (std::int64_t row = 0; row < values.length(); ++row) {
+      if (!values.valid(row)) {
+        table_.set_null(field_, first_ + row);
+        continue;
+      }
+      const Converted<Cell> converted = convert(of_rows[row]);
+      if (converted.problem) [[unlikely]]
+        note(*converted.problem, first_ + row, std::to_string(of_rows[row]));
+      if (converted.cell) {
+        cells[row] = *converted.cell;
+      } else {
+        table_.set_null(field_, first_ + row);
+      }
+    }
+  });
+}
+
+void ArrowField::fill_integers(const ArrayReader& values) {
+  fill_cells<std::int64_t>(values, [](auto value) { return as_integer(value); });
+}
+
+void ArrowField::fill_numbers(const ArrayReader& values) {
+  fill_cells<double>(values, [](auto value) { return as_number(value); });
+}
+
+void ArrowField::fill_times(const ArrayReader& values) {
+  fill_cells<std::int64_t>(values, [this](auto value) {
+    return as_time(static_cast<std::int64_t>(+value), type_.per_second, !type_.zone.empty());
+  });
+}
+
+void ArrowField::fill_dates(const ArrayReader& values) {
+  fill_cells<std::int32_t>(values, [this](auto value) {
+    const auto units = static_cast<std::int64_t>(+value);
+    if (type_.wire == Wire::date32) return as_date(units);
+    constexpr std::int64_t milliseconds = 1000;
+    return as_date_of(units, type_.wire == Wire::date64 ? milliseconds : type_.per_second);
+  });
+}
+
+}  // namespace tradingdata::detail

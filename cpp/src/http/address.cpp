@@ -1,0 +1,176 @@
+// Refuses what libcurl accepts but a base URL should not have. The text that is kept is made from
+// the parts that libcurl read, so that nothing can be understood in two ways.
+#include "http/address.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <initializer_list>
+#include <memory>
+#include <new>
+
+#include "base/error.hpp"
+#include "base/text/ascii.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+// A URL as libcurl reads it.
+class ParsedUrl {
+ public:
+  // `flags` are libcurl's.
+  ParsedUrl(const std::string& text, unsigned flags) : url_(curl_url(), &curl_url_cleanup) {
+    if (!url_) throw std::bad_alloc();
+    problem_ = curl_url_set(url_.get(), CURLUPART_URL, text.c_str(), flags);
+  }
+
+  CURLUcode problem() const { return problem_; }
+
+  // "" where the URL has no such part.
+  std::string part(CURLUPart what) const {
+    char* text = nullptr;
+    if (problem_ != CURLUE_OK || curl_url_get(url_.get(), what, &text, 0) != CURLUE_OK) return "";
+    const std::unique_ptr<char, decltype(&curl_free)> owner(text, &curl_free);
+    return text;
+  }
+  bool has(CURLUPart what) const { return !part(what).empty(); }
+
+  std::string authority() const {
+    const std::string port = part(CURLUPART_PORT);
+    return lower_case(part(CURLUPART_HOST)) + (port.empty() ? "" : ":" + port);
+  }
+
+ private:
+  std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url_;
+  CURLUcode problem_;
+};
+
+bool is_plain(char letter) {
+  return letter > ' ' && letter < 0x7f;
+}
+
+[[noreturn]] void refuse(const std::string& why, const char* help = advice::url_format) {
+  throw Error(ErrorKind::configuration, "base_url " + why, help);
+}
+
+// 127 and three more numbers: nothing that a resolver could interpret differently.
+bool is_loopback(const std::string& host) {
+  if (host == "localhost" || host == "[::1]" || host == "[0:0:0:0:0:0:0:1]") return true;
+  const char* at = host.data();
+  const char* const end = at + host.size();
+  for (int i = 0; i < 4; ++i) {
+    int value = -1;
+    const auto [next, problem] = std::from_chars(at, end, value);
+    const bool good = problem == std::errc() && value >= 0 && value <= 255 && *at != '-' &&
+                      (i > 0 || value == 127) && (*at != '0' || next == at + 1);
+    if (!good || (i < 3) != (next != end) || (i < 3 && *next != '.')) return false;
+    at = next + 1;
+  }
+  return true;
+}
+
+std::string first_of(const Environment& environment, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const std::optional<std::string> value = environment(name);
+    if (value && !value->empty()) return *value;
+  }
+  return "";
+}
+
+void check_proxy(const std::string& proxy, const std::string& origin) {
+  const auto refuse_proxy = [&](const char* why) {
+    throw Error(ErrorKind::configuration, origin + why, advice::proxy);
+  };
+  if (!std::all_of(proxy.begin(), proxy.end(), is_plain)) {
+    refuse_proxy(" contains a space, a control or a non-ASCII character");
+  }
+  const std::size_t mark = proxy.find("://");
+  if (mark == std::string::npos) return;  // host:port is an http proxy
+  for (const std::string_view known : {"http", "https", "socks4", "socks4a", "socks5", "socks5h"}) {
+    if (proxy.substr(0, mark) == known) return;
+  }
+  refuse_proxy(" must be an http, https, socks4(a) or socks5(h) address");
+}
+
+}  // namespace
+
+BaseUrl::BaseUrl(const std::string& text) {
+  if (text.empty()) refuse("is empty");
+  if (!std::all_of(text.begin(), text.end(), is_plain) || text.find('\\') != std::string::npos) {
+    refuse("contains a space, a backslash, a control or a non-ASCII character");
+  }
+  const ParsedUrl url(text, CURLU_NON_SUPPORT_SCHEME);
+  if (text.find_first_of("\"<>^`{|}") != std::string::npos) {
+    refuse("has a character that must be percent-encoded");
+  }
+  const std::string scheme = lower_case(text.substr(0, text.find("://")));
+  if (scheme != "https" && scheme != "http") refuse("must start with https://");
+  if (url.problem() == CURLUE_BAD_PORT_NUMBER || url.part(CURLUPART_PORT) == "0") {
+    refuse("has a port that is not a number from 1 to 65535");
+  }
+  if (url.has(CURLUPART_USER) || url.has(CURLUPART_PASSWORD)) {
+    refuse("must not contain a user name or password (not shown)", advice::access_token);
+  }
+  if (url.has(CURLUPART_QUERY)) refuse("must not contain a query ('?...')");
+  if (url.has(CURLUPART_FRAGMENT)) refuse("must not contain a fragment ('#...')");
+  host_ = lower_case(url.part(CURLUPART_HOST));
+  if (url.problem() == CURLUE_NO_HOST) refuse("has no host");
+  if (host_.empty()) refuse("has a host that is not a name or an IP address");
+  secure_ = scheme == "https";
+  // As written: another spelling of an address, such as 127.1, may mean another host elsewhere.
+  loopback_ = is_loopback(host_) && lower_case(text).starts_with(scheme + "://" + host_);
+  if (!secure_ && !loopback_) {
+    refuse(
+        "must start with https://, because over http others can read the access token (http is "
+        "allowed for 127.0.0.0/8, ::1 and localhost)");
+  }
+  std::string path = url.part(CURLUPART_PATH);
+  while (path.ends_with('/')) path.pop_back();
+  text_ = scheme + "://" + url.authority() + path;
+}
+
+Environment process_environment() {
+  return [](const char* name) -> std::optional<std::string> {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return value;
+  };
+}
+
+ProxyChoice choose_proxy(const BaseUrl& base, const std::optional<std::string>& proxy,
+                         bool trust_env, const Environment& environment) {
+  if (proxy) check_proxy(*proxy, "proxy");
+  if (base.loopback()) return {};
+  if (proxy) return {*proxy, ""};
+  if (!trust_env) return {};
+  ProxyChoice choice;
+  choice.proxy = first_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"});
+  check_proxy(choice.proxy, "the environment's https_proxy (or all_proxy)");
+  if (!choice.proxy.empty()) choice.no_proxy = first_of(environment, {"no_proxy", "NO_PROXY"});
+  return choice;
+}
+
+std::string proxy_address(const std::string& proxy) {
+  const std::string scheme = proxy.find("://") == std::string::npos ? "http://" : "";
+  return ParsedUrl(scheme + proxy, CURLU_NON_SUPPORT_SCHEME).authority();
+}
+
+std::string percent_encoded(std::string_view text) {
+  if (text.empty()) return "";  // for libcurl, a size of 0 means a terminated text
+  const std::unique_ptr<char, decltype(&curl_free)> encoded(
+      curl_easy_escape(nullptr, text.data(), static_cast<int>(text.size())), &curl_free);
+  if (!encoded) throw std::bad_alloc();
+  return encoded.get();
+}
+
+std::string origin_of(const std::string& url) {
+  if (!std::all_of(url.begin(), url.end(), is_plain)) return "";
+  const ParsedUrl parsed(url, CURLU_NON_SUPPORT_SCHEME);
+  return parsed.has(CURLUPART_HOST) ? parsed.part(CURLUPART_SCHEME) + "://" + parsed.authority()
+                                    : "";
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,54 @@
+// The service's address, checked once so that no request can go where it should not, and the proxy,
+// if any, through which it is reached. URLs are read and written by libcurl, which also uses them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tradingdata {
+
+class BaseUrl {
+ public:
+  // https with a host, an optional port and an optional path; http on loopback only. Throws Error
+  // (configuration) for all else: user names, queries, fragments, spaces, other schemes.
+  explicit BaseUrl(const std::string& text);
+
+  const std::string& text() const { return text_; }  // without a slash at its end
+  const std::string& host() const { return host_; }  // lower case; IPv6 in brackets
+  bool secure() const { return secure_; }
+  bool loopback() const { return loopback_; }
+
+ private:
+  std::string text_;
+  std::string host_;
+  bool secure_ = true;
+  bool loopback_ = false;
+};
+
+struct ProxyChoice {
+  std::string proxy;     // "" is none
+  std::string no_proxy;  // hosts that bypass it, as the environment lists them
+};
+
+using Environment = std::function<std::optional<std::string>(const char* name)>;
+
+Environment process_environment();
+
+// Loopback goes directly, always. Else `proxy` where given ("" is none), else with `trust_env` the
+// environment's https_proxy or all_proxy (either case, lower first) and no_proxy. Throws Error
+// (configuration), without the value, for a proxy that is no URL.
+ProxyChoice choose_proxy(const BaseUrl& base, const std::optional<std::string>& proxy,
+                         bool trust_env, const Environment& environment);
+
+// "host:port" of a proxy's URL, or "host" where it names no port; never its user name or password.
+std::string proxy_address(const std::string& proxy);
+
+// RFC 3986: unreserved characters as they are, every other byte as %XX.
+std::string percent_encoded(std::string_view text);
+
+// "scheme://host:port" of an absolute URL, without user name or path; "" if it is not absolute.
+std::string origin_of(const std::string& url);
+
+}  // namespace tradingdata

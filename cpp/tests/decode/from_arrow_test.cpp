@@ -1,0 +1,292 @@
+// Tables from structures of another library, which may be wrong in every place that can be checked.
+#include "decode/arrow/from_arrow.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "table/records.hpp"
+
+using namespace tradingdata;
+
+namespace {
+
+int schemas_alive = 0;
+int arrays_alive = 0;
+int streams_alive = 0;
+
+// A producer of one batch with the columns symbol (utf8), quantity (int64), series (views) and
+// exchange (a dictionary of utf8), three rows each. What a test changes, it changes before `read`.
+struct Producer {
+  static constexpr int columns = 4;
+  static constexpr int rows = 3;
+
+  std::array<std::int32_t, rows + 1> ends{0, 4, 4, 7};
+  std::string texts = "INFYTCS";
+  std::array<std::int64_t, rows> quantities{5, 6, 7};
+  std::uint8_t validity = 0b101;
+  struct View {
+    std::int32_t size;
+    char prefix[4];
+    std::int32_t buffer;
+    std::int32_t offset;
+  };
+  std::array<View, rows> views{View{2, {'E', 'Q'}, 0, 0}, View{16, {'n', 'o', 't', ' '}, 0, 3},
+                               View{0, {}, 0, 0}};
+  std::string block = "...not inline at all.";
+  std::array<std::int64_t, 1> block_sizes{21};
+  std::array<std::int8_t, rows> codes{1, 0, 1};
+  std::array<std::int32_t, 3> dictionary_ends{0, 3, 6};
+  std::string dictionary_texts = "NSEBSE";
+
+  std::array<const void*, 3> symbol_buffers{nullptr, ends.data(), texts.data()};
+  std::array<const void*, 2> quantity_buffers{&validity, quantities.data()};
+  std::array<const void*, 4> series_buffers{nullptr, views.data(), block.data(),
+                                            block_sizes.data()};
+  std::array<const void*, 2> code_buffers{nullptr, codes.data()};
+  std::array<const void*, 3> exchange_buffers{nullptr, dictionary_ends.data(),
+                                              dictionary_texts.data()};
+  std::array<const void*, 1> batch_buffers{nullptr};
+
+  std::array<ArrowSchema, columns> fields{};
+  std::array<ArrowSchema*, columns> field_pointers{};
+  ArrowSchema dictionary_field{};
+  ArrowSchema schema{};
+  std::array<ArrowArray, columns> arrays{};
+  std::array<ArrowArray*, columns> array_pointers{};
+  ArrowArray dictionary{};
+  ArrowArray batch{};
+  int batches = 1;
+  int fails_at = -1;  // the batch that cannot be made
+  ArrowArrayStream stream{};
+
+  Producer() {
+    constexpr std::array formats{"u", "l", "vu", "c"};
+    constexpr std::array names{"symbol", "quantity", "series", "exchange"};
+    for (std::size_t i = 0; i < columns; ++i) {
+      fields[i].format = formats[i];
+      fields[i].name = names[i];
+      fields[i].release = [](ArrowSchema* field) { field->release = nullptr; };
+      field_pointers[i] = &fields[i];
+      arrays[i].length = rows;
+      arrays[i].release = [](ArrowArray* array) { array->release = nullptr; };
+      array_pointers[i] = &arrays[i];
+    }
+    dictionary_field.format = "u";
+    dictionary_field.release = fields[0].release;
+    fields[3].dictionary = &dictionary_field;
+    schema.format = "+s";
+    schema.n_children = columns;
+    schema.children = field_pointers.data();
+
+    const auto set = [](ArrowArray& array, auto& buffers) {
+      array.n_buffers = static_cast<std::int64_t>(buffers.size());
+      array.buffers = buffers.data();
+    };
+    set(arrays[0], symbol_buffers);
+    set(arrays[1], quantity_buffers);
+    arrays[1].null_count = 1;
+    set(arrays[2], series_buffers);
+    set(arrays[3], code_buffers);
+    dictionary.length = 2;
+    dictionary.release = arrays[0].release;
+    set(dictionary, exchange_buffers);
+    arrays[3].dictionary = &dictionary;
+    batch.length = rows;
+    set(batch, batch_buffers);
+    batch.n_children = columns;
+    batch.children = array_pointers.data();
+  }
+  Producer(const Producer&) = delete;
+  Producer& operator=(const Producer&) = delete;
+
+  static Producer& of(ArrowArrayStream* stream) {
+    return *static_cast<Producer*>(stream->private_data);
+  }
+
+  ArrowTable read(bool keep_personal_data = false) {
+    schemas_alive = arrays_alive = 0;
+    streams_alive = 1;
+    stream.private_data = this;
+    stream.get_schema = [](ArrowArrayStream* self, ArrowSchema* out) {
+      *out = of(self).schema;
+      out->release = [](ArrowSchema* made) {
+        --schemas_alive;
+        made->release = nullptr;
+      };
+      ++schemas_alive;
+      return 0;
+    };
+    stream.get_next = [](ArrowArrayStream* self, ArrowArray* out) {
+      Producer& producer = of(self);
+      if (producer.fails_at-- == 0) return 5;
+      *out = ArrowArray{};
+      if (producer.batches-- <= 0) return 0;
+      *out = producer.batch;
+      out->release = [](ArrowArray* made) {
+        --arrays_alive;
+        made->release = nullptr;
+      };
+      ++arrays_alive;
+      return 0;
+    };
+    stream.get_last_error = [](ArrowArrayStream*) { return "the disk is gone"; };
+    stream.release = [](ArrowArrayStream* self) {
+      --streams_alive;
+      self->release = nullptr;
+    };
+    return table_from_arrow(trade_schema, stream, keep_personal_data);
+  }
+};
+
+using Change = std::function<void(Producer&)>;
+
+void check_all_released() {
+  CHECK(schemas_alive == 0);
+  CHECK(arrays_alive == 0);
+  CHECK(streams_alive == 0);
+}
+
+constexpr int symbol = trade_schema["symbol"];
+constexpr int quantity = trade_schema["quantity"];
+constexpr int series = trade_schema["series"];
+constexpr int exchange = trade_schema["exchange"];
+
+}  // namespace
+
+TEST_CASE("a batch is copied and everything is released once") {
+  for (const int batches : {0, 1, 3}) {
+    Producer producer;
+    producer.batches = batches;
+    const TablePtr table = producer.read().table.build();
+    check_all_released();
+    producer.texts.assign(7, '?');
+    REQUIRE(table->rows() == 3 * batches);
+    for (std::int64_t row = 0; row < table->rows(); row += 3) {
+      CHECK(table->text(symbol, row) == "INFY");
+      CHECK(table->text(symbol, row + 1).empty());
+      CHECK(table->valid(quantity, row));
+      CHECK_FALSE(table->valid(quantity, row + 1));
+      CHECK(table->column(quantity).as<std::int64_t>()[row + 2] == 7);
+      CHECK(table->text(series, row) == "EQ");
+      CHECK(table->text(series, row + 1) == "not inline at al");
+      CHECK(table->text(exchange, row) == "BSE");
+      CHECK(table->text(exchange, row + 1) == "NSE");
+    }
+  }
+}
+
+TEST_CASE("offsets of a batch and of its arrays add up") {
+  Producer producer;
+  producer.batch.offset = 1;
+  producer.batch.length = 1;
+  for (ArrowArray& array : producer.arrays) {
+    array.offset = 1;
+    array.length = 2;
+  }
+  const TablePtr table = producer.read().table.build();
+  REQUIRE(table->rows() == 1);
+  CHECK(table->text(symbol, 0) == "TCS");
+  CHECK(table->column(quantity).as<std::int64_t>()[0] == 7);
+  CHECK(table->text(exchange, 0) == "BSE");
+}
+
+TEST_CASE("malformed structures are errors, and are released all the same") {
+  constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+  const std::vector<Change> changes{
+      [](Producer& p) { p.schema.format = nullptr; },
+      [](Producer& p) { p.schema.format = "l"; },
+      [](Producer& p) { p.schema.n_children = -1; },
+      [](Producer& p) { p.schema.children = nullptr; },
+      [](Producer& p) { p.field_pointers[1] = nullptr; },
+      [](Producer& p) { p.fields[0].format = nullptr; },
+      [](Producer& p) { p.fields[0].format = ""; },
+      [](Producer& p) { p.fields[0].format = "+l"; },
+      [](Producer& p) { p.fields[0].format = "ts"; },
+      [](Producer& p) { p.fields[0].format = "tsx:"; },
+      [](Producer& p) { p.fields[3].format = "g"; },
+      [](Producer& p) { p.dictionary_field.format = "l"; },
+      [](Producer& p) { p.fields[1].name = "symbol"; },
+      [](Producer& p) { p.batch.length = -1; },
+      [](Producer& p) { p.batch.length = 4; },
+      [](Producer& p) { p.batch.length = greatest; },
+      [](Producer& p) { p.batch.offset = 1; },
+      [](Producer& p) { p.batch.offset = greatest; },
+      [](Producer& p) { p.batch.null_count = 1; },
+      [](Producer& p) { p.batch.n_children = 3; },
+      [](Producer& p) { p.batch.children = nullptr; },
+      [](Producer& p) { p.array_pointers[2] = nullptr; },
+      [](Producer& p) { p.arrays[0].release = nullptr; },
+      [](Producer& p) { p.arrays[0].length = 2; },
+      [](Producer& p) { p.arrays[0].length = -1; },
+      [](Producer& p) { p.arrays[0].offset = -1; },
+      [](Producer& p) { p.arrays[0].offset = greatest; },
+      [](Producer& p) { p.arrays[0].n_buffers = 2; },
+      [](Producer& p) { p.arrays[0].buffers = nullptr; },
+      [](Producer& p) { p.symbol_buffers[1] = nullptr; },
+      [](Producer& p) { p.symbol_buffers[2] = nullptr; },
+      [](Producer& p) { p.ends[0] = -1; },
+      [](Producer& p) { p.ends[2] = 2; },
+      [](Producer& p) { p.texts[1] = '\xFF'; },
+      [](Producer& p) { p.texts[3] = '\xE2'; },
+      [](Producer& p) { p.arrays[1].null_count = 4; },
+      [](Producer& p) { p.arrays[1].null_count = -2; },
+      [](Producer& p) { p.quantity_buffers[0] = nullptr; },
+      [](Producer& p) { p.quantity_buffers[1] = nullptr; },
+      [](Producer& p) { p.views[1].size = -1; },
+      [](Producer& p) { p.views[1].size = 22; },
+      [](Producer& p) { p.views[1].buffer = 1; },
+      [](Producer& p) { p.views[1].buffer = -1; },
+      [](Producer& p) { p.views[1].offset = -1; },
+      [](Producer& p) { p.views[1].offset = 6; },
+      [](Producer& p) { p.block_sizes[0] = -1; },
+      [](Producer& p) { p.series_buffers[2] = nullptr; },
+      [](Producer& p) { p.series_buffers[3] = nullptr; },
+      [](Producer& p) { p.codes[1] = 2; },
+      [](Producer& p) { p.codes[1] = -1; },
+      [](Producer& p) { p.arrays[3].dictionary = nullptr; },
+      [](Producer& p) { p.dictionary.length = 1; },
+      [](Producer& p) { p.dictionary.release = nullptr; },
+      [](Producer& p) { p.dictionary_ends[1] = 7; },
+      [](Producer& p) { p.fails_at = 0; },
+      [](Producer& p) { p.fails_at = 1; },
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    CAPTURE(i);
+    Producer producer;
+    changes[i](producer);
+    CHECK_THROWS_AS(producer.read(), std::invalid_argument);
+    check_all_released();
+  }
+}
+
+TEST_CASE("what a null hides is not looked at") {
+  Producer producer;
+  producer.validity = 0b101;
+  producer.arrays[2].null_count = -1;
+  producer.series_buffers[0] = &producer.validity;
+  producer.views[1] = {-5, {}, 9, -9};
+  producer.arrays[3].null_count = 1;
+  producer.code_buffers[0] = &producer.validity;
+  producer.codes[1] = 100;
+  const TablePtr table = producer.read().table.build();
+  CHECK_FALSE(table->valid(series, 1));
+  CHECK_FALSE(table->valid(exchange, 1));
+  CHECK(table->text(exchange, 2) == "BSE");
+}
+
+TEST_CASE("a failure of the producer is reported in its words") {
+  Producer producer;
+  producer.batches = 2;
+  producer.fails_at = 1;
+  try {
+    producer.read();
+    FAIL("no error");
+  } catch (const std::invalid_argument& error) {
+    CHECK(std::string(error.what()).find("the disk is gone") != std::string::npos);
+  }
+}

@@ -1,0 +1,126 @@
+// Which addresses a client accepts, and how URLs are written.
+#include "http/address.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/error.hpp"
+
+using namespace tradingdata;
+
+TEST_CASE("good base URLs lose their trailing slash and keep their path") {
+  CHECK(BaseUrl("https://api.example.com").text() == "https://api.example.com");
+  CHECK(BaseUrl("HTTPS://API.example.com:8443/gate/v2//").text() ==
+        "https://api.example.com:8443/gate/v2");
+  CHECK(BaseUrl("https://[2001:db8::1]:443/").host() == "[2001:db8::1]");
+  CHECK(BaseUrl("https://a.b/p%20q;x=1").secure());
+}
+
+TEST_CASE("F66 http is for loopback only") {
+  for (const char* good : {"http://127.0.0.1:8080", "http://127.255.3.4", "http://localhost:1/x",
+                           "http://LOCALHOST", "http://[::1]:80"}) {
+    CAPTURE(good);
+    const BaseUrl url(good);
+    CHECK(url.loopback());
+    CHECK_FALSE(url.secure());
+  }
+  for (const char* bad : {"http://example.com", "http://127.0.0.1.example.com", "http://127.1",
+                          "http://127.0.0.256", "http://127.0.0.01", "http://localhost.example.com",
+                          "http://0.0.0.0", "http://10.0.0.1", "http://[::2]"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_WITH_AS(BaseUrl{bad}, doctest::Contains("must start with https://"), Error);
+  }
+}
+
+TEST_CASE("F68 other base URLs are refused with the reason, and passwords are not shown") {
+  struct Row {
+    const char* text;
+    const char* reason;
+  };
+  const Row rows[] = {{"", "empty"},
+                      {"api.example.com", "start with https://"},
+                      {"ftp://example.com", "start with https://"},
+                      {"://example.com", "start with https://"},
+                      {"file:///etc/passwd", "start with https://"},
+                      {"https://user:hunter2@example.com", "user name or password"},
+                      {"https://127.0.0.1@example.com", "user name or password"},
+                      {"https://example.com?x=1", "query"},
+                      {"https://example.com/a?x=1", "query"},
+                      {"https://example.com/#top", "fragment"},
+                      {"https://", "no host"},
+                      {"https://:443", "no host"},
+                      {"https://exa mple.com", "space"},
+                      {"https://example.com\\@evil.com", "backslash"},
+                      {"https://example.com/\r\nX: y", "control"},
+                      {"https://ex\xc3\xa4mple.com", "non-ASCII"},
+                      {"https://exa%2fmple.com", "not a name or an IP"},
+                      {"https://example.com:0", "port"},
+                      {"https://example.com:99999", "port"},
+                      {"https://example.com:+80", "port"},
+                      {"https://example.com/{x}", "percent-encoded"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    try {
+      const BaseUrl url(row.text);
+      FAIL_CHECK("accepted");
+    } catch (const Error& error) {
+      CHECK(error.kind == ErrorKind::configuration);
+      CHECK(std::string(error.what()).find(row.reason) != std::string::npos);
+      CHECK(std::string(error.what()).find("hunter2") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("F79 percent-encoding keeps unreserved characters only") {
+  CHECK(percent_encoded("AZaz09-._~") == "AZaz09-._~");
+  CHECK(percent_encoded("M&M #1/2?\n") == "M%26M%20%231%2F2%3F%0A");
+  CHECK(percent_encoded("\xe0\xa4\x9f\xe0\xa4\xbe") == "%E0%A4%9F%E0%A4%BE");
+  CHECK(percent_encoded(std::string_view("\0", 1)) == "%00");
+}
+
+TEST_CASE("an origin has neither user name nor path, and odd ones are none") {
+  CHECK(origin_of("https://u:p@other.example:8443/path?token=x") == "https://other.example:8443");
+  CHECK(origin_of("/login") == "");
+  CHECK(origin_of("https://a\nb/") == "");
+}
+
+TEST_CASE("F133 a proxy's address has neither user name nor password") {
+  CHECK(proxy_address("http://desk:hunter2@proxy.corp:3128/x") == "proxy.corp:3128");
+  CHECK(proxy_address("desk:hunter2@proxy.corp") == "proxy.corp");
+  CHECK(proxy_address("proxy.corp:8080") == "proxy.corp:8080");
+  CHECK(proxy_address("socks5h://[::1]:1080") == "[::1]:1080");
+  CHECK(proxy_address("") == "");
+}
+
+TEST_CASE("F66 the proxy is the argument's, else the environment's, and never for loopback") {
+  const BaseUrl remote("https://api.example.com");
+  const BaseUrl local("http://127.0.0.1:1");
+  const auto with = [](std::map<std::string, std::string> values) -> Environment {
+    return [values](const char* name) -> std::optional<std::string> {
+      const auto found = values.find(name);
+      return found == values.end() ? std::nullopt : std::optional(found->second);
+    };
+  };
+  const Environment none = with({});
+  const Environment full = with({{"HTTPS_PROXY", "http://upper:1"},
+                                 {"all_proxy", "socks5h://all:2"},
+                                 {"http_proxy", "http://plain:3"},
+                                 {"no_proxy", "x.example,.corp"}});
+  CHECK(choose_proxy(remote, std::nullopt, true, none).proxy.empty());
+  CHECK(choose_proxy(remote, std::nullopt, true, full).proxy == "http://upper:1");
+  CHECK(choose_proxy(remote, std::nullopt, true, full).no_proxy == "x.example,.corp");
+  CHECK(choose_proxy(remote, std::nullopt, false, full).proxy.empty());
+  CHECK(choose_proxy(remote, "http://mine:4", true, full).proxy == "http://mine:4");
+  CHECK(choose_proxy(remote, "http://mine:4", true, full).no_proxy.empty());
+  CHECK(choose_proxy(remote, "", true, full).proxy.empty());
+  CHECK(choose_proxy(local, "http://mine:4", true, full).proxy.empty());
+  CHECK(choose_proxy(remote, std::nullopt, true, with({{"http_proxy", "http://plain:3"}}))
+            .proxy.empty());
+  CHECK(choose_proxy(remote, std::nullopt, true, with({{"ALL_PROXY", "host:3128"}})).proxy ==
+        "host:3128");
+  CHECK_THROWS_AS(choose_proxy(remote, "ftp://x", true, none), Error);
+  CHECK_THROWS_AS(choose_proxy(remote, "http://x y", true, none), Error);
+}

@@ -1,0 +1,494 @@
+"""The stages of ./.ci/test, each a session: `nox -s python -- -k positions`. `nox -l` lists them.
+
+The sessions share environments of the checkout, with the versions of uv.lock, and one wheel.
+./.ci/test installs the system packages, runs sessions one by one, and counts their tests.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).resolve().parent
+BUILD = ROOT / "build"
+TOOLS = ROOT / ".venv-tools"
+TEST = ROOT / ".venv-test"
+DEV = ROOT / ".venv-dev"
+CMAKE = TOOLS / "bin/cmake"
+CXX = os.environ.get("CXX", "c++")
+JOBS = str(os.cpu_count() or 2)
+LONG = bool(os.environ.get("TRADINGDATA_LONG"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+PARALLEL = ("-q", "-n", JOBS, "--dist", "worksteal")
+# What the tests of wheels and of other interpreters need at least.
+TEST_BASICS = (
+    "hypothesis",
+    "msgspec",
+    "pytest",
+    "pytest-timeout",
+    "pytest-xdist",
+    "pytz",
+    "trustme",
+)
+
+nox.options.default_venv_backend = "none"
+nox.options.sessions = ["demo", "core", "python", "notebooks", "lint", "format"]
+for variable in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"):
+    os.environ.pop(variable, None)
+
+
+# Environments.
+
+
+@functools.cache
+def interpreter() -> str:
+    """The Python of the environments: that of nox, unless PYTHON names another."""
+    return os.environ.get("PYTHON") or os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
+
+
+def output(*command: str | Path) -> str:
+    return subprocess.check_output(command, text=True).strip()
+
+
+@functools.cache
+def settings() -> dict[str, str]:
+    """What pip is configured with, for uv: an index, certificates."""
+    names = {
+        "index-url": "UV_DEFAULT_INDEX",
+        "extra-index-url": "UV_INDEX",
+        "find-links": "UV_FIND_LINKS",
+        "trusted-host": "UV_INSECURE_HOST",
+        "cert": "SSL_CERT_FILE",
+    }
+    command = [interpreter(), "-m", "pip", "config", "list"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    found = re.findall(r"^[^=\n]*\.([\w-]+)='(.*)'$", shown, re.MULTILINE)
+    chosen = {names[name]: value for name, value in found if name in names}
+    return chosen | {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip takes several indexes
+
+
+def uv(session: nox.Session, *arguments: object, **env: str) -> None:
+    program = shutil.which("uv", path=f"{TOOLS / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    command = [program or "uv", *map(str, arguments)]
+    session.run_install(*command, env={"UV_NO_PROGRESS": "1", **settings(), **env}, silent=True)
+
+
+def add(session: nox.Session, venv: Path, *arguments: object, **env: str) -> None:
+    uv(session, "pip", "install", "--quiet", "--python", venv, *arguments, **env)
+
+
+def install(session: nox.Session, venv: Path, *extras: str) -> None:
+    """Installs what some extras require, in the versions of the lock file, if it is not there.
+
+    The lock file names PyPI; the exported names, versions and hashes fit any index that pip uses.
+    """
+    file = BUILD / "requirements" / f"{'-'.join(extras) or 'base'}.txt"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    chosen = [option for extra in extras for option in ("--extra", extra)]
+    uv(session, "export", "--frozen", "--no-emit-project", "--no-header", *chosen, "-o", file)
+    # An environment does not survive a move of its folder or another interpreter.
+    home = f"{venv} by {interpreter()}\n"
+    made = venv / ".home"
+    if not made.exists() or made.read_text("utf-8") != home:
+        uv(session, "venv", "--quiet", "--clear", "--seed", "--python", interpreter(), venv)
+        made.write_text(home, "utf-8")
+    installed = venv / f".{file.name}"
+    if not installed.exists() or installed.read_bytes() != file.read_bytes():
+        add(session, venv, "-r", file)
+        shutil.copy(file, installed)
+
+
+def build_tools(session: nox.Session) -> dict[str, str]:
+    """Installs CMake and the like. Returns the variables with which commands find them."""
+    install(session, TOOLS, "dev")
+    found = {"PATH": f"{TOOLS / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    if shutil.which("ccache"):
+        found["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
+    return found
+
+
+def fingerprint() -> str:
+    """Identifies what the wheel is made from: sources, interpreter, compiler and headers."""
+    found = hashlib.sha256(f"{ROOT} {interpreter()}".encode())
+    sources = ("CMakeLists.txt", "README.md", "LICENSE", "pyproject.toml", "cpp/CMakeLists.txt")
+    folders = ("cpp/cmake", "cpp/src", "python")
+    paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*"))]
+    for path in [*(ROOT / name for name in sources), *paths]:
+        if path.is_file() and "__pycache__" not in path.parts:
+            found.update(f"{path} ".encode() + path.read_bytes())
+    for header in ("ciso646", "curl/curlver.h", "zlib.h", "isa-l.h"):
+        command = [CXX, *"-dM -E -x c++ -include".split(), header, os.devnull]
+        found.update(subprocess.run(command, capture_output=True, check=False).stdout)
+    return found.hexdigest()
+
+
+def built_wheel(session: nox.Session) -> Path:
+    """Builds the one wheel that every environment installs, unless nothing has changed."""
+    folder = BUILD / "wheels" / fingerprint()
+    if not list(folder.glob("*.whl")):
+        tools = build_tools(session)
+        shutil.rmtree(BUILD / "wheels", ignore_errors=True)
+        build_wheel(session, folder, tools, "build-dir=build/extension")
+    return next(folder.glob("*.whl"))
+
+
+def build_wheel(
+    session: nox.Session, folder: Path, tools: dict[str, str], *options: str, python: Path = TOOLS
+) -> None:
+    chosen = [f"--config-settings={option}" for option in options]
+    pip = "-m pip wheel -q --no-deps --no-build-isolation . --wheel-dir".split()
+    session.run_install(python / "bin/python", *pip, folder, *chosen, env=tools, silent=True)
+
+
+def install_wheel(session: nox.Session, venv: Path) -> None:
+    file = built_wheel(session)
+    installed = venv / ".wheel"
+    if not installed.exists() or installed.read_text("utf-8") != str(file):
+        add(session, venv, "--no-deps", "--reinstall", file)
+        installed.write_text(str(file), "utf-8")
+
+
+def environment(session: nox.Session, *extras: str) -> None:
+    """Prepares .venv-test: the wheel, what the tests need, and some extras."""
+    install(session, TEST, "all", "test", "lint")
+    for extra in extras:
+        install(session, TEST, extra)
+    install_wheel(session, TEST)
+
+
+def run(session: nox.Session, module: str, *arguments: str | Path, **env: str) -> None:
+    """Runs a module of .venv-test."""
+    command = (TEST / "bin/python", "-m", module, *arguments, *session.posargs)
+    session.run(*command, env=env)
+
+
+def cmake(session: nox.Session, preset: str, *options: str, **env: str) -> None:
+    """Configures and builds a preset of CMakePresets.json."""
+    tools = {**build_tools(session), **env}
+    session.run(CMAKE, "--preset", preset, *options, env=tools, silent=True)
+    if f'"configurePreset": "{preset}"' in (ROOT / "CMakePresets.json").read_text("utf-8"):
+        session.run(CMAKE, "--build", "--preset", preset, env=tools, silent=True)
+
+
+# What every change must pass.
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """the demo, in an installation without extras"""
+    install(session, ROOT / ".venv")
+    install_wheel(session, ROOT / ".venv")
+    session.run(ROOT / ".venv/bin/python", "-m", "tradingdata", "demo", *session.posargs)
+
+
+def extension_core(session: nox.Session, target: str) -> Path:
+    """Builds a test program with the core that was compiled for the wheel."""
+    built_wheel(session)
+    tools = build_tools(session)
+    folder = BUILD / "extension"
+    session.run(CMAKE, "-S", ".", "-B", folder, "-DTRADINGDATA_TESTS=ON", env=tools, silent=True)
+    session.run(CMAKE, "--build", folder, "--target", target, env=tools, silent=True)
+    return folder / "cpp/tests" / target
+
+
+@nox.session
+def core(session: nox.Session) -> None:
+    """the C++ tests of the core"""
+    session.run(extension_core(session, "core_tests"), *session.posargs)
+
+
+@nox.session
+def python(session: nox.Session) -> None:
+    """pytest: all tests but those marked slow or long"""
+    environment(session)
+    run(session, "pytest", *PARALLEL)
+
+
+@nox.session
+def notebooks(session: nox.Session) -> None:
+    """runs each notebook"""
+    environment(session)
+    run(session, "pytest", "-q", "-n", JOBS, "--nbmake", "notebooks")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """ruff, shellcheck, the hosted workflows, the lock file"""
+    environment(session)
+    run(session, "ruff", "check", ".")
+    files = [path for path in sorted((ROOT / ".ci").rglob("*")) if path.is_file()]
+    scripts = [path for path in files if re.match(r"#!.*\bbash\b", path.read_text("utf-8"))]
+    session.run(TEST / "bin/shellcheck", "-x", *scripts)
+    workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    schema = ("--builtin-schema", "vendor.github-workflows")
+    session.run(TEST / "bin/check-jsonschema", *schema, *workflows)
+    session.run(TEST / "bin/zizmor", "--offline", "--no-progress", "--quiet", ".github/workflows")
+    uv(session, "lock", "--check", "--offline", "--default-index", "https://pypi.org/simple")
+    print(f"ruff: all files; shellcheck: {len(scripts)} scripts; the workflows; uv.lock")
+
+
+@nox.session
+def format(session: nox.Session) -> None:
+    """ruff format, clang-format; `-- --fix` applies them"""
+    environment(session)
+    fix = "--fix" in session.posargs
+    sources = [*(ROOT / "cpp").rglob("*.[ch]pp"), *(ROOT / "python/bindings").rglob("*.[ch]pp")]
+    session.run(TEST / "bin/ruff", "format", *([] if fix else ["--check"]), ".")
+    session.run(TEST / "bin/clang-format", *(["-i"] if fix else ["--dry-run", "-Werror"]), *sources)
+
+
+# The long proofs.
+
+
+@nox.session
+def tidy(session: nox.Session) -> None:
+    """clang-tidy over the core and the bindings"""
+    environment(session, "tidy")
+    build_tools(session)
+    python = f"-DPython_EXECUTABLE={TOOLS / 'bin/python'}"
+    (pybind11,) = TOOLS.glob("lib/python*/site-packages/pybind11")
+    cmake(session, "tidy", python, f"-Dpybind11_ROOT={pybind11}")
+    folders = ("cpp/src", "python/bindings")
+    sources = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.cpp"))
+    tidy = shlex.join([str(TEST / "bin/clang-tidy"), "-p", "build/tidy", "--quiet"])
+    each = f"xargs -0 -n 1 -P {JOBS} {tidy}"
+    subprocess.run(each, shell=True, check=True, text=True, input="\0".join(map(str, sources)))
+    print(f"clang-tidy: {len(sources)} files")
+
+
+@nox.session
+def slow(session: nox.Session) -> None:
+    """pytest: the tests marked slow, such as each command in the docs"""
+    environment(session, "types")
+    run(session, "pytest", *PARALLEL, "-m", "slow and not long")
+
+
+@nox.session
+def versions(session: nox.Session) -> None:
+    """pytest: frames with the oldest pandas, polars and pyarrow, and with pandas 2"""
+    environment(session)
+    folders = [ROOT / "tests" / name for name in ("export", "books", "analysis", "accounts")]
+    frames = re.compile(r"to_(pandas|polars|arrow|parquet|excel)|__arrow")
+    files = [path for folder in folders for path in sorted(folder.glob("test_*.py"))]
+    tests = [path for path in files if frames.search(path.read_text("utf-8"))]
+    overlays = [["pandas<3"]]
+    # The oldest pandas needs a NumPy of its time, which has no wheels for CPython 3.13.
+    if old := sys.version_info < (3, 13):
+        named = [EXTRAS[name] for name in ("pandas", "polars", "arrow", "excel")]
+        overlays.append(["numpy<2", *(one.replace(">=", "==") for some in named for one in some)])
+    for libraries in overlays:
+        folder = BUILD / "versions" / re.sub(r"[^\w.-]+", "-", " ".join(libraries))
+        if not folder.exists():
+            options = ("--only-binary", ":all:", "--no-deps", "--target")
+            add(session, TEST, *options, f"{folder}.part", *libraries)
+            Path(f"{folder}.part").rename(folder)
+        print(*libraries, flush=True)
+        env = {"PYTHONPATH": str(folder)}
+        run(session, "pytest", *PARALLEL, "-W", "ignore::DeprecationWarning", *tests, **env)
+    if not old:
+        print("The oldest versions have no wheels for this Python: use 3.11 or 3.12.")
+
+
+@nox.session
+def stubs(session: nox.Session) -> None:
+    """the type stubs against the compiled extension"""
+    environment(session, "types")
+    session.run(TEST / "bin/python", ".ci/stubs.py", "--check")
+    allowed = ("--mypy-config-file", "pyproject.toml", "--allowlist", ".ci/stubtest-allowlist")
+    run(session, "mypy.stubtest", *allowed, "tradingdata._core")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """mypy, pyright"""
+    environment(session, "types", "browser", "dev")
+    checked = "python/tradingdata python/tradingdata_pytest tests noxfile.py .ci/stubs.py"
+    run(session, "mypy", *checked.split())
+    run(session, "pyright", "--pythonpath", TEST / "bin/python")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """builds the documentation; warnings are errors"""
+    environment(session, "docs")
+    run(session, "sphinx", *"-W --keep-going -q -b html docs build/docs -j".split(), JOBS)
+    print("build/docs/index.html")
+
+
+@nox.session
+def jupyter(session: nox.Session) -> None:
+    """runs each notebook in JupyterLab, in a browser, and finds its charts"""
+    environment(session, "browser")
+    session.run(TEST / "bin/python", "tests/browser/jupyterlab.py", *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """the decoder against simdjson, and against itself in pieces, on mutated bodies"""
+    # Compiled file by file, which shows that each includes what it uses.
+    cmake(session, "fuzz", CXX=os.environ.get("CXX", "clang++"))
+    (BUILD / "fuzz/corpus").mkdir(exist_ok=True)
+    # incremental_fuzz decodes each input once for every byte that it has.
+    for program, length, runs in (("decode_fuzz", 1024, 10**8), ("incremental_fuzz", 160, 10**6)):
+        until = f"-runs={runs}" if LONG else "-max_total_time=60"
+        options = ("-dict=cpp/fuzz/json.dict", f"-max_len={length}", until)
+        corpora = (BUILD / "fuzz/corpus", "cpp/fuzz/corpus")
+        shown = ("-print_final_stats=1", "-verbosity=0")
+        session.run(BUILD / "fuzz/cpp/fuzz" / program, *corpora, *options, *shown)
+
+
+@nox.session
+def sanitize(session: nox.Session) -> None:
+    """the core's tests under AddressSanitizer and UndefinedBehaviorSanitizer"""
+    # With zlib in place of ISA-L and without SSE2 or NEON, which the stage `core` has: both are
+    # tested, and the corpus of the fuzzers must decode alike. The fuzzers run SSE2 with sanitizers.
+    # Every standard header is included first, as those of another library may do: an unqualified
+    # call of a function of ours must not find one of std by its arguments.
+    cmake(session, "sanitize")
+    outcomes = Path("cpp/tests/decode_outcomes")
+    programs = (extension_core(session, outcomes.name), BUILD / "sanitize" / outcomes)
+    if len({subprocess.check_output([one, "cpp/fuzz/corpus", "500"]) for one in programs}) > 1:
+        session.error("the portable decoder and that with SSE2 differ on cpp/fuzz/corpus")
+    env = {"UBSAN_OPTIONS": "print_stacktrace=1"}
+    session.run(BUILD / "sanitize/cpp/tests/core_tests", *session.posargs, env=env)
+
+
+@nox.session
+def threads(session: nox.Session) -> None:
+    """the core's tests of threads under ThreadSanitizer"""
+    cmake(session, "threads")
+    # The decoder has no threads, and would take minutes.
+    chosen = "--source-file=*/client/*,*/http/*,*memory_pool*,*notifier*"
+    session.run(BUILD / "threads/cpp/tests/core_tests", chosen, *session.posargs)
+
+
+@nox.session
+def extension(session: nox.Session) -> None:
+    """tests of the extension under AddressSanitizer and UndefinedBehaviorSanitizer"""
+    environment(session)
+    tools, folder = build_tools(session), BUILD / "sanitized-extension"
+    shutil.rmtree(folder / "site", ignore_errors=True)
+    warnings = "cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON"
+    headers = "cmake.define.CMAKE_CXX_FLAGS=-include bits/stdc++.h"  # as in the stage `sanitize`
+    options = ("cmake.build-type=RelWithDebInfo", "install.strip=false", warnings, headers)
+    sanitizers = "cmake.define.TRADINGDATA_SANITIZE=address,undefined"
+    build_wheel(session, folder, tools, *options, sanitizers, f"build-dir={folder / 'cmake'}")
+    add(session, TEST, "--no-deps", "--target", folder / "site", *folder.glob("*.whl"))
+    # With libasan alone the first C++ exception would abort.
+    named = ("-print-file-name=libasan.so", "-print-file-name=libstdc++.so")
+    preload = " ".join(output(CXX, one) for one in named)
+    env = {"PYTHONPATH": str(folder / "site"), "ASAN_OPTIONS": "detect_leaks=0"}
+    chosen = "sanitize and not memory and not long and not slow"
+    run(session, "pytest", "-q", "-n", JOBS, "-m", chosen, LD_PRELOAD=preload, **env)
+
+
+@nox.session
+def pythons(session: nox.Session) -> None:
+    """pytest: records, export, client, transport and pager on each other CPython found"""
+    tools = build_tools(session)
+    show = "import sys; print('{}.{}{}'.format(*sys.version_info[:2], sys.abiflags))"
+    found = output("bash", "-c", ". .ci/lib.sh; find_pythons").split()
+    version = {path: output(path, "-c", show) for path in found}
+    usual = output(interpreter(), "-c", show)
+    for path in (one for one in found if version[one] != usual):
+        print(f"== CPython {version[path]}", flush=True)
+        venv, folder = ROOT / f".venv-{version[path]}", BUILD / "pythons" / version[path]
+        tested = [f"tests/{name}" for name in ("records", "client", "transport", "pager")]
+        uv(session, "venv", "--quiet", "--clear", "--seed", "--python", path, venv)
+        add(session, venv, *PROJECT["build-system"]["requires"], *TEST_BASICS)
+        # One build folder for all: the core is compiled once, the bindings for each.
+        shutil.rmtree(folder, ignore_errors=True)
+        options = ("build-dir=build/pythons/cmake", "cmake.define.TRADINGDATA_LTO=OFF")
+        build_wheel(session, folder, tools, *options, python=venv)
+        add(session, venv, "--no-deps", *folder.glob("*.whl"))
+        try:
+            names = ("pandas", "polars", "arrow", "excel", "duckdb", "archive", "progress")
+            libraries = [one for name in names for one in EXTRAS[name] if "tradingdata" not in one]
+            add(session, venv, "--only-binary", ":all:", "openpyxl", *libraries)
+            tested.append("tests/export")
+        except nox.command.CommandFailed:
+            print("Without tests/export: a library of frames has no wheel for this Python.")
+        session.run(venv / "bin/python", "-m", "pytest", *PARALLEL, *tested)
+    ran = sorted({*version.values()} - {usual})
+    if missing := sorted({"3.11", "3.12", "3.13", "3.14", "3.14t"} - {usual, *ran}):
+        print("Not on this machine: CPython", *missing)
+    print("Tested on CPython" if ran else "not run: no CPython here but", *(ran or [usual]))
+
+
+@nox.session
+def tools(session: nox.Session) -> None:
+    """CMake, Ninja and what else the build requires, in .venv-tools"""
+    build_tools(session)
+
+
+@nox.session
+def platforms(session: nox.Session) -> None:
+    """the core compiled for macOS, Windows, ARM, musl and an old glibc"""
+    session.run(".ci/platforms/core", *session.posargs)
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """small changes of the code that the tests must notice"""
+    # A fixed sample in Python, or with --long every mutant: each of C++ compiles and links the
+    # core's tests again. Load cannot make it fail: a mutant whose tests take too long is killed.
+    environment(session)
+    sample = "--count 0" if LONG else "tokens --count 6 --seed 5"
+    program = (TEST / "bin/python", "tests/mutants/mutants.py")
+    session.run(*program, *(session.posargs or sample.split()), env=build_tools(session))
+
+
+@nox.session
+def systems(session: nox.Session) -> None:
+    """both commands on a bare Debian 13, and three compilers"""
+    session.run(".ci/platforms/systems", *session.posargs)
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """source distribution and wheel, checked and tested without compiler and headers"""
+    # For the platform of most users; every platform takes .ci/platforms/wheels itself.
+    session.run(".ci/platforms/wheels", "--quick", "glibc-x86_64", env={"PYTHONS": interpreter()})
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """pytest: the tests marked long"""
+    environment(session)
+    run(session, "pytest", "-q", "-m", "long")
+
+
+# The inner loop.
+
+
+@nox.session
+def dev(session: nox.Session) -> None:
+    """.venv-dev: an editable installation, compiled quickly; `-- tests/x -k y` runs tests in it"""
+    install(session, DEV, "all", "test", "lint", "types", "dev")
+    tools = {**build_tools(session), "PATH": f"{DEV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    made = [ROOT / name for name in ("pyproject.toml", "CMakePresets.json")]
+    # The installation lists the modules that it found.
+    listed = "".join(sorted(str(path) for path in (ROOT / "python").rglob("*.py"))).encode()
+    wanted = hashlib.sha256(listed + b"".join(path.read_bytes() for path in made)).hexdigest()
+    stamp = DEV / ".editable"
+    if stamp.exists() and stamp.read_text("utf-8") == wanted and (BUILD / "dev").exists():
+        (site,) = DEV.glob("lib/python*/site-packages")
+        session.run(CMAKE, "--build", "build/dev", env=tools, silent=True)
+        session.run(CMAKE, "--install", "build/dev", "--prefix", site, env=tools, silent=True)
+    else:
+        options = "--no-deps --no-build-isolation --reinstall -Cbuild-dir=build/dev".split()
+        add(session, DEV, *options, "-Ccmake.args=--preset=dev", "-e", ".", **tools)
+        stamp.write_text(wanted, "utf-8")
+    if session.posargs:
+        session.run(DEV / "bin/python", "-m", "pytest", "-q", *session.posargs)

@@ -1,0 +1,347 @@
+// _core.Groups: rows by key, their exact sums and their lots, as lists of Python values.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/text/time.hpp"
+#include "bindings.hpp"
+#include "compute/groups.hpp"
+#include "compute/lots.hpp"
+#include "exports.hpp"
+#include "field_values.hpp"
+#include "released_gil.hpp"
+#include "slice.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+PyObject* made_from(std::int64_t value) {
+  return PyLong_FromLongLong(value);
+}
+PyObject* made_from(double value) {
+  return PyFloat_FromDouble(value);
+}
+PyObject* made_from(bool value) {
+  return PyBool_FromLong(value ? 1 : 0);
+}
+
+PyObject* made_from(int128 value) {
+  if (value >= INT64_MIN && value <= INT64_MAX)
+    return PyLong_FromLongLong(static_cast<std::int64_t>(value));
+  constexpr int half = 62;  // so that either half is a plain integer
+  constexpr int128 unit = int128{1} << half;
+  const int128 low = ((value % unit) + unit) % unit;
+  const auto high = py::int_(static_cast<std::int64_t>((value - low) / unit));
+  return ((high << py::int_(half)) + py::int_(static_cast<std::int64_t>(low))).release().ptr();
+}
+
+// A list of as many values as there are items, each made by a function of the item.
+template <typename Items, typename Make>
+py::object list_from(const Items& items, const Make& make) {
+  py::object result = owned(PyList_New(static_cast<Py_ssize_t>(std::size(items))));
+  Py_ssize_t at = 0;
+  for (const auto& item : items) {
+    PyObject* const value = make(item);
+    if (value == nullptr) throw py::error_already_set();
+    PyList_SET_ITEM(result.ptr(), at++, value);
+  }
+  return result;
+}
+
+template <typename T>
+py::object list_of(const std::vector<T>& values) {
+  return list_from(values, [](const T& value) { return made_from(std::int64_t{value}); });
+}
+
+py::object list_of(const Amounts& amounts) {
+  std::size_t at = 0;
+  return list_from(amounts.units, [&](int128 units) {
+    return amounts.known[at++] ? made_from(units) : Py_NewRef(Py_None);
+  });
+}
+
+// The cells of some rows of a slice; the row -1 has none.
+py::object cells_of(const OwnedSlice& slice, const std::vector<std::int64_t>& rows, int field) {
+  return list_from(rows, [&](std::int64_t row) {
+    if (row < 0) return Py_NewRef(Py_None);
+    return slice.columns().cell(field, slice.start() + row);
+  });
+}
+
+py::list cells(const OwnedSlice& self, const py::list& numbers, const Names& names) {
+  std::vector<std::int64_t> rows;
+  rows.reserve(numbers.size());
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(numbers.ptr()); ++i) {
+    const std::int64_t row = PyLong_AsLongLong(PyList_GET_ITEM(numbers.ptr(), i));
+    if (row == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    if (row < -1 || row >= self.size()) throw py::index_error("there is no such row");
+    rows.push_back(row);
+  }
+  py::list result;
+  for (const std::string& name : names) {
+    result.append(cells_of(self, rows, field_named(self.table(), name)));
+  }
+  return result;
+}
+
+template <typename Work>
+auto unlocked(const Work& work) {
+  const ReleasedGil released;
+  return work();
+}
+
+// The first of the columns that lacks a value, and the first such row.
+py::object missing(const OwnedSlice& self, const Names& names) {
+  for (const std::string& name : names) {
+    const Column& column = self.table().column(field_named(self.table(), name));
+    if (column.nulls == 0) continue;
+    for (std::int64_t row = 0; row < self.size(); ++row) {
+      if (!column.valid(self.start() + row)) return py::make_tuple(name, row);
+    }
+  }
+  return py::none();
+}
+
+double exact_sum(const std::vector<std::optional<double>>& given) {
+  std::vector<double> values;
+  for (const auto& value : given) {
+    if (value) values.push_back(*value);
+  }
+  const int decimals = decimals_of(values);
+  int128 sum = 0;
+  for (const int128 units : in_units(values, decimals)) sum = sum_of(sum, units);
+  return nearest_double(sum, decimals);
+}
+
+class GroupsOfSlices {
+ public:
+  GroupsOfSlices(std::vector<OwnedSlice> slices, const Names& key) : slices_(std::move(slices)) {
+    const std::vector<GroupedRows> parts = keyed(key);
+    // The tables are immutable, and held by this object; so they are in the other methods.
+    const ReleasedGil released;
+    groups_ = group_rows(parts);
+  }
+
+  std::int64_t size() const { return groups_.count; }
+
+  GroupsOfSlices merged(const std::vector<std::int32_t>& numbers) const {
+    if (std::ssize(numbers) != size()) throw py::value_error("one number for each group");
+    std::int32_t most = -1;
+    for (const std::int32_t number : numbers) {
+      if (number < 0 || number >= size()) throw py::value_error("there is no such group");
+      most = std::max(most, number);
+    }
+    GroupsOfSlices made;
+    made.slices_ = slices_;
+    const ReleasedGil released;
+    made.groups_ = tradingdata::merged(groups_, numbers, most + 1);
+    return made;
+  }
+
+  py::object coarser(const Names& key) const {
+    const std::vector<GroupedRows> parts = keyed(key);
+    return list_of(unlocked([&] { return tradingdata::coarser(groups_, parts); }));
+  }
+
+  py::object numbers(std::size_t part) const { return list_of(at(part).group); }
+  py::object counts(std::size_t part) const { return list_of(at(part).count); }
+  py::object first(std::size_t part) const { return list_of(at(part).first); }
+  py::object last(std::size_t part) const { return list_of(at(part).last); }
+
+  py::object extremes(const std::string& name, bool greatest, std::size_t part) const {
+    const int field = field_of(name, part);
+    if (kind_of(field, part) != Kind::timestamp) throw py::type_error(name + " is no timestamp");
+    return cells_of(slices_[part],
+                    unlocked([&] { return extreme_rows(at(part), field, greatest); }), field);
+  }
+
+  py::object likenesses(const std::string& name, std::size_t part) const {
+    const int field = field_of(name, part);
+    return list_of(unlocked([&] { return tradingdata::likenesses(at(part), field); }));
+  }
+
+  py::object sums(const std::string& name, int decimals, std::size_t part) const {
+    const int field = amount_field(name, part);
+    return list_of(unlocked([&] {
+      const GroupPart& rows = at(part);
+      return tradingdata::sums(rows, amounts_of(rows.rows, field, decimals));
+    }));
+  }
+
+  py::object sums_of_products(const std::string& name, int decimals, const std::string& price,
+                              int price_decimals, std::size_t part) const {
+    const int field = amount_field(name, part);
+    const int price_field = amount_field(price, part);
+    return list_of(unlocked([&] {
+      const GroupPart& rows = at(part);
+      return tradingdata::sums(rows, products(amounts_of(rows.rows, field, decimals),
+                                              amounts_of(rows.rows, price_field, price_decimals)));
+    }));
+  }
+
+  py::tuple multipliers() const {
+    require_trades();
+    const Multipliers found = unlocked([&] { return multipliers_of(at(0)); });
+    py::object conflict = py::none();
+    if (found.conflict >= 0)
+      conflict = py::make_tuple(found.proof, found.conflict, found.conflicting);
+    return py::make_tuple(list_of(found.by_group), conflict);
+  }
+
+  py::tuple match(const std::string& buy, int decimals, std::int64_t opening,
+                  const std::vector<bool>& may_short, const py::object& counted_from) const {
+    require_trades();
+    if (std::ssize(may_short) != at(0).size()) throw py::value_error("one permission for each row");
+    if (opening < 0 || opening > at(0).size()) throw py::value_error("no such opening lots");
+    const std::vector<std::uint8_t> permitted(may_short.begin(), may_short.end());
+    MatchingRules rules{
+        .buy = buy, .decimals = decimals, .opening = opening, .may_short = permitted};
+    if (!counted_from.is_none()) {
+      rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;
+    }
+    const Matching found = unlocked([&] { return match_lots(at(0), rules); });
+    return py::make_tuple(matches(found.matches, decimals), lot_parts(found.unmatched, decimals),
+                          lot_parts(found.open, decimals), totals(found.matches));
+  }
+
+ private:
+  GroupsOfSlices() = default;
+
+  std::vector<GroupedRows> keyed(const Names& key) const {
+    std::vector<GroupedRows> parts;
+    for (const OwnedSlice& slice : slices_) {
+      GroupedRows& part = parts.emplace_back();
+      part.rows = slice.view();
+      for (const std::string& name : key) part.key.push_back(key_field(slice.table(), name));
+    }
+    return parts;
+  }
+
+  static KeyField key_field(const Table& table, const std::string& name) {
+    constexpr std::string_view day = ".day";
+    if (!name.ends_with(day)) return {field_named(table, name)};
+    const int field = field_named(table, name.substr(0, name.size() - day.size()));
+    if (table.schema().field(field).kind != Kind::timestamp)
+      throw py::type_error(name + " is not of a timestamp");
+    return {field, true};
+  }
+
+  const GroupPart& at(std::size_t part) const { return groups_.parts.at(part); }
+  int field_of(const std::string& name, std::size_t part) const {
+    return field_named(*at(part).rows.table, name);
+  }
+  Kind kind_of(int field, std::size_t part) const {
+    return at(part).rows.table->schema().field(field).kind;
+  }
+  int amount_field(const std::string& name, std::size_t part) const {
+    const int field = field_of(name, part);
+    const Kind kind = kind_of(field, part);
+    if (kind != Kind::integer && kind != Kind::number) throw py::type_error(name + " is no number");
+    return field;
+  }
+  void require_trades() const {
+    if (at(0).rows.table->schema().record != "Trade") throw py::type_error("these are no trades");
+  }
+
+  static py::tuple matches(const std::vector<Match>& found, int decimals) {
+    const auto column = [&](const auto& value) {
+      return list_from(found, [&](const Match& match) { return made_from(value(match)); });
+    };
+    const auto cost = [](const Match& each) {
+      return each.is_long ? each.lot_value : each.trade_value;
+    };
+    const auto proceeds = [](const Match& each) {
+      return each.is_long ? each.trade_value : each.lot_value;
+    };
+    return py::make_tuple(
+        column([](const Match& each) { return each.lot; }),
+        column([](const Match& each) { return each.trade; }),
+        column([](const Match& each) { return each.is_long; }),
+        column([](const Match& each) { return each.quantity; }), column(cost), column(proceeds),
+        column([&](const Match& each) { return nearest_double(cost(each), decimals); }),
+        column([&](const Match& each) { return nearest_double(proceeds(each), decimals); }),
+        column([&](const Match& each) {
+          return nearest_double(proceeds(each) - cost(each), decimals);
+        }));
+  }
+
+  // Quantity, cost and proceeds of each group.
+  py::tuple totals(const std::vector<Match>& found) const {
+    std::vector<int128> quantity(groups_.parts[0].count.size());
+    std::vector<int128> cost(quantity.size());
+    std::vector<int128> proceeds(quantity.size());
+    for (const Match& each : found) {
+      const auto group =
+          static_cast<std::size_t>(at(0).group[static_cast<std::size_t>(each.trade)]);
+      quantity[group] = sum_of(quantity[group], each.quantity);
+      cost[group] = sum_of(cost[group], each.is_long ? each.lot_value : each.trade_value);
+      proceeds[group] = sum_of(proceeds[group], each.is_long ? each.trade_value : each.lot_value);
+    }
+    const auto made = [](int128 units) { return made_from(units); };
+    return py::make_tuple(list_from(quantity, made), list_from(cost, made),
+                          list_from(proceeds, made));
+  }
+
+  static py::tuple lot_parts(const std::vector<LotPart>& found, int decimals) {
+    const auto column = [&](const auto& value) {
+      return list_from(found, [&](const LotPart& part) { return made_from(value(part)); });
+    };
+    return py::make_tuple(
+        column([](const LotPart& each) { return each.row; }),
+        column([](const LotPart& each) { return each.is_long; }),
+        column([](const LotPart& each) { return each.quantity; }),
+        column([](const LotPart& each) { return each.value; }),
+        column([&](const LotPart& each) { return nearest_double(each.value, decimals); }));
+  }
+
+  std::vector<OwnedSlice> slices_;
+  Groups groups_;
+};
+
+int decimals(const std::vector<std::pair<OwnedSlice, std::string>>& columns,
+             const std::vector<double>& values) {
+  int found = decimals_of(values);
+  for (const auto& [slice, name] : columns) {
+    const int field = field_named(slice.table(), name);
+    const ReleasedGil released;
+    found = decimals_of(slice.view(), field, found);
+  }
+  return found;
+}
+
+}  // namespace
+
+void bind_compute(py::module_& module) {
+  slice_class(module)
+      .def("cells", &cells, py::arg("rows"), py::arg("names"))
+      .def("missing", &missing, py::arg("names"));
+  module.def("exact_sum", &exact_sum, py::arg("values"));
+  module.def("decimals_of", &decimals, py::arg("columns"),
+             py::arg("values") = std::vector<double>());
+  py::class_<GroupsOfSlices>(module, "Groups", py::is_final())
+      .def(py::init<std::vector<OwnedSlice>, const Names&>(), py::arg("parts"), py::arg("key"))
+      .def("__len__", &GroupsOfSlices::size)
+      .def("merged", &GroupsOfSlices::merged, py::arg("numbers"))
+      .def("coarser", &GroupsOfSlices::coarser, py::arg("key"))
+      .def("numbers", &GroupsOfSlices::numbers, py::arg("part") = 0)
+      .def("counts", &GroupsOfSlices::counts, py::arg("part") = 0)
+      .def("first", &GroupsOfSlices::first, py::arg("part") = 0)
+      .def("last", &GroupsOfSlices::last, py::arg("part") = 0)
+      .def("extremes", &GroupsOfSlices::extremes, py::arg("name"), py::arg("greatest"),
+           py::arg("part") = 0)
+      .def("likenesses", &GroupsOfSlices::likenesses, py::arg("name"), py::arg("part") = 0)
+      .def("sums", &GroupsOfSlices::sums, py::arg("name"), py::arg("decimals"), py::arg("part") = 0)
+      .def("sums_of_products", &GroupsOfSlices::sums_of_products, py::arg("name"),
+           py::arg("decimals"), py::arg("price"), py::arg("price_decimals"), py::arg("part") = 0)
+      .def("multipliers", &GroupsOfSlices::multipliers)
+      .def("match", &GroupsOfSlices::match, py::arg("buy"), py::arg("decimals"), py::arg("opening"),
+           py::arg("may_short"), py::arg("counted_from"));
+}
+
+}  // namespace tradingdata::python

@@ -1,0 +1,274 @@
+"""Charges of trades at the rates that the caller passes: brokerage, taxes and fees."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import date
+from fractions import Fraction
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from ..books.book import TradeBook
+from ..table.conditions import matching, parse_conditions
+from ..table.rows import declared
+from .checks import require_fills, require_values
+from .inputs import day_from, joined, key_facts, on_day
+from .keys import APART, KEY, LEAD, Key, Keyed
+from .result_table import ResultTable
+
+if TYPE_CHECKING:
+    import os
+
+    from .._core import Slice
+    from .inputs import Trades
+
+_RATES = ("brokerage", "stt_buy", "stt_sell", "exchange", "sebi", "stamp_buy", "gst")
+_AMOUNTS = ("per_order", "cap")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeRate:
+    """The charges of the trades that meet conditions: fractions of ``trade_value``.
+
+    No rates are built in: they differ by broker and change by law. A how-to has an example for NSE
+    and BSE.
+
+    Attributes:
+        where: Conditions as in ``trades.filter``, such as ``{"segment": "E", "product": "I"}``;
+            without any, the rate applies to every trade.
+        brokerage: Brokerage, as a fraction of the order's value.
+        per_order: Amount for each order, in addition.
+        cap: Largest amount that ``brokerage`` comes to for one order; ``None`` for no limit.
+        stt_buy: Securities transaction tax on purchases.
+        stt_sell: Securities transaction tax on sales.
+        exchange: The exchange's transaction charge.
+        sebi: SEBI's turnover fee.
+        stamp_buy: Stamp duty, on purchases.
+        gst: Goods and services tax, as a fraction of brokerage, exchange charge and turnover fee.
+    """
+
+    where: Mapping[str, Any] = field(default_factory=dict)
+    brokerage: float = 0.0
+    per_order: float = 0.0
+    cap: float | None = None
+    stt_buy: float = 0.0
+    stt_sell: float = 0.0
+    exchange: float = 0.0
+    sebi: float = 0.0
+    stamp_buy: float = 0.0
+    gst: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.where, Mapping):
+            raise TypeError(f"where must be a dict of conditions, not {self.where!r}")
+        for name in (*_RATES, *_AMOUNTS):
+            value = getattr(self, name)
+            if value is None and name == "cap":
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise TypeError(f"{name} must be a number, not {value!r}")
+            if not isfinite(value) or value < 0:
+                raise ValueError(f"{name} must be finite and at least 0, not {value!r}")
+            if name in _RATES and value >= 1:
+                raise ValueError(
+                    f"{name} is a fraction, such as 0.001 for 0.1 %, and must be below 1, not "
+                    f"{value!r}"
+                )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> tuple[ChargeRate, ...]:
+        """Reads rates from a TOML file, one ``[[rate]]`` table each, in their order.
+
+        A list among the conditions of ``where`` stands for a set of values.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is not TOML, or has anything but such tables with these fields.
+        """
+        with open(path, "rb") as file:
+            found = tomllib.load(file)
+        tables = found.pop("rate", None)
+        if found or not isinstance(tables, list) or not tables:
+            raise ValueError(f"{path} must have [[rate]] tables and nothing else")
+        return tuple(cls._from(path, at, table) for at, table in enumerate(tables, 1))
+
+    @classmethod
+    def _from(cls, path: object, at: int, table: dict[str, Any]) -> ChargeRate:
+        known = [each.name for each in fields(cls)]
+        for name in table:
+            if name not in known:
+                raise ValueError(
+                    f"rate {at} of {path} has {name!r}, but a rate has only {', '.join(known)}"
+                )
+        where = {
+            name: set(value) if isinstance(value, list) else value
+            for name, value in table.get("where", {}).items()
+        }
+        try:
+            return cls(**table | {"where": where})
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"rate {at} of {path}: {error}") from None
+
+
+@declared
+class Charge(Keyed):
+    """The charges of one client's trades in one security and product; see also ``Keyed``.
+
+    Attributes:
+        brokerage: Brokerage of the orders, with the amounts per order.
+        stt: Securities transaction tax.
+        exchange_charges: The exchange's transaction charges.
+        sebi: SEBI's turnover fees.
+        stamp: Stamp duty.
+        gst: Goods and services tax.
+        total: The sum of the six.
+    """
+
+    __slots__ = ()
+
+    brokerage: float
+    stt: float
+    exchange_charges: float
+    sebi: float
+    stamp: float
+    gst: float
+    total: float
+
+
+class Charges(ResultTable[Charge]):
+    """Result of ``charges``: one row for each key."""
+
+    __slots__ = ()
+    _row = Charge
+    _lead = LEAD
+    _apart = APART
+    _key_columns = ("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp", "gst")
+    _summed = _key_columns
+    _size = "total"
+
+    @property
+    def total(self) -> float:
+        """Sum over all rows."""
+        return self._sum("total")
+
+    def _heading(self) -> str:
+        from ..display.plain_table import group
+
+        return f"{super()._heading()}, charges {group(self.total, 2)}"
+
+
+def charges(
+    trades: Trades,
+    rates: Sequence[ChargeRate],
+    *,
+    day: date | str | None = None,
+    buy: str = "B",
+    sell: str = "S",
+) -> Charges:
+    """Computes what trades cost at the given rates.
+
+    The first rate whose ``where`` a trade meets applies to it. Brokerage is by order, that is by
+    client, day, exchange and order number: ``min(cap, brokerage * value of the order) +
+    per_order``. Everything else is a fraction of ``trade_value``. Amounts are exact; a contract
+    note rounds each charge, so it differs by some paise. (Service: "Trade record".)
+
+    Args:
+        trades: A trade book, or the books of several accounts.
+        rates: The rates, those of special cases first; ``ChargeRate.load`` reads them from a file.
+        day: Counts the trades of this day only; a date or ISO text.
+        buy: ``txn_type`` of a purchase, which the service does not document.
+        sell: ``txn_type`` of a sale.
+
+    Returns:
+        One row for each key of ``positions``, with the sum ``total``.
+
+    Raises:
+        TypeError: If an argument has the wrong type, or a rate has a condition on no field.
+        ValueError: If no rate applies to a trade, or a trade cannot be used (see ``positions``).
+        TradingDataError: If the book of one of several accounts could not be fetched.
+
+    Example:
+        >>> delivery = td.ChargeRate(where={"product": "C"}, stt_buy=0.001, stt_sell=0.001)
+        >>> td.charges(trades, [delivery, td.ChargeRate(brokerage=0.0003, cap=20)]).total
+    """
+    book, accounts = joined("trades", trades, TradeBook)
+    wanted = None if day is None else day_from(day)
+    require_fills(book._rows, buy, sell, timed=True)
+    rows, accounts = on_day(book._rows, accounts, wanted)
+    sums = charge_sums(rows, rates, buy)
+    leading = key_facts(rows, accounts, _core.Groups([rows], KEY)).leading
+    made = []
+    for each in leading:
+        found = sums[each[1:6]]
+        made.append((*each, *map(float, found), float(sum(found))))
+    return Charges._of(made)
+
+
+def charge_sums(rows: Slice, rates: Sequence[ChargeRate], buy: str) -> dict[Key, list[Fraction]]:
+    """Returns the six charges of each key, exactly."""
+    require_values(rows, "order_no")  # brokerage is by order
+    rate_of = _rate_of_rows(rows, rates)
+    orders = _core.Groups([rows], (*KEY, "exch_trade_time.day", "order_no"))
+    values: dict[tuple[int, int], list[Fraction]] = {}  # bought and sold, by order and rate
+    columns = zip(
+        orders.numbers(), rate_of, rows.column("txn_type"), rows.column("trade_value"), strict=True
+    )
+    for number, rate, side, value in columns:
+        found = values.setdefault((number, rate), [Fraction(0), Fraction(0)])
+        found[side != buy] += Fraction(repr(value))
+    keys = list(zip(*rows.cells(orders.first(), KEY), strict=True))
+    sums: dict[Key, list[Fraction]] = {}
+    for (number, at), (bought, sold) in values.items():
+        total = sums.setdefault(keys[number], [Fraction(0)] * 6)
+        for place, amount in enumerate(_of_order(rates[at], bought, sold)):
+            total[place] += amount
+    return sums
+
+
+def _of_order(rate: ChargeRate, bought: Fraction, sold: Fraction) -> list[Fraction]:
+    exact = {name: Fraction(repr(getattr(rate, name))) for name in (*_RATES, "per_order")}
+    value = bought + sold
+    brokerage = exact["brokerage"] * value
+    if rate.cap is not None:
+        brokerage = min(brokerage, Fraction(repr(rate.cap)))
+    brokerage += exact["per_order"]
+    exchange, sebi = exact["exchange"] * value, exact["sebi"] * value
+    return [
+        brokerage,
+        exact["stt_buy"] * bought + exact["stt_sell"] * sold,
+        exchange,
+        sebi,
+        exact["stamp_buy"] * bought,
+        exact["gst"] * (brokerage + exchange + sebi),
+    ]
+
+
+def _rate_of_rows(rows: Slice, rates: Sequence[ChargeRate]) -> list[int]:
+    """Returns the number of the rate that applies to each trade."""
+    if isinstance(rates, ChargeRate) or not isinstance(rates, Sequence):
+        raise TypeError(f"rates must be a sequence of td.ChargeRate, not {rates!r}")
+    chosen = [-1] * len(rows)
+    names = _core.names_of("Trade")
+    for at, rate in enumerate(rates):
+        if not isinstance(rate, ChargeRate):
+            raise TypeError(f"rates must be a sequence of td.ChargeRate, not of {rate!r}")
+        conditions = parse_conditions(names, "a trade has no field {!r}".format, rate.where)
+        groups = _core.Groups([rows], sorted({condition.field for condition in conditions}))
+        alike = rows.take(groups.first())
+        meets = [bool(len(matching(alike[row : row + 1], conditions))) for row in range(len(alike))]
+        for row, number in enumerate(groups.numbers()):
+            if chosen[row] < 0 and meets[number]:
+                chosen[row] = at
+    if -1 in chosen:
+        row = chosen.index(-1)
+        trade = rows[row]
+        facts = ("trade_no", "exchange", "segment", "product", "txn_type")
+        shown = ", ".join(f"{name} {trade[name]!r}" for name in facts)
+        raise ValueError(
+            f"no rate applies to the trade in row {row} ({shown}): add a ChargeRate whose where "
+            "it meets, such as one without conditions as the last"
+        )
+    return chosen

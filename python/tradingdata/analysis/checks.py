@@ -1,0 +1,100 @@
+"""Refuses rows that a calculation cannot use.
+
+Every message names the first such row, and says how to continue.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _core
+from .._util.validate import text
+from .keys import KEY
+
+if TYPE_CHECKING:
+    from .._core import Slice
+
+
+def check_codes(buy: str, sell: str) -> None:
+    """Raises TypeError or ValueError unless the side codes are two different strings."""
+    text("buy", buy)
+    text("sell", sell)
+    if buy == sell:
+        raise ValueError(f"buy and sell must be two different codes, not {buy!r} twice")
+
+
+def require_values(rows: Slice, *names: str) -> None:
+    """Raises ValueError for the first row in which a required value is missing."""
+    found = rows.missing(names)
+    if found is not None:
+        name, row = found
+        raise ValueError(
+            f"{name} is missing in row {row} ({_trade(rows, row)}) and cannot be treated as zero: "
+            "see `trades.issues`, then correct such rows, or leave them out with "
+            f"`td.TradeBook(t for t in trades if t.{name} is not None)`"
+        )
+
+
+def _trade(rows: Slice, row: int) -> str:
+    return f"trade_no {rows[row].trade_no!r}"
+
+
+def require_sides(rows: Slice, buy: str, sell: str) -> None:
+    """Raises ValueError for a transaction type that is neither code."""
+    groups = _core.Groups([rows], ["txn_type"])
+    first = groups.first()
+    for row, code in zip(first, *rows.cells(first, ["txn_type"]), strict=True):
+        if code not in (buy, sell):
+            raise ValueError(
+                f"txn_type is {code!r} in row {row} ({_trade(rows, row)}), neither {buy!r} nor "
+                f"{sell!r}: pass the codes of the service as `buy` and `sell`"
+            )
+
+
+def require_quantities(rows: Slice) -> None:
+    """Raises ValueError for a quantity below 1, which the service does not define."""
+    if not len(rows.where([("quantity", "lt", "all", False, [1])])):
+        return
+    row, quantity = next(
+        (row, each) for row, each in enumerate(rows.column("quantity")) if each < 1
+    )
+    raise ValueError(
+        f"quantity is {quantity} in row {row} ({_trade(rows, row)}), but a trade has at least 1: "
+        "correct the row or leave it out"
+    )
+
+
+_IDENTITY = (*KEY, "trade_no", "order_no", "txn_type", "exch_trade_time.day")
+
+
+def require_once(rows: Slice) -> None:
+    """Raises ValueError for a trade that the book contains twice, which would count twice."""
+    if len(_core.Groups([rows], ["trade_no"])) == len(rows):
+        return
+    groups = _core.Groups([rows], _IDENTITY)
+    if len(groups) == len(rows):
+        return
+    first = groups.first()
+    numbers = zip(groups.numbers(), rows.column("trade_no"), strict=True)
+    for row, (group, trade_no) in enumerate(numbers):
+        # A trade without a number cannot be recognised as a duplicate.
+        if trade_no and first[group] != row:
+            raise ValueError(
+                f"rows {first[group]} and {row} are one trade ({_trade(rows, row)}) and would "
+                "count twice: keep one of each if they are equal, with "
+                "td.TradeBook(dict.fromkeys(trades))"
+            )
+
+
+def require_fills(rows: Slice, buy: str, sell: str, *, timed: bool = False) -> None:
+    """Raises ValueError for a row of trades that cannot be added up.
+
+    That is a row that lacks a required value (with ``timed``, also ``exch_trade_time``), has
+    another ``txn_type`` than the two codes or a quantity below 1, or appears twice.
+    """
+    check_codes(buy, sell)
+    time = ["exch_trade_time"] if timed else []
+    require_values(rows, *KEY, "txn_type", "quantity", "trade_value", *time)
+    require_sides(rows, buy, sell)
+    require_quantities(rows)
+    require_once(rows)

@@ -1,0 +1,376 @@
+"""The desk's day: realised, unrealised and charges of each security, and their net."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import date
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..books.book import TradeBook
+from ..table.rows import declared
+from .charging import ChargeRate, charge_sums
+from .exact_sums import exact_sum
+from .inputs import day_from, days_of, days_text, joined, on_day
+from .keys import APART, KEY, KEYED, LEAD, Key, Keyed
+from .lots import LONG, Lots
+from .pnl import realised_pnl
+from .position import positions
+from .prices import PriceLookup
+from .realised import RealisedPnl
+from .result_table import ResultTable
+
+if TYPE_CHECKING:
+    from .inputs import Trades
+    from .lots import GivenLots
+    from .prices import Prices
+
+_AMOUNTS = ("realised", "unrealised", "charges", "net")
+
+
+@declared
+class DayRow(Keyed):
+    """One client's day in one security and product; see also ``Keyed``.
+
+    Attributes:
+        kind: ``shares``, ``future`` or ``option``.
+        buy_quantity: Quantity bought on the day, in shares or contracts.
+        buy_average: Average price of these purchases, ``None`` without any.
+        sell_quantity: Quantity sold on the day.
+        sell_average: Average price of these sales, ``None`` without any.
+        open_quantity: Quantity open at the end of the day: positive if long, negative if short.
+        open_average: Average price at which it was traded.
+        price: Price passed by the caller; ``None`` if there is none.
+        realised: Profit of what was closed on the day, before charges.
+        unrealised: Value of the open quantity at the price, less what it was traded for; ``None``
+            without a price.
+        charges: Charges of the day's trades; 0 if no rates were passed.
+        net: ``realised + unrealised - charges``, without what has no price.
+        change: Profit since the end of the day before, before charges: ``realised``, and the change
+            of ``unrealised``; ``None`` unless the prices of both days are known.
+    """
+
+    __slots__ = ()
+
+    kind: str
+    buy_quantity: int
+    buy_average: float | None
+    sell_quantity: int
+    sell_average: float | None
+    open_quantity: int
+    open_average: float | None
+    price: float | None
+    realised: float
+    unrealised: float | None
+    charges: float
+    net: float
+    change: float | None
+
+
+@declared
+class DaySum:
+    """The rows of a day with one value in a column.
+
+    Attributes:
+        group: The value.
+        rows: Number of rows.
+        unpriced: Number of open rows without a price, which are not part of ``unrealised``.
+        realised: Sum of ``realised``.
+        unrealised: Sum of ``unrealised`` over the rows that have a price.
+        charges: Sum of ``charges``.
+        net: Sum of ``net``.
+    """
+
+    __slots__ = ()
+
+    group: str
+    rows: int
+    unpriced: int
+    realised: float
+    unrealised: float
+    charges: float
+    net: float
+
+
+class DaySums(ResultTable[DaySum]):
+    """Result of ``day_pnl(...).by(...)``: one row for each value."""
+
+    __slots__ = ()
+    _row = DaySum
+    _lead = ("group",)
+    _apart = ()
+    _key_columns = ("net", "realised", "unrealised", "charges", "unpriced")
+    _summed = _AMOUNTS
+    _size = "net"
+
+
+class DayPnl(ResultTable[DayRow]):
+    """Result of ``day_pnl``: one row for each key that was traded on the day or is open.
+
+    Attributes:
+        day: The day; ``None`` for a book without trades.
+        pnl: The realised profit and loss behind it, with its matches and lots.
+    """
+
+    __slots__ = ("day", "pnl")
+    _row = DayRow
+    _lead = LEAD
+    _apart = APART
+    _key_columns = (
+        *("net", "realised", "unrealised", "charges", "open_quantity"),
+        *("open_average", "price"),
+    )
+    _summed = _AMOUNTS
+    _size = "net"
+    _leading = 4
+
+    day: date | None
+    pnl: RealisedPnl
+
+    @property
+    def realised(self) -> float:
+        """Sum of what was realised on the day, before charges."""
+        return self._sum("realised")
+
+    @property
+    def unrealised(self) -> float:
+        """Sum over the open rows that have a price, before charges, measured from cost.
+
+        It contains what was already unrealised the day before, so that the ``net`` of several days
+        must not be added up; the ``change`` of several days may be.
+        """
+        return self._sum("unrealised")
+
+    @property
+    def charges(self) -> float:
+        """Sum of the charges of the day's trades."""
+        return self._sum("charges")
+
+    @property
+    def net(self) -> float:
+        """``realised + unrealised - charges``, without what has no price (see ``unpriced``)."""
+        return self._sum("net")
+
+    @property
+    def change(self) -> float | None:
+        """Profit since the day before, before charges; ``None`` if a row's is not known."""
+        found = self._column("change")
+        return None if None in found else exact_sum(found)
+
+    @property
+    def unpriced(self) -> DayPnl:
+        """The open rows without a price, whose open quantity is in no sum."""
+        return self.filter(unrealised=None)
+
+    def by(self, column: str) -> DaySums:
+        """Adds the rows up by a text column, such as ``segment``, ``product`` or ``kind``.
+
+        Args:
+            column: The column.
+
+        Returns:
+            One row for each of its values.
+
+        Raises:
+            KeyError: If there is no such column.
+            TypeError: If it is not text.
+        """
+        if column not in self.columns:
+            raise KeyError(self._no_column(column))
+        if self._kinds[column] != "text":
+            raise TypeError(f"{column} is not text: add up by one of the leading columns")
+        groups: dict[str, list[int]] = {}
+        for row, value in enumerate(self._column(column)):
+            groups.setdefault(value or "", []).append(row)
+        made = []
+        for value, rows in groups.items():
+            amounts = self._rows.cells(rows, _AMOUNTS)
+            made.append((value, len(rows), amounts[1].count(None), *map(exact_sum, amounts)))
+        return DaySums._of(made)
+
+    def _heading(self) -> str:
+        from ..display.plain_table import counted, group
+
+        text = ", ".join(
+            f"{name} {group(getattr(self, name), 2)}" for name in ("net", *_AMOUNTS[:3])
+        )
+        if self.day is not None:
+            text = f"{days_text([self.day])}: {text}"
+        if missing := len(self.unpriced):
+            text += f", {counted(missing, 'open row')} without a price, not included"
+        if expired := len(self.pnl.expired):
+            text += f", {counted(expired, 'lot')} expired (see .pnl.expired)"
+        return text
+
+
+def day_pnl(
+    trades: Trades,
+    *,
+    day: date | str | None = None,
+    opening: GivenLots | None = None,
+    prices: Prices | None = None,
+    previous_prices: Prices | None = None,
+    settle: Prices | None = None,
+    charges: Sequence[ChargeRate] | None = None,
+    shorts: bool | Collection[str] = True,
+    merge: Collection[str] = (),
+    buy: str = "B",
+    sell: str = "S",
+) -> DayPnl:
+    """Computes the profit and loss of one day: realised, unrealised, charges and their net.
+
+    Trades of earlier days are matched first, as in ``realised_pnl``; they and ``opening`` are what
+    the day starts with. Amounts are exact. (Service: "Trade record".)
+
+    ``unrealised`` is measured from cost, so the ``net`` of several days must not be added up. For a
+    figure that may be, pass ``previous_prices`` too, and use ``change``.
+
+    Args:
+        trades: A trade book, or the books of several accounts.
+        day: The day, as a date or ISO text; the latest day of the book unless given.
+        opening: Lots that were open before the first trade, as in ``realised_pnl``.
+        prices: Closing prices of what is open, as in ``unrealised_pnl``. What has none is listed in
+            ``unpriced`` and in no sum.
+        previous_prices: Closing prices of the day before, for ``change``.
+        settle: Settlement prices of expired contracts, as in ``realised_pnl``.
+        charges: Rates of charges, as in ``charges``; without them, charges are 0.
+        shorts: Whether sales may open short lots, as in ``realised_pnl``.
+        merge: What is matched across, as in ``realised_pnl``.
+        buy: ``txn_type`` of a purchase, which the service does not document.
+        sell: ``txn_type`` of a sale.
+
+    Returns:
+        One row for each key that was traded on the day or is open, with the sums ``realised``,
+        ``unrealised``, ``charges`` and ``net``, and ``by`` to add up by a column.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: As ``realised_pnl`` and ``charges``.
+        TradingDataError: If the book of one of several accounts could not be fetched.
+
+    Example:
+        >>> day = td.day_pnl(trades, prices=closes, charges=td.ChargeRate.load("charges.toml"))
+        >>> day.net, day.by("segment")
+    """
+    book, accounts = joined("trades", trades, TradeBook)
+    price_of = None if prices is None else PriceLookup(prices)
+    before_of = None if previous_prices is None else PriceLookup(previous_prices)
+    days = days_of(book._rows)
+    wanted = (days[-1] if days else None) if day is None else day_from(day)
+    same: dict[str, Any] = {"settle": settle, "merge": merge, "shorts": shorts}
+    same |= {"buy": buy, "sell": sell}
+    pnl = realised_pnl(trades, opening, day=wanted, **same)
+    made = _Day(pnl)
+    rows, _ = on_day(book._rows, accounts, wanted)
+    made.add_trades(positions(TradeBook._of(rows), buy=buy, sell=sell))
+    if charges is not None:
+        made.add_charges(charge_sums(rows, charges, buy))
+    made.value(pnl.open_lots, price_of)
+    if before_of is not None and wanted is not None:
+        earlier = book.filter(exch_trade_time__lt=wanted)
+        start = realised_pnl(earlier, opening, **same | {"settle": None})
+        made.start_from(start.open_lots, before_of)
+    result = DayPnl._of(made.rows())
+    result.day, result.pnl = wanted, pnl
+    return result
+
+
+class _Row:
+    """The amounts of one row, exactly."""
+
+    def __init__(self, leading: tuple[Any, ...], realised: float) -> None:
+        self.leading, self.realised = leading, Fraction(repr(realised))
+        self.kind = "shares"
+        self.traded = False
+        self.quantities = [0, 0]  # bought and sold
+        self.values = [Fraction(0), Fraction(0)]
+        self.multiplier = 1
+        self.open = 0
+        self.cost = self.market = self.start = self.charges = Fraction(0)
+        self.prices: set[Fraction] = set()
+        self.is_priced = self.is_start_priced = True
+
+    def columns(self, *, has_start: bool) -> tuple[Any, ...]:
+        """Returns the values of a ``DayRow``."""
+        averages = [
+            float(value / (quantity * self.multiplier)) if quantity else None
+            for value, quantity in zip(self.values, self.quantities, strict=True)
+        ]
+        shares = self.open * self.multiplier
+        unrealised = self.market - self.cost if self.is_priced else None
+        net = self.realised + (unrealised or 0) - self.charges
+        change = None
+        if has_start and self.is_start_priced and unrealised is not None:
+            change = float(self.realised + unrealised - self.start)
+        return (
+            *(*self.leading, self.kind),
+            *(self.quantities[0], averages[0], self.quantities[1], averages[1]),
+            *(self.open, float(self.cost / shares) if shares else None),
+            float(next(iter(self.prices))) if len(self.prices) == 1 and self.open else None,
+            float(self.realised),
+            None if unrealised is None else float(unrealised),
+            *(float(self.charges), float(net), change),
+        )
+
+
+class _Day:
+    """The rows of a day, by the number that ``RealisedPnl`` gives to keys matched together."""
+
+    def __init__(self, pnl: RealisedPnl) -> None:
+        self._group_of = pnl._group_of
+        self._has_start = False
+        columns = (pnl._column(name) for name in (*KEYED, "realised", "matched_quantity"))
+        self._rows: dict[int, _Row] = {}
+        facts = zip(pnl._groups, *columns, strict=True)
+        for group, *leading, realised, matched in facts:
+            self._rows[group] = _Row(tuple(leading), realised)
+            self._rows[group].traded = bool(matched)
+
+    def _row(self, key: Key) -> _Row:
+        return self._rows[self._group_of[key]]
+
+    def add_trades(self, traded: Any) -> None:
+        """Adds the day's purchases and sales."""
+        for each in traded:
+            row = self._row(tuple(getattr(each, name) for name in KEY))
+            row.traded, row.multiplier = True, each.multiplier
+            for at, side in enumerate(("buy", "sell")):
+                row.quantities[at] += getattr(each, f"{side}_quantity")
+                row.values[at] += Fraction(repr(getattr(each, f"{side}_value")))
+            row.kind = each.kind
+
+    def add_charges(self, sums: dict[Key, list[Fraction]]) -> None:
+        """Adds the charges of each key."""
+        for key, amounts in sums.items():
+            self._row(key).charges += sum(amounts)
+
+    def value(self, lots: Lots, price_of: PriceLookup | None) -> None:
+        """Values the open lots."""
+        for row, lot, signed, cost, price in self._priced(lots, price_of):
+            row.traded = True
+            row.open += signed
+            row.cost += cost
+            row.multiplier, row.kind = lot.multiplier, lot.kind
+            row.is_priced = row.is_priced and price is not None
+            if price is not None:
+                row.market += price * signed * lot.multiplier
+                row.prices.add(price)
+
+    def start_from(self, lots: Lots, price_of: PriceLookup) -> None:
+        """Values the lots that were open at the end of the day before, at its prices."""
+        self._has_start = True
+        for row, lot, signed, cost, price in self._priced(lots, price_of):
+            row.is_start_priced = row.is_start_priced and price is not None
+            if price is not None:
+                row.start += price * signed * lot.multiplier - cost
+
+    def _priced(self, lots: Lots, price_of: PriceLookup | None) -> Any:
+        for lot in lots:
+            sign = 1 if lot.side == LONG else -1
+            row = self._row(tuple(getattr(lot, name) for name in KEY))
+            price = None if price_of is None else price_of(lot)
+            yield row, lot, sign * lot.quantity, sign * Fraction(repr(lot.value)), price
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Returns the rows with a trade on the day or an open quantity."""
+        return [row.columns(has_start=self._has_start) for row in self._rows.values() if row.traded]

@@ -1,0 +1,193 @@
+"""The input of calculations: books of one or several accounts, their days and their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from .. import _core
+from ..books.book import OrderBook, TradeBook, concat
+from .keys import KEY, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .._core import Groups, Slice
+
+AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
+
+if TYPE_CHECKING:
+    Orders = OrderBook | Mapping[str, OrderBook]
+    Trades = TradeBook | Mapping[str, TradeBook]
+
+
+def joined(argument: str, given: object, kind: type[AnyBook]) -> tuple[AnyBook, list[str | None]]:
+    """Returns all rows as one book, and the account label of each row.
+
+    A single book has the label of the client that fetched it, if any. The books of several accounts
+    are used only if every account has one, because sums without the others would mislead.
+
+    Raises:
+        TypeError: If ``given`` is neither a book of that kind nor such books by label.
+        TradingDataError: If the book of an account could not be fetched.
+    """
+    if isinstance(given, kind):
+        label = given.response.account if given.response is not None else None
+        return given, [label] * len(given)
+    if hasattr(given, "raise_errors"):  # ``AccountBooks``, of a package above this one
+        given.raise_errors()
+    if not isinstance(given, Mapping):
+        raise TypeError(_expected(argument, kind, given))
+    for label, book in given.items():
+        if not isinstance(label, str) or not isinstance(book, kind):
+            raise TypeError(_expected(argument, kind, book))
+    books: list[Any] = list(given.values())
+    labels = [label for label, book in given.items() for _ in range(len(book))]
+    return (concat(books) if books else kind()), labels
+
+
+def _expected(argument: str, kind: type[Any], given: object) -> str:
+    return (
+        f"{argument} takes a book of type {kind.__name__}, or such books by account label, not "
+        f"{type(given).__name__}"
+    )
+
+
+def multipliers_of(groups: Groups, *, before: int = 0) -> list[int]:
+    """Returns the contract multiplier of each group of trades, or 0 where none is proved.
+
+    The service describes a quantity as "shares or contracts". Where it counts contracts, a value is
+    ``quantity * price * lot_size``. A trade proves the multiplier, 1 or the lot size, that its
+    value, quantity, price and lot size agree with. A trade that agrees with both or neither proves
+    nothing, and the multiplier is then taken to be 1. ``before`` rows precede those of the book.
+
+    Raises:
+        ValueError: If two trades of one group prove different multipliers, because their quantities
+            cannot be added up.
+    """
+    found, conflict = groups.multipliers()
+    if conflict is not None:
+        first, row, multiplier = conflict
+        proved = found[groups.numbers()[first]]
+        first, row = first - before, row - before
+        raise ValueError(
+            f"rows {first} and {row} count quantities of one security in different units: "
+            f"trade_value is quantity * traded_price * {proved} in row {first} and * {multiplier} "
+            f"in row {row}: see trades.check(), then calculate them separately"
+        )
+    return found
+
+
+class KeyFacts(NamedTuple):
+    """What is known of each group of trades of one key, each a list by group."""
+
+    leading: list[tuple[Any, ...]]  # account, key and names
+    multipliers: list[int]
+    kinds: list[str]
+    expiries: list[date | None]
+
+
+def key_facts(
+    rows: Slice, accounts: Sequence[str | None], groups: Groups, *, before: int = 0
+) -> KeyFacts:
+    """Returns the leading columns of each key, whose names are those of its last trade."""
+    last = groups.last()
+    key = rows.cells(groups.first(), KEY)
+    names = rows.cells(last, ["symbol", "display_name"])
+    leading = zip([accounts[row] for row in last], *key, *names, strict=True)
+    expiries, strikes = rows.cells(last, ["expiry_date", "strike_price"])
+    kinds = map(kind_of, expiries, strikes)
+    return KeyFacts(
+        list(leading), multipliers_of(groups, before=before), list(kinds), list(expiries)
+    )
+
+
+def day_from(day: date | str) -> date:
+    """Returns a day given as a date or as ISO text.
+
+    Raises:
+        TypeError: If it is neither.
+        ValueError: If the text is not a day.
+    """
+    if isinstance(day, str):
+        try:
+            return date.fromisoformat(day)
+        except ValueError:
+            raise ValueError(f"day must be a date such as '2026-11-20', not {day!r}") from None
+    if isinstance(day, date):
+        return day.date() if isinstance(day, datetime) else day
+    raise TypeError(f"day must be a date or ISO text, not {day!r}")
+
+
+def days_of(rows: Slice) -> tuple[date, ...]:
+    """Returns the days of the trades, in order."""
+    first = _core.Groups([rows], ["exch_trade_time.day"]).first()
+    (times,) = rows.cells(first, ["exch_trade_time"])
+    return tuple(sorted(moment.date() for moment in times if moment is not None))
+
+
+def until(
+    rows: Slice, accounts: list[str | None], day: date | None
+) -> tuple[Slice, list[str | None]]:
+    """Returns the trades up to and including a day, and their accounts."""
+    days = days_of(rows)
+    if day is None or not days or days[-1] <= day:
+        return rows, accounts
+    times = rows.column("exch_trade_time")
+    kept = [row for row, moment in enumerate(times) if moment.date() <= day]
+    return rows.take(kept), [accounts[row] for row in kept]
+
+
+def on_day(
+    rows: Slice, accounts: list[str | None], day: date | None
+) -> tuple[Slice, list[str | None]]:
+    """Returns the trades of a day alone, and their accounts; all of them without a day."""
+    if day is None or days_of(rows) == (day,):
+        return rows, accounts
+    times = rows.column("exch_trade_time")
+    kept = [row for row, moment in enumerate(times) if moment.date() == day]
+    return rows.take(kept), [accounts[row] for row in kept]
+
+
+def days_text(days: Sequence[date]) -> str:
+    """Returns the days that a result covers: one, or the first and the last."""
+    return str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]} ({len(days)} days)"
+
+
+PRODUCTS = ("C", "M", "I", "H")  # that the service's page names; it does not list them all
+_MERGED = ("product", "exchange")
+
+
+def merged_fields(merge: object) -> frozenset[str]:
+    """Returns what to match across, of ``product`` and ``exchange``."""
+    if isinstance(merge, (str, bytes)) or not isinstance(merge, Collection):
+        raise TypeError(f"merge must be a collection such as {{'product'}}, not {merge!r}")
+    for name in merge:
+        if name not in _MERGED:
+            raise ValueError(f"merge can contain 'product' and 'exchange', not {name!r}")
+    return frozenset(merge)
+
+
+def short_products(shorts: object, known: Iterable[str]) -> bool | frozenset[str]:
+    """Returns the products in which sales may open short lots, or whether all may."""
+    if isinstance(shorts, bool):
+        return shorts
+    if not isinstance(shorts, Collection) or isinstance(shorts, (str, bytes)):
+        raise TypeError(_SHORTS.format(shorts))
+    codes = frozenset(shorts)
+    valid = sorted({*known, *PRODUCTS})
+    for code in codes:
+        if not isinstance(code, str):
+            raise TypeError(_SHORTS.format(shorts))
+        if code not in valid:
+            raise ValueError(
+                f"shorts contains {code!r}, which is no known product: pass some of "
+                f"{', '.join(map(repr, valid))}, or True or False"
+            )
+    return codes
+
+
+_SHORTS = (
+    "shorts must be True, False or a collection of product codes such as {{'I', 'M'}}, not {!r}"
+)

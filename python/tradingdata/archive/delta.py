@@ -1,0 +1,350 @@
+"""The Delta Lake tables of an archive; the only module that imports deltalake.
+
+Three tables lie in one folder. Rows are appended and never rewritten, so writers only have to agree
+on the next version of a table's log, which delta-rs does by retrying. Local files are read by
+DuckDB itself, of which it reads only the columns that a query needs; those in object storage by
+delta-rs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import deltalake
+import deltalake.exceptions
+import duckdb
+from arro3.core import Table
+
+from ..errors import ArchiveError
+from .coverage import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from datetime import date
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
+
+NAMES = ("trades", "orders", "fetches")  # in this order: a folder with fetches is an archive
+# delta-rs keeps statistics of the first columns only, of which these find the files of some days.
+_CONFIGURATION = {"delta.dataSkippingNumIndexedCols": "6"}
+_FORMAT = deltalake.WriterProperties(
+    compression="ZSTD",
+    max_row_group_size=8_192,  # rows; a reader skips the groups of other days and accounts
+)
+_RETENTION_HOURS = 24  # compact() removes merged files after that, for readers and other writers
+_PAUSE = 0.05  # seconds between two attempts
+# A local table's newest version. A log that ends earlier has lost its last files, which would
+# otherwise look like commits that never were.
+_NEWEST = "_newest"
+_user: int | None = None  # the process that first used deltalake
+
+
+def _check_process(root: str) -> None:
+    """Raises ArchiveError in a forked child: the threads of deltalake exist in its parent only."""
+    global _user
+    if _user is None:
+        _user = os.getpid()
+    elif _user != os.getpid():
+        raise ArchiveError(
+            f"{root} cannot be used after a fork, because deltalake was used before it: start "
+            "processes with multiprocessing.get_context('spawn')",
+            file=root,
+        )
+
+
+@contextmanager
+def explained(root: str, what: str = "read", days: str = "") -> Iterator[None]:
+    """Converts every failure of the tables into an ArchiveError that says what to do."""
+    _check_process(root)
+    about = f" ({days})" if days else ""
+    try:
+        yield
+    except ArchiveError:
+        raise
+    except deltalake.exceptions.CommitFailedError as error:
+        raise ArchiveError(
+            f"{root} is in use by other writers ({_line(error)}): try again later, or pass a "
+            "longer `timeout` to Archive",
+            file=root,
+            retryable=True,
+        ) from error
+    except BaseException as error:
+        # deltalake also raises plain exceptions, and a PanicException of Rust is none at all.
+        known = (deltalake.exceptions.DeltaError, duckdb.Error, OSError)
+        plain = type(error) is Exception or type(error).__name__ == "PanicException"
+        if not (plain or isinstance(error, known)):
+            raise
+        if what == "read":
+            text = f"{root} is damaged or unreadable{about}: restore a backup ({_line(error)})"
+        else:
+            text = (
+                f"{root} could not be written ({_line(error)}): check its disk, quota and "
+                "permissions, and try again; what it holds is unchanged"
+            )
+        raise ArchiveError(text, file=root) from error
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:400]
+
+
+def quoted(text: str) -> str:
+    """Returns a text as a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+class Span(NamedTuple):
+    """Some days, inclusive, of one account or all; None where it is open."""
+
+    first: date | None = None
+    last: date | None = None
+    account: str | None = None
+
+    def __str__(self) -> str:
+        if self.first is None or self.last is None:
+            return "all days"
+        return in_words(self.first, self.last)
+
+    @property
+    def rows(self) -> str:
+        """SQL that selects the rows."""
+        return " AND ".join(["true", *self._parts("day", "day", "account", "account")])
+
+    @property
+    def files(self) -> str:
+        """SQL that selects the files that may have such rows, by their statistics."""
+        parts = self._parts('"min.day"', '"max.day"', '"min.account"', '"max.account"')
+        return " AND ".join(["true", *(f"coalesce({part}, true)" for part in parts)])
+
+    def _parts(self, low_day: str, high_day: str, low: str, high: str) -> Iterator[str]:
+        if self.first is not None:
+            yield f"{high_day} >= DATE '{self.first}'"
+        if self.last is not None:
+            yield f"{low_day} <= DATE '{self.last}'"
+        if self.account is not None:
+            yield f"{low} <= {quoted(self.account)}"
+            yield f"{high} >= {quoted(self.account)}"
+
+
+class _Scan(NamedTuple):
+    """The rows of a table in object storage, read anew for each query."""
+
+    table: Any
+    span: Span
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        builder = deltalake.QueryBuilder().register("rows", self.table)
+        found = builder.execute(f"SELECT * FROM rows WHERE {self.span.rows}")
+        return found.__arrow_c_stream__(requested_schema)
+
+
+class Store(NamedTuple):
+    """Where the tables are and how they are written."""
+
+    root: str
+    options: dict[str, str] | None
+    timeout: float
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the folder is in object storage."""
+        return "://" in self.root
+
+    def uri(self, name: str) -> str:
+        """Returns the path or address of a table."""
+        return f"{self.root.rstrip('/')}/{name}"
+
+    def exists(self) -> bool:
+        """Returns whether the archive has been created."""
+        with explained(self.root):
+            uri = self.uri("fetches")
+            return bool(deltalake.DeltaTable.is_deltatable(uri, storage_options=self.options))
+
+    def create(self, tables: Mapping[str, Any], description: str) -> None:
+        """Creates the tables unless they exist; several processes may do so at once.
+
+        Args:
+            tables: Arrow data without rows that has the columns of each table.
+            description: Text to keep with the tables.
+        """
+        with explained(self.root, "write"):
+            if not self.is_remote:
+                os.makedirs(os.path.dirname(self.root), exist_ok=True)
+                os.makedirs(self.root, mode=0o700, exist_ok=True)
+            for name in NAMES:
+                schema = Table.from_arrow(tables[name]).schema
+
+                def make(name: str = name, schema: Any = schema) -> None:
+                    deltalake.DeltaTable.create(
+                        self.uri(name),
+                        schema,
+                        mode="ignore",
+                        partition_by=["month"],
+                        description=description,
+                        configuration=_CONFIGURATION,
+                        storage_options=self.options,
+                    )
+
+                self._retried(make, deltalake.exceptions.DeltaError)
+
+    def description(self) -> str:
+        """Returns the text with which the archive was created."""
+        return str(self._table("fetches").metadata().description)
+
+    def _table(self, name: str) -> Any:
+        with explained(self.root, days=f"the log of {name}"):
+            return deltalake.DeltaTable(self.uri(name), storage_options=self.options)
+
+    def view(
+        self, connection: Any, name: str, span: Span | None = None, also: str = "false"
+    ) -> list[str]:
+        """Makes a view of a table's rows, ``stored_NAME``, and an empty table, ``schema_NAME``.
+
+        Args:
+            connection: A connection to DuckDB.
+            name: The table.
+            span: The days and the account; the view may have other rows too.
+            also: SQL that selects more files by their statistics.
+
+        Returns:
+            The paths or addresses of the files.
+
+        Raises:
+            ArchiveError: The log cannot be read, a file is missing or has another size than the log
+                says, or the log has lost its last files.
+        """
+        span = span or Span()
+        least = self._newest(name)  # before the table is read, as others may write meanwhile
+        table = self._table(name)
+        if table.version() < least:
+            raise ArchiveError(
+                f"{self.uri(name)}/_delta_log ends with version {table.version()}, but version "
+                f"{least} was written: restore its missing files from a backup",
+                file=self.root,
+            )
+        with explained(self.root, days=f"the log of {name}"):
+            empty = Table.from_batches([], schema=table.schema().to_arrow())
+            connection.register(f"table_{name}", empty)
+            connection.execute(
+                f"CREATE OR REPLACE TEMP VIEW schema_{name} AS FROM table_{name} SELECT * EXCLUDE "
+                "month"
+            )
+            connection.register("log_files", table.get_add_actions(flatten=True))
+            chosen = f"FROM log_files SELECT * WHERE ({span.files}) OR ({also}) ORDER BY path"
+            columns = 'path, size_bytes, "min.day", "max.day"'
+            rows = connection.execute(f"SELECT {columns} FROM ({chosen})").fetchall()
+        uri = self.uri(name)
+        paths = [f"{uri}/{path}" for path, *_ in rows]
+        source = f"schema_{name}"
+        if rows and self.is_remote:
+            connection.register(f"remote_{name}", _Scan(table, span if also == "false" else Span()))
+            source += f" UNION ALL BY NAME FROM remote_{name} SELECT * EXCLUDE month"
+        elif rows:
+            for path, (_, size, first, last) in zip(paths, rows, strict=True):
+                _check_file(path, size, f"the {name} of {in_words(first, last)}")
+            files = ", ".join(map(quoted, paths))
+            options = "union_by_name = true, hive_partitioning = false"
+            source += f" UNION ALL BY NAME FROM read_parquet([{files}], {options})"
+        with explained(self.root, days=name):
+            connection.execute(f"CREATE OR REPLACE TEMP VIEW stored_{name} AS FROM {source}")
+        return paths
+
+    def _newest(self, name: str) -> int:
+        """Returns the newest version that was written, as far as it is known."""
+        with suppress(OSError, ValueError), open(f"{self.uri(name)}/{_NEWEST}", "rb") as file:
+            return int(file.read())
+        return 0
+
+    def append(self, name: str, rows: Any) -> None:
+        """Commits rows, Arrow data with the column ``month``, which names their partition."""
+        with explained(self.root, "write"):
+            table = deltalake.DeltaTable(self.uri(name), storage_options=self.options)
+            known = {field.name for field in table.schema().fields}
+            content = Table.from_arrow(rows)
+
+            def commit() -> None:
+                deltalake.write_deltalake(
+                    table,
+                    content,
+                    mode="append",
+                    schema_mode=None if known.issuperset(content.column_names) else "merge",
+                    writer_properties=_FORMAT,
+                    commit_properties=deltalake.CommitProperties(max_commit_retries=200),
+                )
+
+            self._retried(commit, deltalake.exceptions.CommitFailedError)
+            self._note(name, int(table.version()))
+
+    def _note(self, name: str, version: int) -> None:
+        if not self.is_remote and version > self._newest(name):
+            draft = f"{self.uri(name)}/{_NEWEST}.{os.getpid()}.{time.monotonic_ns()}"
+            with open(draft, "wb") as file:
+                file.write(str(version).encode())
+            os.replace(draft, f"{self.uri(name)}/{_NEWEST}")
+
+    def _retried(self, work: Callable[[], Result], *errors: type[Exception]) -> Result:
+        """Returns the result of work that other writers may disturb, within the timeout."""
+        until = time.monotonic() + self.timeout
+        while True:
+            try:
+                return work()
+            except errors:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(_PAUSE)
+
+    def check_writable(self) -> None:
+        """Raises ArchiveError if the folder cannot be written, before anything is requested."""
+        if self.is_remote:
+            return
+        probe = os.path.join(self.root, "fetches", f".probe-{os.getpid()}-{time.monotonic_ns()}")
+        with explained(self.root, "write"):
+            try:
+                with open(probe, "wb") as file:
+                    file.write(bytes(65_536))
+            finally:
+                if os.path.lexists(probe):
+                    os.remove(probe)
+
+    def delete(self, name: str, predicate: str) -> None:
+        """Removes the rows that a predicate in SQL selects."""
+        self._rewrite(name, lambda table: table.delete(predicate, writer_properties=_FORMAT))
+
+    def compact(self, name: str) -> int:
+        """Merges the files of each month; returns how many files that saved."""
+        done = self._rewrite(name, lambda table: table.optimize.compact(writer_properties=_FORMAT))
+        with explained(self.root, "write"):
+            table = self._table(name)
+            table.create_checkpoint()
+            table.vacuum(
+                retention_hours=_RETENTION_HOURS, enforce_retention_duration=False, dry_run=False
+            )
+        return int(done["numFilesRemoved"]) - int(done["numFilesAdded"])
+
+    def _rewrite(self, name: str, work: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Rewrites files. A writer that commits meanwhile takes precedence: it is then repeated."""
+        with explained(self.root, "write"):
+
+            def attempt() -> tuple[dict[str, Any], int]:
+                table = self._table(name)
+                return work(table), int(table.version())
+
+            done, version = self._retried(attempt, deltalake.exceptions.CommitFailedError)
+            self._note(name, version)
+            return done
+
+
+def _check_file(path: str, size: int, content: str) -> None:
+    try:
+        problem = "" if os.stat(path).st_size == size else "was truncated"
+    except FileNotFoundError:
+        problem = "is missing"
+    if problem:
+        raise ArchiveError(
+            f"{path} {problem}, which has {content}: restore a backup",
+            file=path,
+        )

@@ -1,0 +1,441 @@
+"""Reading from an archive: books, relations, queries, histories and the log."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from .._util.validate import flag, text
+from ..books.book import UNCOUNTED, OrderBook, TradeBook
+from ..client.progress_bar import progress_bar
+from ..errors import ArchiveError
+from . import coverage, sql
+from .coverage import BOOKS, MissingDay, days_of, in_words
+from .delta import NAMES, Span, Store, explained, quoted
+from .ingest import KINDS, TIMES, ArchiveFetch, Ingest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from duckdb import DuckDBPyRelation
+
+    from ..table.rows import Order
+    from .coverage import Day, Expected
+    from .ingest import AnyBook
+    from .sql import Parameters, QueryResult
+
+
+class OrderState(NamedTuple):
+    """One state of an order.
+
+    Attributes:
+        seen_at: When the first response with this state was received, in the archive's time zone;
+            ``None`` if unknown, as for a saved book without a time.
+        account: The label of the account, or ``None``.
+        order: The order in that response.
+    """
+
+    seen_at: datetime | None
+    account: str | None
+    order: Order
+
+
+class ArchiveReading:
+    """The methods of an archive that only read."""
+
+    _store: Store
+    _ingest: Ingest
+    _holidays: frozenset[date]
+
+    @property
+    def path(self) -> str:
+        """The folder or address."""
+        return self._store.root
+
+    @property
+    def tz(self) -> tzinfo:
+        """The time zone of the days."""
+        return self._ingest.zone
+
+    def trades(
+        self,
+        start: Day | None = None,
+        end: Day | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
+    ) -> TradeBook:
+        """Returns the trades of some days in their newest state, ordered by day and time.
+
+        Each weekday must have been fetched for each account that is expected on it; see `missing`.
+        Without ``start``, all days up to ``end`` are read, and must have been fetched since the
+        first fetch; without both, all up to the last fetch.
+
+        Args:
+            start: The first day, a date or text such as "2026-11-20".
+            end: The last day (inclusive); ``start`` if None.
+            account: The label of one account, ``""`` for the one without a label; all if None.
+            missing_ok: Whether days that were never fetched issue a ``DataWarning`` instead of
+                raising.
+
+        Raises:
+            ArchiveError: Days were never fetched (``error.missing`` lists them), or the archive is
+                damaged.
+            ValueError: ``end`` is before ``start``, or a text is not a day.
+        """
+        return cast("TradeBook", self._book("trades", start, end, account, missing_ok))
+
+    def orders(
+        self,
+        start: Day | None = None,
+        end: Day | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
+    ) -> OrderBook:
+        """Returns the orders of some days, each as its day's order book last showed it.
+
+        An order of several days is returned once for each. Arguments as for `trades`.
+        """
+        return cast("OrderBook", self._book("orders", start, end, account, missing_ok))
+
+    def _book(
+        self, name: str, start: Day | None, end: Day | None, account: str | None, missing_ok: bool
+    ) -> AnyBook:
+        with closing(sql.connect()) as connection:
+            span = self._views(connection, name, start, end, account, missing_ok)
+            with explained(self.path, days=str(span)):
+                identity = ", ".join(sql.IDENTITY[name])
+                rows = connection.sql(
+                    f"SELECT * EXCLUDE fetch_id FROM {name} "
+                    f"ORDER BY day, {TIMES[name][0]}, account, row_no, {identity}"
+                )
+                return self._as_book(name, rows)
+
+    def _as_book(self, name: str, rows: DuckDBPyRelation) -> AnyBook:
+        try:
+            book: AnyBook = KINDS[name].from_arrow(rows, keep_personal_data=self._ingest.keep)
+        except ValueError as error:
+            raise OSError(str(error)) from error
+        return book
+
+    def _views(
+        self,
+        connection: Any,
+        name: str,
+        start: Day | None,
+        end: Day | None,
+        account: str | None,
+        missing_ok: bool,
+    ) -> Span:
+        """Makes the views of a book; returns its days. Reports those that were never fetched."""
+        flag("missing_ok", missing_ok)
+        span, gaps = self._covered(connection, [name], start, end, account)
+        coverage.report(self.path, gaps, missing_ok=missing_ok, stacklevel=4)
+        self._define(connection, name, span)
+        return span
+
+    def _define(self, connection: Any, name: str, span: Span) -> list[str]:
+        """Makes the views of a book; returns its files."""
+        files = self._store.view(connection, name, span)
+        with explained(self.path, days=f"the {name} of {span}"):
+            sql.define(connection, name, span.rows)
+        return files
+
+    def _covered(
+        self,
+        connection: Any,
+        books: Sequence[str],
+        start: Day | None,
+        end: Day | None,
+        account: str | None,
+    ) -> tuple[Span, list[MissingDay]]:
+        """Makes the lines of the log for some days; returns these days and their gaps."""
+        first, last = days_of(start, end)
+        label = label_of(account)
+        known = self._ingest.open_log(connection, Span(first, last, label))
+        since = dict.fromkeys(books, first)
+        if first is None or last is None:
+            days = "SELECT book, min(day), max(day) FROM log_lines WHERE source <> '' GROUP BY book"
+            found = {book: rest for book, *rest in connection.execute(days).fetchall()}
+            dated = {name: found[name] for name in books if name in found}
+            if not dated:
+                raise ArchiveError(
+                    f"{self.path} has no fetches{f' of {label}' if label else ''}: fetch first, or "
+                    "name the days",
+                    file=self.path,
+                )
+            last = last or max([high for _, high in dated.values()] + [first or date.min])
+            if first is None:
+                first = min(low for low, _ in dated.values())
+                # A first trade book may have trades of days before the first fetch.
+                begun = [each.since for each in known.values() if label in (None, each.account)]
+                least = min(begun, default=first)
+                since = {name: max(dated.get(name, [first])[0], least) for name in books}
+        span = Span(first, last, label)
+        return span, self._gaps(connection, known, span, since)
+
+    def _gaps(
+        self, connection: Any, known: dict[str, Expected], span: Span, since: dict[str, Any]
+    ) -> list[MissingDay]:
+        first, last, label = cast("tuple[date, date, str | None]", span)
+        expected = coverage.expected_between(known, first, last, label)
+        with explained(self.path):
+            return coverage.find_gaps(connection, expected, (first, last), since, self._holidays)
+
+    def _expected(self) -> dict[str, Expected]:
+        """Returns when each account is expected."""
+        with closing(sql.connect()) as connection:
+            return self._ingest.open_log(connection, Span(date.max))
+
+    def scan(
+        self,
+        name: str,
+        start: Day | None = None,
+        end: Day | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
+    ) -> DuckDBPyRelation:
+        """Returns the rows of `trades` or `orders` as a DuckDB relation, which reads nothing yet.
+
+        For frames of many days: ``.pl()``, ``.df()`` and ``.to_arrow_table()``, after methods such
+        as ``.filter("symbol = 'INFY'")`` and ``.select("day", "quantity")``, which read only what
+        they need. It has the columns ``day``, ``account``, ``received_at`` and ``fetch_id``, the
+        record's fields, and ``extra``: unknown fields and values that did not fit, as JSON text.
+
+        Args:
+            name: ``"trades"`` or ``"orders"``.
+            start: The first day; this and the others are as for `trades`.
+            end: The last day (inclusive).
+            account: The label of one account.
+            missing_ok: Whether days may be missing.
+        """
+        if name not in KINDS:
+            raise ValueError(f"name must be 'trades' or 'orders', not {name!r}")
+        connection = sql.connect()  # the relation keeps it
+        self._views(connection, name, start, end, account, missing_ok)
+        return cast("DuckDBPyRelation", connection.table(name))
+
+    def sql(
+        self,
+        query: str,
+        start: Day | None = None,
+        end: Day | None = None,
+        parameters: Parameters | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
+    ) -> QueryResult:
+        """Runs an SQL query (DuckDB) over the views of some days.
+
+        ``trades`` and ``orders`` have a row for each record in its newest state; ``order_states``
+        has a row for each response that stored an order; ``fetches`` is the log. Besides the
+        record's fields, the first three have ``account``, ``day``, ``received_at`` (UTC),
+        ``fetch_id`` and ``extra``, unknown fields as JSON text. The views contain the days asked
+        and no others. A book of which a day was never fetched has no view.
+
+        Args:
+            query: A query. It can read these views and nothing else.
+            start: The first day; the first in the archive if None.
+            end: The last day (inclusive); ``start`` if None, or the last in the archive without it.
+            parameters: Values for its placeholders, ``?`` or ``$name``.
+            account: The label of one account; all if None.
+            missing_ok: Whether days may be missing, as for `trades`.
+
+        Raises:
+            ArchiveError: The query reads a book of which days were never fetched, would do
+                something else than read, or the archive is damaged.
+            duckdb.Error: DuckDB rejects the query.
+        """
+        statement = text("query", query)
+        with closing(sql.connect(private=True)) as connection:
+            span, gaps = self._covered(connection, BOOKS, start, end, account)
+            if flag("missing_ok", missing_ok):
+                coverage.report(self.path, gaps, missing_ok=True, stacklevel=2)
+                gaps = []
+            lacking = {book for gap in gaps for book in gap.books}
+            files = []
+            for name in KINDS:
+                if name not in lacking:
+                    files += self._define(connection, name, span)
+            connection.execute("CREATE TEMP VIEW fetches AS SELECT * EXCLUDE seal FROM log_lines")
+            days = str(span)
+            return sql.run(connection, self.path, days, files, gaps, statement, parameters)
+
+    def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
+        """Returns the states of an order over time, each with the time when it was first seen.
+
+        If several records have this number (legs, accounts), their states follow each other.
+        ``row_no`` and ``ref_ltp`` change while an order does not, so they do not count as changes.
+
+        Args:
+            order_no: The order's number.
+            account: The label of one account, ``""`` for the one without a label; all if None.
+
+        Returns:
+            The states; empty if the archive has no such order.
+        """
+        number, label = text("order_no", order_no), label_of(account)
+        wanted = f"order_no = {quoted(number)}"
+        if label is not None:
+            wanted += f" AND account = {quoted(label)}"
+        keys = ", ".join(
+            f"{key} NULLS FIRST" for key in ("account", *sql.IDENTITY["orders"], "received_at")
+        )
+        with closing(sql.connect()) as connection:
+            for name in ("orders", "fetches"):
+                self._store.view(connection, name)
+            with explained(self.path):
+                connection.execute(f"""
+                CREATE TEMP TABLE found AS SELECT * FROM stored_orders WHERE {wanted} AND
+                fetch_id IN (SELECT fetch_id FROM stored_fetches WHERE book = 'orders')
+                ORDER BY {keys}""")
+                orders = cast(
+                    "OrderBook",
+                    self._as_book("orders", connection.sql("SELECT * EXCLUDE fetch_id FROM found")),
+                )
+                times = connection.execute(
+                    "SELECT received_at AT TIME ZONE 'UTC', account FROM found"
+                ).fetchall()
+        states: list[OrderState] = []
+        last: Any = None
+        for (at, owner), order_row in zip(times, orders, strict=True):
+            content = {**order_row._asdict(), "account": owner, **dict.fromkeys(UNCOUNTED)}
+            if content != last:
+                seen = at and at.replace(tzinfo=UTC).astimezone(self.tz)
+                states.append(OrderState(seen, owner or None, order_row))
+            last = content
+        return states
+
+    def fetches(
+        self, start: Day | None = None, end: Day | None = None, *, account: str | None = None
+    ) -> list[ArchiveFetch]:
+        """Returns the log of responses and failures, in the order in which they were written.
+
+        Args:
+            start: The first day; all days if None.
+            end: The last day (inclusive); ``start`` if None.
+            account: The label of one account, ``""`` for the one without a label; all if None.
+        """
+        with closing(sql.connect()) as connection:
+            self._ingest.open_log(connection, Span(*days_of(start, end), label_of(account)))
+            found = self._ingest.entries(connection)
+        return [self._ingest.entry(lines) for lines in found.values()]
+
+    @property
+    def accounts(self) -> tuple[str | None, ...]:
+        """The account labels in the log; ``None`` is for fetches without one."""
+        return tuple(label or None for label in sorted(self._expected()))
+
+    def missing(
+        self,
+        start: Day,
+        end: Day,
+        *,
+        account: str | None = None,
+        after: time | str | None = None,
+    ) -> list[MissingDay]:
+        """Returns the days (inclusive) on which a book was not fetched.
+
+        A complete trade response covers the days of its rows and, from ``day_start``, the day on
+        which it was received; an order response covers its day. Weekends are missing only if a
+        fetch failed, and ``holidays`` never. An account is expected from its first response or
+        failure until it is retired. A fetched day without trades or orders is not missing.
+
+        Args:
+            start: The first day, a date or text such as "2026-11-20".
+            end: The last day.
+            account: The label of one account, ``""`` for the one without a label; every account in
+                the log if None.
+            after: A time of day in the archive's time zone, such as "15:30": responses received
+                earlier do not count for that day, because they may be incomplete.
+        """
+        since = None if after is None else coverage.time_of("after", after)
+        first, last = coverage.day_of("start", start), coverage.day_of("end", end)
+        days_of(first, last)
+        with closing(sql.connect()) as connection:
+            span = Span(first, last, label_of(account))
+            known = self._ingest.open_log(connection, span)
+            if since is not None:
+                early = [
+                    [line["fetch_id"]]
+                    for lines in self._ingest.entries(connection, "covers").values()
+                    for line in lines
+                    if not self._is_after(since, line)
+                ]
+                connection.executemany(
+                    "UPDATE log_lines SET covers = false WHERE fetch_id = ?", early
+                )
+            return self._gaps(connection, known, span, dict.fromkeys(BOOKS, first))
+
+    def _is_after(self, since: time, line: dict[str, Any]) -> bool:
+        due = datetime.combine(line["day"], since, self.tz)
+        return line["received_at"] is not None and line["received_at"] >= due
+
+    def verify(self, *, progress: bool = False) -> int:
+        """Reads everything and compares counts and checksums with the log.
+
+        Args:
+            progress: Whether to show a progress bar (tqdm).
+
+        Returns:
+            The number of rows that were checked.
+
+        Raises:
+            ArchiveError: Something is damaged; the message says which days of which accounts.
+        """
+        checked = 0
+        with closing(sql.connect()) as connection:
+            self._ingest.open_log(connection, Span())
+            with explained(self.path, days="the log"):
+                seal = sql.seal_of(connection.table("log_lines").columns)
+                altered = f"SELECT day, account FROM log_lines WHERE seal IS DISTINCT FROM {seal}"
+                for day, account in connection.execute(altered).fetchall():
+                    raise self._damaged(f"the log of {day} ({account or 'no label'}) was altered")
+                connection.execute("""
+                CREATE TEMP TABLE log_own AS SELECT * FROM log_lines
+                WHERE rows_in = fetch_id AND fetch_id NOT IN (
+                    SELECT unnest(supersedes) FROM log_lines WHERE source = 'compact')""")
+                months = connection.execute("""
+                SELECT book, min(day), max(day) FROM log_own GROUP BY book, strftime(day, '%Y-%m')
+                ORDER BY ALL""").fetchall()
+            shown = flag("progress", progress)
+            bar = progress_bar("verify", "months", enabled=shown, total=len(months))
+            with closing(bar):
+                for name, *days in months:
+                    span = Span(*days)
+                    self._store.view(connection, name, span)
+                    with explained(self.path, days=f"{name} of {in_words(*days)}"):
+                        stored, damaged = sql.find_damage(connection, name, span.rows)
+                    for day, account, rows in damaged:
+                        raise self._damaged(
+                            f"the {name} of {day} ({account or 'no label'}) are not the {rows} "
+                            "rows that were stored"
+                        )
+                    checked += stored
+                    bar.update(1)
+        return checked
+
+    def _damaged(self, what: str) -> ArchiveError:
+        return ArchiveError(f"{self.path} is damaged: {what}: restore a backup", file=self.path)
+
+    def files(self, name: str) -> list[str]:
+        """Returns the paths of a table's Parquet files, for engines that do not read Delta Lake.
+
+        They have superseded states too: see `scan` for the newest.
+
+        Args:
+            name: ``"trades"``, ``"orders"`` or ``"fetches"``.
+        """
+        if name not in NAMES:
+            raise ValueError(f"name must be one of {', '.join(NAMES)}, not {name!r}")
+        with closing(sql.connect()) as connection:
+            return self._store.view(connection, name)
+
+
+def label_of(account: str | None) -> str | None:
+    """Validates a label. A label of another type would match nothing, as on an empty day."""
+    return None if account is None else text("account", account)

@@ -1,0 +1,359 @@
+"""Queries of an archive by DuckDB: newest states, checksums, and the user's read-only SQL."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import threading
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from .. import _core
+from ..errors import ArchiveError
+from ..table.table import Table
+from .coverage import lacking_error
+from .delta import explained, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from .coverage import MissingDay
+
+    Parameters = Sequence[Any] | Mapping[str, Any]
+
+# The fields that identify a record among those of its account and day.
+IDENTITY = {record["noun"][1]: record["identity"] for record in _core.records()}
+EPOCH = "TIMESTAMPTZ 'epoch'"  # in place of a time that is not known
+_CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+}
+_BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet")
+# What a syntax tree of DuckDB may have: queries, and functions of tables that use no file.
+_QUERIES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
+_FUNCTIONS = {"unnest", "range", "generate_series"}
+# A name of a table that is no file, which would have a dot, nor one of those behind the views.
+_PLAIN = re.compile(r"(?!(stored|schema|table|remote|live|log)_)\w+", re.IGNORECASE)
+_NO_TABLE = re.compile(r"Table with name (\w+) does not exist")
+
+
+_shared = threading.local()  # making a database takes 20 ms
+
+
+def connect(*, private: bool = False) -> Any:
+    """Returns a connection to a database in memory, of this thread or ``private``."""
+    if private:
+        connection = duckdb.connect(config=_CONFIGURATION)
+    else:
+        if not hasattr(_shared, "database"):
+            _shared.database = duckdb.connect(config=_CONFIGURATION)
+        connection = _shared.database.cursor()
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+def scalar(connection: Any, query: str, values: Any = None) -> Any:
+    """Returns the only value of a query."""
+    return connection.execute(query, values).fetchall()[0][0]
+
+
+def text_of(columns: Iterable[str]) -> str:
+    """SQL of a text in which all values of a row are distinguished; NULLs at its end are not.
+
+    So a column that a later version appends changes no checksum of the rows that lack it.
+    """
+    parts = ", ".join(f'coalesce("{name}"::VARCHAR, chr(30))' for name in columns)
+    return f"rtrim(concat_ws(chr(31), {parts}), chr(30) || chr(31))"
+
+
+def content_of(columns: Iterable[str]) -> list[str]:
+    """Returns the columns that make two rows differ."""
+    return [name for name in columns if name not in ("fetch_id", "received_at", "month")]
+
+
+def checksum_of(rows: Any) -> str:
+    """SQL of the checksum of a relation's rows in any order: of 63 bits of each row's MD5."""
+    kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
+    texts = [  # the text of a time takes thrice as long as its number
+        f'epoch_us("{name}")::TEXT' if kinds[name].startswith("TIMESTAMP") else f'"{name}"::TEXT'
+        for name in content_of(rows.columns)
+    ]
+    return f"bit_xor((md5_number_lower(concat_ws(chr(31), {', '.join(texts)})) >> 1)::BIGINT)"
+
+
+def seal_of(columns: Iterable[str]) -> str:
+    """SQL of the checksum of a line of the log."""
+    return f"left(md5({text_of(c for c in columns if c != 'seal')}), 16)"
+
+
+def table(connection: Any, name: str, rows: Sequence[Mapping[str, Any]], columns: str) -> Any:
+    """Makes a temporary table of rows and returns it; a value that a row lacks is NULL."""
+    names = [column.split()[0] for column in columns.split(",")]
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE {name} AS "
+        f"SELECT r.* FROM (SELECT unnest($rows::STRUCT({columns})[]) AS r)",
+        {"rows": [{name: row.get(name) for name in names} for row in rows]},
+    )
+    return connection.table(name)
+
+
+def live_fetches(connection: Any, name: str, chosen: str = "log_lines") -> None:
+    """Makes a table of the fetches whose rows are the newest, ``live_NAME``.
+
+    There is one for each account and day, and several where a response came out of order, or two
+    writers stored at the same time: ``several`` says so. ``seen`` is when the rows were last
+    received.
+
+    Args:
+        connection: A connection with ``log_lines``.
+        name: The book.
+        chosen: The lines to consider, a table or a join.
+    """
+    connection.execute(f"""
+    CREATE OR REPLACE TEMP TABLE live_{name} AS
+    WITH kept AS (SELECT * FROM {chosen} WHERE rows_in IS NOT NULL AND book = '{name}'),
+    dead AS (SELECT DISTINCT unnest(supersedes) AS fetch_id FROM kept)
+    SELECT rows_in AS fetch_id, account, day, max(stored) AS stored,
+        coalesce(max(received_at) FILTER (fetch_id = rows_in), {EPOCH}) AS received,
+        coalesce(max(received_at) FILTER (fetch_id = rows_in OR rows = stored), {EPOCH}) AS seen,
+        count(*) OVER (PARTITION BY account, day) > 1 AS several
+    FROM kept GROUP BY rows_in, account, day
+    HAVING rows_in NOT IN (SELECT fetch_id FROM dead)""")
+
+
+_SEEN = f"""CASE WHEN coalesce(received_at, {EPOCH}) = l.received THEN l.seen
+    ELSE coalesce(received_at, {EPOCH}) END"""
+_OCCURRENCE = "row_number() OVER (PARTITION BY fetch_id, key ORDER BY row_no)"
+_NEWEST = """QUALIFY row_number() OVER (
+    PARTITION BY account, day, key, occurrence ORDER BY seen DESC, fetch_id DESC) = 1"""
+
+
+def newest(name: str, condition: str = "true") -> str:
+    """SQL of the newest state of each record among the rows of live fetches.
+
+    Adds ``key`` and ``occurrence``, which identify a record of its account and day, and ``seen``.
+    """
+    return f"""
+    SELECT * FROM (SELECT *, {_OCCURRENCE} AS occurrence FROM (
+        SELECT h.*, {text_of(IDENTITY[name])} AS key, {_SEEN} AS seen FROM stored_{name} h JOIN (
+            SELECT fetch_id, received, seen FROM live_{name} WHERE {condition}) l USING (fetch_id)))
+    {_NEWEST}"""
+
+
+def define(connection: Any, name: str, days: str) -> None:
+    """Makes the views of a book for some days: ``NAME``, and ``order_states`` with ``orders``.
+
+    Raises:
+        OSError: There are fewer or more rows than the log says.
+    """
+    live_fetches(connection, name)
+    totals = f"SELECT coalesce(sum(stored), 0), bool_or(several) FROM live_{name}"
+    ((wanted, several),) = connection.execute(totals).fetchall()
+    rows = f"SELECT * FROM stored_{name} WHERE {days} AND fetch_id IN"
+    live = f"(SELECT fetch_id FROM live_{name}"
+    found = scalar(connection, f"SELECT count(*) FROM ({rows} {live}))")
+    if found != wanted:
+        raise OSError(f"{found} rows of the {name} where the log has {wanted}")
+    view = f"{rows} {live} WHERE NOT several)"
+    if several:
+        merged = f"SELECT * EXCLUDE (key, occurrence, seen) FROM ({newest(name, 'several')})"
+        view += f" UNION ALL BY NAME {merged}"
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {view}")
+    if name == "orders":
+        states = f"{rows} (SELECT rows_in FROM log_lines WHERE book = 'orders')"
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW order_states AS {states}")
+
+
+def compare(connection: Any, name: str) -> dict[int, dict[str, int]]:
+    """Compares the rows ``fresh`` with the newest ones that the archive holds.
+
+    Returns:
+        For the ``fetch_id`` of each line of ``mine``: how many rows are ``new`` or ``changed``, how
+        many that the archive holds are ``lost``, how many of those were seen ``later``, and how
+        many of the new rows ``win``, since the archive holds no later state.
+    """
+    columns = ", ".join(f'"{each}"' for each in content_of(connection.table("fresh").columns))
+    narrow = f"fetch_id, row_no, hash({columns}) AS content, {text_of(IDENTITY[name])} AS key"
+    connection.execute(f"""
+    CREATE OR REPLACE TEMP TABLE theirs AS SELECT account, day, {narrow}, {_SEEN} AS seen
+        FROM stored_{name}
+        JOIN (SELECT fetch_id, received, seen FROM live_{name}) l USING (fetch_id);
+    CREATE OR REPLACE TEMP TABLE ours AS SELECT account, day, {narrow} FROM fresh""")
+    unique = scalar(
+        connection,
+        """
+    SELECT (SELECT count(*) = count(DISTINCT (fetch_id, key)) FROM ours)
+        AND (SELECT count(*) = count(DISTINCT (account, day, key)) FROM theirs)""",
+    )
+    occurrence = "1" if unique else _OCCURRENCE
+    connection.execute(f"""
+    CREATE OR REPLACE TEMP TABLE ours AS SELECT *, {occurrence} AS occurrence FROM ours;
+    CREATE OR REPLACE TEMP TABLE theirs AS SELECT *, {occurrence} AS occurrence FROM theirs""")
+    if not unique:
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE theirs AS FROM theirs {_NEWEST}")
+    found = connection.execute("""
+    WITH pairs AS (
+        SELECT account, day, o.content AS ours, t.content AS theirs, t.seen
+        FROM ours o FULL JOIN theirs t USING (account, day, key, occurrence))
+    SELECT fetch_id,
+        count(*) FILTER (theirs IS NULL) AS new,
+        count(*) FILTER (ours <> theirs) AS changed,
+        count(*) FILTER (ours IS NULL) AS lost,
+        count(*) FILTER (seen > due) AS later,
+        count(*) FILTER (ours IS NOT NULL AND (theirs IS NULL OR seen <= due)) AS wins
+    FROM pairs JOIN mine USING (account, day) GROUP BY fetch_id""")
+    names = [name for name, *_ in found.description[1:]]
+    return {fetch: dict(zip(names, counts, strict=True)) for fetch, *counts in found.fetchall()}
+
+
+def carry(connection: Any, name: str, fetches: Sequence[int]) -> None:
+    """Adds to ``fresh`` the rows that the archive holds and some fetches lack.
+
+    Must follow `compare` on the same connection.
+    """
+    connection.execute(
+        f"""
+    INSERT INTO fresh BY NAME
+    SELECT t.* EXCLUDE (key, occurrence, seen)
+        REPLACE (m.fetch_id AS fetch_id, nullif(t.seen, {EPOCH}) AS received_at)
+    FROM ({newest(name)}) t ANTI JOIN ours USING (account, day, key, occurrence)
+    JOIN mine m USING (account, day) WHERE m.fetch_id IN (SELECT unnest($fetches::BIGINT[]))""",
+        {"fetches": list(fetches)},
+    )
+
+
+def find_damage(connection: Any, name: str, days: str) -> tuple[int, list[tuple[Any, ...]]]:
+    """Returns how many rows of some days were stored, and those that are no longer the same.
+
+    These are tuples of a day, an account and the number of rows that were stored. The lines of the
+    log are those of the table ``log_own``.
+    """
+    checksum = checksum_of(connection.table(f"schema_{name}"))
+    found = connection.execute(f"""
+    WITH found AS (
+        SELECT fetch_id, count(*) AS n, {checksum} AS checksum
+        FROM stored_{name} WHERE {days} GROUP BY fetch_id)
+    SELECT l.day, l.account, l.stored,
+        l.stored IS DISTINCT FROM f.n OR l.checksum IS DISTINCT FROM f.checksum
+    FROM log_own l LEFT JOIN found f USING (fetch_id) WHERE book = '{name}' AND {days}
+    ORDER BY l.day, l.account""").fetchall()
+    return sum(stored for *_, stored, _ in found), [row for *row, bad in found if bad]
+
+
+class QueryResult(Table[Any]):
+    """The rows of a query, each with an attribute for each column; a row is also iterable.
+
+    Filters, sorts and exports like any other table. A name that the query uses twice gets the
+    number of its column: ``price``, ``price_3``. Whole decimals are integers, other decimals
+    numbers, and other types that a book does not have are text. Times with a zone are in UTC; if
+    others are naive, all are.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def _of_query(cls, table: pa.Table) -> QueryResult:
+        from pyarrow import types  # imported late: it takes as long as everything else here
+
+        kinds: dict[str, str] = {}
+        lists: dict[str, list[Any]] = {}
+        for at, name in enumerate(table.column_names):
+            unique = name if name not in kinds else f"{name}_{at}"
+            kinds[unique], lists[unique] = _values(table.column(at))
+        zones = {each.tz for each in table.schema.types if types.is_timestamp(each)}
+        return cls._of_lists(kinds, lists, UTC if zones and None not in zones else None)
+
+
+def run(
+    connection: Any,
+    root: str,
+    days: str,
+    files: Sequence[str],
+    gaps: Sequence[MissingDay],
+    query: str,
+    parameters: Parameters | None,
+) -> QueryResult:
+    """Returns the result of a query over the views of a connection, which can only read them.
+
+    DuckDB may then read the files of the views and no others, and the query's syntax tree has
+    nothing in it that writes or that names a file.
+
+    Args:
+        connection: A private connection of `connected`.
+        root: The archive, for messages.
+        days: The days of the views, for messages.
+        files: The files of the views.
+        gaps: The days of the books that are not there.
+        query: The query.
+        parameters: Values of its placeholders.
+
+    Raises:
+        ArchiveError: The query reads a book with a gap, or would do something else than read.
+    """
+    connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, files))}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    tree = json.loads(scalar(connection, "SELECT json_serialize_sql($1)", [query]))
+    if tree["error"] and tree["error_type"] == "parser":
+        connection.sql(query)  # raises DuckDB's error, which shows the place
+    if tree["error"] or len(tree["statements"]) != 1 or not _only_reads(tree):
+        raise ArchiveError(
+            f"a query of {root} is one SELECT that only reads its views trades, orders, "
+            "order_states and fetches: no statement or function that uses files or settings",
+            file=root,
+        )
+    try:
+        found = connection.sql(query, params=parameters)
+        return QueryResult._of_query(found.to_arrow_table())
+    except duckdb.CatalogException as error:
+        absent = _NO_TABLE.search(str(error))
+        wanted = "orders" if absent and absent[1] == "order_states" else absent and absent[1]
+        lacking = [gap for gap in gaps if wanted in gap.books]
+        if lacking:
+            raise lacking_error(root, lacking) from None
+        raise
+    except duckdb.Error as error:
+        if _BROKEN.search(str(error)):
+            with explained(root, days=days):
+                raise
+        raise
+
+
+def _only_reads(node: Any) -> bool:
+    """Returns whether a syntax tree of DuckDB has only queries of tables with plain names."""
+    if isinstance(node, list):
+        return all(map(_only_reads, node))
+    if not isinstance(node, dict):
+        return True
+    kind = str(node.get("type", ""))
+    if kind.endswith("_NODE") and kind not in _QUERIES:
+        return False
+    if kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _FUNCTIONS:
+        return False
+    if kind == "BASE_TABLE" and not _PLAIN.fullmatch(node["table_name"]):
+        return False
+    return all(map(_only_reads, node.values()))
+
+
+def _values(column: pa.ChunkedArray) -> tuple[str, list[Any]]:
+    """Returns the kind of a column and its values; decimals as integers or numbers."""
+    from pyarrow import types
+
+    kind, values = column.type, column.to_pylist()
+    if types.is_integer(kind) or (types.is_decimal(kind) and kind.scale == 0):
+        return "integer", [None if value is None else int(value) for value in values]
+    if types.is_floating(kind) or types.is_decimal(kind):
+        numbers = [None if value is None else float(value) for value in values]
+        if math.inf in numbers or -math.inf in numbers:  # which JSON lacks, and no book has
+            return "text", numbers
+        return "number", [None if value != value else value for value in numbers]
+    if types.is_timestamp(kind):
+        return "timestamp", values
+    return "date" if types.is_date(kind) else "text", values

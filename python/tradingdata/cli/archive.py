@@ -1,0 +1,390 @@
+"""`tradingdata archive`: fetches and stores each day's books, and reads those of any days."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tradingdata.books.book import OrderBook, TradeBook
+from tradingdata.display.plain_table import group
+from tradingdata.errors import ArchiveError
+
+from .errors import UsageError
+from .options import (
+    GROUPS,
+    Columns,
+    Connection,
+    Keep,
+    Output,
+    Result,
+    TimedSelection,
+    argument,
+    command,
+    option,
+    received,
+    switch,
+)
+from .output import BookDestination, Destination, ListTable
+from .terminal import remark, watched, write_out
+
+if TYPE_CHECKING:
+    from tradingdata.archive import Archive, ArchiveFetch, MissingDay
+
+GROUPS["archive"] = (
+    "Keep every day's books in an archive.\n\nThe service clears its order book after the session.",
+    """
+tradingdata archive fetch books
+tradingdata archive trades books 2026-11-20
+tradingdata archive missing books 2026-11-01 2026-11-20
+""",
+)
+Holidays = Annotated[str, option("Weekdays on which the exchanges were closed.", "DAY,...")]
+MissingOk = Annotated[bool, switch("--missing-ok", "Only warn about days that were never fetched.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """An existing archive."""
+
+    path: Annotated[str, argument("The archive's folder or address.", "ARCHIVE")]
+    keep_personal_data: Keep = False
+
+    def open(self, holidays: str = "") -> Archive:
+        """Opens it; never creates one."""
+        return opened(self.path, keep_personal_data=self.keep_personal_data, holidays=holidays)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredBooks(Stored):
+    """An existing archive, of which an option selects an account."""
+
+    account: Annotated[str | None, option("Only this account (default: all).", "LABEL")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Days:
+    """Selection of days."""
+
+    start: Annotated[
+        str | None, argument("First day, such as 2026-11-20 (default: all days).", "START")
+    ] = None
+    end: Annotated[str | None, argument("Last day (default: same as START).", "END")] = None
+    missing_ok: MissingOk = False
+    holidays: Holidays = ""
+
+    def read(self, stored: StoredBooks, name: str, *arguments: Any) -> Any:
+        """Returns the result of a method of the archive for these days."""
+        archive = stored.open(self.holidays)
+        return read(
+            lambda missing_ok: getattr(archive, name)(
+                *arguments, self.start, self.end, account=stored.account, missing_ok=missing_ok
+            ),
+            missing_ok=self.missing_ok,
+        )
+
+
+@command(
+    "archive fetch",
+    """
+tradingdata archive fetch books
+tradingdata archive fetch books --profile desk1
+""",
+)
+def fetch(
+    path: Annotated[str, argument("The archive's folder; created if needed.", "ARCHIVE")],
+    connection: Connection,
+    tz: Annotated[str | None, option("Time zone of the days (Asia/Kolkata).", "ZONE")] = None,
+    keep_personal_data: Annotated[
+        bool, switch("--keep-personal-data", "Do not mask account numbers (PAN).")
+    ] = False,
+) -> None:
+    """Fetch and keep today's orders and trades.
+
+    For a cron job after the close. Fetches both books even if one fails, and logs each response
+    and each failure in the archive.
+    """
+    from tradingdata.archive import Archive
+
+    archive = fitting(lambda: Archive(path, tz=tz, keep_personal_data=keep_personal_data))
+    with connection.client(keep_personal_data=keep_personal_data) as client:
+        try:
+            fetched = received(lambda: archive.fetch(client))
+        except ArchiveError as error:
+            _rescue(error, path)
+            raise
+    for entry in fetched:
+        write_out(f"{_summary(entry)}\n".encode())
+
+
+def _summary(entry: ArchiveFetch) -> str:
+    days = ", ".join(map(str, entry.days))
+    return (
+        f"{entry.book:<6}  {days}  {group(entry.rows)} rows: {group(entry.new)} new, "
+        f"{group(entry.changed)} changed"
+    )
+
+
+def _rescue(error: ArchiveError, archive: str) -> None:
+    """Saves books that could not be stored, because the service will not have them tomorrow."""
+    place = Path.cwd() / "books" if "://" in archive else Path(archive).absolute()
+    now = datetime.now(UTC)
+    for book in error.books:
+        name = f"{place.name}.{type(book).__name__}.{now:%Y%m%dT%H%M%S%f}.json"
+        for folder in (place.parent, Path.cwd(), Path.home()):
+            path = folder / name
+            try:
+                book.save(path)
+            except OSError:
+                continue
+            remark(
+                f"saved in {os.fspath(path)}: add it with tradingdata archive add ARCHIVE {name}",
+                "yellow",
+            )
+            break
+
+
+@command(
+    "archive add",
+    """
+tradingdata archive add books orders.json trades.json
+tradingdata archive add books old.json --account desk1
+""",
+)
+def add(
+    stored: Stored,
+    saved: Annotated[
+        list[Path], argument("Files written by the save() method of a book.", "SAVED...")
+    ],
+    account: Annotated[
+        str | None, option("Account of the books, if the files do not name it.", "LABEL")
+    ] = None,
+) -> None:
+    """Add books that were saved to files.
+
+    Adding a book twice changes nothing.
+    """
+    from tradingdata.archive import Archive
+
+    books = [_load(file, stored.keep_personal_data) for file in saved]
+    archive = Archive(stored.path, keep_personal_data=stored.keep_personal_data)
+    for file, book in zip(saved, books, strict=True):
+        entry = fitting(lambda book=book: archive.add(book, account=account))  # type: ignore[misc]
+        line = f"{file}: {group(entry.rows)} {entry.book}, {group(entry.new)} new\n"
+        write_out(line.encode())
+
+
+def _load(path: Path, keep: bool) -> OrderBook | TradeBook:
+    kinds: tuple[Any, ...] = (TradeBook, OrderBook)
+    for kind in kinds:
+        try:
+            book: OrderBook | TradeBook = kind.load(path, keep_personal_data=keep)
+        except ValueError:
+            continue
+        return book
+    raise UsageError(f"{path} is not a saved book: give files written by save()")
+
+
+def _register_book(name: str, record: str) -> None:
+    """Registers the command that shows the trades or the orders of some days."""
+
+    def show(
+        stored: StoredBooks, columns: Columns, only: TimedSelection, output: Output, days: Days
+    ) -> None:
+        destination = BookDestination(record, output, columns, only)
+        destination.take(days.read(stored, name))
+
+    show.__doc__ = (
+        f"Show the {name} of some days, or save them.\n\nShows the newest state of each. A day "
+        f"that was never fetched is an error, so that it is not mistaken for one without {name}."
+    )
+    examples = (
+        f"tradingdata archive {name} books 2026-11-20\n"
+        f"tradingdata archive {name} books -o all.parquet"
+    )
+    command(f"archive {name}", examples)(show)
+
+
+_register_book("trades", "Trade")
+_register_book("orders", "Order")
+
+_STATE_KINDS = {
+    **{"seen_at": "timestamp", "account": "text", "symbol": "text", "txn_type": "text"},
+    **{"quantity": "number", "price": "number", "traded_qty": "number", "status": "text"},
+}
+_LOG_KINDS = {
+    **{"at": "timestamp", "account": "text", "book": "text", "days": "text", "rows": "integer"},
+    **{"new": "integer", "changed": "integer", "error": "text", "message": "text"},
+}
+
+
+@command("archive history", "tradingdata archive history books 261120001000002")
+def history(
+    stored: StoredBooks,
+    order_no: Annotated[str, argument("Order number.", "ORDER_NO")],
+    output: Output,
+) -> None:
+    """Show the states of an order over time.
+
+    Each state has the time at which it was first seen.
+    """
+    destination = Destination(output)
+    states = stored.open().history(order_no, account=stored.account)
+    rows = [
+        {**state.order._asdict(), "seen_at": _second(state.seen_at), "account": state.account}
+        for state in states
+    ]
+    title = f"{len(states)} {'state' if len(states) == 1 else 'states'} of the order {order_no}"
+    essential = ("seen_at", "traded_qty", "status")
+    destination.take(
+        ListTable.of(rows, _STATE_KINDS, ("state", "states"), title=title, essential=essential)
+    )
+
+
+@command(
+    "archive log",
+    """
+tradingdata archive log books
+tradingdata archive log books -f ndjson | tail -n 2
+""",
+)
+def log(stored: StoredBooks, output: Output) -> None:
+    """Show every fetch.
+
+    Shows what was received, how much of it was new, and what failed.
+    """
+    destination = Destination(output)
+    rows = [
+        {**asdict(entry), "at": _second(entry.at), "days": ", ".join(map(str, entry.days))}
+        for entry in stored.open().fetches(account=stored.account)
+    ]
+    essential = ("at", "book", "rows", "error")
+    destination.take(ListTable.of(rows, _LOG_KINDS, ("fetch", "fetches"), essential=essential))
+
+
+@command(
+    "archive missing",
+    r"""
+tradingdata archive missing books 2026-11-01 2026-11-20
+tradingdata archive missing books 2026-11-09 2026-11-13 \
+  --holidays 2026-11-10 --after 15:30
+""",
+)
+def missing(
+    stored: StoredBooks,
+    start: Annotated[str, argument("First day, such as 2026-11-01.", "START")],
+    end: Annotated[str, argument("Last day.", "END")],
+    output: Output,
+    holidays: Holidays = "",
+    after: Annotated[
+        str | None, option("Count only fetches at this time of day or later.", "TIME")
+    ] = None,
+) -> None:
+    """Show weekdays without a fetch.
+
+    A day counts as missing if one of the two books was not fetched.
+    """
+    destination = Destination(output)
+    archive = stored.open(holidays)
+    found = fitting(lambda: archive.missing(start, end, after=after, account=stored.account))
+    rows = [{**gap._asdict(), "books": ", ".join(gap.books)} for gap in found]
+    kinds = {"day": "date", "account": "text", "books": "text"}
+    days = "1 day is" if len(found) == 1 else f"{len(found) or 'no'} days are"
+    destination.take(ListTable.of(rows, kinds, ("day", "days"), title=f"{days} missing"))
+
+
+@command(
+    "archive sql",
+    r"""
+tradingdata archive sql books \
+  "SELECT day, count(*) FROM trades GROUP BY day"
+""",
+)
+def sql(
+    stored: StoredBooks,
+    query: Annotated[str, argument("An SQL query (DuckDB).", "QUERY")],
+    output: Output,
+    days: Days,
+) -> None:
+    """Query the archive in SQL.
+
+    The views trades, orders, order_states and fetches have the days asked for. The first three have
+    the service's fields, and account, day and received_at.
+    """
+    destination = Destination(output)
+    import duckdb
+
+    try:
+        result = days.read(stored, "sql", query)
+    except duckdb.Error as error:
+        raise UsageError(f"DuckDB rejects the query: {error}") from None
+    destination.take(result)
+
+
+@command("archive verify", "tradingdata archive verify books")
+def verify(stored: Stored) -> None:
+    """Verify all counts and checksums."""
+    rows = stored.open().verify(progress=watched())
+    write_out(f"{group(rows)} rows are as they were stored\n".encode())
+
+
+@command("archive compact", "tradingdata archive compact books")
+def compact(
+    stored: Stored,
+    drop_history: Annotated[
+        bool, switch("--drop-history", "Also delete the earlier states of records.")
+    ] = False,
+) -> None:
+    """Merge small files.
+
+    Run it monthly. Keeps all states of all records unless --drop-history is given.
+    """
+    saved = stored.open().compact(keep_history=not drop_history, progress=watched())
+    write_out(f"{group(max(saved, 0))} fewer files\n".encode())
+
+
+def _second(time: datetime | None) -> datetime | None:
+    return time and time.replace(microsecond=0)
+
+
+def opened(path: str, *, keep_personal_data: bool = False, holidays: str = "") -> Archive:
+    """Opens an existing archive; never creates one."""
+    from tradingdata.archive import Archive
+
+    closed = [day.strip() for day in holidays.split(",") if day.strip()]
+    return fitting(
+        lambda: Archive(path, create=False, keep_personal_data=keep_personal_data, holidays=closed)
+    )
+
+
+def fitting(work: Callable[[], Result]) -> Result:
+    """Returns the result of a function that raises ValueError for what the user passed."""
+    try:
+        return work()
+    except ValueError as error:
+        if isinstance(error, ArchiveError):
+            raise
+        raise UsageError(str(error)) from None
+
+
+def read(work: Callable[[bool], Result], *, missing_ok: bool) -> Result:
+    """Returns the result of a read; ``work`` takes whether days may be missing.
+
+    Missing days are an error, or a warning on standard error with ``missing_ok``.
+    """
+    try:
+        return received(lambda: fitting(lambda: work(False)))
+    except ArchiveError as error:
+        if not (missing_ok and error.missing):
+            raise
+        _remark_missing(error.missing)
+    return received(lambda: work(True))
+
+
+def _remark_missing(missing: tuple[MissingDay, ...]) -> None:
+    from tradingdata.archive.coverage import describe
+
+    remark(f"warning: never fetched: {describe(missing)}", "yellow")

@@ -1,1 +1,0 @@
-"""The commands, one per module; `app` lists them."""

@@ -1,1 +1,0 @@
-"""`tradingdata archive`: one sub-command per module; `group` lists them."""

@@ -1,1 +1,0 @@
-"""`tradingdata profiles`: one sub-command a file; `group` makes them a group."""

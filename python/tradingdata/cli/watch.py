@@ -1,0 +1,400 @@
+"""`tradingdata watch`: the order book as it changes, in a live table or in lines, with alerts."""
+
+from __future__ import annotations
+
+import json as json_format
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter, deque
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from tradingdata import _core
+from tradingdata.books.book import OrderBook
+from tradingdata.display.layout import Layout
+from tradingdata.display.plain_table import group
+from tradingdata.display.preview import (
+    KEY_COLUMNS,
+    field_text,
+    instrument_name,
+    printable,
+    tone_of,
+)
+from tradingdata.errors import TradingDataError
+
+from .errors import UsageError, for_a_terminal
+from .options import (
+    Chosen,
+    Connection,
+    Filter,
+    command,
+    option,
+    received,
+    retry_text,
+    switch,
+)
+from .output import TONE_STYLES, fitting_table, remark_notes, without_common_day
+from .rows import RowChoice, chosen_columns, parsed_time
+from .terminal import remark, screen, write_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from tradingdata.books.diff import OrderChange
+    from tradingdata.client.options import Retry
+    from tradingdata.table.rows import Order
+    from tradingdata.watch.updates import OrderUpdate
+
+_LONGEST = 30.0  # seconds that a command of an alert may take
+_MOST_FIELDS = 4
+_RECENT = 6  # changes below the live table
+_AROUND = 8  # its lines that are neither orders nor changes
+_CALL = re.compile(r"^[A-Z]+ /\S+: ")  # a watch makes one call only: no need to name it
+_FRESH = "bold"  # colours are left to the statuses
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertOptions:
+    """Selection of alerts."""
+
+    bell: Annotated[bool, switch("--bell", "Ring the terminal's bell on a change.")] = False
+    on_change: Annotated[
+        str | None,
+        option(
+            "Shell command to run on changes; gets them as JSON lines on its standard input.", "CMD"
+        ),
+    ] = None
+    on_error: Annotated[
+        str | None,
+        option("Shell command to run when polls begin to fail, or an error ends the watch.", "CMD"),
+    ] = None
+
+
+@command(
+    "watch",
+    """
+tradingdata watch
+tradingdata watch -i 2 --where symbol=INFY,TCS
+tradingdata watch --until 15:30 --json > changes.ndjson
+tradingdata watch -w status=Error --on-change ./alert.sh
+""",
+)
+def watch(
+    connection: Connection,
+    only: Filter,
+    alerts: AlertOptions,
+    columns: Chosen = None,
+    interval: Annotated[float, option("Time between polls.", "SECONDS", "--interval", "-i")] = 5.0,
+    until: Annotated[
+        str | None, option("End at a time, such as 15:30, on this computer's clock.", "TIME")
+    ] = None,
+    polls: Annotated[int | None, option("End after N polls.", "N", min=1)] = None,
+    json: Annotated[bool, switch("--json", "Write a JSON object for each change.")] = False,
+) -> None:
+    """Show orders as they change.
+
+    Shows a live table on a terminal, and prints a line for each change in a pipe. A failed poll
+    that may succeed later is reported, and the watch goes on; any other error ends it. With
+    --where, a change counts if the order matches before or after it.
+    """
+    wanted = RowChoice("Order", only)
+    names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]
+    if not 0 < interval < float("inf"):
+        raise UsageError("--interval is a number of seconds above 0")
+    end = _end(until)
+    console = None if json else screen()
+    alarm = Alerts(alerts, _ring_stderr if console is None else console.bell)
+    live = None if console is None else LiveTable(console, names, interval, wanted.rows_of)
+    on_retry = None if live is None else live.show_retry
+    with connection.client(on_retry=on_retry) as client:
+
+        def matches(order: Order) -> bool:
+            return len(wanted.rows_of(OrderBook([order]))) > 0
+
+        where = matches if wanted.conditions else None
+        updates = _each(islice(client.watch_orders(interval, where=where, until=end), polls))
+        try:
+            if live is None:
+                _write_lines(updates, wanted, alarm, json=json)
+            else:
+                with live:
+                    for update in updates:
+                        live.show(update, alarm.after(update))
+        except TradingDataError as error:
+            _remark_problem(alarm.failed(error, datetime.now(UTC)))
+            raise
+
+
+def _write_lines(
+    updates: Iterator[OrderUpdate], wanted: RowChoice, alarm: Alerts, *, json: bool
+) -> None:
+    first = True
+    for update in updates:
+        if first and update.missed is None:
+            remark_notes(wanted.rows_of(update.orders))
+            first = False
+        lines = (
+            list(change_objects(update.changes, update.at))
+            if json
+            else [f"{clock(update)}  {change_line(change)}" for change in update.changes]
+        )
+        if update.missed is not None:
+            missed = missed_object(update.missed, update.at) if json else ""
+            lines.append(missed or f"{clock(update)}  {missed_line(update.missed)}")
+        write_out("".join(line + "\n" for line in lines).encode())
+        _remark_problem(alarm.after(update))
+
+
+def _remark_problem(text: str) -> None:
+    if text:
+        remark(text, "red")
+
+
+def _each(updates: Iterator[OrderUpdate]) -> Iterator[OrderUpdate]:
+    """Yields the updates without issuing Python's warnings."""
+    while (update := received(lambda: next(updates, None))) is not None:
+        yield update
+
+
+def _end(text: str | None) -> datetime | None:
+    """Returns the time of --until on this computer's clock."""
+    if text is None:
+        return None
+    until: datetime | date | time = parsed_time("--until", text)
+    now = datetime.now().astimezone()
+    if isinstance(until, time):
+        until = datetime.combine(now.date(), until)
+    if not isinstance(until, datetime):
+        raise UsageError(f"--until takes a time such as 15:30, not {text!r}")
+    if until.astimezone() <= now:
+        raise UsageError(f"--until {text} has passed: it is {now:%H:%M:%S}")
+    return until
+
+
+class Alerts:
+    """Runs the selected alerts; the orders of the first response are not changes."""
+
+    def __init__(self, options: AlertOptions, ring: Callable[[], object]) -> None:
+        self._options = options
+        self._ring = ring
+        self._begun = False
+        self._failing = False
+
+    def after(self, update: OrderUpdate) -> str:
+        """Runs the alerts of an update; returns the problem with them, or empty text."""
+        if update.missed is not None:
+            began, self._failing = not self._failing, True
+            return self.failed(update.missed, update.at) if began else ""
+        self._failing = False
+        begun, self._begun = self._begun, True
+        if not (begun and update.changes):
+            return ""
+        if self._options.bell:
+            self._ring()
+        return _run(
+            "--on-change", self._options.on_change, change_objects(update.changes, update.at)
+        )
+
+    def failed(self, error: TradingDataError, at: datetime) -> str:
+        """Runs the command for an error; returns the problem with it, or empty text."""
+        return _run("--on-error", self._options.on_error, [missed_object(error, at)])
+
+
+def _ring_stderr() -> None:
+    """Rings the bell through standard error, for use if standard output is not a terminal."""
+    if sys.stderr.isatty():
+        print("\a", end="", file=sys.stderr, flush=True)
+
+
+def _run(option: str, command: str | None, lines: Iterable[str]) -> str:
+    """Runs a command of the user; returns the problem with it, or empty text.
+
+    Its output would disturb the table, so only the last line of a failing command is reported.
+    """
+    if command is None:
+        return ""
+    with tempfile.TemporaryFile() as output:
+        try:
+            code = subprocess.run(
+                command,
+                shell=True,  # a shell command that the user passed
+                input="".join(line + "\n" for line in lines).encode(),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=_LONGEST,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return f"{option}: stopped after {_LONGEST:g} s"
+        if code == 0:
+            return ""
+        output.seek(0)
+        said = output.read().decode(errors="replace").strip().splitlines()
+    return printable(": ".join([f"{option} failed with exit code {code}", *said[-1:]]))
+
+
+def clock(update: OrderUpdate) -> str:
+    """Returns the time of day of an update: in the zone of its rows, or on this machine's clock."""
+    book = update[0]
+    return f"{update.at.astimezone(None if book is None else book._rows.zone):%H:%M:%S}"
+
+
+def change_line(change: OrderChange, *, numbered: bool = True) -> str:
+    """Returns a line about a change: number, name and side of the order, old and new values."""
+    order = change.order
+    number = order.order_no if numbered else None
+    words = [f"{change.kind:<7}", number, instrument_name(order), order.txn_type]
+    line = "  ".join(printable(str(word)) for word in words if word)
+    if change.kind == "new":
+        terms = f"{_value(order, 'quantity')} at {_value(order, 'price').removeprefix('at ')}"
+        return f"{line}  {terms}, {_value(order, 'status')}"
+    key_columns = KEY_COLUMNS["Order"]
+    fields = sorted(change.fields, key=lambda name: name not in key_columns)
+    values = [
+        f"{name} {_value(change.previous, name)} -> {_value(order, name)}"
+        for name in fields[:_MOST_FIELDS]
+    ]
+    if len(change.fields) > _MOST_FIELDS:
+        values.append(f"+{len(change.fields) - _MOST_FIELDS} more")
+    return f"{line}  {', '.join(values)}".rstrip()
+
+
+def missed_line(error: TradingDataError) -> str:
+    """Returns a line about a failed poll."""
+    return f"missed   {printable(for_a_terminal(error))}"
+
+
+def change_objects(changes: Iterable[OrderChange], at: datetime) -> Iterator[str]:
+    """Yields a JSON object for each change, with time, kind, changed fields and the order."""
+    for change in changes:
+        facts: dict[str, Any] = {"at": at.isoformat(), "kind": change.kind}
+        facts["fields"] = list(change.fields)
+        facts["order"] = OrderBook([change.order]).to_dicts(extra=True, json=True)[0]
+        yield json_format.dumps(facts, ensure_ascii=False)
+
+
+def missed_object(error: TradingDataError, at: datetime) -> str:
+    """Returns a JSON object about a failed poll."""
+    facts = {"at": at.isoformat(), "kind": "missed", "error": type(error).__name__}
+    return json_format.dumps({**facts, "message": for_a_terminal(error)}, ensure_ascii=False)
+
+
+def _value(order: Any, name: str) -> str:
+    try:
+        value = order[name]
+    except KeyError:  # an unknown field that the earlier record lacks
+        value = None
+    if value is None:
+        return "none"
+    return field_text("Order", name, value) or "''"
+
+
+def _line(text: str, style: str) -> Text:
+    return Text(text, style=style, overflow="ellipsis", no_wrap=True)
+
+
+class LiveTable(Live):
+    """The screen of a watch.
+
+    Args:
+        console: The terminal.
+        names: The columns.
+        interval: Seconds between polls.
+        wanted: Returns the orders to show.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        names: Sequence[str],
+        interval: float,
+        wanted: Callable[[OrderBook], OrderBook],
+    ) -> None:
+        super().__init__(console=console, auto_refresh=False, vertical_overflow="crop")
+        self._names = names
+        self._interval = interval
+        self._wanted = wanted
+        self._recent: deque[Text] = deque(maxlen=_RECENT)
+        self._orders: OrderBook | None = None
+        self._fresh: Sequence[OrderChange] = ()
+        self._at = ""  # of the orders
+        self._failing_since = ""
+        self._misses = 0
+        self._status = Text()
+
+    def show(self, update: OrderUpdate, problem: str = "") -> None:
+        """Shows an update; ``problem`` is the failure of an alert."""
+        at = clock(update)
+        self._status = Text()
+        if update.missed is None:
+            # The first response's orders are all new.
+            self._fresh = () if self._orders is None else update.changes
+            self._orders = self._wanted(update.orders)
+            self._at = at
+            self._misses = 0
+            self._recent += [self._recent_line(at, change) for change in self._fresh]
+        else:
+            self._misses += 1
+            if self._misses == 1:
+                self._failing_since = at
+            why = _CALL.sub("", printable(for_a_terminal(update.missed)))
+            polls = "1 poll" if self._misses == 1 else f"{group(self._misses)} polls"
+            self._status = _line(f"{polls} failed since {self._failing_since}: {why}", "red")
+        if problem:
+            self._recent.append(_line(f"{at}  {problem}", "red"))
+        self._draw()
+
+    def show_retry(self, retry: Retry) -> None:
+        """Shows a failed attempt until the call ends, unless an outage is shown."""
+        if not self._misses:
+            self._status = _line(retry_text(retry), "yellow")
+            self._draw()
+
+    def _draw(self) -> None:
+        parts: list[object] = [self._title(), self._status]
+        if self._orders is not None and len(self._orders):
+            parts.append(self._table(self._orders))
+        elif self._orders is not None:
+            notes = [f"no order matches: {note}" for note in self._orders.notes]
+            parts += [Text(note, style="yellow") for note in notes]
+        if self._recent:
+            parts += [Text(""), *self._recent]
+        self.update(Group(*parts), refresh=True)  # type: ignore[arg-type]
+
+    def _recent_line(self, at: str, change: OrderChange) -> Text:
+        status = TONE_STYLES.get(tone_of(change.order.status), "")
+        line = f"{at}  {change_line(change, numbered=False)}"
+        return _line(line, "dim" if change.kind == "gone" else status)
+
+    def _title(self) -> Text:
+        title = Text(overflow="ellipsis", no_wrap=True)
+        title.append(self._at or "no response yet", style="bold")
+        if self._orders is not None:
+            states = Counter(order.status or "(none)" for order in self._orders).most_common(4)
+            title.append(f"  {group(len(self._orders))} orders", style="bold")
+            for at, (status, count) in enumerate(states):
+                title.append(", " if at else ": ")
+                text = f"{group(count)} {printable(status)}"
+                title.append(text, style=TONE_STYLES.get(tone_of(status), ""))
+        title.append(f"   every {self._interval:g} s, Ctrl-C ends", style="dim")
+        return title
+
+    def _table(self, orders: OrderBook) -> object:
+        changed = {change.order for change in self._fresh if change.kind != "gone"}
+        room = max(3, self.console.height - _AROUND - _RECENT)
+        top = orders.sort("last_updated_time", reverse=True)[:room]
+        shown = top._shown(self._names, ends=len(top))
+        without_common_day(top, shown)
+        styles = {row: _FRESH for row, order in enumerate(top) if order in changed}
+        table = fitting_table(Layout(shown, self.console.width), shown, styles)
+        if len(orders) > room:
+            table.add_row(Text(f"… {group(len(orders) - room)} more", style="dim"))
+        return table

@@ -1,0 +1,181 @@
+"""Exact lookup: picks the stock with a given symbol, code or ISIN from the hits of a search."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+
+from .._util.validate import words
+from ..books.book import StockList
+from ..errors import (
+    StockNotFoundError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..table.rows import Stock
+
+    Options = ParamSpec("Options")
+    Result = TypeVar("Result")
+
+    class _Readable(Protocol):
+        def all(self) -> StockList: ...
+
+    class _AsyncReadable(Protocol):
+        async def all(self) -> StockList: ...
+
+    from .._util.plans import Plan
+
+
+LONGEST_SHOWN = 60  # characters of a query or an identifier in a message
+MOST_PAGES = 20
+MOST_NAMES = 5
+MOST_COMPARED = 500  # rows, in the service's order, from which the nearest names are chosen
+ISIN = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]")
+
+# The fields that identify a stock, in order of precedence.
+KINDS = {"nsesymbol": "NSE symbol", "bsecode": "BSE code", "isin": "ISIN"}
+
+
+class StockLookup:
+    """Looks for the stock page by page, ignoring case and surrounding spaces."""
+
+    def __init__(self, identifier: str, account: str | None) -> None:
+        self.wanted = words("identifier", identifier).strip().upper()
+        self._account = account
+        self._pages: list[StockList] = []
+
+    def find(self, page: StockList) -> Stock | None:
+        """Returns the stock if it is on this page.
+
+        Raises StockNotFoundError if several companies match, and after the last page to read.
+        """
+        for field, kind in KINDS.items():
+            matches = [stock for stock in page if _plain(getattr(stock, field)) == self.wanted]
+            if len({_company(stock) for stock in matches}) > 1:
+                raise self._error(f"{len(matches)} stocks have the {kind} {self._shown()}", matches)
+            if matches:
+                return copy.copy(matches[0])  # a copy does not keep the page alive
+        self._pages.append(page)
+        if len(self._pages) == MOST_PAGES:
+            raise self.not_found(more=True)
+        return None
+
+    def not_found(self, *, more: bool = False) -> StockNotFoundError:
+        """Returns an error that names the most similar stocks."""
+        seen = sum(len(page) for page in self._pages)
+        subject = f"none of the first {seen:,} hits" if more else "no stock"
+        message = f"{subject} has the NSE symbol, BSE code or ISIN {self._shown()}"
+        if ISIN.fullmatch(self.wanted):
+            message += " (the service does not promise to find stocks by ISIN)"
+        return self._error(message, self._nearest())
+
+    def _error(self, message: str, stocks: Sequence[Stock]) -> StockNotFoundError:
+        names = [f"{stock.companyname or '?'} ({_label(stock)})" for stock in stocks[:MOST_NAMES]]
+        found = f"the search found: {', '.join(names)}" if names else "the search found nothing"
+        error = StockNotFoundError(f"{message}; {found}", account=self._account)
+        error.nearest = tuple(stock.companyname or "" for stock in stocks[:MOST_NAMES])
+        return error
+
+    def _nearest(self) -> list[Stock]:
+        from difflib import SequenceMatcher
+        from itertools import chain, islice
+
+        matcher = SequenceMatcher(b=self.wanted, autojunk=False)
+
+        def likeness(stock: Stock) -> float:
+            ratios = [0.0]
+            for value in (*(getattr(stock, field) for field in KINDS), stock.companyname):
+                matcher.set_seq1(_plain(value)[: 4 * LONGEST_SHOWN])
+                ratios.append(matcher.ratio())
+            return max(ratios)
+
+        candidates = islice(chain.from_iterable(self._pages), MOST_COMPARED)
+        return sorted(candidates, key=likeness, reverse=True)[:MOST_NAMES]
+
+    def _shown(self) -> str:
+        return cut(self.wanted)
+
+
+class StockLookups:
+    """The stocks of several identifiers, looked up one after the other, each once."""
+
+    def __init__(self, identifiers: Iterable[str]) -> None:
+        if not hasattr(identifiers, "__iter__"):
+            words("identifier", identifiers)  # raises
+        self._wanted = [words("identifier", one).strip().upper() for one in identifiers]
+        self._found: dict[str, Stock] = {}
+        self._errors: dict[str, StockNotFoundError] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        """Yields the identifiers to look up."""
+        return iter(dict.fromkeys(self._wanted))
+
+    def add(self, identifier: str, stock: Stock) -> None:
+        """Stores a stock that was found."""
+        self._found[identifier] = stock
+
+    def add_error(self, identifier: str, error: StockNotFoundError) -> None:
+        """Stores the reason why there is no stock."""
+        self._errors[identifier] = error
+
+    def result(self) -> StockList:
+        """Returns the stocks in the order of the identifiers.
+
+        Raises:
+            StockNotFoundError: Some identifiers have no stock; ``received`` holds the others.
+        """
+        found = StockList(self._found[one] for one in self._wanted if one in self._found)
+        if not self._errors:
+            return found
+        first, *others = self._errors.values()
+        message = str(first)
+        if others:
+            message = f"{len(self._errors)} of {len(list(self))} identifiers: " + "; ".join(
+                [str(error) for error in self._errors.values()][:MOST_NAMES]
+            )
+        error = StockNotFoundError(f"{message}; the others are in .received", account=first.account)
+        error.received = found
+        error.nearest = tuple(name for one in self._errors.values() for name in one.nearest)
+        raise error
+
+
+def lookup(
+    client: Any, identifier: str | Iterable[str], timeout: float | None
+) -> Plan[Stock | StockList]:
+    """The plan of ``stock``, for one identifier or several."""
+    if not isinstance(identifier, str):
+        lookups = StockLookups(identifier)
+        for one in lookups:
+            try:
+                lookups.add(one, (yield client.stock(one, timeout=timeout)))
+            except StockNotFoundError as error:
+                lookups.add_error(one, error)
+        return lookups.result()
+    lookup = StockLookup(identifier, client.account)
+    budget = client._budget(timeout)
+    found: Stock | None = yield client.search(lookup.wanted, prefetch=0)._find(lookup, budget)
+    if found is None:
+        raise lookup.not_found()
+    return found
+
+
+def cut(text: str) -> str:
+    """Returns the repr of a query or an identifier, shortened for a message."""
+    fits = len(text) <= LONGEST_SHOWN
+    return repr(text if fits else text[: LONGEST_SHOWN - 3] + "...")
+
+
+def _plain(value: str | None) -> str:
+    return value.strip().upper() if value else ""
+
+
+def _label(stock: Stock) -> str:
+    return stock.nsesymbol or stock.bsecode or stock.isin or f"co_code {stock.co_code}"
+
+
+def _company(stock: Stock) -> object:
+    """Returns a key that all rows of one company share."""
+    return stock if stock.co_code is None else stock.co_code

@@ -1,0 +1,234 @@
+"""The options of both clients: signature, documentation and validation; and the CA roots.
+
+An option is declared here and nowhere else in Python: in the signature, in ``Args`` and in
+``CHECKS``. Profiles and ``tradingdata profiles add`` accept every option that a file can hold.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from .. import _core
+from .._util import validate
+from .._util.platform import HAS_ROOT_STORE
+from .._util.shown import shown
+from .._util.validate import count, flag, hook, path, seconds, text, zone
+from ..errors import ConfigurationError
+from .tokens import Held, held, hide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import tzinfo
+
+
+# Paths of the distributions. The libcurl of a wheel may have been built with another default path.
+_SYSTEM_FILES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Alpine, Arch
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, RHEL
+    "/etc/ssl/ca-bundle.pem",  # openSUSE
+    "/etc/pki/tls/cacert.pem",  # OpenELEC
+    "/etc/ssl/cert.pem",  # macOS, BSD
+)
+_VARIABLES = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+
+
+def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> str:
+    """Returns the file of root certificates to trust: given, environment's, system's or certifi's.
+
+    Returns ``""`` if none is found, and on Windows if none is named: the system's store of roots or
+    libcurl's own default then applies. Raises ConfigurationError if the given file or the
+    environment's does not exist.
+    """
+    if ca_file is not None:
+        return _named(validate.path("ca_file", ca_file), "ca_file")
+    if trust_env:
+        for variable in _VARIABLES:
+            named = os.environ.get(variable)
+            if named:
+                return _named(named, variable)
+    if HAS_ROOT_STORE:  # it has the roots of the user's organisation, which certifi lacks
+        return ""
+    for system in _SYSTEM_FILES:
+        if os.path.isfile(system):
+            return system
+    try:
+        import certifi
+    except ImportError:
+        return ""
+    where: str = certifi.where()
+    return where
+
+
+def _named(path: str, source: str) -> str:
+    if not os.path.isfile(validate.text(source, path)):
+        problem = "is not a file" if os.path.exists(path) else "does not exist"
+        raise ConfigurationError(
+            f"the CA file {path} named by {source} {problem}: name the PEM file of the authorities "
+            "that you trust as `ca_file` or in SSL_CERT_FILE"
+        )
+    return path
+
+
+BASE_URL_VARIABLE = "TRADINGDATA_BASE_URL"
+_MOST_ATTEMPTS = 2**31 - 1
+
+Token = TypeVar("Token")
+"""The type of ``access_token``: text, or the kinds of function that the client can call."""
+
+
+def attempts(name: str, value: Any) -> int:
+    """Returns a number of requests that the core can count to."""
+    return min(count(name, value), _MOST_ATTEMPTS)
+
+
+def rate_limit(name: str, value: Any) -> _core.RateLimit:
+    """Returns a rate limit."""
+    if not isinstance(value, _core.RateLimit):
+        raise TypeError(f"{name} must be a tradingdata.RateLimit, not {shown(value)}")
+    return value
+
+
+CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "base_url": text,
+    "account": text,
+    "timeout": seconds,
+    "connect_timeout": seconds,
+    "attempts": attempts,
+    "rate_limit": rate_limit,
+    "proxy": text,
+    "trust_env": flag,
+    "ca_file": path,
+    "max_body": count,
+    "strict": flag,
+    "keep_personal_data": flag,
+    "on_retry": hook,
+    "tz": zone,
+}
+"""How each option but the token is validated. None is valid where it is the default."""
+
+IN_FILES = {name: check for name, check in CHECKS.items() if check not in (rate_limit, hook)}
+"""The options that a profile may have."""
+
+SECRET = ("access_token", "base_url", "proxy")
+"""The options that may hold a secret; both clients take their values wrapped by ``hide`` too."""
+
+
+class Retry(NamedTuple):
+    """A failed attempt and the wait before the next one, as passed to ``on_retry``.
+
+    Attributes:
+        call: Name of the client's method, such as ``"trade_book"`` or ``"search"``.
+        account: The client's label for the account, or ``None``.
+        attempt: Number of the attempt that failed, from 1.
+        reason: Text that describes the failure.
+        delay: Seconds until the next attempt.
+    """
+
+    call: str
+    account: str | None
+    attempt: int
+    reason: str
+    delay: float
+
+
+class ClientOptions(Generic[Token]):
+    """Validates the options of a client, then opens it."""
+
+    _open: Callable[..., None]
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        access_token: Token | None = None,
+        account: str | None = None,
+        timeout: float = 30,
+        connect_timeout: float = 5,
+        attempts: int = 4,
+        rate_limit: _core.RateLimit | None = None,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        ca_file: str | os.PathLike[str] | None = None,
+        max_body: int = 256 * 2**20,
+        strict: bool = False,
+        keep_personal_data: bool = False,
+        on_retry: Callable[[Retry], object] | None = None,
+        tz: str | tzinfo | None = None,
+    ) -> None:
+        """Creates a client; sends no request.
+
+        Args:
+            base_url: URL of the service, such as ``https://api.example.com``; defaults to the
+                environment variable ``TRADINGDATA_BASE_URL``. Plain http is accepted for loopback
+                only.
+            access_token: Bearer token, or a function that returns one and is called again when the
+                service refuses the current token (see ``token_file``); for ``AsyncClient`` it may
+                be an async function. Defaults to the environment variable
+                ``TRADINGDATA_ACCESS_TOKEN``. Without a token, ``search`` works and the books raise
+                ``ConfigurationError``.
+            account: Label of the account for your own use; never sent. Responses and errors carry
+                it.
+            timeout: Total seconds for a call, including all attempts and the waits between them.
+            connect_timeout: Seconds for one attempt to connect.
+            attempts: Maximum number of requests per call.
+            rate_limit: A ``RateLimit``; several clients may share one.
+            proxy: URL of an HTTP or SOCKS proxy, or ``""`` for none; ``None`` uses the
+                environment's proxy. Never used for loopback.
+            trust_env: Whether to use the environment's proxies and CA files.
+            ca_file: PEM file of trusted root certificates. Defaults to ``SSL_CERT_FILE``,
+                ``CURL_CA_BUNDLE``, ``REQUESTS_CA_BUNDLE``, the system's file or certifi's, in this
+                order.
+            max_body: Maximum size of a decompressed response body in bytes.
+            strict: Whether lost or missing values raise ``DecodeError`` instead of issuing a
+                warning.
+            keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
+            on_retry: Called with a ``Retry`` before each wait for another attempt.
+            tz: Time zone of the times in the books, such as ``"Asia/Kolkata"``; see
+                ``TradeBook.localize``. The service does not document one, so times are naive unless
+                given.
+
+        Raises:
+            ConfigurationError: An option is missing or has an unusable value.
+            TypeError: An option has the wrong type.
+        """
+        # Drop from this frame what may be secret before anything can raise: error reporters print
+        # the local variables of a traceback. They need the names, so none is deleted. A proxy's URL
+        # may have a password, and the base URL may be a token, passed by mistake.
+        token = held(access_token)
+        access_token = None
+        if base_url is None:
+            base_url = os.environ.get(BASE_URL_VARIABLE, "")
+        hidden = {"base_url": hide(base_url), "proxy": hide(proxy)}
+        base_url = proxy = None
+        given = {**locals(), **hidden}
+        options = {name: _checked(name, given[name]) for name in CHECKS}
+        if not options["base_url"].value:
+            raise ConfigurationError(
+                f"no base URL: pass it as the first argument or set {BASE_URL_VARIABLE}; "
+                "to try the package without an account, run `python -m tradingdata demo`"
+            )
+        self._open(token, **options)
+
+
+_DEFAULTS: dict[str, Any] = ClientOptions.__init__.__kwdefaults__ or {}
+
+
+def _checked(name: str, value: Any) -> Any:
+    if isinstance(value, Held):
+        return value if value.value is None else Held(CHECKS[name](name, value.value))
+    if value is None and _DEFAULTS.get(name, ...) is None:
+        return None
+    return CHECKS[name](name, value)
+
+
+def meaning_of(option: str) -> str:
+    """Returns the first sentence of an option's documentation, as plain text."""
+    import inspect
+    import re
+
+    doc = inspect.getdoc(ClientOptions.__init__) or ""
+    found = re.search(rf"^    {option}: ((?:.|\n     )*)", doc, re.MULTILINE)
+    assert found is not None, f"document {option} in the docstring of ClientOptions.__init__"
+    text = " ".join(found[1].replace("``", "").split())
+    return re.split(r"(?<=[.;]) ", text, maxsplit=1)[0].rstrip(".;") + "."

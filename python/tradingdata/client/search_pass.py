@@ -1,0 +1,297 @@
+"""One pass over the pages of a search: counts, warnings, context of errors, requests in flight.
+
+Also the exports of a search: the methods of ``StockList`` after reading all pages. Invalid
+arguments raise before the first request: an empty list is exported first, to no file.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+
+from .. import _core
+from .._util.atomic_file import target_of
+from ..books.book import StockList, concat
+from ..books.response import response_of
+from ..errors import (
+    DataWarning,
+    DeadlineError,
+    PaginationError,
+    TradingDataError,
+)
+from .base import log_end, log_retry
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Callable, Coroutine
+
+    from .. import _core
+    from .base import ClientBase
+
+    Options = ParamSpec("Options")
+    Result = TypeVar("Result")
+
+    class _Readable(Protocol):
+        def all(self) -> StockList: ...
+
+    class _AsyncReadable(Protocol):
+        async def all(self) -> StockList: ...
+
+    from ..errors import DataWarning
+
+
+_SMALLER = "read again with a smaller `page_size`"
+
+# Why a result may be incomplete, and what to do, by the core's name for the reason.
+DOUBTS = {
+    "repeated page": (
+        "the search ended with a page of rows that were all on earlier pages; the service may "
+        "limit how many rows can be reached",
+        "read again with `all(confirm=True)`, or narrow the query",
+    ),
+    "short page": (
+        "a page was shorter than requested although more rows followed",
+        _SMALLER,
+    ),
+    "refused size": (
+        "the service returned a shorter page than requested, then rejected that page size",
+        _SMALLER,
+    ),
+}
+
+
+class SearchStats(NamedTuple):
+    """Counts of the latest pass over a search.
+
+    Attributes:
+        pages: Pages yielded.
+        items: Stocks yielded.
+        duplicates: Rows dropped because an identical one was on an earlier page.
+        requests: Pages requested. A retried request counts once.
+        ended: Why it ended (``"empty page"``, ``"repeated page"``, ``"max_items"``, ``"error"``),
+            or ``None`` while there may be more. A 404 after the last page counts as an empty page.
+        doubtful: Whether the pages contradict each other, so that rows may be missing. A
+            ``DataWarning`` gives the reason.
+    """
+
+    pages: int
+    items: int
+    duplicates: int
+    requests: int
+    ended: str | None
+    doubtful: bool
+
+
+class SearchPass:
+    """The progress of one pass, and the conversion of its pages."""
+
+    def __init__(
+        self,
+        client: ClientBase[Any, Any],
+        run: _core.Search | _core.SearchRun,
+        until: float | None,
+    ) -> None:
+        self._client = client
+        self._run = run
+        self._until = until
+        self._state = run.state()
+        self._received: list[StockList] = []
+        self._warned = False
+        self.page: int = self._state["page"]  # the first that was not yielded completely
+        self.current = self.page
+        self.on_retry = log_retry("Stock", client.account, client._on_retry)
+
+    @property
+    def page_size(self) -> int:
+        """The page size in use (the wire's ``limit``)."""
+        size: int = self._state["page_size"]
+        return size
+
+    @property
+    def stats(self) -> SearchStats:
+        """The counts so far."""
+        return SearchStats(*(self._state[name] for name in SearchStats._fields))
+
+    @property
+    def doubt(self) -> DataWarning | None:
+        """Why rows may be missing, and what to do."""
+        found = DOUBTS.get(self._state["doubt"])
+        if found is None:
+            return None
+        return DataWarning(f"{found[0]}, so there may be more stocks: {found[1]}")
+
+    def bound_time(self) -> None:
+        """Limits the next page to the time left for all pages."""
+        if self._until is None:
+            return
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise DeadlineError(
+                "the deadline passed before the search ended: pass a longer `timeout`"
+            )
+        self._run.set_timeout(left)
+
+    def page_of(self, found: tuple[Any, ...]) -> StockList:
+        """Converts a page of the core, dropping the duplicates that the core found."""
+        self._update()
+        table, status, _, elapsed, _, number, rows, _ = found
+        self.page = self.current = number
+        account = self._client.account
+        log_end("Stock", account, elapsed, status=status)
+        response = response_of(found[:5], account)
+        page = StockList._received(table, response, stacklevel=_levels_of_ours())
+        if len(rows) != len(page):
+            page = page._part(table.take(rows))
+        return page
+
+    def yielded(self, page: StockList) -> None:
+        """Records that this page is about to be yielded."""
+        self._received.append(page)
+        self.page = self._state["page"]
+
+    def failed(self, error: TradingDataError) -> TradingDataError:
+        """Adds to an error the stocks received before it, and where to resume."""
+        self._state = self._run.state()
+        error.account = self._client.account
+        error.received = concat([StockList(), *self._received])
+        if error.page is None:
+            error.page = self.page
+        if self._received and not isinstance(error, PaginationError):
+            error.page_size = self.page_size
+            error.add_note(
+                f"the {len(error.received):,} stocks before it are in the error's .received; "
+                f"resume with start_page={error.page}, page_size={self.page_size}"
+            )
+        log_end("Stock", self._client.account, error.elapsed, error=error)
+        return error
+
+    def ended(self) -> None:
+        """Updates the counts at the end of the pass."""
+        self._update()
+
+    def _update(self) -> None:
+        self._state = self._run.state()
+        doubt = self.doubt
+        if doubt is not None and not self._warned:
+            self._warned = True
+            warnings.warn(doubt, stacklevel=_levels_of_ours())
+
+
+def _levels_of_ours() -> int:
+    """Returns the ``stacklevel`` that makes a warning point to the user's line."""
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name != package and not name.startswith(f"{package}."):
+            break
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+class PagesInFlight:
+    """The requests of one pass, on its event loop; to be closed when the pass ends."""
+
+    def __init__(
+        self,
+        port: Any,
+        run: _core.SearchRun,
+        on_retry: Callable[[int, str, float], None],
+        prefetches: bool,
+    ) -> None:
+        self._port = port
+        self._run = run
+        self._on_retry = on_retry
+        self._prefetches = prefetches
+        self._flights: dict[int, Future[_core.Outcome]] = {}
+
+    async def next(self) -> tuple[Any, ...] | None:
+        """Returns the next page, or None at the end."""
+        from asyncio import FIRST_COMPLETED, wait
+
+        while True:
+            found: tuple[Any, ...] | None = self._run.take()
+            if found is None and self._run.done:
+                return None
+            if found is None or self._prefetches:
+                self._send()
+            for call in self._run.surplus():
+                self._cancel(self._flights.pop(call))
+            if found is not None:
+                return found
+            arrived, _ = await wait(self._flights.values(), return_when=FIRST_COMPLETED)
+            for call in [call for call, flight in self._flights.items() if flight in arrived]:
+                self._run.deliver(self._flights.pop(call).result())
+
+    def _send(self) -> None:
+        for call in self._run.submit(self._port.worker):
+            self._flights[call] = self._port.watch(call, self._on_retry)
+
+    def close(self) -> None:
+        """Cancels all requests in flight."""
+        for flight in self._flights.values():
+            self._cancel(flight)
+        self._flights.clear()
+
+    @staticmethod
+    def _cancel(flight: Future[_core.Outcome]) -> None:
+        # Retrieve the exception: asyncio would log that it was never retrieved.
+        if not flight.cancel() and not flight.cancelled():
+            flight.exception()
+
+
+EXPORTS = (
+    "to_pandas", "to_polars", "to_arrow", "to_dicts", "to_dict", "to_json", "to_csv", "to_parquet",
+    "to_excel",
+)  # fmt: skip
+
+
+def of_all(
+    export: Callable[Concatenate[StockList, Options], Result],
+) -> Callable[Concatenate[_Readable, Options], Result]:
+    """Returns the method of a pager that exports all stocks of its search."""
+
+    @wraps(export)
+    def run(pager: _Readable, /, *args: Options.args, **kwargs: Options.kwargs) -> Result:
+        _check_arguments(export, args, kwargs)
+        return export(pager.all(), *args, **kwargs)
+
+    return run
+
+
+def of_all_async(
+    export: Callable[Concatenate[StockList, Options], Result],
+) -> Callable[Concatenate[_AsyncReadable, Options], Coroutine[Any, Any, Result]]:
+    """Returns the method of an async pager that exports all stocks of its search."""
+
+    @wraps(export)
+    async def run(
+        pager: _AsyncReadable, /, *args: Options.args, **kwargs: Options.kwargs
+    ) -> Result:
+        _check_arguments(export, args, kwargs)
+        return export(await pager.all(), *args, **kwargs)
+
+    run.__doc__ = (
+        f"Reads all pages of the search and exports them; see ``StockList.{export.__name__}``.\n\n"
+        "Invalid arguments raise before the first request."
+    )
+    return run
+
+
+def _check_arguments(export: Callable[..., object], args: Any, kwargs: Any) -> None:
+    from inspect import signature
+
+    given = signature(export).bind(StockList(), *args, **kwargs).arguments
+    stocks = given.pop("self")
+    path = given.pop("path", None)
+    if path is None:
+        export(stocks, **given)
+        return
+    target_of(path, overwrite=given.pop("overwrite", False))
+    if export.__name__ in ("to_csv", "to_json"):
+        export(stocks, **given)
+    else:
+        stocks._selection(given.get("columns"), extra=given.get("extra", False))

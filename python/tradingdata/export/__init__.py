@@ -1,1 +1,0 @@
-"""Books as data frames, Arrow tables and files."""

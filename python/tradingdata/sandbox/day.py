@@ -1,0 +1,581 @@
+"""One account's trading day: its orders, how they trade, and both books at any time."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property, lru_cache
+from random import Random
+from string import ascii_uppercase as _LETTERS
+from typing import Any, NamedTuple, TypeVar
+
+from .._core import names_of
+from .._util.declarations import BOOK_CALLS, CALLS, RECORDS
+from .companies import encode
+from .market import CLOSE, OPEN, Instrument, Market, derivatives, on_tick, shares
+
+T = TypeVar("T")
+
+ZERO_DATE = "0001-01-01"
+"""The expiry date of instruments that do not expire."""
+
+_BEFORE_ANY = -(24 * 3600)
+_LAST_ENTRY = CLOSE - 20
+_REFUSED, _CANCELLED = 0.05, 0.3  # shares of the orders, and of those that are left open
+_REFUSALS = (
+    ("EX117", "Order would trade with another order of the same client"),
+    ("EX131", "Margin of the clearing member is used up"),
+)
+_OUTSIDE_BAND = ("EX104", "Order price is outside the day's price band")
+_PRODUCTS = {"C": "CNC", "I": "INTRADAY", "M": "MARGIN", "B": "BRACKET", "V": "COVER"}
+_SOURCES = {"W": "WEB", "M": "MOBILE", "A": "API"}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A fictional client of the sandbox. The label is local and never on the wire."""
+
+    number: int
+    label: str
+    client_id: str
+    pan: str
+
+
+def make_accounts(accounts: int | Sequence[str], seed: int) -> tuple[Account, ...]:
+    """Returns accounts by number ("desk1", "desk2", ...) or by label.
+
+    Raises ValueError if there are none, and for an empty or repeated label.
+    """
+    if isinstance(accounts, str):
+        raise TypeError(f"accounts must be a number or a list of labels: use [{accounts!r}]")
+    if isinstance(accounts, int):
+        accounts = [f"desk{number}" for number in range(1, accounts + 1)]
+    if not accounts or not all(accounts) or len(set(accounts)) < len(accounts):
+        raise ValueError("accounts must be one or more distinct, non-empty labels")
+    return tuple(
+        Account(number, label, str(1_100_420_000 + 17 * number), _pan(seed, number))
+        for number, label in enumerate(accounts, start=1)
+    )
+
+
+def _pan(seed: int, number: int) -> str:
+    """Returns three letters, P for a person, the initial, four digits and a letter."""
+    random = Random(f"{seed}/pan/{number}")
+    letters = [_pick(random, _LETTERS) for _ in range(5)]
+    digits = int(random.random() * 9999) + 1
+    return f"{''.join(letters[:3])}P{letters[3]}{digits:04d}{letters[4]}"
+
+
+class Fill(NamedTuple):
+    """A trade that fills a part of an order; money is in paise."""
+
+    second: int
+    quantity: int
+    price: int
+
+
+class End(NamedTuple):
+    """The rejection or cancellation of an order."""
+
+    second: int
+    status: str
+    code: str
+    reason: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Order:
+    """An order, or a leg of one. Times are seconds after the opening bell, money is in paise.
+
+    An order entered before the opening bell is an after-market order, which reaches the exchange
+    when that opens. The later legs of a bracket or cover order are entered when the first is
+    filled.
+    """
+
+    instrument: Instrument
+    side: str
+    product: str
+    quantity: int
+    entered: int
+    order_type: str = "MKT"
+    price: int = 0
+    trigger: int = 0
+    source: str = "A"
+    number: int = 0
+    leg: int = 1
+    received: int = 0
+    fills: list[Fill] = field(default_factory=list)
+    end: End | None = None
+
+    @property
+    def towards(self) -> int:
+        """1 for a purchase and -1 for a sale."""
+        return 1 if self.side == "B" else -1
+
+    @property
+    def filled(self) -> int:
+        """The quantity of all fills."""
+        return sum(fill.quantity for fill in self.fills)
+
+    def trades_at(self, price: int) -> bool:
+        """Returns whether its limit, if any, allows the price."""
+        return not self.price or self.towards * (self.price - price) >= 0
+
+    def cancel(self, second: int) -> None:
+        """Cancels what is left of it."""
+        self.fills = [fill for fill in self.fills if fill.second < second]
+        self.end = End(second, "Cancelled", "0", "ORDER CANCELLED")
+
+    def state(self, second: int) -> State:
+        """Returns the state at this second."""
+        fills = self.fills[: bisect_right(self.fills, second, key=lambda fill: fill.second)]
+        filled = sum(fill.quantity for fill in fills)
+        value = sum(fill.quantity * fill.price for fill in fills)
+        last = fills[-1] if fills else Fill(self.received, 0, 0)
+        if self.end is not None and self.end.second <= second:
+            at, status, code, reason = self.end
+            return State(status, at, filled, value, last.price, code, reason)
+        done = filled == self.quantity
+        reason = "TRADE CONFIRMED" if done else "PARTLY TRADED" if filled else "CONFIRMED"
+        status = "Success" if done else "Pending"
+        return State(status, last.second, filled, value, last.price, "0", reason)
+
+
+class State(NamedTuple):
+    """The values of an order in the order book at one time."""
+
+    status: str
+    updated: int
+    filled: int
+    value: int
+    last_price: int
+    code: str
+    reason: str
+
+
+def simulate(account: Account, market: Market, day: date, orders: int, seed: int) -> list[Order]:
+    """Returns a day of `orders` rows of the order book, in the order of their arrival."""
+    return _Desk(Random(f"{seed}/{day}/account/{account.number}"), market, day).orders(orders)
+
+
+class _Desk:
+    """One account's trading decisions during the day, and what the exchange makes of them."""
+
+    def __init__(self, random: Random, market: Market, day: date) -> None:
+        self._random = random
+        self._market = market
+        self._day = day
+        # More often a large company, and more often on NSE.
+        of = {name: [each for each in shares() if each.exchange == name] for name in ("NSE", "BSE")}
+        places = ("NSE", "NSE", "NSE", "NSE", "BSE")
+        self._shares = [
+            of[place][int(random.random() ** 2 * len(of[place]))] for place in places * 5
+        ]
+        futures = [each for each in derivatives(day) if not each.strike]
+        options = [each for each in derivatives(day) if each.strike]
+        self._contracts = [_pick(random, futures if n < 3 else options) for n in range(14)]
+        self._open: list[Order] = []
+
+    def orders(self, count: int) -> list[Order]:
+        scripted = list(self._script()) if count >= 40 else []
+        seconds = [self._entry_second() for _ in range(count - len(scripted))]
+        entries: list[tuple[int, Order | None]] = [(second, None) for second in seconds]
+        entries += [(order.entered, order) for order in scripted if order.leg == 1]
+        entries.sort(key=lambda entry: entry[0])
+        legs = [order for order in scripted if order.leg > 1]
+        found = []
+        for number, (second, given) in enumerate(entries, start=1):
+            order = self._decide(second) if given is None else given
+            order.number = number
+            # Two of three within the second, one of a hundred after ten seconds.
+            order.received = max(order.entered, 1) + self._delay(0.35, 12)
+            self._execute(order, sure=given is not None)
+            found.append(order)
+            if order.product in "BV":
+                found += self._protect(order, legs)
+        return sorted(found, key=lambda order: (order.received, order.number, order.leg))
+
+    def _script(self) -> Iterator[Order]:
+        """Yields what every day has at least once, in addition to chance."""
+        by_name = {(each.exchange, each.symbol): each for each in shares()}
+        reliance, infosys = by_name["NSE", "RELIANCE"], by_name["NSE", "INFY"]
+        bank, steel = by_name["NSE", "SBIN"], by_name["NSE", "TATASTEEL"]
+
+        def order(
+            instrument: Instrument, side: str, product: str, *rest: Any, **more: Any
+        ) -> Order:
+            quantity, second = rest
+            entered = second * 60 - OPEN
+            return Order(
+                instrument=instrument,
+                side=side,
+                product=product,
+                quantity=quantity,
+                entered=entered,
+                **more,
+            )
+
+        # Entered before the market opens.
+        yield order(steel, "B", "C", 100, 8 * 60)
+        limit = on_tick(self._market.path(infosys)[0] * 0.97, infosys.tick)
+        yield order(infosys, "B", "C", 25, 8 * 60 + 30, order_type="LMT", price=limit)
+        # Bought for the day, converted to delivery, and sold as such.
+        yield order(bank, "B", "I", 40, 9 * 60 + 50)
+        yield order(bank, "S", "C", 40, 14 * 60 + 30)
+        # Bought on one exchange and sold on the other.
+        yield order(reliance, "B", "I", 30, 10 * 60 + 30)
+        yield order(by_name["BSE", "RELIANCE"], "S", "I", 30, 10 * 60 + 41)
+        # A put of the week that is still open in the evening.
+        puts = [each for each in derivatives(self._day) if each.option == "PE"]
+        nearest = min(puts, key=lambda each: (each.expiry, abs(each.strike - each.reference)))
+        yield order(nearest, "B", "M", 2 * nearest.lot, 11 * 60)
+        # A bracket order has a target and a stop, a cover order a stop only.
+        for instrument, product, minute, count in (
+            (infosys, "B", 11 * 60 + 20, 2),
+            (bank, "V", 13 * 60 + 5, 1),
+        ):
+            yield order(instrument, "B", product, 50, minute)
+            for leg in range(count):
+                yield order(instrument, "S", product, 50, minute, leg=2 + leg)
+
+    def _protect(self, first: Order, legs: list[Order]) -> Iterator[Order]:
+        """Yields the later legs of an order, of which one trades and cancels the other."""
+        market = self._market.path(first.instrument)
+        entry, since = first.fills[-1].price, first.fills[-1].second
+        away = (max(market) - min(market)) * 0.2
+        own = [leg for leg in legs if leg.product == first.product]
+        for leg in own:
+            leg.number, leg.entered, leg.received = first.number, since, since
+            tick = leg.instrument.tick
+            if leg.leg == 2 and len(own) == 2:
+                leg.order_type, leg.price = "LMT", on_tick(entry + away, tick)
+            else:
+                leg.order_type, leg.trigger = "SLM", on_tick(entry - away, tick)
+            self._execute(leg, sure=True)
+        if len(own) == 2:
+            one, other = sorted(own, key=lambda leg: leg.fills[0].second if leg.fills else CLOSE)
+            other.cancel(one.fills[-1].second if one.fills else CLOSE)
+        yield from own
+
+    def _decide(self, entered: int) -> Order:
+        """Returns an order by chance; about half close an earlier position."""
+        random = self._random
+        closing = self._to_close(entered) if random.random() < 0.5 else None
+        if closing is not None:
+            order = replace(
+                closing,
+                side="S" if closing.side == "B" else "B",
+                quantity=closing.filled,
+                entered=entered,
+                fills=[],
+                end=None,
+            )
+        else:
+            derivative = random.random() < 0.35
+            instrument = _pick(random, self._contracts if derivative else self._shares)
+            product = _pick(random, "MMI" if derivative else "CCCCIIIIM")
+            side = "B" if product == "C" or random.random() < 0.7 else "S"
+            quantity = self._quantity(instrument, entered)
+            order = Order(
+                instrument=instrument,
+                side=side,
+                product=product,
+                quantity=quantity,
+                entered=entered,
+            )
+        order.source = _pick(random, "WMA")
+        self._price(order, stop=0.42 if closing is not None else 0.28)
+        return order
+
+    def _to_close(self, entered: int) -> Order | None:
+        """Returns one of the oldest orders whose position is open."""
+        for place, order in enumerate(self._open[:8]):
+            if order.fills[-1].second <= entered:
+                return self._open.pop(place)
+        return None
+
+    def _quantity(self, instrument: Instrument, second: int) -> int:
+        chance = self._random.random()
+        if instrument.expiry is not None:
+            return instrument.lot * (1 + int(chance**2 * 9))
+        quantity = max(1, int(500_000 * 100**chance / self._market.price(instrument, second)))
+        return quantity - quantity % 10 if quantity > 50 else quantity
+
+    def _price(self, order: Order, *, stop: float) -> None:
+        """Sets type, limit and trigger; limits are within reach of the day's range."""
+        kind, where = self._random.random(), self._random.random()
+        path, tick = self._market.path(order.instrument), order.instrument.tick
+        now, span, towards = path[max(order.entered, 0) // 60], max(path) - min(path), order.towards
+        order.order_type, order.price, order.trigger = "MKT", 0, 0
+        if kind < 0.22:
+            return
+        if kind < stop:
+            order.order_type = "SLM" if kind < 0.25 else "SL"
+            order.trigger = on_tick(now + towards * span * (0.05 + 0.3 * where), tick)
+            if order.order_type == "SL":
+                order.price = on_tick(order.trigger + towards * (2 * tick + span * 0.1), tick)
+            return
+        order.order_type = "LMT"
+        order.price = on_tick(now - towards * span * (0.2 * where - 0.1), tick)
+        if kind > 0.985 and order.instrument.expiry is None:  # beyond the price band
+            order.price = on_tick(now * (1 - 0.25 * towards), tick)
+
+    def _execute(self, order: Order, *, sure: bool) -> None:
+        """Rejects an order, or fills it as the market reaches its price."""
+        random, path = self._random, self._market.path(order.instrument)
+        refusal = None
+        if order.order_type == "LMT" and order.instrument.expiry is None:
+            refusal = None if 0.8 < order.price / path[0] < 1.2 else _OUTSIDE_BAND
+        if refusal is None and not sure and random.random() < _REFUSED:
+            refusal = _pick(random, _REFUSALS)
+        if refusal is not None:
+            order.end = End(min(order.received + self._delay(2, 60), CLOSE), "Error", *refusal)
+            return
+        order.fills = list(self._fills(order, path))
+        if not sure:
+            last = order.fills[-1].second if order.fills else order.received
+            if order.filled < order.quantity and order.price and random.random() < _CANCELLED:
+                order.cancel(last + 1 + int(random.random() * (CLOSE - last)))
+            if order.fills and order.product != "C":
+                self._open.append(order)
+
+    def _fills(self, order: Order, path: Sequence[int]) -> Iterator[Fill]:
+        random, tick, lot = self._random, order.instrument.tick, order.instrument.lot
+        second = order.received
+        if order.trigger:
+            reached = (
+                at * 60
+                for at in range(second // 60, len(path))
+                if order.towards * (path[at] - order.trigger) >= 0
+            )
+            second = max(second, next(reached, CLOSE + 1))
+        second += self._delay(0.6, 16)
+        left = order.quantity // lot
+        parts = 1 + int(random.random() ** 3 * min(left, 5))
+        for part in range(parts, 0, -1):
+            minute = second // 60
+            while minute < len(path) and not order.trades_at(path[minute]):
+                minute += 1
+            second = max(second, minute * 60 + (int(random.random() * 60) if minute else 0))
+            if minute >= len(path) or second > CLOSE:
+                return
+            price = max(tick, path[minute] + tick * (int(random.random() * 3) - 1))
+            if not order.trades_at(price):
+                price = order.price
+            quantity = left if part == 1 else max(1, left // part)
+            left -= quantity
+            yield Fill(second, quantity * lot, price)
+            second += int((900 if order.price else 3) * random.random() * random.random())
+
+    def _entry_second(self) -> int:
+        """Returns when an order is entered: most often in the first hour, then in the last."""
+        when, at = self._random.random(), self._random.random()
+        if when < 0.35:
+            return 2 + int(3600 * at * at)
+        return _LAST_ENTRY - int(3600 * at) if when > 0.8 else 2 + int((_LAST_ENTRY - 2) * at)
+
+    def _delay(self, typical: float, longest: int) -> int:
+        """Returns seconds with a long tail: mostly around ``typical``, rarely near ``longest``.
+
+        A division rather than a logarithm, because every machine rounds it alike.
+        """
+        return int(typical / (1 - (1 - typical / longest) * self._random.random()))
+
+
+def _pick(random: Random, found: Sequence[T]) -> T:
+    return found[int(random.random() * len(found))]
+
+
+class Books:
+    """Both books of an account at the time of the clock.
+
+    The day is generated on the first request. A record is encoded again only if it has changed: by
+    an event, or each minute by the market price of a pending order.
+    """
+
+    def __init__(self, account: Account, market: Market, day: date, orders: int, seed: int) -> None:
+        self._account, self._market, self._day = account, market, day
+        self._order_count, self._seed = orders, seed
+        self._lock = threading.Lock()
+        self._second = _BEFORE_ANY
+        self._books = dict.fromkeys(BOOK_CALLS, _envelope([]))
+        self._orders: dict[int, tuple[State, int, bytes]] = {}
+        self._trades: list[bytes] = []
+
+    @cached_property
+    def _day_of_orders(self) -> tuple[list[Order], list[tuple[Order, Fill]]]:
+        orders = simulate(self._account, self._market, self._day, self._order_count, self._seed)
+        fills = [(order, fill) for order in orders for fill in order.fills]
+        return orders, sorted(fills, key=lambda pair: pair[1].second)
+
+    def at(self, second: int) -> dict[str, bytes]:
+        """Returns the book of each call, `second` seconds after the opening bell."""
+        with self._lock:
+            if second != self._second:
+                orders, fills = self._day_of_orders
+                count = bisect_right(orders, second, key=lambda order: order.received)
+                known = [
+                    self._order(row, order, second) for row, order in enumerate(orders[:count])
+                ]
+                count = bisect_right(fills, second, key=lambda pair: pair[1].second)
+                for number in range(len(self._trades), count):
+                    self._trades.append(self._trade(number + 1, *fills[number]))
+                rows = {"order_book": known, "trade_book": self._trades[:count]}
+                self._books = {
+                    call: _envelope(rows[call] if call in rows else [_plain_record(call)])
+                    for call in BOOK_CALLS
+                }
+                self._second = second
+            return self._books
+
+    def _order(self, row: int, order: Order, second: int) -> bytes:
+        state = order.state(second)
+        priced = second if state.status == "Pending" else state.updated
+        price = self._market.price(order.instrument, priced)
+        known = self._orders.get(row)
+        if known is None or known[:2] != (state, price):
+            record = _encode_order(order, state, row + 1, price, self._account, self._day)
+            known = self._orders[row] = (state, price, record)
+        return known[2]
+
+    def _trade(self, number: int, order: Order, fill: Fill) -> bytes:
+        traded = timestamp(self._day, fill.second)
+        return _in_order(
+            "Trade",
+            _shared_fields(order, self._account, self._day)
+            | {
+                "exch_trade_time": traded,
+                "last_updated_time": traded,
+                "trade_no": f"{self._account.number}{number:07d}",
+                "quantity": fill.quantity,
+                "traded_price": fill.price / 100,
+                "trade_value": fill.quantity * fill.price / 100,
+                "row_no": number,
+            },
+        )
+
+
+def _envelope(records: list[bytes]) -> bytes:
+    data = b"[" + b",".join(records) + b"]" if records else b"null"
+    return b'{"data":' + data + b',"message":"Success","status":"success"}'
+
+
+@lru_cache(maxsize=1 << 15)
+def timestamp(day: date, second: int) -> str:
+    """Returns the time `second` seconds after the opening bell, in the service's format."""
+    minutes, seconds = divmod(OPEN + second, 60)
+    return f"{day} {minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}"
+
+
+# Values that the service document leaves open are invented: codes as in its examples, "0" for no
+# error, the trading day for the validity of a day order, empty text for everything else.
+def _encode_order(
+    order: Order, state: State, row: int, price: int, account: Account, day: date
+) -> bytes:
+    left = order.quantity - state.filled
+    instrument = order.instrument
+    return _in_order(
+        "Order",
+        _shared_fields(order, account, day)
+        | {
+            "last_updated_time": timestamp(day, state.updated),
+            "status": state.status,
+            "quantity": order.quantity,
+            "remaining_quantity": left,
+            "rem_qty_tot_qty": f"{left}/{order.quantity}",
+            "price": order.price / 100,
+            "trigger_price": order.trigger / 100,
+            "disc_quantity": 0,
+            "dq_qty_rem": 0,
+            "serial_no": order.number,
+            "validity": "DAY",
+            "traded_qty": state.filled,
+            "traded_price": state.last_price / 100,
+            "avg_traded_price": round(state.value / (state.filled * 100), 4)
+            if state.filled
+            else 0.0,
+            "reason_description": state.reason,
+            "leg_no": order.leg,
+            "row_no": row,
+            "algo_ord_no": "",
+            "trailing_sl_value": 0.0,
+            "sl_abstick_value": 0.0,
+            "pr_abstick_value": 0.0,
+            "off_mkt_flag": "1" if order.entered < 0 else "0",
+            "child_leg_unq_id": 10 * order.number + order.leg if order.product in "BV" else 0,
+            "good_till_days_date": str(day),
+            "group_id": 0,
+            "error_code": state.code,
+            "expiry_flag": "" if not instrument.expiry else "M" if instrument.monthly else "W",
+            "identifier": "",
+            "ref_ltp": price / 100,
+            "remarks": "",
+            "remarks1": "",
+            "remarks2": "",
+            "source": order.source,
+            "source_name": _SOURCES[order.source],
+            "strategy_id": "",
+        },
+    )
+
+
+def _shared_fields(order: Order, account: Account, day: date) -> dict[str, object]:
+    """Returns the fields that an order and its trades have in common."""
+    instrument = order.instrument
+    protected = order.order_type in ("MKT", "SLM")
+    on_nse = instrument.exchange == "NSE"  # sixteen digits there, nineteen on BSE
+    prefix = f"11{day:%j}" if on_nse else f"{day:%y%j}{OPEN + order.received:05d}"
+    width = 7 if on_nse else 5
+    return {
+        "client_id": account.client_id,
+        "order_date_time": timestamp(day, order.entered),
+        "exch_order_time": timestamp(day, order.received),
+        "order_no": f"{day:%y%m%d}{account.number:03d}{order.number:06d}",
+        "exch_order_no": f"{prefix}{account.number:04d}{order.number:0{width}d}",
+        "exchange": instrument.exchange,
+        "txn_type": order.side,
+        "segment": instrument.segment,
+        "instrument": instrument.kind,
+        "symbol": instrument.symbol,
+        "product": order.product,
+        "product_name": _PRODUCTS[order.product],
+        "order_type": order.order_type,
+        "security_id": instrument.security_id,
+        "lot_size": instrument.lot,
+        "pan_no": account.pan,
+        "participant_type": "B",
+        "mkt_pro_flag": "Y" if protected else "N",
+        "mkt_pro_value": 3.0 if protected else 0.0,
+        "settlor": "",
+        "encash_flag": "N",
+        "mkt_type": "NL",
+        "algo_id": "",
+        "strike_price": instrument.strike / 100,
+        "expiry_date": str(instrument.expiry) if instrument.expiry else ZERO_DATE,
+        "opt_type": instrument.option,
+        "series": instrument.series,
+        "isin": instrument.isin,
+        "display_name": instrument.display_name,
+        "exchange_inst_name": instrument.exchange_name,
+        "placed_by": account.client_id,
+        "placed_by_entity_id": account.client_id,
+        "tick_size": instrument.tick / 100,
+    }
+
+
+def _in_order(record: str, values: dict[str, object]) -> bytes:
+    """Encodes the fields of a record in the service's order."""
+    return encode({name: values[name] for name in _names(record)})
+
+
+_names = lru_cache(maxsize=2)(names_of)
+_PLAIN = {"integer": 1, "number": 1.0, "timestamp": "2026-01-05 09:15:00", "date": "2026-01-05"}
+
+
+def _plain_record(call: str) -> bytes:
+    """Returns an element of a book that the sandbox does not simulate: text is the field's name."""
+    fields = RECORDS[CALLS[call]["record"]]["fields"]
+    return encode({each["name"]: _PLAIN.get(each["kind"], each["name"]) for each in fields})

@@ -1,0 +1,242 @@
+"""HTTP/1.1 on loopback: a thread for each keep-alive connection, which also simulates faults.
+
+The standard library parses the requests; undocumented ones are refused by `service`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import socketserver
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from email.message import Message
+from functools import lru_cache, partial
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import parse_qs
+
+from .._util.platform import end_connection, own_port, reset_on_close
+from .faults import ENDPOINTS, Fault, Reply, error
+
+_JOIN_SECONDS = 2.0
+_LONGEST_STOP = 0.02  # seconds that the end of the accepting thread may take
+_LARGEST_BODY = 1 << 20
+_WORTH_PACKING = 1024
+_BY_PATH = {path: name for name, (_, path) in ENDPOINTS.items()}
+
+# Equal bodies give equal bytes. Cached, because a poll mostly repeats the response before it.
+_packed = lru_cache(maxsize=16)(partial(gzip.compress, compresslevel=1, mtime=0))
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request as received."""
+
+    method: str
+    target: str
+    headers: Message
+    body: bytes
+
+    @property
+    def path(self) -> str:
+        """The target without its query."""
+        return _split(self.target)[0]
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The query parameters; the last value of a repeated one."""
+        return _split(self.target)[1]
+
+    @property
+    def endpoint(self) -> str | None:
+        """The name of the endpoint at this path, or None."""
+        return _BY_PATH.get(self.path)
+
+    @property
+    def token(self) -> str | None:
+        """The bearer token, if one was sent."""
+        scheme, _, token = self.headers.get("Authorization", "").partition(" ")
+        return token if scheme == "Bearer" else None
+
+
+@lru_cache(maxsize=1024)
+def _split(target: str) -> tuple[str, Mapping[str, str]]:
+    path, _, query = target.partition("?")
+    pairs = parse_qs(query, keep_blank_values=True)
+    return path, MappingProxyType({name: values[-1] for name, values in pairs.items()})
+
+
+Handle = Callable[[HttpRequest], tuple[Reply, Fault | None]]
+"""Returns the response to a request, and the fault to apply to it."""
+
+
+class Connection(BaseHTTPRequestHandler):
+    """A connection, served by its own thread."""
+
+    protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.1"  # else a malformed request gets a response without headers
+    disable_nagle_algorithm = True
+    server: Server
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("do_"):  # any method, since it is the routes that refuse the wrong ones
+            return self._respond
+        raise AttributeError(name)
+
+    def send(self, data: bytes) -> None:
+        """Sends bytes unchanged."""
+        self.request.sendall(data)
+
+    def wait(self, seconds: float) -> bool:
+        """Waits; returns whether the service is stopping."""
+        return self.server.stopping.wait(seconds)
+
+    def reset(self) -> None:
+        """Closes the connection at once with a TCP reset."""
+        reset_on_close(self.request)
+        self.request.close()
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuses a malformed request in the form of the service; the connection then closes."""
+        self.close_connection = True
+        reply = error(code, message or HTTPStatus(code).phrase)
+        self.send(self._head(reply, len(reply.body)) + reply.body)
+
+    def log_message(self, *_: object) -> None:
+        """Does nothing: `Service.requests` is the log."""
+
+    def _respond(self) -> None:
+        refusal = _refusal(self.headers)
+        if refusal:
+            return self.send_error(*refusal)
+        content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        request = HttpRequest(self.command, self.path, self.headers, content)
+        reply, fault = self.server.outcome(request)
+        body = reply.body
+        packed = len(body) > _WORTH_PACKING and "gzip" in _codings(self.headers)
+        if packed:
+            body = _packed(body)
+        head = self._head(reply, len(body), *(["Content-Encoding: gzip"] if packed else []))
+        if fault and fault.kind.act:
+            fault.kind.act(self, head, body, fault.details)
+            self.close_connection |= fault.kind.closes
+        else:
+            self.send(head + (b"" if self.command == "HEAD" else body))
+
+    def _head(self, reply: Reply, length: int, *more: str) -> bytes:
+        """Returns the status line and the headers of a response."""
+        phrase = self.responses.get(reply.status, ("Status",))[0]
+        lines = [
+            f"HTTP/1.1 {reply.status} {phrase}",
+            f"Date: {self.date_time_string()}",
+            f"Content-Type: {reply.content_type}",
+            f"Content-Length: {length}",
+            *(f"{name}: {value}" for name, value in reply.headers),
+            *more,
+            *(["Connection: close"] if self.close_connection else []),
+        ]
+        return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+
+
+def _refusal(headers: Message) -> tuple[int, str] | None:
+    """Returns the status and the message for headers that cannot be served."""
+    length = headers.get("Content-Length", "0")
+    if headers.defects:
+        return 400, "A header line is malformed"
+    if "Transfer-Encoding" in headers:
+        return 411, "The body must come with a Content-Length"
+    if not (length.isascii() and length.isdigit()):
+        return 400, "Content-Length is not a number"
+    if len(length) > 9 or int(length) > _LARGEST_BODY:
+        return 413, "The body is too large"
+    return None
+
+
+def _codings(headers: Message) -> set[str]:
+    """Returns the content codings that the Accept-Encoding header allows."""
+    parts = (part.partition(";") for part in headers.get("Accept-Encoding", "").lower().split(","))
+    return {
+        coding.strip()
+        for coding, _, weight in parts
+        if weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    }
+
+
+class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """A server on 127.0.0.1 with a daemon thread for each connection.
+
+    `outcome` returns the response to a request; it is called on the connection's thread.
+    """
+
+    request_queue_size = 128
+
+    def __init__(self, port: int, outcome: Handle) -> None:
+        self.outcome = outcome
+        self.stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._answering: set[threading.Thread] = set()
+        super().__init__(("127.0.0.1", port), Connection)
+        self._thread = threading.Thread(
+            target=self.serve_forever,
+            args=(_LONGEST_STOP,),
+            name="tradingdata-sandbox",
+            daemon=True,
+        )
+        self._thread.start()
+
+    def server_bind(self) -> None:
+        """Binds the port so that no other program can listen on it too."""
+        own_port(self.socket)
+        super().server_bind()
+
+    @property
+    def port(self) -> int:
+        """The port on which the server listens."""
+        return int(self.socket.getsockname()[1])
+
+    def stop(self) -> None:
+        """Closes the port and every connection, and waits for their threads."""
+        self.stopping.set()
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
+        with self._lock:
+            still_open, threads = list(self._open), list(self._answering)
+        for connection in still_open:
+            end_connection(connection)
+        until = time.monotonic() + _JOIN_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Starts the connection's thread, and remembers the connection until it ends."""
+        thread = threading.Thread(
+            target=self.process_request_thread,
+            args=(request, client_address),
+            name="tradingdata-sandbox-connection",
+            daemon=True,
+        )
+        with self._lock:
+            # A thread briefly outlives its connection, so it is dropped only once it has ended.
+            self._answering = {known for known in self._answering if known.is_alive()}
+            self._open.add(request)
+            thread.start()
+            self._answering.add(thread)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Closes a connection and stops tracking it."""
+        with self._lock:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Reports errors on stderr, except that clients may disconnect at any time."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)

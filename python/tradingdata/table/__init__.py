@@ -1,0 +1,1 @@
+"""Tables: rows in columns, which filter, sort, export and display; everything is one."""

@@ -1,0 +1,153 @@
+"""Conditions of ``filter``: parsed and validated here, evaluated by the core.
+
+A condition is a keyword, ``field=value`` or ``field__comparison=value``, rather than an expression
+object: one notation serves equality, sets and comparisons, needs no further public name, and
+translates directly to ``--where`` of the command line. A function of the row expresses everything
+else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import _core
+from .._util.shown import shown
+from .._util.suggestions import closest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from datetime import tzinfo
+    from typing import Any
+
+    from .._core import Slice
+
+    CoreCondition = tuple[str, str, str, bool, list[Any]]
+
+COMPARISONS = ("ne", "lt", "le", "gt", "ge", "between")
+
+# What other libraries call a comparison; None is equality, which has no ending.
+_ALIASES: dict[str, str | None] = {
+    "exact": None, "in": None, "isin": None, "is_in": None,
+    "gte": "ge", "lte": "le", "neq": "ne", "not": "ne", "range": "between",
+}  # fmt: skip
+
+
+class Condition(NamedTuple):
+    """A condition on one field; ``comparison`` is ``"eq"`` or one of COMPARISONS."""
+
+    field: str
+    comparison: str
+    value: Any
+
+    @property
+    def keyword(self) -> str:
+        """The equivalent keyword of ``filter``."""
+        return self.field if self.comparison == "eq" else f"{self.field}__{self.comparison}"
+
+
+def parse_conditions(
+    known: Collection[str], unknown: Callable[[str], str], keywords: Mapping[str, Any]
+) -> list[Condition]:
+    """Returns the conditions that the keywords of ``filter`` express.
+
+    Args:
+        known: The names of the columns.
+        unknown: Returns the message for a name that is none of them.
+        keywords: The keywords.
+
+    Raises:
+        TypeError: A field or a comparison does not exist.
+    """
+    conditions = []
+    for keyword, value in keywords.items():
+        name, _, comparison = keyword.rpartition("__")
+        if keyword in known or not name:
+            name, comparison = keyword, "eq"
+        if name not in known:
+            raise TypeError(unknown(name))
+        if comparison != "eq" and comparison not in COMPARISONS:
+            raise TypeError(_no_comparison(name, comparison))
+        conditions.append(Condition(name, comparison, value))
+    return conditions
+
+
+def _no_comparison(name: str, comparison: str) -> str:
+    """Returns the message for an unknown comparison, with the one that was probably meant."""
+    endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
+    message = f"{name}__{comparison}= is not a comparison: {name} takes {endings}"
+    meant = _ALIASES.get(comparison, closest(comparison, COMPARISONS))
+    if comparison in _ALIASES and meant is None:
+        return f"{message}; for equality write {name}=value, for any of several {name}={{...}}"
+    return message if meant is None else f"{message}; did you mean {name}__{meant}=?"
+
+
+def core_conditions(rows: Slice, conditions: Iterable[Condition]) -> list[CoreCondition]:
+    """Returns the conditions in the core's form.
+
+    Raises:
+        TypeError: A value is of a type that the field never has.
+    """
+    kinds = {name: kind for name, kind, _, _ in _core.fields_of(rows.row_type)}
+    return [made for one in conditions for made in _in_core(one, kinds[one.field], rows.zone)]
+
+
+def matching(rows: Slice, conditions: Iterable[Condition]) -> Slice:
+    """Returns the rows that meet all conditions."""
+    return rows.where(core_conditions(rows, conditions))
+
+
+def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreCondition]:
+    field, comparison, value = condition
+    if comparison == "between":
+        if not isinstance(value, (tuple, list)) or len(value) != 2:
+            raise TypeError(f"{condition.keyword}= takes (lowest, highest), not {shown(value)}")
+        ends = zip(("ge", "le"), value, strict=True)
+        return [made for end in ends for made in _in_core(Condition(field, *end), kind, zone)]
+    several = isinstance(value, (set, frozenset))
+    if several and comparison not in ("eq", "ne"):
+        raise TypeError(f"{condition.keyword}= takes one value, not a set")
+    if isinstance(value, (list, tuple, dict, range)):
+        raise TypeError(
+            f"{condition.keyword}= takes a value or a set of values, not {shown(value)}"
+        )
+    wanted = [one for one in (value if several else [value]) if one is not None]
+    if not wanted and comparison not in ("eq", "ne"):
+        raise TypeError(f"{condition.keyword}= takes a value to compare with, not None")
+    null = len(wanted) < (len(value) if several else 1)
+    if kind == "timestamp":
+        part, wanted = _moments(condition, wanted, zone)
+        return [(field, comparison, part, null, wanted)]
+    if kind == "integer":  # 1e5 is how people write 100,000
+        wanted = [int(x) if isinstance(x, float) and x.is_integer() else x for x in wanted]
+    return [(field, comparison, "all", null, wanted)]
+
+
+def _moments(condition: Condition, wanted: list[Any], zone: tzinfo | None) -> tuple[str, list[Any]]:
+    """Returns which part of a timestamp is compared, and with what."""
+    from datetime import date, datetime, time
+
+    kinds = {type(value) for value in wanted}
+    if all(isinstance(value, datetime) for value in wanted):
+        return "all", [_wall_clock(condition, value, zone) for value in wanted]
+    if all(isinstance(value, date) and not isinstance(value, datetime) for value in wanted):
+        return "day", wanted
+    if all(isinstance(value, time) and value.tzinfo is None for value in wanted):
+        return "clock", [
+            ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+            for value in wanted
+        ]
+    odd = condition.value if len(kinds) > 1 else wanted[0]
+    raise TypeError(
+        f"{condition.keyword}= takes a datetime, a date (that day) or a naive time (of any day), "
+        f"or a set of one of these, not {shown(odd)}"
+    )
+
+
+def _wall_clock(condition: Condition, value: Any, zone: tzinfo | None) -> Any:
+    """Returns the datetime on the clock of the book's zone."""
+    if (value.tzinfo is None) != (zone is None):
+        hint = "is naive" if zone is None else f"is in {zone}"
+        raise TypeError(
+            f"{condition.field} {hint}, so it cannot be compared with {value!r}: see localize()"
+        )
+    return value if zone is None else value.astimezone(zone)

@@ -1,0 +1,367 @@
+"""The export methods of every table: plain Python, data frames, Arrow and files.
+
+The classes behind `_selection` do the work; this module documents the methods and imports lazily.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
+from .._util.validate import flag
+from .selection import checked_names
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection, Sequence
+    from datetime import tzinfo
+    from typing import Any
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from .selection import Selection
+
+    Path = str | os.PathLike[str]
+
+
+class TableExport:
+    """Exports of a table with named, typed columns; subclasses select the columns.
+
+    Every method takes ``columns``, the names of the columns in the desired order, and ``extra``,
+    whether to include fields that the service does not document (only books have them).
+    """
+
+    __slots__ = ()
+
+    def _selection(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> Selection:
+        """Returns the chosen columns. Raises KeyError for a column that the table does not have."""
+        raise NotImplementedError
+
+    # -- plain Python --
+
+    def to_dicts(
+        self, columns: Sequence[str] | None = None, *, extra: bool = False, json: bool = False
+    ) -> list[dict[str, Any]]:
+        """Returns a dict for each row.
+
+        Args:
+            columns: The columns, in this order; all if None.
+            extra: Whether to add the unknown fields that a row has.
+            json: Whether times and dates are text, as in ``to_json``, so that ``json.dumps``
+                accepts the result.
+
+        Raises:
+            KeyError: The table has no such column.
+        """
+        selection = self._selection(columns, extra=extra)
+        rows = selection.dicts()
+        if json:
+            kinds = selection.kinds.items()
+            times = [name for name, kind in kinds if kind in ("timestamp", "date")]
+            for row in rows:
+                for name in times:
+                    if row[name] is not None:
+                        row[name] = str(row[name])
+        return rows
+
+    def to_dict(
+        self, columns: Sequence[str] | None = None, *, extra: bool = False
+    ) -> dict[str, list[Any]]:
+        """Returns a list for each column.
+
+        Args:
+            columns: The columns, in this order; all if None.
+            extra: Whether to add the unknown fields; a row without one has ``None``.
+
+        Raises:
+            KeyError: The table has no such column.
+        """
+        return self._selection(columns, extra=extra).lists()
+
+    # -- data frames --
+
+    def to_pandas(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+        tz: str | tzinfo | None = None,
+        index: str | None = None,
+    ) -> pd.DataFrame:
+        """Returns a pandas DataFrame with a row for each row of the table.
+
+        The dtypes never depend on the data: text is ``str`` (``string`` in pandas 2.2),
+        integers ``Int64``, numbers ``float64``, times ``datetime64[us]`` (with the zone of a
+        localized book or ``tz``), dates ``datetime64[us]`` at midnight.
+
+        Args:
+            columns: The columns, in this order; all if None.
+            extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
+                object, which ``from_arrow`` reads back.
+            categories: Text columns that become ``category``, with sorted categories.
+            tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
+                times in another zone are converted.
+            index: The column that becomes the index, whether or not it is among ``columns``; a
+                time gives a ``DatetimeIndex``. Rows are numbered unless given.
+
+        Raises:
+            KeyError: The table has no such column.
+            ImportError: pandas is not installed or older than 2.2.
+        """
+        if index is not None and columns is not None:
+            columns = list(dict.fromkeys([index, *checked_names("columns", columns)]))
+        selection = self._selection(columns, extra=extra, categories=categories)
+        selection, other = selection.in_zone(tz)
+        frame = selection.pandas(other)
+        if index is None:
+            return frame
+        if index not in frame:
+            raise KeyError(selection.unknown(index))
+        return frame.set_index(index)
+
+    def to_polars(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+        tz: str | tzinfo | None = None,
+    ) -> pl.DataFrame:
+        """Returns a polars DataFrame; large books share their memory with it.
+
+        Args:
+            columns: The columns, in this order; all if None.
+            extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
+                object, which ``from_arrow`` reads back.
+            categories: Text columns that become ``Categorical``.
+            tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
+                times in another zone are converted.
+
+        Raises:
+            KeyError: The table has no such column.
+            ImportError: polars is not installed or older than 1.3.
+        """
+        selection = self._selection(columns, extra=extra, categories=categories)
+        selection, other = selection.in_zone(tz)
+        return selection.polars(other)
+
+    def to_arrow(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+        tz: str | tzinfo | None = None,
+    ) -> pa.Table:
+        """Returns a pyarrow Table: text as ``string``, times ``timestamp[us]``, dates ``date32``.
+
+        Args:
+            columns: The columns, in this order; all if None.
+            extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
+                object, which ``from_arrow`` reads back.
+            categories: Text columns that become dictionaries.
+            tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
+                times in another zone are converted.
+
+        Raises:
+            KeyError: The table has no such column.
+            ImportError: pyarrow is not installed or older than 16.
+        """
+        selection = self._selection(columns, extra=extra, categories=categories)
+        selection, other = selection.in_zone(tz)
+        return selection.arrow(other)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Exports to a library that reads Arrow streams, as in ``pl.DataFrame(book)``.
+
+        The text is string views, which share the table's memory. pyarrow computes little on
+        these: ``to_arrow()`` has plain strings.
+        """
+        return self._selection().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """Exports the schema of ``__arrow_c_stream__``."""
+        return self._selection().__arrow_c_schema__()
+
+    # -- files --
+
+    @overload
+    def to_csv(
+        self,
+        path: None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        spreadsheet: bool = False,
+    ) -> str: ...
+    @overload
+    def to_csv(
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        spreadsheet: bool = False,
+        overwrite: bool = False,
+    ) -> None: ...
+    def to_csv(
+        self,
+        path: Path | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        spreadsheet: bool = False,
+        overwrite: bool = False,
+    ) -> str | None:
+        """Writes comma-separated values in UTF-8, or returns the text if there is no path.
+
+        The first line has the names. A missing value is an empty cell, empty text is ``""``,
+        numbers read back to the same value, and times are written as the service writes them, with
+        an offset in a localized book.
+
+        Args:
+            path: The file; None returns the text.
+            columns: The columns, in this order; all if None.
+            extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
+                object, which ``from_arrow`` reads back.
+            spreadsheet: Whether the file is for Excel or another spreadsheet, which evaluates text
+                and converts it. An apostrophe, which Excel displays, is then put before text that
+                it would evaluate (``=``, ``+``, ``-``, ``@``, ``#``) or read as another value:
+                numbers of 15 and more digits or with leading zeros, ``1E5``, dates such as ``5/10``
+                and ``MAR1``, ``TRUE``. The file begins with a byte order mark, and its lines end in
+                CR LF.
+            overwrite: Whether to replace an existing file.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
+            KeyError: The table has no such column.
+        """
+        content = self._selection(columns, extra=extra).csv(
+            spreadsheet=flag("spreadsheet", spreadsheet)
+        )
+        return _written(content, path, overwrite=overwrite)
+
+    @overload
+    def to_json(
+        self,
+        path: None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        lines: bool = False,
+    ) -> str: ...
+    @overload
+    def to_json(
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        lines: bool = False,
+        overwrite: bool = False,
+    ) -> None: ...
+    def to_json(
+        self,
+        path: Path | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        lines: bool = False,
+        overwrite: bool = False,
+    ) -> str | None:
+        """Writes the rows as JSON in UTF-8, or returns the text if there is no path.
+
+        The document is an array with one object per row. Missing values are ``null``, numbers read
+        back to the same value, times are written as the service writes them, with an offset in a
+        localized book. To keep a response itself, use ``save``.
+
+        Args:
+            path: The file; None returns the text.
+            columns: The columns, in this order; all if None.
+            extra: Whether to add the unknown fields that a row has, as sent.
+            lines: Whether to write newline-delimited JSON: one object per line, without an array.
+            overwrite: Whether to replace an existing file.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
+            KeyError: The table has no such column.
+        """
+        content = self._selection(columns, extra=extra).json(lines=flag("lines", lines))
+        return _written(content, path, overwrite=overwrite)
+
+    def to_parquet(
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+        overwrite: bool = False,
+    ) -> None:
+        """Writes a Parquet file (zstd), through pyarrow or, if that is missing, polars.
+
+        Args:
+            path: The file.
+            columns: The columns, in this order; all if None.
+            extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
+                object, which ``from_arrow`` reads back.
+            categories: Text columns that become dictionaries.
+            overwrite: Whether to replace an existing file.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
+            KeyError: The table has no such column.
+            ImportError: Neither library is installed.
+        """
+        selection = self._selection(columns, extra=extra, categories=categories)
+        selection.write_parquet(path, overwrite=overwrite)
+
+    def to_excel(
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        overwrite: bool = False,
+    ) -> None:
+        """Writes an Excel workbook (.xlsx) with one sheet, through XlsxWriter.
+
+        Text remains text, so order numbers keep all their digits and nothing is evaluated as a
+        formula. Integers of 16 and more digits become text for the same reason. Times show the
+        clock time of the table, because a workbook has no time zones.
+
+        Args:
+            path: The file, whose name ends in .xlsx.
+            columns: The columns, in this order; all if None.
+            extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
+                object, which ``from_arrow`` reads back.
+            overwrite: Whether to replace an existing file.
+
+        Raises:
+            FileExistsError: The file exists and ``overwrite`` is false.
+            KeyError: The table has no such column.
+            ValueError: The name does not end in .xlsx, or a sheet cannot hold the table (more than
+                1,048,575 rows, text of more than 32,767 characters).
+            ImportError: XlsxWriter is not installed.
+        """
+        from .excel import write_excel
+
+        write_excel(self._selection(columns, extra=extra), path, overwrite=overwrite)
+
+
+def _written(content: bytes, path: Path | None, *, overwrite: bool) -> str | None:
+    if path is None:
+        return content.decode()
+    from .._util.atomic_file import whole_file
+
+    with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
+        file.write(content)
+    return None

@@ -1,0 +1,243 @@
+"""The Python part of the types of rows: declaring, copying, pickling, dataclass protocol.
+
+The core makes each type, its fields, slots and ``repr``, from a schema: ``Trade``, ``Order`` and
+``Stock`` from its table of fields, others from a declaration in Python.
+
+Two records are equal if all their values are, including unknown fields as they were sent, and if
+their times have the same zone: the same instant in two zones gives two different records. Like
+numbers and text, records do not support weak references.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+
+from .. import _core
+from .._core import Order as Order
+from .._core import Stock as Stock
+from .._core import Trade as Trade
+from .._util.declarations import RECORDS
+from .._util.suggestions import no_field
+from .._util.time_zones import zone_of_record
+from .._util.validate import flag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import tzinfo
+
+    Record = Any
+    Field = tuple[str, str, str]  # name, kind and meaning
+
+Declared = TypeVar("Declared")
+
+RECORD_TYPES: tuple[type[Any], ...] = tuple(getattr(_core, name) for name in RECORDS)
+
+_ANNOTATIONS = {
+    "text": "str | None",
+    "integer": "int | None",
+    "number": "float | None",
+    "timestamp": "datetime.datetime | None",
+    "date": "datetime.date | None",
+}
+
+
+_KINDS = {text.removeprefix("datetime.").split()[0]: kind for kind, text in _ANNOTATIONS.items()}
+
+
+def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
+    """Returns the type of the rows of a table with these columns; equal content, one type."""
+    made: Any = _core.row_type(name, [(*field, False, False) for field in fields])
+    if "_schema" not in vars(made):
+        made._schema = (name, tuple(fields))
+        made.__iter__ = lambda row: iter(_asdict(row).values())
+        _extend(made)
+    return made  # type: ignore[no-any-return]
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def declared(kind: type[Declared]) -> type[Declared]:
+    """Makes a type of rows of a class that declares its columns as a dataclass does.
+
+    The core keeps their values, so a class has no attributes of its own: ``__slots__`` is empty.
+    The meaning of a column is what the docstring says under "Attributes".
+    """
+    kinds: dict[str, str] = {}
+    meanings: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        kinds |= {
+            name: _KINDS[str(type_).partition(" |")[0]]
+            for name, type_ in vars(base).get("__annotations__", {}).items()
+        }
+        meanings |= dict(_MEANING.findall(base.__doc__ or ""))
+    kind.__doc__ = kind.__doc__ or ""  # python -OO removes docstrings
+    fields = [(name, each, meanings.get(name, ""), False, False) for name, each in kinds.items()]
+    made: Any = _core.row_type(kind.__name__, fields, kind)
+    made._schema = made
+    _extend(made)
+    return made  # type: ignore[no-any-return]
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def leading(kind: type[Declared]) -> type[Declared]:
+    """Declares the first columns of several types of rows, which inherit them."""
+    return kind
+
+
+_MEANING = re.compile(r"^        (\w+): (.*?)\.?$", re.MULTILINE)
+
+
+class _DataclassFields:
+    """``__dataclass_fields__``, created on first access because importing dataclasses is slow.
+
+    ``dataclasses.replace`` constructs a record from its fields, which would lose unknown fields. A
+    record with unknown fields therefore has one additional init-only field, which passes the record
+    itself to the constructor.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[type, dict[str, Any]] = {}
+
+    def __get__(self, record: Record | None, owner: type) -> dict[str, Any]:
+        if owner not in self._made:
+            self._made[owner] = self._make(owner)
+        fields = self._made[owner]
+        if record is not None and _core.row_extras(record):
+            return {**fields, "_source": self._init_only()}
+        return fields
+
+    @staticmethod
+    def _init_only() -> Any:
+        import dataclasses
+
+        carrier = [("_source", dataclasses.InitVar[object], dataclasses.field(default=None))]
+        model: Any = dataclasses.make_dataclass("Carrier", carrier)
+        return model.__dataclass_fields__["_source"]
+
+    @staticmethod
+    def _make(owner: type) -> dict[str, Any]:
+        import dataclasses
+
+        fields = [
+            (
+                name,
+                _ANNOTATIONS[kind],
+                dataclasses.field(default=None, kw_only=True, metadata={"kind": kind, "doc": doc}),
+            )
+            for name, kind, doc, _ in _core.fields_of(owner)
+        ]
+        model: Any = dataclasses.make_dataclass(owner.__name__, fields, frozen=True)
+        return dict(model.__dataclass_fields__)
+
+
+def no_attribute(row: Record, name: str) -> AttributeError:
+    """Returns the error for an unknown attribute; the core raises it."""
+    record = type(row).__name__
+    if name in _core.row_extras(row):
+        message = f"{record} has no attribute {name!r}, but an unknown field: read [{name!r}]"
+    else:
+        message = no_field(record, _core.names_of(type(row)), name)
+    return AttributeError(message, name=name, obj=row)
+
+
+def frozen(row: Record, name: str) -> AttributeError:
+    """Returns the error for an attempt to change an attribute; the core raises it."""
+    from dataclasses import FrozenInstanceError
+
+    return FrozenInstanceError(
+        f"a {type(row).__name__} cannot be changed ({name!r}); dataclasses.replace() makes a"
+        " changed copy"
+    )
+
+
+def read_extra(text: str) -> Any:
+    """Returns the value of an unknown field, or its JSON text if Python cannot parse it.
+
+    Python refuses integers of more than 4,300 digits and nesting beyond the recursion limit.
+    """
+    from json import loads
+
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _reduce(self: Record) -> tuple[Callable[..., Record], tuple[Any, ...]]:
+    rows, kind = _core.slice_of(self), type(self)
+    if kind in RECORD_TYPES:
+        return restore, (kind.__name__, rows.to_json(), rows.zone, rows.masked)
+    columns = list(rows.to_dict(_core.names_of(kind)).values())
+    return restore_row, (kind._schema, columns, rows.zone)
+
+
+def restore(record: str, data: bytes, zone: tzinfo | None, masked: bool) -> Record:
+    """Restores a record from its pickle."""
+    rows = _core.decode_list(record, data, keep_personal_data=not masked)
+    made: Record = rows.with_zone(zone)[0]
+    return made
+
+
+def restore_row(schema: Any, columns: list[list[Any]], zone: tzinfo | None) -> Record:
+    """Restores a row of another type from its pickle."""
+    kind = schema if isinstance(schema, type) else row_type(*schema)
+    made: Record = _core.table_of(kind, columns, zone)[0]
+    return made
+
+
+def _copy(self: Record) -> Record:
+    copied: Record = _core.slice_of(self).take([0])[0]
+    return copied
+
+
+def _deepcopy(self: Record, memo: dict[int, Any]) -> Record:
+    copied = memo[id(self)] = _copy(self)
+    return copied
+
+
+def _asdict(self: Record, *, extra: bool = False) -> dict[str, Any]:
+    """Returns the record as a dict by wire name; ``extra=True`` adds the unknown fields."""
+    names = _core.names_of(type(self))
+    return _core.slice_of(self).to_dicts(names, flag("extra", extra))[0]
+
+
+def _replace(self: Record, **changes: Any) -> Record:
+    """Returns a copy with some fields replaced; unknown fields are kept."""
+    made: Record = _core.changed(self, changes)
+    return made
+
+
+def _html(self: Record) -> str:
+    from ..display.html import record_html
+
+    return record_html(self)
+
+
+_fields = _DataclassFields()
+
+
+def _extend(made: Any) -> None:
+    """Adds the methods of a row, which start with an underscore: a field may have any name."""
+    made.__reduce__ = _reduce
+    made.__copy__ = _copy
+    made.__deepcopy__ = _deepcopy
+    made.__replace__ = _replace
+    made.__dataclass_fields__ = _fields
+    setattr(made, "__match_args__", ())  # noqa: B010  # which type checkers take for a name of theirs
+    made._asdict = _asdict
+    made._replace = _replace
+    made._repr_html_ = _html
+    made._source = property(lambda record: record)
+    made._extra = property(_core.row_extras, doc="The unknown fields: a new dict by wire name.")
+
+
+for _type in RECORD_TYPES:
+    _extend(_type)
+
+_core.hand_over(
+    frozen=frozen,
+    no_attribute=no_attribute,
+    no_field=no_field,
+    read_extra=read_extra,
+    zone_of_record=zone_of_record,
+)

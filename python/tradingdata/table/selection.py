@@ -1,0 +1,269 @@
+"""The forms of a table's chosen columns: plain values, data frames, Arrow and text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _core
+from .._util.atomic_file import whole_file
+from .._util.optional_imports import require
+from .._util.time_zones import zone_from
+from .._util.validate import flag
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Collection, Sequence
+    from datetime import tzinfo
+    from typing import Any, Literal, Self
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    Text = Literal["view", "small", "large"]
+
+
+def checked_names(argument: str, names: Collection[str]) -> list[str]:
+    """Returns the names as a list.
+
+    Raises:
+        TypeError: The argument is text rather than a list of names.
+        ValueError: A name appears twice.
+    """
+    if isinstance(names, str):
+        raise TypeError(f"{argument}= takes a list of names, not the text {names!r}")
+    chosen = list(names)
+    for name in chosen:
+        if chosen.count(name) > 1:
+            raise ValueError(f"{argument}= names {name!r} twice")
+    return chosen
+
+
+class Selection:
+    """A slice of a core table, restricted to the selected columns.
+
+    Attributes:
+        rows: The slice.
+        kinds: The kind of each selected column, in order: text, integer, number, timestamp or date.
+        categories: Text columns that become categories in frames.
+        title: What the table is called in workbooks.
+        unknown: Returns the message for a column that the table does not have.
+        extra: ``["extra"]`` if that column follows the others: the unknown fields of a row as a
+            JSON object. Plain Python and JSON have them one by one instead.
+        text: The Arrow type of text: string views share memory, but few libraries compute on them.
+    """
+
+    __slots__ = ("_with_extra", "categories", "extra", "kinds", "rows", "text", "title", "unknown")
+
+    def __init__(
+        self,
+        rows: _core.Slice,
+        columns: Sequence[str] | None = None,
+        *,
+        title: str,
+        unknown: Callable[[str], str],
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> None:
+        known = {name: kind for name, kind, _, _ in _core.fields_of(rows.row_type)}
+        names = list(known) if columns is None else checked_names("columns", columns)
+        self.categories = checked_names("categories", categories)
+        for name in (*names, *self.categories):
+            if name not in known:
+                raise KeyError(unknown(name))
+        for name in self.categories:
+            if known[name] != "text":
+                raise TypeError(f"{name} is not a text column, so it cannot have categories")
+        self.kinds = {name: known[name] for name in names}
+        self.rows, self.title, self.unknown = rows, title, unknown
+        self.extra = ["extra"] if flag("extra", extra) else []
+        self.text: Text = "view"
+        self._with_extra: _core.Slice | None = None
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """Time zone of the timestamps; ``None`` if they are naive."""
+        return self.rows.zone
+
+    @property
+    def _exported(self) -> _core.Slice:
+        """The rows, with the column ``extra`` if it was asked for."""
+        if not self.extra:
+            return self.rows
+        if self._with_extra is None:
+            self._with_extra = self.rows.with_extra_column()
+        return self._with_extra
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _only(self, columns: Collection[str], text: Text) -> Self:
+        """Returns some of the columns, unknown fields included, with another type of text."""
+        part = object.__new__(type(self))
+        part.title, part.unknown, part.categories = self.title, self.unknown, self.categories
+        part.rows, part._with_extra = self.rows, self._with_extra
+        part.kinds = {name: kind for name, kind in self.kinds.items() if name in columns}
+        part.extra = [name for name in self.extra if name in columns]
+        part.text = text
+        return part
+
+    def in_zone(self, tz: str | tzinfo | None) -> tuple[Self, tzinfo | None]:
+        """Returns the columns for ``tz=`` of ``to_pandas`` and its siblings.
+
+        Naive times are declared to be in the zone, as by ``localize``. Times that have a zone are
+        converted, which each library does without touching the values: the zone to convert to is
+        the second result.
+        """
+        zone = zone_from(tz)
+        if zone is None or zone == self.zone:
+            return self, None
+        if self.zone is not None:
+            return self, zone
+        made = self._only({*self.kinds, *self.extra}, self.text)
+        made.rows, made._with_extra = self.rows.with_zone(zone), None
+        return made, None
+
+    def _times(self) -> list[str]:
+        return [name for name, kind in self.kinds.items() if kind == "timestamp"]
+
+    def lists(self) -> dict[str, list[Any]]:
+        """Returns the values of each column; a row without an unknown field has ``None``."""
+        found = self.rows.to_dict(list(self.kinds))
+        if self.extra:
+            extras = [_core.row_extras(row) for row in self.rows]
+            names = self.rows.extra_names()
+            found |= {name: [values.get(name) for values in extras] for name in names}
+        return found
+
+    def cells(self) -> dict[str, list[Any]]:
+        """Returns the values of each column, unknown fields as a JSON object."""
+        found = self.rows.to_dict(list(self.kinds))
+        for name in self.extra:
+            found[name] = self._exported.extra_texts(name)
+        return found
+
+    def dicts(self) -> list[dict[str, Any]]:
+        """Returns a dict for each row, with the unknown fields that the row has."""
+        return self.rows.to_dicts(list(self.kinds), bool(self.extra))
+
+    def pandas(self, other: tzinfo | None = None) -> pd.DataFrame:
+        """Returns a pandas DataFrame of arrays that the core fills, with its times converted."""
+        pandas = require("pandas", "pandas", "to_pandas()")
+        numpy = require("numpy", "pandas", "to_pandas()")
+        made = self._texts(pandas, numpy) | self._arrays(pandas, numpy)
+        ordered = {name: made[name] for name in (*self.kinds, *self.extra)}
+        index = pandas.RangeIndex(len(self))
+        # No other owner has these arrays, so pandas need not copy them into blocks.
+        frame = pandas.DataFrame(ordered, index=index, copy=False)
+        for name in self._times() if other is not None else ():
+            frame[name] = frame[name].dt.tz_convert(_pandas_zone(other))
+        return frame  # type: ignore[no-any-return]
+
+    def _texts(self, pandas: Any, numpy: Any) -> dict[str, Any]:
+        """Returns text columns: Arrow's if pandas stores text in pyarrow, else object arrays."""
+        coded = set(self.categories)
+        plain = [name for name, kind in self.kinds.items() if kind == "text" and name not in coded]
+        plain += self.extra
+        dtype = _text_dtype(pandas, numpy)
+        if not plain:
+            return {}
+        if dtype.storage == "pyarrow":
+            arrow = require("pyarrow", "arrow", "to_pandas()").table(self._only(plain, "large"))
+            return {name: dtype.__from_arrow__(arrow.column(i)) for i, name in enumerate(plain)}
+        return {name: self._objects(name, dtype, pandas, numpy) for name in plain}
+
+    def _objects(self, name: str, dtype: Any, pandas: Any, numpy: Any) -> Any:
+        values = numpy.full(len(self), numpy.nan, dtype=object)
+        self._exported.fill_text(name, values)
+        return pandas.array(values, dtype=dtype, copy=False)
+
+    def _arrays(self, pandas: Any, numpy: Any) -> dict[str, Any]:
+        """Returns the columns that are not plain text."""
+        made = {}
+        for name in self.kinds.keys() & self.categories:
+            codes, values = self.rows.codes(name)
+            categories = pandas.Index(values, dtype=_text_dtype(pandas, numpy))
+            made[name] = pandas.Categorical.from_codes(numpy.frombuffer(codes, "int32"), categories)
+        names = [name for name, kind in self.kinds.items() if kind != "text"]
+        for name, (values, missing) in zip(names, self.rows.arrays(names), strict=True):
+            made[name] = self._array(self.kinds[name], values, missing, pandas, numpy)
+        return made
+
+    def _array(self, kind: str, values: Any, missing: Any, pandas: Any, numpy: Any) -> Any:
+        if kind == "integer":
+            mask = numpy.frombuffer(missing, "bool")
+            return pandas.arrays.IntegerArray(numpy.frombuffer(values, "int64"), mask)
+        if kind == "number":
+            return numpy.frombuffer(values, "float64")
+        times = numpy.frombuffer(values, "datetime64[us]")
+        if kind == "date" or self.zone is None:
+            return times
+        return pandas.DatetimeIndex(times).tz_localize("UTC").tz_convert(_pandas_zone(self.zone))
+
+    def polars(self, other: tzinfo | None = None) -> pl.DataFrame:
+        """Returns a polars DataFrame, which shares the memory of large books."""
+        polars = require("polars", "polars", "to_polars()")
+        frame: pl.DataFrame = polars.DataFrame(self)
+        if other is None:
+            return frame
+        return frame.with_columns(
+            [frame[name].dt.convert_time_zone(str(other)) for name in self._times()]
+        )
+
+    def arrow(self, other: tzinfo | None = None) -> pa.Table:
+        """Returns a pyarrow Table with plain strings, which pyarrow computes on."""
+        pyarrow = require("pyarrow", "arrow", "to_arrow()")
+        table: pa.Table = pyarrow.table(self._only({*self.kinds, *self.extra}, "small"))
+        for name in self._times() if other is not None else ():
+            at = table.column_names.index(name)
+            kind = pyarrow.timestamp("us", tz=str(other))
+            table = table.set_column(at, name, table.column(at).cast(kind))
+        return table
+
+    def csv(self, *, spreadsheet: bool) -> bytes:
+        """Returns comma-separated values."""
+        return self._exported.to_csv(list(self.kinds), self.extra, spreadsheet)
+
+    def json(self, *, lines: bool) -> bytes:
+        """Returns an array of objects, or one object per line, unknown fields as sent."""
+        return self.rows.export_json(list(self.kinds), bool(self.extra), lines)
+
+    def write_parquet(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+        """Writes a file through pyarrow or, if that is missing, polars."""
+        try:
+            require("pyarrow", "arrow", "writing Parquet")
+        except ImportError as missing:
+            try:
+                require("polars", "polars", "writing Parquet")
+            except ImportError:
+                raise missing from None
+            with whole_file(path, overwrite=overwrite) as draft:
+                self.polars().write_parquet(draft, compression="zstd")
+        else:
+            writer = require("pyarrow.parquet", "arrow", "writing Parquet")
+            with whole_file(path, overwrite=overwrite) as draft:
+                writer.write_table(self.arrow(), draft, compression="zstd")
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._exported.arrow_stream(
+            list(self.kinds), self.extra, self.categories, self.text, requested_schema
+        )
+
+    def __arrow_c_schema__(self) -> object:
+        return self._exported.arrow_schema(list(self.kinds), self.extra)
+
+
+def _text_dtype(pandas: Any, numpy: Any) -> Any:
+    """Returns ``str``, or in pandas 2.2 ``string`` in the storage that pandas is set to."""
+    try:
+        return pandas.StringDtype(na_value=numpy.nan)
+    except TypeError:  # pandas 2.2 takes the storage only
+        return pandas.StringDtype()
+
+
+def _pandas_zone(zone: tzinfo | None) -> str | tzinfo | None:
+    """Returns the zone as pandas is to take it: by name, if it has one.
+
+    pandas 2 makes pytz zones of names, and never considers one of these equal to a ``ZoneInfo``.
+    """
+    return getattr(zone, "key", None) or zone

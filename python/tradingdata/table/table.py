@@ -1,0 +1,355 @@
+"""The base of every table: books, results of calculations and queries."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
+
+from .. import _core
+from .._util.suggestions import closest, did_you_mean
+from .conditions import core_conditions, parse_conditions
+from .export import TableExport
+from .rows import row_type
+from .selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from datetime import tzinfo
+
+    from ..display.preview import Shown
+    from .conditions import Condition
+
+Record = TypeVar("Record")
+
+
+class Table(TableExport, Generic[Record]):
+    """An immutable sequence of rows of one type, whose columns are in the core.
+
+    Slices, filters and sorts return tables of the same type. A row or a slice keeps the storage of
+    its table alive. Tables are equal if they are of one type and their rows are equal, in order.
+    """
+
+    __slots__ = ("__weakref__", "_rows")
+
+    _row: ClassVar[type]
+    _noun: tuple[str, str] = ("row", "rows")  # one and several
+    _rows: _core.Slice
+
+    @classmethod
+    def _over(cls, rows: _core.Slice) -> Self:
+        self = object.__new__(cls)
+        self._rows = rows
+        return self
+
+    @classmethod
+    def _of_columns(cls, columns: Sequence[list[Any]], zone: tzinfo | None = None) -> Self:
+        """Returns a table of the values of each column; ``zone`` is that of the times."""
+        return cls._over(_core.table_of(cls._row, list(columns), zone))
+
+    @classmethod
+    def _of_lists(
+        cls, kinds: Mapping[str, str], lists: Mapping[str, list[Any]], zone: tzinfo | None = None
+    ) -> Self:
+        """Returns a table of columns that the class does not declare; other values become text."""
+        row = row_type("Row", [(name, kind, "") for name, kind in kinds.items()])
+        columns = [
+            [v if v is None or isinstance(v, str) else str(v) for v in lists[name]]
+            if kind == "text"
+            else lists[name]
+            for name, kind in kinds.items()
+        ]
+        return cls._over(_core.table_of(row, columns, zone))
+
+    def _part(self, rows: _core.Slice) -> Self:
+        """Returns a table of some of the rows, with what else belongs to them."""
+        made = self._over(rows)
+        for name, value in self._state().items():
+            setattr(made, name, value)
+        return made
+
+    def _taken(self, rows: list[int]) -> Self:
+        return self._part(self._rows.take(rows))
+
+    def _state(self) -> dict[str, Any]:
+        """Returns what belongs to the table besides its rows, by attribute."""
+        kinds = type(self).__mro__
+        names = [name for kind in kinds for name in vars(kind).get("__slots__", ())]
+        own = {name: getattr(self, name) for name in names if name not in Table.__slots__}
+        return own | vars(self) if hasattr(self, "__dict__") else own
+
+    # -- a sequence --
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Record | Self:
+        if isinstance(index, slice):
+            return self._part(self._rows[index])
+        if isinstance(index, str):
+            raise TypeError(self._no_attribute(index))
+        row: Record = self._rows[index]
+        return row
+
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(self._no_attribute(name), name=name, obj=self)
+
+    def _no_attribute(self, name: str) -> str:
+        """Returns the message for a table that is used like a data frame."""
+        kind: type = type(self)
+        if name.startswith("_"):
+            return f"{kind.__name__} has no attribute {name!r}"
+        if name in self.columns:
+            return (
+                f"a {kind.__name__} is a sequence of rows: read a column with "
+                f".to_dict()[{name!r}] or .to_pandas()[{name!r}]"
+            )
+        near = _near_attribute(kind, name)
+        if near is not None:
+            return f"{kind.__name__} has no attribute {name!r}; did you mean {near!r}?"
+        return f"{kind.__name__} has no {name!r}: {self._no_column(name)}"
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._rows)
+
+    def __reversed__(self) -> Iterator[Record]:
+        return reversed(self._rows)
+
+    def __contains__(self, record: object) -> bool:
+        return bool(self._rows.find(record))
+
+    def index(self, record: Record, start: int = 0, stop: int | None = None, /) -> int:
+        """Returns the position of the first row that equals a record.
+
+        Args:
+            record: The record to find.
+            start: First position to search.
+            stop: Position before which the search ends; the end of the table if None.
+
+        Raises:
+            ValueError: No such row equals the record.
+        """
+        first, last, _ = slice(start, stop).indices(len(self))
+        found = self._rows[first:last].find(record)
+        if not found:
+            raise ValueError("no row equals that record")
+        return first + found[0]
+
+    def count(self, record: Record) -> int:
+        """Returns the number of rows that equal a record.
+
+        Args:
+            record: The record to count.
+        """
+        return len(self._rows.find(record))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._rows == other._rows
+
+    def __hash__(self) -> int:
+        ends = (self[0], self[-1]) if len(self) else ()
+        return hash((type(self).__name__, len(self), ends))
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows = self._rows
+        columns = list(rows.to_dict(self.columns).values())
+        schema: Any = rows.row_type
+        return _restore, (type(self), schema._schema, columns, rows.zone, self._state())
+
+    # -- columns --
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+        return _core.names_of(self._rows.row_type)
+
+    @property
+    def _kinds(self) -> dict[str, str]:
+        """The kind of each column."""
+        return {name: kind for name, kind, _, _ in _core.fields_of(self._rows.row_type)}
+
+    @property
+    def _title(self) -> str:
+        """What the table is called in messages and workbooks."""
+        return type(self).__name__
+
+    def _no_column(self, name: str) -> str:
+        return f"{self._title} has no column {name!r}{did_you_mean(name, self.columns)}"
+
+    def _column(self, name: str) -> list[Any]:
+        return self._rows.column(name)
+
+    def _selection(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        extra: bool = False,
+        categories: Collection[str] = (),
+    ) -> Selection:
+        return Selection(
+            self._rows,
+            columns,
+            title=self._title,
+            unknown=self._no_column,
+            extra=extra,
+            categories=categories,
+        )
+
+    # -- chosen rows --
+
+    def filter(
+        self, predicate: Callable[[Record], object] | None = None, /, **conditions: Any
+    ) -> Self:
+        """Returns the rows that meet all conditions, in order.
+
+        A condition is a keyword: ``symbol="INFY"`` tests equality, a set matches any of its members
+        and ``None`` a missing value. ``field__gt=`` compares, likewise ``__ge``, ``__lt``, ``__le``
+        and ``__ne``; ``field__between=(low, high)`` includes both ends. A missing value is neither
+        greater nor less than any other. A timestamp can be compared with a datetime, a date (that
+        day) or a time (on any day). A function of the row expresses everything else.
+
+        If nothing matches, ``notes`` of an empty book lists the values that exist.
+
+        Args:
+            predicate: Called with each row that meets the conditions; rows for which it returns a
+                false value are left out.
+            **conditions: Required values of columns.
+
+        Returns:
+            A table of the matching rows.
+
+        Raises:
+            TypeError: There is no such column or comparison, or a value is of a type that the
+                column never has.
+            ValueError: A number is not finite or cannot be held exactly.
+
+        Example:
+            >>> trades.filter(symbol={"INFY", "TCS"}, quantity__ge=100)
+            >>> trades.filter(expiry_date__ne=None, exch_trade_time__lt=time(10, 0))
+            >>> trades.filter(lambda trade: trade.quantity % trade.lot_size)
+        """
+        found = self
+        if conditions:
+            found = self._where(parse_conditions(self.columns, self._no_column, conditions))
+        if predicate is None:
+            return found
+        return found._taken([row for row, record in enumerate(found) if predicate(record)])
+
+    def _where(self, conditions: list[Condition]) -> Self:
+        return self._part(self._rows.where(core_conditions(self._rows, conditions)))
+
+    def sort(self, *fields: str, reverse: bool = False) -> Self:
+        """Returns the rows sorted by one or more columns.
+
+        The sort is stable, and rows without a value are last in either direction. Text is compared
+        by code points, and times by their clock time.
+
+        Args:
+            *fields: Names of columns, the primary key first. A minus sign before a name sorts by
+                this column in descending order.
+            reverse: Whether to reverse the order of all columns.
+
+        Returns:
+            A sorted table.
+
+        Raises:
+            KeyError: There is no such column.
+            ValueError: A column is named twice.
+            TypeError: No column is given.
+
+        Example:
+            >>> trades.sort("symbol", "-traded_price")
+        """
+        if not fields:
+            raise TypeError("sort takes at least one field: sort('traded_price')")
+        keys = [(field.removeprefix("-"), field.startswith("-") != reverse) for field in fields]
+        return self._sorted(keys)
+
+    def _sorted(self, keys: list[tuple[str, bool]]) -> Self:
+        self._selection([name for name, _ in keys])  # raises for names
+        return self._part(self._rows.sorted(keys))
+
+    # -- display --
+
+    def _heading(self) -> str:
+        """Returns what a display says above the rows."""
+        from ..display.plain_table import group
+
+        return f"{group(len(self))} {self._noun[len(self) != 1]}"
+
+    def _display_columns(self) -> list[str]:
+        """Returns the columns that a display shows."""
+        return self.columns
+
+    @property
+    def _essential(self) -> Sequence[str]:
+        """The columns that a narrow screen shows."""
+        return ()
+
+    def _total(self) -> dict[str, float]:
+        """Returns the sums that a display shows below the rows."""
+        return {}
+
+    @property
+    def _is_ranked(self) -> bool:
+        """Whether the rows that matter most come first."""
+        return False
+
+    def _cells(self, name: str, rows: list[int]) -> list[Any]:
+        """Returns the values of a column that a display shows, without personal data."""
+        (found,) = self._rows.cells(rows, [name])
+        return found
+
+    def _shown(self, names: Sequence[str] | None = None, *, ends: int | None = None) -> Shown:
+        from ..display.preview import shown_table
+
+        return shown_table(self, names, ends=ends)
+
+    def _common_day(self, names: Sequence[str]) -> str:
+        from ..display.preview import common_day
+
+        return common_day(self, names)
+
+    def _preview(self) -> tuple[str, Shown | None]:
+        """Returns the line above the rows, and the rows to show, if there are any."""
+        return self._heading(), self._shown() if len(self) else None
+
+    def __repr__(self) -> str:
+        from ..display.text import table_text
+
+        return table_text(self)
+
+    def _repr_html_(self) -> str:
+        from ..display.html import table_html
+
+        return table_html(self)
+
+
+@lru_cache(256)  # libraries probe for the same few names, and the search takes half a millisecond
+def _near_attribute(kind: type, name: str) -> str | None:
+    public = [attribute for attribute in dir(kind) if not attribute.startswith("_")]
+    return None if name in public else closest(name, public)
+
+
+def _restore(
+    kind: type[Table[Any]], schema: Any, columns: list[Any], zone: tzinfo | None, state: Any
+) -> Table[Any]:
+    """Restores a table from its pickle."""
+    row = schema if isinstance(schema, type) else row_type(*schema)
+    made = kind._over(_core.table_of(row, columns, zone))
+    for name, value in state.items():
+        setattr(made, name, value)
+    return made

@@ -1,0 +1,118 @@
+"""Charges at rates that the caller passes: by order, exact, and never free by accident."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from analysis_samples import at, book, trade
+
+MADE = book(
+    trade(1, "B", 10, 10000.0),
+    trade(2, "B", 10, 10000.0, order_no="O1"),
+    trade(3, "S", 20, 22000.0, 9),
+    trade(4, "S", 5, 5000.0, 9, product="I"),
+)
+RATE = td.ChargeRate(
+    brokerage=0.01,
+    per_order=1.5,
+    cap=100,
+    stt_buy=0.001,
+    stt_sell=0.002,
+    exchange=0.0003,
+    sebi=0.000001,
+    stamp_buy=0.00015,
+    gst=0.18,
+)
+
+
+def test_each_charge_is_a_fraction_of_the_value() -> None:
+    delivery, intraday = td.charges(MADE, [RATE])
+    assert (delivery.product, intraday.product) == ("C", "I")
+    # The order of two trades for 20,000 and that for 22,000 reach the cap.
+    assert delivery.brokerage == 2 * 101.5
+    assert delivery.stt == 20000 * 0.001 + 22000 * 0.002 == 64.0
+    assert delivery.exchange_charges == 12.6
+    assert delivery.sebi == 0.042
+    assert delivery.stamp == 3.0
+    assert delivery.gst == 38.81556  # 18 % of 215.642
+    assert delivery.total == 321.45756
+    assert (intraday.brokerage, intraday.stt, intraday.stamp) == (51.5, 10.0, 0.0)
+    assert td.charges(MADE, [RATE]).total == delivery.total + intraday.total
+
+
+def test_the_cap_is_that_of_an_order_not_of_a_trade() -> None:
+    rate = td.ChargeRate(brokerage=0.01, cap=150)
+    assert td.charges(MADE.filter(order_no="O1"), [rate]).total == 150.0
+    other_day = MADE[1]._replace(exch_trade_time=at(0, 1), trade_no="5")
+    assert td.charges(book(MADE[0], other_day), [rate]).total == 200.0
+    assert td.charges(book(MADE[0], other_day), [rate], day="2026-11-21").total == 100.0
+
+
+def test_the_first_rate_that_a_trade_meets_applies() -> None:
+    rates = [
+        td.ChargeRate(where={"product": {"I", "M"}}, stt_sell=0.5),
+        td.ChargeRate(where={"quantity__ge": 20}, stt_sell=0.25),
+        td.ChargeRate(),
+    ]
+    assert {row.product: row.stt for row in td.charges(MADE, rates)} == {"I": 2500.0, "C": 5500.0}
+
+
+def test_a_trade_that_no_rate_covers_is_an_error() -> None:
+    rates = [td.ChargeRate(where={"product": "C"})]
+    with pytest.raises(ValueError, match=r"no rate applies to the trade in row 3 .*product 'I'"):
+        td.charges(MADE, rates)
+    with pytest.raises(ValueError, match="no rate applies"):
+        td.charges(MADE, [])
+    assert td.charges(book(), []).total == 0.0
+
+
+def test_an_order_without_a_number_is_an_error() -> None:
+    with pytest.raises(ValueError, match="order_no is missing in row 0"):
+        td.charges(book(trade(1, "B", 1, 1.0, order_no=None)), [RATE])
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"brokerage": -0.1}, ValueError, "brokerage must be finite and at least 0"),
+        ({"stt_buy": 10}, ValueError, "stt_buy is a fraction"),
+        ({"gst": "18 %"}, TypeError, "gst must be a number"),
+        ({"cap": float("nan")}, ValueError, "cap must be finite"),
+        ({"where": "product=I"}, TypeError, "where must be a dict"),
+    ],
+)
+def test_a_rate_that_cannot_be_meant_is_refused(
+    given: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        td.ChargeRate(**given)
+
+
+def test_conditions_on_unknown_fields_are_refused() -> None:
+    with pytest.raises(TypeError, match="a trade has no field 'produkt'"):
+        td.charges(MADE, [td.ChargeRate(where={"produkt": "I"})])
+    for wrong in (RATE, [1], None):
+        with pytest.raises(TypeError, match=r"rates must be a sequence of td\.ChargeRate"):
+            td.charges(MADE, wrong)  # type: ignore[arg-type]
+
+
+def test_rates_are_read_from_toml(tmp_path: Path) -> None:
+    path = tmp_path / "charges.toml"
+    path.write_text('[[rate]]\nwhere = {product = ["I", "M"]}\ncap = 20\n[[rate]]\ngst = 0.18\n')
+    assert td.ChargeRate.load(path) == (
+        td.ChargeRate(where={"product": {"I", "M"}}, cap=20),
+        td.ChargeRate(gst=0.18),
+    )
+    for text, message in (
+        ("[[rate]]\nbrokrage = 1\n", "rate 1 of .* has 'brokrage'"),
+        ("[[rate]]\ngst = 18\n", "rate 1 of .*: gst is a fraction"),
+        ("[rates]\n", "must have \\[\\[rate\\]\\] tables"),
+        ("", "must have"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            td.ChargeRate.load(path)

@@ -1,0 +1,78 @@
+"""The desk's day against figures computed by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from analysis_samples import DAY, at, book, trade
+
+TWO_DAYS = book(
+    trade(1, "B", 10, 1000.0),
+    trade(2, "S", 4, 480.0, exch_trade_time=at(0, 1)),
+    trade(3, "B", 2, 250.0, exch_trade_time=at(9, 1), product="I", segment="D"),
+)
+
+
+def closing(price: float) -> Callable[[Any], float]:
+    """The same price for every security: the trades share a number in two segments."""
+    return lambda _: price
+
+
+def test_the_day_is_the_latest_and_its_sums_are_by_hand() -> None:
+    day = td.day_pnl(TWO_DAYS, prices=closing(130.0), charges=[td.ChargeRate(stt_sell=0.1)])
+    assert day.day == DAY + dt.timedelta(days=1)
+    delivery, intraday = sorted(day, key=lambda row: row.product)
+    assert (delivery.sell_quantity, delivery.sell_average, delivery.buy_average) == (4, 120.0, None)
+    assert (delivery.open_quantity, delivery.open_average, delivery.price) == (6, 100.0, 130.0)
+    assert (delivery.realised, delivery.unrealised, delivery.charges) == (80.0, 180.0, 48.0)
+    assert (delivery.net, intraday.net) == (212.0, 10.0)
+    assert (day.realised, day.unrealised, day.charges, day.net) == (80.0, 190.0, 48.0, 222.0)
+    assert repr(day).startswith("DayPnl: 2026-11-21: net 222.00, realised 80.00, unrealised 190.00")
+
+
+def test_sums_by_a_column_add_up() -> None:
+    day = td.day_pnl(TWO_DAYS, prices=closing(130.0))
+    assert {row.group: row.net for row in day.by("segment")} == {"E": 260.0, "D": 10.0}
+    assert {row.group: row.net for row in day.by("product")} == {"C": 260.0, "I": 10.0}
+    assert [row.group for row in day.by("kind")] == ["shares"]
+    with pytest.raises(KeyError, match="no column 'sector'"):
+        day.by("sector")
+    with pytest.raises(TypeError, match="net is not text"):
+        day.by("net")
+
+
+def test_what_has_no_price_is_in_no_sum() -> None:
+    day = td.day_pnl(TWO_DAYS, prices=lambda row: 130.0 if row.segment == "E" else None)
+    assert [row.product for row in day.unpriced] == ["I"]
+    assert (day.unpriced[0].unrealised, day.unpriced[0].net) == (None, 0.0)
+    assert (day.unrealised, day.net) == (180.0, 260.0)
+    assert "1 open row without a price, not included" in repr(day)
+    assert len(td.day_pnl(TWO_DAYS).unpriced) == 2
+    assert day.by("segment").filter(group="D")[0].unpriced == 1
+
+
+def test_changes_of_several_days_add_up() -> None:
+    monday = td.day_pnl(TWO_DAYS, day=DAY, prices=closing(110.0), previous_prices={})
+    tuesday = td.day_pnl(TWO_DAYS, prices=closing(130.0), previous_prices=closing(110.0))
+    assert (monday.change, tuesday.change) == (100.0, 170.0)
+    assert td.day_pnl(TWO_DAYS, prices=closing(130.0)).change is None
+    assert td.day_pnl(TWO_DAYS, prices=closing(130.0), previous_prices={}).change is None
+
+
+def test_a_day_starts_with_the_opening() -> None:
+    monday = td.day_pnl(TWO_DAYS, day=DAY)
+    tuesday = TWO_DAYS.filter(exch_trade_time__gt=DAY)
+    chained = td.day_pnl(tuesday, opening=monday.pnl.open_lots, prices=closing(130.0))
+    assert chained == td.day_pnl(TWO_DAYS, prices=closing(130.0))
+
+
+def test_a_day_without_trades_values_the_opening() -> None:
+    opening = td.day_pnl(TWO_DAYS, day=DAY).pnl.open_lots
+    day = td.day_pnl(book(), opening=opening, prices=closing(101.0))
+    assert (day.day, day.net) == (None, 10.0)
+    assert len(td.day_pnl(book())) == 0

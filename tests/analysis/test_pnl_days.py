@@ -1,0 +1,155 @@
+"""Realised profit and loss of one day: earlier trades, expired contracts, merged products."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from analysis_samples import DAY, at, book, trade
+
+MONDAY, TUESDAY = DAY, DAY + dt.timedelta(days=1)
+
+
+def on(day: int, number: int, side: str, quantity: int, value: float, **more: Any) -> td.Trade:
+    return trade(number, side, quantity, value, exch_trade_time=at(number, day), **more)
+
+
+TWO_DAYS = book(
+    on(0, 1, "B", 10, 1000.0),
+    on(0, 2, "S", 4, 480.0),
+    on(1, 3, "S", 6, 660.0),
+    on(1, 4, "B", 5, 500.0),
+)
+
+
+def test_a_day_counts_only_what_closes_on_it() -> None:
+    monday = td.realised_pnl(TWO_DAYS, day=MONDAY)
+    tuesday = td.realised_pnl(TWO_DAYS, day="2026-11-21")
+    both = td.realised_pnl(TWO_DAYS)
+    assert (monday.realised, tuesday.realised, both.realised) == (80.0, 60.0, 140.0)
+    assert (monday.days, tuesday.days, both.days) == ((MONDAY,), (TUESDAY,), (MONDAY, TUESDAY))
+    assert [lot.trade_no for lot in monday.open_lots] == ["1"]
+    assert [lot.trade_no for lot in tuesday.open_lots] == ["4"]
+    assert tuesday[0].matched_quantity == 6
+
+
+def test_a_day_equals_the_chain_of_days() -> None:
+    monday = td.realised_pnl(TWO_DAYS.filter(exch_trade_time__lt=TUESDAY))
+    chained = td.realised_pnl(TWO_DAYS.filter(exch_trade_time__ge=TUESDAY), monday.open_lots)
+    at_once = td.realised_pnl(TWO_DAYS, day=TUESDAY)
+    assert chained == at_once
+    assert chained.open_lots == at_once.open_lots
+
+
+def test_the_heading_names_the_days() -> None:
+    assert repr(td.realised_pnl(TWO_DAYS, day=TUESDAY)).startswith("RealisedPnl: 2026-11-21: 1 row")
+    assert "2026-11-20 to 2026-11-21 (2 days)" in repr(td.realised_pnl(TWO_DAYS))
+
+
+@pytest.mark.parametrize(
+    ("day", "error"), [("yesterday", ValueError), (20261120, TypeError), (True, TypeError)]
+)
+def test_what_is_no_day_is_refused(day: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="day must be a date"):
+        td.realised_pnl(TWO_DAYS, day=day)
+
+
+OPTION = {"expiry_date": MONDAY, "opt_type": "CE", "segment": "D"}
+EXPIRING = book(
+    on(0, 1, "B", 50, 500.0, **OPTION),
+    on(1, 2, "B", 5, 500.0),
+)
+
+
+def test_a_lot_that_expired_before_the_day_is_not_open() -> None:
+    pnl = td.realised_pnl(EXPIRING)
+    assert [lot.trade_no for lot in pnl.expired] == ["1"]
+    assert [lot.trade_no for lot in pnl.open_lots] == ["2"]
+    assert {row.segment: row.open_quantity for row in pnl} == {"D": 0, "E": 5}
+    assert "1 lot expired (see .expired)" in repr(pnl)
+    assert len(pnl.filter(segment="E").expired) == 0
+    # On the expiry date itself the contract still trades.
+    assert len(td.realised_pnl(EXPIRING, day=MONDAY).expired) == 0
+
+
+def test_a_settlement_closes_at_the_expiry_and_counts_on_it() -> None:
+    worthless = td.realised_pnl(EXPIRING, day=MONDAY, settle={"10": 0})
+    assert worthless.realised == -500.0
+    (match,) = worthless.matches
+    assert (match.side, match.sell_trade_no) == ("long", None)
+    assert match.close_time == match.sell_time == dt.datetime(2026, 11, 20, 15, 30)
+    both = td.realised_pnl(EXPIRING, settle={"10": 12.5})
+    assert (both.realised, len(both.expired), len(both.open_lots)) == (125.0, 0, 1)
+    later = td.realised_pnl(EXPIRING, day=TUESDAY, settle={"10": 12.5})
+    assert (later.realised, len(later.expired)) == (0.0, 0)
+
+
+def test_a_short_lot_settles_as_a_purchase() -> None:
+    short = book(on(0, 1, "S", 50, 500.0, **OPTION))
+    pnl = td.realised_pnl(short, settle={"10": 2.0})
+    (match,) = pnl.matches
+    assert (match.side, match.buy_trade_no, match.cost, match.realised) == (
+        *("short", None),
+        *(100.0, 400.0),
+    )
+
+
+def test_a_carried_lot_expires_too() -> None:
+    carried = td.realised_pnl(EXPIRING, day=MONDAY).open_lots
+    assert carried[0].expiry_date == MONDAY
+    again = td.realised_pnl(EXPIRING.filter(exch_trade_time__ge=TUESDAY), carried)
+    assert [lot.trade_no for lot in again.expired] == ["1"]
+    assert td.realised_pnl(book(), carried).expired == carried.filter(quantity=0)
+
+
+CONVERTED = book(
+    on(0, 1, "B", 10, 1000.0, product="I"),
+    on(1, 2, "S", 10, 1100.0, product="C"),
+)
+
+
+def test_a_conversion_is_matched_across_products() -> None:
+    assert td.realised_pnl(CONVERTED).realised == 0.0
+    (row,) = merged = td.realised_pnl(CONVERTED, merge={"product"})
+    assert (row.product, row.realised, row.open_quantity) == ("C/I", 100.0, 0)
+    assert merged.matches[0].product == "C"
+    assert len(merged.filter(realised__gt=0).matches) == 1
+
+
+def test_exchanges_are_merged_by_isin() -> None:
+    made = book(
+        on(0, 1, "B", 10, 1000.0, isin="INE1"),
+        on(0, 2, "S", 10, 1100.0, isin="INE1", exchange="BSE", security_id="500"),
+        on(0, 3, "S", 10, 1100.0, isin=None, exchange="BSE", security_id="10"),
+    )
+    merged = td.realised_pnl(made, merge={"exchange"})
+    assert {row.exchange: row.realised for row in merged} == {"BSE/NSE": 100.0, "BSE": 0.0}
+    assert td.realised_pnl(made, merge={"exchange", "product"}).realised == 100.0
+
+
+@pytest.mark.parametrize("merge", [{"products"}, "product", {1}, None])
+def test_only_products_and_exchanges_are_merged(merge: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="merge "):
+        td.realised_pnl(CONVERTED, merge=merge)
+
+
+@pytest.mark.parametrize("shorts", [{"ALL"}, {"I", "m"}, {" I"}])
+def test_a_product_that_is_not_known_is_refused(shorts: set[str]) -> None:
+    with pytest.raises(ValueError, match="no known product: pass some of 'C', 'H', 'I', 'M'"):
+        td.realised_pnl(CONVERTED, shorts=shorts)
+
+
+def test_products_of_the_book_and_the_service_are_known() -> None:
+    made = book(on(0, 1, "S", 10, 1000.0, product="MTF"))
+    assert len(td.realised_pnl(made, shorts={"MTF"}).open_lots) == 1
+    assert len(td.realised_pnl(made, shorts={"I", "M", "H", "C"}).unmatched) == 1
+
+
+def test_an_intraday_lot_open_after_its_day_is_noted() -> None:
+    pnl = td.realised_pnl(CONVERTED)
+    assert [lot.trade_no for lot in pnl.overdue] == ["1"]
+    assert "1 intraday lot open after the day (see .overdue)" in repr(pnl)
+    assert len(td.realised_pnl(CONVERTED, day=MONDAY).overdue) == 0

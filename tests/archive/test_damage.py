@@ -1,0 +1,143 @@
+"""Damage of an archive's files is an ArchiveError, never fewer rows."""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from archiving import archive_with, clock, order, response, trade
+
+DAYS = [dt.date(2026, 11, day) for day in (18, 19, 20)]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three days of trades and orders, one commit for each."""
+    folder = tmp_path_factory.mktemp("sound")
+    books: list[Any] = []
+    for day in DAYS:
+        for kind, make in ((td.TradeBook, trade), (td.OrderBook, order)):
+            records = [make(f"{day.day}{number}", day) for number in range(20)]
+            books.append(response(kind, records, clock("15:45", day)))
+    return Path(archive_with(folder, *books).path)
+
+
+def data_files(root: Path) -> list[Path]:
+    return sorted(root.glob("*/month=*/*.parquet"))
+
+
+def log_files(root: Path) -> list[Path]:
+    return sorted(root.glob("*/_delta_log/*.json"))
+
+
+def read_everything(root: Path) -> None:
+    """Reads all days in each way; raises unless all 120 rows are there."""
+    archive = td.Archive(root, create=False)
+    assert len(archive.trades(DAYS[0], DAYS[-1])) == 60
+    assert len(archive.orders(DAYS[0], DAYS[-1])) == 60
+    assert [*map(tuple, archive.sql("SELECT count(symbol) FROM trades", DAYS[0], DAYS[-1]))] == [
+        (60,)
+    ]
+    assert len(archive.scan("orders", DAYS[0], DAYS[-1]).fetchall()) == 60
+
+
+def missing(file: Path) -> None:
+    file.unlink()
+
+
+def truncated(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def garbage(file: Path) -> None:
+    file.write_bytes(bytes(range(256)) * (file.stat().st_size // 256 + 1))
+
+
+@pytest.mark.parametrize("damage", [missing, truncated, garbage])
+@pytest.mark.parametrize("number", range(9))
+def test_each_data_file(
+    damage: Callable[[Path], None], number: int, sound: Path, tmp_path: Path
+) -> None:
+    """F124: the message names the file and the day."""
+    if number % 3 and damage is garbage:
+        pytest.skip("one file of each table shows it")
+    root = tmp_path / "books"
+    shutil.copytree(sound, root)
+    files = data_files(root)
+    assert len(files) == 12
+    file = files[number if number < 6 else number + 3]
+    damage(file)
+    with pytest.raises(td.ArchiveError) as caught:
+        read_everything(root)
+    if damage is not garbage:
+        assert file.name in str(caught.value)
+        assert "2026-11-" in str(caught.value)
+
+
+def test_each_log_file(sound: Path, tmp_path: Path) -> None:
+    """F124: the last line of the log alone looks like a fetch that was never acknowledged."""
+    files = [file.relative_to(sound) for file in log_files(sound)]
+    assert len(files) >= 13
+    for number, file in enumerate(files):
+        for damage in (missing, garbage):
+            root = tmp_path / f"{number}{damage.__name__}"
+            shutil.copytree(sound, root)
+            damage(root / file)
+            with pytest.raises(td.ArchiveError) as caught:
+                read_everything(root)
+            assert str(root) in str(caught.value)
+
+
+def test_the_last_file_of_a_log_is_missed_too(sound: Path, tmp_path: Path) -> None:
+    """F124: after a response without news, the log of `fetches` alone has grown."""
+    root = tmp_path / "books"
+    shutil.copytree(sound, root)
+    archive = td.Archive(root)
+    archive.add(archive.trades(DAYS[-1]), at=clock("16:00", DAYS[-1]), account="")
+    last = sorted(root.glob("fetches/_delta_log/*.json"))[-1]
+    last.unlink()
+    with pytest.raises(td.ArchiveError, match=r"fetches/_delta_log ends with version 6, but"):
+        archive.trades(DAYS[0])
+
+
+def test_each_flipped_bit_is_found_or_harmless(sound: Path, tmp_path: Path) -> None:
+    """F124: `verify` finds a bit that a reader would not notice."""
+    root = tmp_path / "books"
+    shutil.copytree(sound, root)
+    original = td.Archive(root).trades(DAYS[0], DAYS[-1])
+    found = 0
+    files = data_files(root)
+    for file in (files[0], files[-1]):
+        content = file.read_bytes()
+        for at in range(100, len(content) - 1, len(content) // 12):
+            changed = bytearray(content)
+            changed[at] ^= 16
+            file.write_bytes(changed)
+            try:
+                td.Archive(root, create=False).verify()
+            except td.ArchiveError:
+                found += 1
+            else:  # statistics or metadata that no value depends on
+                assert td.Archive(root).trades(DAYS[0], DAYS[-1]) == original
+        file.write_bytes(content)
+    assert found >= 5
+    assert td.Archive(root).verify() == 120
+
+
+def test_files_that_are_merged_are_checked_too(sound: Path, tmp_path: Path) -> None:
+    root = tmp_path / "books"
+    shutil.copytree(sound, root)
+    td.Archive(root).compact()
+    read_everything(root)
+    merged = Path(td.Archive(root).files("trades")[0])
+    merged.unlink()
+    with pytest.raises(td.ArchiveError, match="2026-11-18 to 2026-11-20"):
+        td.Archive(root).trades(DAYS[0])
+    with pytest.raises(td.ArchiveError, match="is missing"):
+        td.Archive(root).verify()

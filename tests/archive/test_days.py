@@ -1,0 +1,239 @@
+"""To which days records belong, which days were fetched, and that no query covers others."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from archiving import DAY, DAYS, clock, numbers, order, response, trade
+from tradingdata.archive import MissingDay
+
+MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = DAYS
+
+
+def orders_at(day: dt.date, at: str, *records: object, account: str | None = None) -> Any:
+    return response(td.OrderBook, records, clock(at, day), account=account)
+
+
+def trades_at(day: dt.date, at: str, *records: object, account: str | None = None) -> Any:
+    return response(td.TradeBook, records, clock(at, day), account=account)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> td.Archive:
+    return td.Archive(tmp_path / "books")
+
+
+def statuses(book: td.OrderBook) -> dict[str, Any]:
+    return {str(row.order_no): row.status for row in book}
+
+
+def test_an_after_market_order_is_in_both_days(archive: td.Archive) -> None:
+    """F126: entered on the 19th at 20:00, filled on the 20th; each day has its own state."""
+    entered = order("1", order_date_time=f"{THURSDAY} 20:00:00", status="Pending")
+    archive.add(orders_at(THURSDAY, "20:30", entered))
+    archive.add(orders_at(FRIDAY, "15:45", entered | {"status": "Success"}))
+    assert statuses(archive.orders(THURSDAY)) == {"1": "Pending"}
+    assert statuses(archive.orders(FRIDAY)) == {"1": "Success"}
+    assert len(archive.orders(THURSDAY, FRIDAY)) == 2
+    assert [state.order.status for state in archive.history("1")] == ["Pending", "Success"]
+
+
+def test_a_gtd_order_is_in_each_day_of_its_week(archive: td.Archive) -> None:
+    sent = order("1", order_date_time=f"{MONDAY} 10:00:00", validity="GTD")
+    for day in DAYS:
+        archive.add(orders_at(day, "15:45", sent))
+    assert len(archive.orders(MONDAY, FRIDAY)) == 5
+    assert [
+        *map(tuple, archive.sql("SELECT list(day ORDER BY day) FROM orders WHERE order_no = '1'"))
+    ] == [(str(DAYS),)]
+    assert len(archive.history("1")) == 1
+
+
+def test_a_book_after_midnight_is_of_the_day_before(archive: td.Archive) -> None:
+    archive.add(orders_at(FRIDAY, "00:30", order("1")))
+    assert numbers(archive.orders(THURSDAY)) == ["1"]
+    archive.add(trades_at(FRIDAY, "00:30", trade("1", THURSDAY)))
+    assert numbers(archive.trades(THURSDAY)) == ["1"]
+    for read in (archive.orders, archive.trades):
+        with pytest.raises(td.ArchiveError, match="2026-11-20"):
+            read(FRIDAY)
+    archive.add(trades_at(FRIDAY, "00:40"))
+    with pytest.raises(td.ArchiveError):
+        archive.trades(FRIDAY)
+    archive.add(trades_at(FRIDAY, "06:00"))
+    assert len(archive.trades(FRIDAY)) == 0
+
+
+def test_a_book_cleared_in_the_evening_removes_nothing(archive: td.Archive) -> None:
+    archive.add(orders_at(DAY, "15:45", order("1", status="Success"), order("2")))
+    cleared = archive.add(orders_at(DAY, "19:00"))
+    assert (cleared.rows, cleared.new, cleared.changed) == (0, 0, 0)
+    assert numbers(archive.orders(DAY)) == ["1", "2"]
+    archive.add(orders_at(DAY, "20:00", order("3")))
+    assert numbers(archive.orders(DAY)) == ["1", "2", "3"]
+    assert tuple(archive.sql("SELECT count(*) FROM orders")[0]) == (3,)
+    archive.add(orders_at(DAY, "20:30", order("2", status="Late"), order("3")))
+    assert statuses(archive.orders(DAY))["2"] == "Late"
+    assert len(archive.orders(DAY)) == 3
+    assert archive.verify() > 0
+
+
+def test_a_late_state_of_a_carried_order_counts(archive: td.Archive) -> None:
+    """A carried record keeps the time when it was seen, so a later state replaces it."""
+    archive.add(orders_at(DAY, "10:00", order("1", status="A")))
+    archive.add(orders_at(DAY, "12:00", order("2")))
+    archive.add(orders_at(DAY, "11:00", order("1", status="B")))
+    assert statuses(archive.orders(DAY))["1"] == "B"
+    archive.add(orders_at(DAY, "09:00", order("1", status="too early")))
+    assert statuses(archive.orders(DAY))["1"] == "B"
+
+
+def test_a_trade_book_may_span_days(archive: td.Archive) -> None:
+    archive.add(trades_at(TUESDAY, "15:45", trade("1", MONDAY), trade("2", TUESDAY)))
+    assert numbers(archive.trades(MONDAY)) == ["1"]
+    assert numbers(archive.trades(MONDAY, TUESDAY)) == ["1", "2"]
+    archive.add(trades_at(WEDNESDAY, "15:45", trade("2", TUESDAY, quantity=3), trade("3", TUESDAY)))
+    assert numbers(archive.trades(MONDAY, WEDNESDAY)) == ["1", "2", "3"]
+    assert [row.quantity for row in archive.trades(TUESDAY).filter(trade_no="2")] == [3]
+    assert numbers(archive.trades()) == ["1", "2", "3"]
+
+
+def test_a_corrected_trade_has_its_newest_values(archive: td.Archive) -> None:
+    archive.add(trades_at(DAY, "15:45", trade("1", traded_price=10.0)))
+    archive.add(trades_at(DAY, "18:00", trade("1", traded_price=11.0)))
+    assert [row.traded_price for row in archive.trades(DAY)] == [11.0]
+
+
+def test_an_account_is_expected_from_its_first_fetch(archive: td.Archive) -> None:
+    for day in (WEDNESDAY, THURSDAY):
+        archive.add(trades_at(day, "15:45", trade("1", day), account="desk1"))
+    archive.add(trades_at(THURSDAY, "15:45", trade("2", THURSDAY), account="desk2"))
+    assert numbers(archive.trades(WEDNESDAY, THURSDAY)) == ["1", "1", "2"]
+    with pytest.raises(td.ArchiveError, match="2026-11-18"):
+        archive.trades(WEDNESDAY, THURSDAY, account="desk2")
+    with pytest.raises(td.ArchiveError, match="2026-11-17"):
+        archive.trades(TUESDAY, THURSDAY)
+
+
+def test_a_first_trade_book_expects_no_earlier_orders(archive: td.Archive) -> None:
+    archive.add(trades_at(FRIDAY, "15:45", trade("1", THURSDAY), trade("2", FRIDAY), account="a"))
+    archive.add(orders_at(FRIDAY, "15:45", order("1"), account="a"))
+    assert numbers(archive.trades()) == ["1", "2"]
+    assert [*map(tuple, archive.sql("SELECT count(*) FROM trades, orders"))] == [(2,)]
+    assert numbers(archive.trades(THURSDAY)) == ["1"]
+    with pytest.raises(td.ArchiveError, match="orders of 2026-11-19"):
+        archive.orders(THURSDAY)
+
+
+def test_a_day_fetched_by_one_account_only_is_missing(archive: td.Archive) -> None:
+    for account in ("desk1", "desk2"):
+        archive.add(trades_at(THURSDAY, "15:45", trade("1", THURSDAY), account=account))
+    archive.add(trades_at(FRIDAY, "15:45", trade("2"), account="desk1"))
+    with pytest.raises(td.ArchiveError, match=r"trades of 2026-11-20 \(desk2\)") as caught:
+        archive.trades(FRIDAY)
+    assert caught.value.missing == (MissingDay(FRIDAY, "desk2", ("trades",)),)
+    assert numbers(archive.trades(FRIDAY, account="desk1")) == ["2"]
+    with pytest.warns(td.DataWarning, match="desk2"):
+        assert numbers(archive.trades(FRIDAY, missing_ok=True)) == ["2"]
+
+
+def test_a_retired_account_is_not_missing(archive: td.Archive) -> None:
+    for account in ("desk1", "desk2"):
+        archive.add(trades_at(WEDNESDAY, "15:45", trade("1", WEDNESDAY), account=account))
+    archive.retire("desk2", WEDNESDAY)
+    archive.add(trades_at(THURSDAY, "15:45", trade("2", THURSDAY), account="desk1"))
+    assert numbers(archive.trades(WEDNESDAY, THURSDAY)) == ["1", "1", "2"]
+    assert len(archive.fetches()) == 3
+    archive.add(trades_at(FRIDAY, "15:45", trade("3"), account="desk2"))
+    with pytest.raises(td.ArchiveError, match=r"2026-11-20 \(desk1\)"):
+        archive.trades(FRIDAY)
+    with pytest.raises(ValueError, match="has no account 'desk9'"):
+        archive.retire("desk9", FRIDAY)
+
+
+def test_weekends_and_holidays_are_not_missing(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books", holidays=["2026-11-18"])
+    for day in (MONDAY, TUESDAY, THURSDAY, FRIDAY, FRIDAY + dt.timedelta(3)):
+        archive.add(trades_at(day, "15:45", trade("1", day)))
+        archive.add(orders_at(day, "15:45"))
+    assert archive.missing("2026-11-14", "2026-11-23") == []
+    assert len(archive.trades()) == 5
+    strict = td.Archive(tmp_path / "books")
+    assert strict.missing("2026-11-16", "2026-11-23") == [
+        MissingDay(WEDNESDAY, None, ("orders", "trades"))
+    ]
+    with pytest.raises(td.ArchiveError, match="2026-11-18"):
+        strict.trades()
+
+
+def test_a_failed_fetch_of_a_weekend_is_missing(archive: td.Archive) -> None:
+    from tradingdata.archive.ingest import Received
+
+    saturday = FRIDAY + dt.timedelta(1)
+    archive.add(trades_at(FRIDAY, "15:45", trade("1")))
+    failure = td.AuthenticationError("expired")
+    archive._ingest.store_all(
+        [Received("trades", "", "fetch", clock("15:45", saturday), error=failure)]
+    )
+    with pytest.raises(td.ArchiveError, match="2026-11-21"):
+        archive.trades()
+    assert [entry.error for entry in archive.fetches(saturday)] == ["AuthenticationError"]
+
+
+def test_an_empty_day_and_a_missing_day_differ(archive: td.Archive) -> None:
+    """F126: in books, scans and queries alike, before anything is read."""
+    archive.add(trades_at(THURSDAY, "15:45"))
+    assert len(archive.trades(THURSDAY)) == 0
+    assert archive.scan("trades", THURSDAY).fetchall() == []
+    assert [*map(tuple, archive.sql("SELECT count(*) FROM trades", THURSDAY))] == [(0,)]
+    for read in (
+        lambda: archive.trades(FRIDAY),
+        lambda: archive.trades(THURSDAY, FRIDAY),
+        lambda: archive.scan("trades", FRIDAY),
+        lambda: archive.orders(THURSDAY),
+        lambda: archive.sql("SELECT count(*) FROM trades", THURSDAY, FRIDAY),
+        lambda: archive.sql("SELECT account FROM trades GROUP BY account", FRIDAY),
+        lambda: archive.sql("SELECT 1 FROM order_states", THURSDAY),
+    ):
+        with pytest.raises(td.ArchiveError, match="never fetched") as caught:
+            read()
+        assert caught.value.missing
+    assert [*map(tuple, archive.sql("SELECT count(*) FROM fetches", THURSDAY, FRIDAY))] == [(1,)]
+
+
+def test_an_archive_without_fetches_answers_nothing(archive: td.Archive) -> None:
+    for read in (archive.trades, archive.orders, lambda: archive.sql("SELECT 1 FROM trades")):
+        with pytest.raises(td.ArchiveError, match="has no fetches"):
+            read()
+    with pytest.raises(td.ArchiveError, match="never fetched"):
+        archive.trades(FRIDAY)
+
+
+def test_a_part_of_a_book_covers_no_day(archive: td.Archive) -> None:
+    archive.add(trades_at(DAY, "15:45", trade("1"), trade("2"))[:1], at=clock("15:45"))
+    with pytest.raises(td.ArchiveError, match="never fetched"):
+        archive.trades(DAY)
+    with pytest.warns(td.DataWarning):
+        assert numbers(archive.trades(DAY, missing_ok=True)) == ["1"]
+
+
+def test_missing_after_a_time_ignores_earlier_fetches(archive: td.Archive) -> None:
+    archive.add(trades_at(DAY, "12:00", trade("1")))
+    archive.add(orders_at(DAY, "15:45"))
+    assert archive.missing(DAY, DAY) == []
+    assert archive.missing(DAY, DAY, after="15:30") == [MissingDay(DAY, None, ("trades",))]
+    with pytest.raises(ValueError, match="after must be a time"):
+        archive.missing(DAY, DAY, after="noon")
+    with pytest.raises(ValueError, match="before the start"):
+        archive.missing(FRIDAY, MONDAY)
+
+
+def test_days_of_a_year_are_named_as_spans(archive: td.Archive) -> None:
+    archive.add(trades_at(DAY, "12:00"))
+    with pytest.raises(td.ArchiveError, match="trades of 2026-01-01 to 2026-11-19,"):
+        archive.trades("2026-01-01", DAY)

@@ -1,0 +1,158 @@
+"""SQL over an archive: what the views have, and that a query only reads them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import tradingdata as td
+from archiving import DAY, archive_with, clock, order, order_response, response, trade
+from archiving import trade_response as trades
+
+HOSTILE = [
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM read_blob('/etc/passwd')",
+    "SELECT * FROM '/etc/passwd'",
+    "SELECT * FROM query_table('/etc/passwd')",
+    "SELECT * FROM read_parquet('{root}/trades/*/*.parquet')",
+    "SELECT * FROM parquet_scan('{root}/trades/*/*.parquet')",
+    "SELECT * FROM delta_scan('{root}/trades')",
+    "SELECT * FROM read_ndjson('/etc/passwd')",
+    "SELECT * FROM sniff_csv('/etc/passwd')",
+    "SELECT * FROM glob('/*')",
+    "SELECT * FROM 'https://example.com/x.parquet'",
+    "SELECT * FROM read_parquet('s3://bucket/x.parquet')",
+    "SELECT getenv('HOME')",
+    "COPY (SELECT 1) TO '{folder}/stolen'",
+    "COPY trades TO '{folder}/stolen.parquet'",
+    "COPY (SELECT 1) TO '{root}/fetches/x.parquet'",
+    "EXPORT DATABASE '{folder}/stolen'",
+    "IMPORT DATABASE '{folder}'",
+    "ATTACH '{folder}/stolen.db'",
+    "ATTACH ':memory:' AS other; COPY (SELECT 1) TO '{folder}/stolen'",
+    "INSTALL httpfs",
+    "FORCE INSTALL httpfs",
+    "LOAD httpfs",
+    "LOAD '{folder}/x.duckdb_extension'",
+    "UPDATE EXTENSIONS",
+    "SET enable_external_access = true",
+    "SET lock_configuration = false",
+    "RESET lock_configuration",
+    "SET memory_limit = '1GB'",
+    "SET temp_directory = '{folder}'",
+    "SET file_search_path = '/etc'",
+    "PRAGMA memory_limit = '1GB'",
+    "PRAGMA enable_profiling",
+    "PRAGMA profiling_output = '{folder}/stolen.json'",
+    "CALL enable_logging(storage = 'file', storage_path = '{folder}/stolen')",
+    "CREATE SECRET s (TYPE s3)",
+    "SELECT * FROM secret_of_the_caller",
+    "SELECT * FROM archive",
+    "SELECT * FROM '{file}'",
+    "SELECT * FROM read_parquet('{file}')",
+    "SELECT * FROM parquet_metadata('{file}')",
+    "SELECT (SELECT count(*) FROM read_parquet('{file}'))",
+    "COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)",
+    "WITH a AS (COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)) SELECT 1",
+    "SELECT (WITH a AS (COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)) SELECT 1)",
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)",
+    "WITH a AS (INSERT INTO log_lines FROM log_lines RETURNING 1) SELECT 1",
+    "SELECT * FROM stored_trades",
+    'SUMMARIZE "Stored_Trades"',
+    "SELECT * FROM query('SELECT 1')",
+    "SELECT 1; COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)",
+    "CREATE TABLE mine AS SELECT 1",
+    "DROP VIEW trades",
+]
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> td.Archive:
+    return archive_with(
+        tmp_path,
+        trades(trade("1", quantity=2), trade("2", quantity=3)),
+        order_response(order("1", status="Open"), at="15:00"),
+        order_response(order("1", status="Done")),
+    )
+
+
+def test_a_query_can_only_read(archive: td.Archive, tmp_path: Path) -> None:
+    """No file, extension, setting or variable of the caller is in reach."""
+    import pyarrow
+
+    secret_of_the_caller = pyarrow.table({"secret": [1]})
+    assert secret_of_the_caller.num_rows == 1
+    before = sorted(os.walk(tmp_path))
+    file = archive.files("trades")[0]
+    for query in HOSTILE:
+        with pytest.raises((td.ArchiveError, duckdb.Error)):
+            archive.sql(query.format(root=archive.path, folder=tmp_path, file=file))
+    assert sorted(os.walk(tmp_path)) == before
+    with pytest.raises(td.ArchiveError, match="only reads its views"):
+        archive.sql("COPY (SELECT 1) TO '/tmp/stolen'")
+    assert archive.verify() == 4
+
+
+def test_views_have_the_days_asked_and_no_others(tmp_path: Path) -> None:
+    days = [dt.date(2026, 11, day) for day in (18, 19, 20)]
+    archive = archive_with(
+        tmp_path,
+        *(response(td.TradeBook, [trade(str(day), day)], clock("15:45", day)) for day in days),
+        *(response(td.OrderBook, [order(str(day))], clock("15:45", day)) for day in days),
+    )
+    for view in ("trades", "orders", "order_states", "fetches"):
+        found = archive.sql(f"SELECT DISTINCT day FROM {view}", days[1])
+        assert [*map(tuple, found)] == [(days[1],)], view
+        assert len(archive.sql(f"SELECT DISTINCT day FROM {view}")) == 3
+    assert [*map(tuple, archive.sql("SELECT count(*) FROM trades", days[0], days[1]))] == [(2,)]
+
+
+def test_parameters_accounts_and_types(archive: td.Archive) -> None:
+    query = "SELECT sum(quantity) AS total, max(day) AS day FROM trades WHERE quantity > $least"
+    found = archive.sql(query, DAY, parameters={"least": 2})
+    assert [*map(tuple, found)] == [(3, DAY)]
+    assert found.columns == ["total", "day"]
+    assert found.to_dicts() == [{"total": 3, "day": DAY}]
+    assert [
+        *map(tuple, archive.sql("SELECT count(*) FROM trades WHERE trade_no = ?", parameters=["1"]))
+    ] == [(1,)]
+    archive.add(trades(trade("9")), account="desk9")
+    assert [*map(tuple, archive.sql("SELECT count(*) FROM trades", account="desk9"))] == [(1,)]
+    assert archive.sql("SELECT account, account FROM trades", account="desk9").columns == [
+        "account",
+        "account_1",
+    ]
+
+
+def test_states_of_orders_and_the_log_are_views(archive: td.Archive) -> None:
+    states = archive.sql("SELECT status FROM order_states ORDER BY received_at")
+    assert [*map(tuple, states)] == [("Open",), ("Done",)]
+    assert [*map(tuple, archive.sql("SELECT status FROM orders"))] == [("Done",)]
+    log = archive.sql("SELECT book, rows, error FROM fetches ORDER BY filed_at")
+    assert [*map(tuple, log)] == [("trades", 2, None), ("orders", 1, None), ("orders", 1, None)]
+
+
+def test_a_book_with_a_gap_has_no_view(archive: td.Archive) -> None:
+    """F126: the error names the days; a name of the query's own is not a view."""
+    archive.add(trades(trade("3", dt.date(2026, 11, 19))))
+    with pytest.raises(td.ArchiveError, match="orders of 2026-11-19"):
+        archive.sql("SELECT count(*) FROM orders", "2026-11-19", DAY)
+    assert [*map(tuple, archive.sql("SELECT count(*) FROM trades", "2026-11-19", DAY))] == [(3,)]
+    own = "WITH orders AS (SELECT 5 AS n) SELECT n FROM orders"
+    assert [*map(tuple, archive.sql(own, "2026-11-19", DAY))] == [(5,)]
+    with pytest.warns(td.DataWarning, match="2026-11-19"):
+        found = archive.sql("SELECT count(*) FROM orders", "2026-11-19", DAY, missing_ok=True)
+    assert [*map(tuple, found)] == [(1,)]
+
+
+def test_a_bad_query_is_an_error_of_duckdb(archive: td.Archive) -> None:
+    for query in ("SELEC 1", "SELECT nothing FROM trades", "SELECT * FROM nowhere"):
+        with pytest.raises(duckdb.Error):
+            archive.sql(query)
+    with pytest.raises(TypeError, match="query must be text"):
+        archive.sql(5)  # type: ignore[arg-type]

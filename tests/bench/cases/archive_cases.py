@@ -1,0 +1,173 @@
+"""An archive beside polars and DuckDB over plain Parquet files of the same rows."""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ..harness.case import Fact, Prepare, Ready, Source, peer
+
+MONTH, LONGER, POLLS = 22, 40, 20  # days, days, polls of a day
+_FIRST = dt.date(2026, 1, 1)
+_IDS = count()
+
+
+def days(number: int) -> list[dt.date]:
+    """Weekdays, from the first of a year on."""
+    each = (_FIRST + dt.timedelta(day) for day in range(2 * number + 7))
+    return [day for day in each if day.weekday() < 5][:number]
+
+
+def book_of(body: bytes, day: dt.date, part: float = 1.0) -> Any:
+    """A response of that day: the trades of the body, at other prices each day."""
+    td, polars = peer("tradingdata"), peer("polars")
+    response = peer("tradingdata.books.response").Response
+    frame = _frame(body)
+    frame = frame[: round(part * len(frame))]
+    times = [name for name in frame.columns if frame[name].dtype == polars.Datetime("us")]
+    frame = frame.with_columns(
+        *(polars.lit(day).dt.combine(polars.col(name).dt.time()).alias(name) for name in times),
+        (polars.col("traded_price") + day.toordinal() % 97).alias("traded_price"),
+    )
+    made = td.TradeBook.from_arrow(frame, keep_personal_data=True)
+    at = dt.datetime.combine(day, dt.time(15, round(45 * part)), dt.UTC)
+    told = response(
+        made._rows, status_code=200, account="desk", attempts=1, elapsed=0.1, received_at=at
+    )
+    return td.TradeBook._of(made._rows, response=told)
+
+
+@lru_cache(1)
+def _frame(body: bytes) -> Any:
+    return peer("polars").DataFrame(peer("tradingdata").TradeBook.from_json(body))
+
+
+def _ready(run: Callable[[], Any], folder: Path, rows: Callable[[Any], int]) -> Ready:
+    def check(found: Any) -> Fact:
+        return {"rows": rows(found), "sums": {}, "kinds": {}}
+
+    return Ready(run, check, close=lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="tradingdata-bench-"))
+
+
+def archive_of(folder: Path, books: list[Any]) -> Any:
+    archive = peer("tradingdata").Archive(folder / f"archive{next(_IDS)}", keep_personal_data=True)
+    for book in books:
+        archive.add(book)
+    return archive
+
+
+def parquet_of(folder: Path, books: list[Any]) -> list[str]:
+    paths = [str(folder / f"{at}.parquet") for at, _ in enumerate(books)]
+    for path, book in zip(paths, books, strict=True):
+        peer("polars").DataFrame(book).write_parquet(path)
+    return paths
+
+
+def _books(source: Source, number: int) -> list[Any]:
+    return [book_of(source.body(), day) for day in days(number)]
+
+
+def store_ours(source: Source) -> Ready:
+    """A day of an account in an archive that is there; each run another account."""
+    folder, (book,) = _folder(), _books(source, 1)
+    archive = archive_of(folder, [book])
+    return _ready(lambda: archive.add(book, account=f"a{next(_IDS)}"), folder, lambda e: e.rows)
+
+
+def store_polars(source: Source) -> Ready:
+    folder, books = _folder(), _books(source, 1)
+
+    def run() -> int:
+        parquet_of(folder, books)
+        return len(books[0])
+
+    return _ready(run, folder, int)
+
+
+def _growing(source: Source) -> list[Any]:
+    body, day = source.body(), days(1)[0]
+    return [book_of(body, day, (poll + 1) / POLLS) for poll in range(POLLS)]
+
+
+def polls_ours(source: Source) -> Ready:
+    folder, books = _folder(), _growing(source)
+    archive = archive_of(folder, books[:1])
+
+    def run() -> int:
+        account = f"a{next(_IDS)}"
+        return int([archive.add(book, account=account).rows for book in books][-1])
+
+    return _ready(run, folder, int)
+
+
+def polls_polars(source: Source) -> Ready:
+    folder, books = _folder(), _growing(source)
+
+    def run() -> int:
+        for book in books:
+            parquet_of(folder, [book])
+        return len(books[-1])
+
+    return _ready(run, folder, int)
+
+
+def month_ours(source: Source) -> Ready:
+    folder, wanted = _folder(), days(MONTH)
+    archive = archive_of(folder, _books(source, MONTH))
+    return _ready(lambda: archive.trades(wanted[0], wanted[-1]), folder, len)
+
+
+def month_polars(source: Source) -> Ready:
+    folder = _folder()
+    paths = parquet_of(folder, _books(source, MONTH))
+    return _ready(lambda: peer("polars").read_parquet(paths), folder, len)
+
+
+QUERY = "SELECT symbol, sum(trade_value) FROM {} GROUP BY symbol"
+
+
+def sql_ours(source: Source) -> Ready:
+    folder, wanted = _folder(), days(LONGER)
+    archive = archive_of(folder, _books(source, LONGER))
+    query = QUERY.format("trades")
+    return _ready(lambda: archive.sql(query, wanted[0], wanted[-1]), folder, len)
+
+
+def sql_duckdb(source: Source) -> Ready:
+    folder = _folder()
+    paths = parquet_of(folder, _books(source, LONGER))
+    query = QUERY.format(f"read_parquet({paths})")
+    return _ready(lambda: peer("duckdb").sql(query).fetchall(), folder, len)
+
+
+def sizes(source: Source) -> tuple[int, int]:
+    """The bytes of a month in an archive and in plain Parquet."""
+    folder, books = _folder(), _books(source, MONTH)
+    archive_of(folder, books)
+    ours = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    paths = parquet_of(folder, books)
+    plain = sum(Path(path).stat().st_size for path in paths)
+    shutil.rmtree(folder)
+    return ours, plain
+
+
+CASES: dict[str, Prepare] = {
+    "store": store_ours,
+    "store:polars": store_polars,
+    "polls": polls_ours,
+    "polls:polars": polls_polars,
+    "month": month_ours,
+    "month:polars": month_polars,
+    "sql": sql_ours,
+    "sql:duckdb": sql_duckdb,
+}

@@ -1,0 +1,291 @@
+"""Books made of what other libraries export over the Arrow C interface."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import tradingdata as td
+from oracle import sample
+from sample_records import PAN
+from service import as_json, envelope, trades
+
+INDIA = ZoneInfo("Asia/Kolkata")
+
+
+def read(data: Any, kind: Any = td.TradeBook) -> Any:
+    return kind.from_arrow(data, keep_personal_data=True)
+
+
+def one_column(name: str, array: Any) -> Any:
+    """A trade book of a table with one column; the others are missing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        return read(pa.table({name: array}))
+
+
+def issues_of(book: Any, field: str) -> list[tuple[str, int, int, bool]]:
+    return [(i.problem, i.count, i.row, i.lost) for i in book.issues if i.field == field]
+
+
+def test_every_layout_of_text_is_read() -> None:
+    texts = ["a", None, "", "a text that is not inline", "₹ and more than twelve bytes", "\0"]
+    plain = pa.array(texts, pa.string())
+    views = pa.array(texts, pa.string_view())
+    for array in (
+        plain,
+        plain.cast(pa.large_string()),
+        views,
+        plain.dictionary_encode(),
+        plain.cast(pa.dictionary(pa.uint8(), pa.large_string())),
+        pa.chunked_array([plain[:2], plain[2:2], plain[2:]]),
+        pa.concat_arrays([plain, plain])[6:],
+        pa.concat_arrays([views, views])[6:],
+    ):
+        assert [row.symbol for row in one_column("symbol", array)] == texts
+
+
+@pytest.mark.parametrize("signed", ["int8", "int16", "int32", "int64"])
+def test_integers_of_every_width_are_read(signed: str) -> None:
+    for name, values in ((signed, [-128, None, 127]), (f"u{signed}", [0, None, 255])):
+        book = one_column("quantity", pa.array(values, name))
+        assert book.to_dict(["quantity"])["quantity"] == values
+        book = one_column("traded_price", pa.array(values, name))
+        assert book.to_dict(["traded_price"])["traded_price"] == values
+
+
+def test_values_that_do_not_fit_are_none_and_an_issue() -> None:
+    nan, inf = float("nan"), float("inf")
+    book = one_column("quantity", pa.array([1.0, 1.5, nan, inf, 2.0**63]))
+    assert book.to_dict(["quantity"])["quantity"] == [1, None, None, None, None]
+    assert issues_of(book, "quantity") == [
+        ("not an integer", 1, 1, True),
+        ("out of range", 2, 3, True),
+    ]
+    book = one_column("quantity", pa.array([2**64 - 1], pa.uint64()))
+    assert issues_of(book, "quantity") == [("out of range", 1, 0, True)]
+    book = one_column("traded_price", pa.array([nan, inf, 0.5]))
+    assert book.to_dict(["traded_price"])["traded_price"] == [None, None, 0.5]
+    assert issues_of(book, "traded_price") == [("out of range", 1, 1, True)]
+    book = one_column("traded_price", pa.array([2**53, 2**53 + 1]))
+    assert book.to_dict(["traded_price"])["traded_price"] == [2.0**53, None]
+    assert issues_of(book, "traded_price") == [("an integer beyond 2**53 would round", 1, 1, True)]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_of_every_unit_are_read(unit: str) -> None:
+    times = [dt.datetime(2026, 1, 6, 9, 15, 1), None, dt.datetime(1969, 12, 31, 23, 59, 59)]
+    book = one_column("exch_trade_time", pa.array(times, pa.timestamp(unit)))
+    assert [row.exch_trade_time for row in book] == times
+    assert issues_of(book, "exch_trade_time") == []
+    zoned = pa.array(times, pa.timestamp(unit, "Asia/Kolkata"))
+    aware = [time and time.replace(tzinfo=dt.UTC).astimezone(INDIA) for time in times]
+    assert [row.exch_trade_time for row in one_column("exch_trade_time", zoned)] == aware
+
+
+def test_times_finer_than_a_microsecond_are_cut() -> None:
+    book = one_column("exch_trade_time", pa.array([1_001, -1], pa.timestamp("ns")))
+    epoch = dt.datetime(1970, 1, 1)
+    micro = dt.timedelta(microseconds=1)
+    assert [row.exch_trade_time for row in book] == [epoch + micro, epoch - micro]
+    assert issues_of(book, "exch_trade_time") == [
+        ("time finer than a microsecond, cut", 2, 0, False)
+    ]
+
+
+def test_times_beyond_the_calendar_are_none() -> None:
+    for unit in ("s", "us"):
+        book = one_column("exch_trade_time", pa.array([2**62, -(2**62), 0], pa.timestamp(unit)))
+        assert [row.exch_trade_time for row in book] == [None, None, dt.datetime(1970, 1, 1)]
+        assert issues_of(book, "exch_trade_time") == [("out of range", 2, 0, True)]
+    zeros = pa.array([dt.datetime(1, 1, 1, 5), dt.datetime(1, 1, 1)], pa.timestamp("us"))
+    zero = one_column("exch_trade_time", zeros)
+    assert [row.exch_trade_time for row in zero] == [None, None]
+    assert issues_of(zero, "exch_trade_time") == [("out of range", 1, 0, True)]
+
+
+def test_clock_times_around_a_change_of_the_offset() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    hours = [dt.datetime(2026, 3, 28, 20, tzinfo=dt.UTC) + dt.timedelta(hours=h) for h in range(12)]
+    book = one_column("exch_trade_time", pa.array(hours, pa.timestamp("us", "Europe/Berlin")))
+    assert [row.exch_trade_time for row in book] == [hour.astimezone(berlin) for hour in hours]
+
+
+def test_offsets_and_their_names_become_zones() -> None:
+    array = pa.array([dt.datetime(2026, 1, 6)], pa.timestamp("us", "+05:30"))
+    found = one_column("exch_trade_time", array)[0].exch_trade_time
+    assert found.utcoffset() == dt.timedelta(hours=5, minutes=30)
+    wrong = pa.table({"exch_trade_time": array.cast(pa.timestamp("us", "Not/There"))})
+    with pytest.raises(ValueError, match="Not/There"):
+        td.TradeBook.from_arrow(wrong)
+
+
+def test_two_zones_in_one_book_are_an_error() -> None:
+    zoned = pa.array([dt.datetime(2026, 1, 6)], pa.timestamp("us", "UTC"))
+    naive = zoned.cast(pa.timestamp("us"))
+    with pytest.raises(TypeError, match="order_date_time"):
+        td.TradeBook.from_arrow(pa.table({"exch_trade_time": zoned, "order_date_time": naive}))
+
+
+def test_dates_are_days_or_midnights() -> None:
+    days = [dt.date(2026, 1, 29), None, dt.date(1, 1, 1)]
+    wanted = [days[0], None, None]
+    for kind in (pa.date32(), pa.date64(), pa.timestamp("us"), pa.timestamp("s")):
+        book = one_column("expiry_date", pa.array(days, pa.date32()).cast(kind))
+        assert [row.expiry_date for row in book] == wanted
+        assert issues_of(book, "expiry_date") == []
+    noon = one_column("expiry_date", pa.array([dt.datetime(2026, 1, 29, 12)], pa.timestamp("us")))
+    assert noon[0].expiry_date is None
+    assert issues_of(noon, "expiry_date") == [("not a date", 1, 0, True)]
+
+
+def test_a_missing_column_is_none_and_an_issue() -> None:
+    table = sample("trade", 5).book.to_arrow().drop_columns(["isin"])
+    with pytest.warns(td.DataWarning, match="isin"):
+        book = td.TradeBook.from_arrow(table)
+    assert [row.isin for row in book] == [None] * 5
+    assert issues_of(book, "isin") == [("missing", 5, 0, True)]
+
+
+def test_a_column_of_nothing_is_none_without_an_issue() -> None:
+    table = pl.DataFrame(sample("trade", 5).book).with_columns(
+        pl.lit(None).alias("isin"), pl.lit(None).alias("exch_trade_time")
+    )
+    book = td.TradeBook.from_arrow(table)
+    assert [(row.isin, row.exch_trade_time) for row in book] == [(None, None)] * 5
+    assert book.issues == ()
+
+
+@pytest.mark.parametrize(
+    ("field", "array"),
+    [
+        ("symbol", pa.array([1])),
+        ("symbol", pa.array([b"x"])),
+        ("quantity", pa.array(["1"])),
+        ("traded_price", pa.array([True])),
+        ("exch_trade_time", pa.array(["2026-01-06 09:15:00"])),
+        ("exch_trade_time", pa.array([dt.date(2026, 1, 6)])),
+        ("expiry_date", pa.array([1])),
+        ("quantity", pa.array([[1]])),
+        ("anything", pa.array([{"a": 1}])),
+        ("symbol", pa.array([1]).dictionary_encode()),
+    ],
+)
+def test_another_type_is_an_error_that_names_the_column(field: str, array: Any) -> None:
+    with pytest.raises(TypeError, match=rf"column {field} "):
+        td.TradeBook.from_arrow(pa.table({field: array}))
+
+
+def test_unknown_columns_become_unknown_fields() -> None:
+    table = sample("trade", 3).book.to_arrow()
+    added = {
+        "text": pa.array(["a", None, 'b"₹']),
+        "whole": pa.array([1, 2, None]),
+        "real": pa.array([0.5, float("nan"), float("inf")]),
+        "flag": pa.array([True, None, False]),
+        "when": pa.array([dt.datetime(2026, 1, 6, 9, 15)] * 3, pa.timestamp("us", "UTC")),
+        "date": pa.array([dt.date(2026, 1, 6)] * 3),
+        "code": pa.array(["x", "y", "x"]).dictionary_encode(),
+        "nothing": pa.nulls(3),
+    }
+    for name, array in added.items():
+        table = table.append_column(name, array)
+    book = read(table)
+    same = {"when": "2026-01-06 09:15:00Z", "date": "2026-01-06"}
+    assert [row._extra for row in book] == [
+        {"text": "a", "whole": 1, "real": 0.5, "flag": True, "code": "x"} | same,
+        {"whole": 2, "code": "y"} | same,
+        {"text": 'b"₹', "real": "inf", "flag": False, "code": "x"} | same,
+    ]
+
+
+def test_columns_of_an_archive_and_of_an_index_are_dropped() -> None:
+    book = sample("trade", 4).book
+    table = book.to_arrow(extra=True)
+    for name in ("account", "day", "fetch", "received_at"):
+        table = table.append_column(name, pa.array(["x"] * 4))
+    assert read(table) == book
+    frame = book.to_pandas(extra=True).set_index(pd.Index([5, 6, 7, 9]))
+    assert read(frame) == book
+    assert read(book.to_pandas(extra=True, index="exch_trade_time")) == book
+
+
+def test_the_column_extra_holds_json_objects() -> None:
+    texts = ['{"a": 1, "b": {"c": [1.50]}}', None, "", '{"a":2,"a":3,"quantity":9}', "{}"]
+    book = one_column("extra", pa.array(texts))
+    assert [row._extra for row in book] == [{"a": 1, "b": {"c": [1.5]}}, {}, {}, {"a": 3}, {}]
+    assert [row.quantity for row in book] == [None] * 5
+    for wrong in ("[1]", "{", "{}x", '{"a":}', "null", "{}{}", '{"a":"\x01"}'):
+        with pytest.raises(ValueError, match="extra"):
+            one_column("extra", pa.array([None, wrong]))
+
+
+def test_account_numbers_are_masked_unless_kept() -> None:
+    rows = [trades(1)[0] | {"pan_no": PAN, "panNo": PAN, "more": {"PAN_NO": PAN}}]
+    sent = td.TradeBook.from_json(as_json(envelope(rows)), keep_personal_data=True)
+    table = sent.to_arrow(extra=True).append_column("Pan-No", pa.array([PAN]))
+    book = td.TradeBook.from_arrow(table)
+    assert PAN not in json.dumps(book.to_dicts(extra=True, json=True))
+    assert book[0].pan_no == "ABXXXXXX4F"
+    assert PAN in read(table)[0]["Pan-No"]
+
+
+def test_only_tables_are_taken() -> None:
+    for wrong in (None, [1], {"a": 1}, "text", td.Trade()):
+        with pytest.raises(TypeError, match="__arrow_c_stream__"):
+            td.TradeBook.from_arrow(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not a table"):
+        td.TradeBook.from_arrow(pa.array([1]))
+    with pytest.raises(ValueError, match="two columns named symbol"):
+        td.TradeBook.from_arrow(pa.table([["a"], ["b"]], names=["symbol", "symbol"]))
+
+
+def test_a_producer_that_fails_midway_is_an_error() -> None:
+    schema = pa.schema([("symbol", pa.string())])
+
+    def batches() -> Any:
+        yield pa.record_batch([["a"]], schema=schema)
+        raise OSError("the disk is gone")
+
+    with pytest.raises(ValueError, match="the disk is gone"):
+        td.TradeBook.from_arrow(pa.RecordBatchReader.from_batches(schema, batches()))
+
+
+def test_a_stream_is_consumed_once() -> None:
+    class Once:
+        def __init__(self) -> None:
+            self.capsule = pa.table({"symbol": ["a"]}).__arrow_c_stream__()
+
+        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+            return self.capsule
+
+    once = Once()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.DataWarning)
+        assert len(td.TradeBook.from_arrow(once)) == 1
+    with pytest.raises(ValueError, match="consumed before"):
+        td.TradeBook.from_arrow(once)
+
+
+def test_duckdb_gives_the_rows_and_the_instants(tmp_path: Path) -> None:
+    naive = sample("trade", 30).book
+    path = str(tmp_path / "trades.parquet")
+    naive.to_parquet(path, extra=True)
+    assert read(duckdb.sql(f"select * from '{path}'")) == naive
+    zoned = naive.localize(INDIA)
+    zoned.to_parquet(path, extra=True, overwrite=True)
+    again = read(duckdb.sql(f"select * from '{path}'"))
+    found = [row.exch_trade_time for row in again]
+    assert [time and time.astimezone(INDIA) for time in found] == [
+        row.exch_trade_time for row in zoned
+    ]

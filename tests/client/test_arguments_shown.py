@@ -1,0 +1,100 @@
+"""Wrong arguments of any size, odd outputs and odd files: a short error of ours, and no other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, run_child
+from sample_books import trade_book
+
+URL = "https://127.0.0.1:9"
+
+
+@pytest.mark.parametrize("option", ["timeout", "attempts", "strict", "ca_file", "rate_limit", "tz"])
+@pytest.mark.parametrize("value", ["book", "list", "integer"])
+def test_f136_an_error_for_a_large_value_is_short(option: str, value: str) -> None:
+    values: dict[str, Any] = {
+        "book": trade_book(50),
+        "list": list(range(10_000)),
+        "integer": -(10**5000),
+    }
+    with pytest.raises((TypeError, td.ConfigurationError)) as caught:
+        td.Client(URL, access_token=TOKEN, **{option: values[value]})
+    assert len(str(caught.value)) < 250
+    assert "\n" not in str(caught.value)
+
+
+def test_f136_so_is_one_for_a_large_value_of_a_filter() -> None:
+    book = trade_book(50)
+    with pytest.raises(TypeError) as caught:
+        book.filter(symbol=book.to_pandas())
+    assert len(str(caught.value)) < 250
+
+
+def test_f137_a_directory_as_ca_file_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(td.ConfigurationError, match="is not a file"):
+        td.Client(URL, ca_file=tmp_path)
+
+
+def test_f137_displays_print_to_an_ascii_output() -> None:
+    code = """
+import tradingdata as td
+with td.sandbox.start() as service, service.client() as client:
+    orders, trades = client.books()
+    print(orders, trades, td.positions(trades), td.realised_pnl(trades), sep="\\n")
+    print(client, client.search("a" * 100), td.reconcile(orders, trades))
+    print(td.TradeBook([td.Trade(display_name="\u20b9\u0928", symbol="x" * 200)] * 99))
+"""
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u20b9\\u0928" in done.stdout
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="cgitb was removed")
+def test_f137_cgitb_shows_a_traceback_of_ours() -> None:
+    code = """
+import warnings
+warnings.simplefilter("ignore")
+import cgitb
+book = td.TradeBook.from_json(b'{"status": "success", "data": [{"order_no": "1"}]}')
+def fail(client, pager, book, row, attempt):
+    try:
+        attempt()
+    except Exception:
+        print(len(cgitb.text(sys.exc_info())) > 100, len(cgitb.html(sys.exc_info())) > 100)
+client = td.Client("http://127.0.0.1:9", access_token=TOKEN, attempts=1)
+for attempt in (
+    lambda: td.Client("no url", access_token=TOKEN),
+    lambda: setattr(client, "access_token", 5),
+    lambda: book.filter(symbl=1),
+    lambda: book[0].symbl,
+    client.trade_book,
+):
+    fail(client, client.search("x"), book, book[0], attempt)
+"""
+    assert run_child(code).split() == ["True"] * 10
+
+
+def test_load_env_reads_an_export_with_a_tab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRADINGDATA_BASE_URL", raising=False)
+    file = tmp_path / ".env"
+    file.write_text(f"export\tTRADINGDATA_BASE_URL={URL}\n")
+    assert td.load_env(file) == ["TRADINGDATA_BASE_URL"]
+    monkeypatch.delenv("TRADINGDATA_BASE_URL")
+
+
+def test_an_index_beside_columns_as_text_blames_the_columns() -> None:
+    with pytest.raises(TypeError, match=r"columns=.*'symbol'"):
+        trade_book(2).to_pandas("symbol", index="order_no")

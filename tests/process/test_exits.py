@@ -1,0 +1,162 @@
+"""The end of the process while threads call: never by a signal, and soon."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import tradingdata as td
+from calls import TOKEN, good_book, run_child
+from service import Service, delay, stall
+
+LOOPS = ("sync", "search", "watch", "books", "asyncio")
+
+# Calls without end in daemon threads that catch our errors, until the main thread ends.
+LOOP = """
+import asyncio, sys, threading, time
+import tradingdata as td
+loop, threads, url, token, lasts = sys.argv[1:]
+sys.setswitchinterval(1e-6)
+options = {"access_token": token, "timeout": 5, "attempts": 2}
+client = td.Client(url, **options)
+calls = {
+    "sync": client.trade_book,
+    "search": lambda: client.search("ta").first(150),
+    "watch": lambda: [None for _ in client.watch_trades(interval=0.001)],
+    "books": lambda: client.books(timeout=1),
+}
+async def gather():
+    async with td.AsyncClient(url, **options) as other:
+        while True:
+            try:
+                await asyncio.gather(*(other.trade_book() for _ in range(4)))
+            except td.TradingDataError:
+                pass
+def work():
+    if loop == "asyncio":
+        asyncio.run(gather())
+    while True:
+        try:
+            calls[loop]()
+        except td.TradingDataError:
+            pass
+for _ in range(int(threads)):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(float(lasts))
+"""
+
+
+def ended(loop: str, threads: int, url: str, token: str, lasts: float) -> tuple[object, ...]:
+    command = [sys.executable, "-c", LOOP, loop, str(threads), url, token, f"{lasts:.3f}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stderr, loop, threads
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("rounds", [1, pytest.param(50, marks=pytest.mark.long)])
+def test_f127_no_exit_by_a_signal_while_daemon_threads_call(rounds: int) -> None:
+    with td.sandbox.start() as service, ThreadPoolExecutor(2) as pool:
+        places = [(service.base_url, service.token()), ("http://127.0.0.1:9", TOKEN)]
+        runs = [
+            (loop, threads, *place, 0.02 + 0.2 * (number + 1) / rounds)
+            for number in range(rounds)
+            for loop, threads, place in itertools.product(LOOPS, (1, 32), places)
+        ]
+        found = list(pool.map(lambda run: ended(*run), runs))
+    assert [one for one in found if one[:2] != (0, "")] == []
+
+
+def test_f127_the_package_may_go_from_sys_modules_during_a_call(service: Service) -> None:
+    """The core imports nothing while it runs: what it calls was handed over at import."""
+    service.choose(lambda request: stall())
+    code = """
+import threading
+client = td.Client(sys.argv[1], access_token=TOKEN, timeout=0.3)
+book = td.TradeBook.from_json(b'{"status": "success", "data": [{"order_no": "1", "new": [1]}]}')
+said = []
+def work():
+    try:
+        client.trade_book()
+    except td.DeadlineError:
+        said.append("deadline")
+thread = threading.Thread(target=work)
+thread.start()
+threading.Thread(target=client.trade_book, daemon=True).start()
+for name in [name for name in sys.modules if name.startswith("tradingdata")]:
+    del sys.modules[name]
+thread.join()
+print(*said, book[0]["new"], hasattr(book[0], "nothing"))
+"""
+    environment = {"PYTHONWARNINGS": "ignore"}
+    out = run_child(
+        "import warnings; warnings.simplefilter('ignore')" + code,
+        service.base_url,
+        environment=environment,
+    )
+    assert out == "deadline [1] False\n"
+
+
+def test_f129_a_second_copy_of_the_package_shares_the_errors(service: Service) -> None:
+    service.choose(lambda request: good_book())
+    code = """
+from unittest import mock
+first = td
+for name in [name for name in sys.modules if name.startswith("tradingdata")]:
+    del sys.modules[name]
+with mock.patch.dict("sys.modules"):
+    import tradingdata as second
+import tradingdata as third
+assert first is not second is not third
+for copy in (first, second, third):
+    try:
+        copy.Client(sys.argv[1]).trade_book()
+    except first.ConfigurationError:
+        pass
+    try:
+        first.TradeBook.from_json(b"{")
+    except copy.DecodeError as error:
+        assert type(error) is copy.errors.DecodeError
+    print(len(copy.Client(sys.argv[1], access_token=TOKEN).trade_book()))
+"""
+    assert run_child(code, service.base_url).split() == ["3", "3", "3"]
+
+
+def test_f131_daemon_threads_do_not_delay_the_exit(service: Service) -> None:
+    service.choose(lambda request: stall())
+    code = """
+import asyncio, threading
+client = td.Client(sys.argv[1], access_token=TOKEN, timeout=25)
+async def gather():
+    async with td.AsyncClient(sys.argv[1], access_token=TOKEN, timeout=25) as other:
+        await other.trade_book()
+for work in (client.trade_book, lambda: client.search("x").all(), lambda: asyncio.run(gather())):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+print(time.time())
+"""
+    printed = run_child(
+        "import threading; threading.excepthook = lambda args: None" + code,
+        service.base_url,
+        timeout=20,
+    )
+    assert time.time() - float(printed) < 2
+
+
+def test_f131_other_threads_keep_their_calls_at_the_exit(service: Service) -> None:
+    """Python waits for them, so they get the books that they asked for."""
+    service.choose(lambda request: delay(0.7, good_book()))
+    code = """
+import threading
+from concurrent.futures import ThreadPoolExecutor
+client = td.Client(sys.argv[1], access_token=TOKEN, timeout=25)
+def work():
+    print(len(client.trade_book()))
+threading.Thread(target=work).start()
+ThreadPoolExecutor().submit(work)
+"""
+    assert run_child(code, service.base_url).split() == ["3", "3"]
