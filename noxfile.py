@@ -353,8 +353,6 @@ def sanitize(session: nox.Session) -> None:
     """the core's tests under AddressSanitizer and UndefinedBehaviorSanitizer"""
     # With zlib in place of ISA-L and without SSE2 or NEON, which the stage `core` has: both are
     # tested, and the corpus of the fuzzers must decode alike. The fuzzers run SSE2 with sanitizers.
-    # Every standard header is included first, as those of another library may do: an unqualified
-    # call of a function of ours must not find one of std by its arguments.
     cmake(session, "sanitize")
     outcomes = Path("cpp/tests/decode_outcomes")
     programs = (extension_core(session, outcomes.name), BUILD / "sanitize" / outcomes)
@@ -379,11 +377,17 @@ def extension(session: nox.Session) -> None:
     environment(session)
     tools, folder = build_tools(session), BUILD / "sanitized-extension"
     shutil.rmtree(folder / "site", ignore_errors=True)
-    warnings = "cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON"
-    headers = "cmake.define.CMAKE_CXX_FLAGS=-include bits/stdc++.h"  # as in the stage `sanitize`
-    options = ("cmake.build-type=RelWithDebInfo", "install.strip=false", warnings, headers)
-    sanitizers = "cmake.define.TRADINGDATA_SANITIZE=address,undefined"
-    build_wheel(session, folder, tools, *options, sanitizers, f"build-dir={folder / 'cmake'}")
+    # Every standard header is included first, as those of another library may do: an unqualified
+    # call of a function of ours must not find one of std by its arguments.
+    defined = {
+        "CMAKE_COMPILE_WARNING_AS_ERROR": "ON",
+        "CMAKE_CXX_FLAGS": "-include bits/stdc++.h",
+        "CMAKE_CXX_FLAGS_RELWITHDEBINFO": "-O1 -DNDEBUG",
+        "TRADINGDATA_SANITIZE": "address,undefined",
+    }
+    options = ["cmake.build-type=RelWithDebInfo", "install.strip=false"]
+    options += [f"cmake.define.{name}={value}" for name, value in defined.items()]
+    build_wheel(session, folder, tools, *options, f"build-dir={folder / 'cmake'}")
     add(session, TEST, "--no-deps", "--target", folder / "site", *folder.glob("*.whl"))
     # With libasan alone the first C++ exception would abort.
     named = ("-print-file-name=libasan.so", "-print-file-name=libstdc++.so")
