@@ -97,9 +97,27 @@ def test_the_live_table_shows_orders_changes_and_a_miss(
     assert "2 orders: 2 Pending" in text
     assert "1 poll failed since " in text
     assert "status Pending -> Success" in text
-    assert re.search(r"\x1b\[32m\d\d:\d\d:\d\d  changed .* -> Success", shown.getvalue())
+    assert re.search(r"\x1b\[32m\d\d:\d\d:\d\d  changed ", shown.getvalue())
     assert "\x1b[33m2 Pending" in shown.getvalue()
     assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= 80
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_live_table_names_what_changed_on_every_screen(
+    width: int, service: Scripted, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Orders of one name have their numbers, and the values stand on a line of their own."""
+    rows = orders(2, display_name="NIFTY 26 Nov 2026 25000 Call", status="Pending", order_no=str)
+    service.script(book_reply(rows), then=book_reply([rows[0], rows[1] | {"status": "Success"}]))
+    shown = io.StringIO()
+    console = Console(file=shown, width=width, height=24, force_terminal=True, highlight=False)
+    monkeypatch.setattr("tradingdata.cli.watch.screen", lambda: console)
+    assert run("watch", "--interval", "0.01", "--polls", "2").code == Code.OK
+    text = ESCAPE.sub("", shown.getvalue())
+    changed = text[text.index("changed") :]
+    assert "  1  NIFTY 26 Nov" in changed
+    assert "status Pending -> Success" in changed
+    assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= width
 
 
 def test_a_filter_that_matches_nothing_says_which_values_there_are(

@@ -207,13 +207,21 @@ URL = "https://api.example.test"
         lambda kind: kind.from_profile("nosuch", access_token=SECRET),
         lambda kind: kind.from_profile("odd"),
         lambda kind: kind.from_profile("bad"),
+        lambda kind: td.load_env("wrong.env"),
+        lambda kind: td.load_env("public.env"),
     ],
 )
 def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
     kind: Any, attempt: Callable[[Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tools that report errors show the locals of every frame."""
-    lines = [f"[{name}]\nbase_url = {URL!r}\naccess_token = " for name in ("a", "odd", "bad")]
+    monkeypatch.chdir(tmp_path)
+    token = f"TRADINGDATA_ACCESS_TOKEN={SECRET}\n"
+    Path("wrong.env").write_text(f"{token}TRADINGDATA_TZ=a b\n")
+    Path("public.env").write_text(token)
+    make_private(Path("wrong.env"))
+    options = f"base_url = {URL!r}\nproxy = 'http://u:{SECRET}@p:1'\naccess_token = "
+    lines = [f"[{name}]\n{options}" for name in ("a", "odd", "bad")]
     profiles = tmp_path / "profiles.toml"
     profiles.write_text(
         f'{lines[0]}{SECRET!r}\n{lines[1]}{SECRET!r}\nnosuch = 1\n{lines[2]}"{SECRET}\\n"\n'

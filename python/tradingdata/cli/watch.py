@@ -247,15 +247,20 @@ def clock(update: OrderUpdate) -> str:
     return f"{update.at.astimezone(None if book is None else book._rows.zone):%H:%M:%S}"
 
 
-def change_line(change: OrderChange, *, numbered: bool = True) -> str:
+def change_line(change: OrderChange) -> str:
     """Returns a line about a change: number, name and side of the order, old and new values."""
+    return "  ".join(change_parts(change)).rstrip()
+
+
+def change_parts(change: OrderChange, *, numbered: bool = True) -> tuple[str, str]:
+    """Returns which order changed, and what changed of it."""
     order = change.order
     number = order.order_no if numbered else None
     words = [f"{change.kind:<7}", number, instrument_name(order), order.txn_type]
-    line = "  ".join(printable(str(word)) for word in words if word)
+    which = "  ".join(printable(str(word)) for word in words if word)
     if change.kind == "new":
         terms = f"{_value(order, 'quantity')} at {_value(order, 'price').removeprefix('at ')}"
-        return f"{line}  {terms}, {_value(order, 'status')}"
+        return which, f"{terms}, {_value(order, 'status')}"
     key_columns = KEY_COLUMNS["Order"]
     fields = sorted(change.fields, key=lambda name: name not in key_columns)
     values = [
@@ -264,7 +269,7 @@ def change_line(change: OrderChange, *, numbered: bool = True) -> str:
     ]
     if len(change.fields) > _MOST_FIELDS:
         values.append(f"+{len(change.fields) - _MOST_FIELDS} more")
-    return f"{line}  {', '.join(values)}".rstrip()
+    return which, ", ".join(values)
 
 
 def missed_line(error: TradingDataError) -> str:
@@ -340,7 +345,12 @@ class LiveTable(Live):
             self._orders = self._wanted(update.orders)
             self._at = at
             self._misses = 0
-            self._recent += [self._recent_line(at, change) for change in self._fresh]
+            latest = self._fresh[-_RECENT:]
+            names = Counter(map(instrument_name, self._orders if latest else ()))
+            self._recent += [
+                self._recent_line(at, change, names[instrument_name(change.order)] > 1)
+                for change in latest
+            ]
         else:
             self._misses += 1
             if self._misses == 1:
@@ -369,9 +379,13 @@ class LiveTable(Live):
             parts += [Text(""), *self._recent]
         self.update(Group(*parts), refresh=True)  # type: ignore[arg-type]
 
-    def _recent_line(self, at: str, change: OrderChange) -> Text:
+    def _recent_line(self, at: str, change: OrderChange, numbered: bool) -> Text:
+        """Returns a line, or two on a narrow screen."""
         status = TONE_STYLES.get(tone_of(change.order.status), "")
-        line = f"{at}  {change_line(change, numbered=False)}"
+        which, what = change_parts(change, numbered=numbered)
+        line = f"{at}  {which}  {what}".rstrip()
+        if what and len(line) > self.console.width:
+            line = f"{at}  {which}\n{' ' * len(at)}  {what}"
         return _line(line, "dim" if change.kind == "gone" else status)
 
     def _title(self) -> Text:
@@ -389,7 +403,8 @@ class LiveTable(Live):
 
     def _table(self, orders: OrderBook) -> object:
         changed = {change.order for change in self._fresh if change.kind != "gone"}
-        room = max(3, self.console.height - _AROUND - _RECENT)
+        below = max(_RECENT, sum(str(line).count("\n") + 1 for line in self._recent))
+        room = max(3, self.console.height - _AROUND - below)
         top = orders.sort("last_updated_time", reverse=True)[:room]
         shown = top._shown(self._names, ends=len(top))
         without_common_day(top, shown)

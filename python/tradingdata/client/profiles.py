@@ -256,29 +256,31 @@ def load_env(path: str | os.PathLike[str] = ".env") -> list[str]:
     name = validate.path("path", path)
     try:
         with open(name, "rb") as file:
-            lines = file.read().decode("utf-8-sig", "replace").splitlines()
-            found = dict(_variables(lines, name))
+            found, wrong = _variables(file.read())
             if ACCESS_TOKEN_VARIABLE in found:
                 require_private(file, name)
     except OSError as error:
         raise ConfigurationError(
             f"{name!a} cannot be read ({error.strerror}): check the path"
         ) from error
+    if wrong is not None:
+        raise ConfigurationError(
+            f"line {wrong} of {name} is not NAME=value: put a value with spaces in quotes"
+        )
     new = [variable for variable in found if variable not in os.environ]
-    os.environ.update({variable: found[variable] for variable in new})
+    os.environ.update({variable: found[variable].value for variable in new})
     return new
 
 
-def _variables(lines: list[str], path: str) -> list[tuple[str, str]]:
-    found = []
-    for number, line in enumerate(lines, 1):
+def _variables(content: bytes) -> tuple[dict[str, Held], int | None]:
+    """Returns the variables, and the number of the first line that is wrong."""
+    found = {}
+    for number, line in enumerate(content.decode("utf-8-sig", "replace").splitlines(), 1):
         if not _OURS.match(line):
             continue
         match = _LINE.fullmatch(line)
         if match is None:
-            raise ConfigurationError(
-                f"line {number} of {path} is not NAME=value: put a value with spaces in quotes"
-            )
+            return found, number
         value = next(text for text in match.group("double", "single", "bare") if text is not None)
-        found.append((match["name"], value))
-    return found
+        found[match["name"]] = hide(value)
+    return found, None
