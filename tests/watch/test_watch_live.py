@@ -16,8 +16,17 @@ import pytest
 import tradingdata as td
 from calls import TOKEN, in_time, run_child, within
 from service import (
-    Service, as_json, book_reply, envelope, html_reply, orders, reply, retry_after, stall, trades,
-)  # fmt: skip
+    Service,
+    as_json,
+    book_reply,
+    envelope,
+    html_reply,
+    orders,
+    reply,
+    retry_after,
+    stall,
+    trades,
+)
 from watching import content, reported
 
 UNCHANGED = orders(20, pan_no="ABCDE1234F", order_no=str)

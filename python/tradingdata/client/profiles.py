@@ -274,7 +274,7 @@ def load_env(path: str | os.PathLike[str] = ".env") -> list[str]:
 
 def _variables(content: bytes) -> tuple[dict[str, Held], int | None]:
     """Returns the variables, and the number of the first line that is wrong."""
-    found = {}
+    found: dict[str, Held] = {}
     for number, line in enumerate(content.decode("utf-8-sig", "replace").splitlines(), 1):
         if not _OURS.match(line):
             continue
