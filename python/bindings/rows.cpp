@@ -210,14 +210,19 @@ bool same_fields(const Schema& a, const Schema& b) {
                                             });
 }
 
+py::object as_object(PyTypeObject* type) {
+  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(type));
+}
+
 // Adds a type to the list, unless another thread made an equal one in the meantime.
-const RowType& add_type(std::unique_ptr<RowType> made, PyObject* base) {
+py::object add_type(std::unique_ptr<RowType> made, PyObject* base) {
   std::atomic<RowType*>* end = &first_type;
   for (;;) {
     RowType* found = nullptr;
-    if (end->compare_exchange_strong(found, made.get())) return *made.release();
+    if (end->compare_exchange_strong(found, made.get())) return as_object(made.release()->type);
     const bool same = found->owned && same_fields(*found->schema, *made->schema);
-    if (same && (base == nullptr || found->type->tp_base == made->type->tp_base)) return *found;
+    if (same && (base == nullptr || found->type->tp_base == made->type->tp_base))
+      return as_object(found->type);
     end = &found->next;
   }
 }
@@ -257,8 +262,7 @@ py::object make_row_type(const std::string& name, const std::vector<FieldTuple>&
     return base.is_none() && type.owned && type.type->tp_base == &PyBaseObject_Type &&
            same_fields(*type.schema, *made->schema);
   });
-  if (known != nullptr)
-    return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(known->type));
+  if (known != nullptr) return as_object(known->type);
   if (base.is_none()) {
     make_type(*made, "tradingdata", "A row of a table.", nullptr);
   } else {
@@ -266,8 +270,7 @@ py::object make_row_type(const std::string& name, const std::vector<FieldTuple>&
     const auto text = attribute(base, "__doc__").cast<std::string>();
     make_type(*made, module, text, base.ptr());
   }
-  const RowType& added = add_type(std::move(made), base.is_none() ? nullptr : base.ptr());
-  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(added.type));
+  return add_type(std::move(made), base.is_none() ? nullptr : base.ptr());
 }
 
 }  // namespace
@@ -319,9 +322,7 @@ void bind_records(py::module_& module) {
     auto made = std::make_unique<RowType>();
     made->schema = schema;
     make_type(*made, "tradingdata", text_of_record(*schema), nullptr);
-    const RowType& added = add_type(std::move(made), nullptr);
-    module.add_object(std::string(schema->record).c_str(),
-                      py::handle(reinterpret_cast<PyObject*>(added.type)));
+    module.add_object(std::string(schema->record).c_str(), add_type(std::move(made), nullptr));
   }
   module.def("row_type", &make_row_type, py::arg("name"), py::arg("fields"),
              py::arg("base") = py::none());

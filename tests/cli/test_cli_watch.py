@@ -106,7 +106,7 @@ def test_the_live_table_shows_orders_changes_and_a_miss(
 def test_the_live_table_names_what_changed_on_every_screen(
     width: int, service: Scripted, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Orders of one name have their numbers, and the values stand on a line of their own."""
+    """Orders of one name have their numbers, and the values have a line of their own."""
     rows = orders(2, display_name="NIFTY 26 Nov 2026 25000 Call", status="Pending", order_no=str)
     service.script(book_reply(rows), then=book_reply([rows[0], rows[1] | {"status": "Success"}]))
     shown = io.StringIO()
