@@ -13,7 +13,7 @@ if __package__ in (None, ""):  # run as a folder: the package is what is in it
 
 from bench.harness import report
 from bench.harness.goals import Row
-from bench.harness.suite import Run, Show
+from bench.harness.suite import Run
 
 SUITES = {
     "decode": "bench.suites.decode",
@@ -33,25 +33,33 @@ def main() -> int:
     options = _options()
     chosen = SUITES if "all" in options.suites else options.suites
     rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
-    lines: list[str] = []
+    lines: list[str] = []  # printed since the last section of the page
 
     def show(*more: str) -> None:
         lines.extend([*more, ""])
         print("\n".join(more) + "\n", flush=True)
 
     show(*report.of_machine())
-    machine = len(lines)
+    head = [*report.head_of_page(sys.argv[1:]), *lines]
+    sections: list[str] = []
     rows: list[Row] = []
     for name in chosen:
-        rows += _run(name, rounds, show, options.only)
-    if len(lines) == machine:
+        lines.clear()
+        suite = importlib.import_module(SUITES[name])
+        run: Run = suite.run
+        rows += run(rounds, show, options.only)
+        if lines:
+            sections += report.section_of_page(name, str(suite.__doc__), lines)
+    if not sections:
         print(f"no contest of {', '.join(chosen)} is named {options.only}", file=sys.stderr)
         return 2
     if rows:
+        lines.clear()
         show(*report.of_goals(rows))
+        sections += report.section_of_page("Goals", report.ABOUT_GOALS, lines)
     if options.markdown:
-        page = [*report.head_of_page(sys.argv[1:]), *lines]
-        options.markdown.write_text("\n".join(page).rstrip() + "\n", encoding="utf-8")
+        page = "\n".join([*head, *sections])
+        options.markdown.write_text(page.rstrip() + "\n", encoding="utf-8")
     missed = [row.what for row in rows if row.verdict == "MISSED"]
     if options.gate and missed:
         print(f"{len(missed)} of {len(rows)} gates missed:", "; ".join(missed), file=sys.stderr)
@@ -72,11 +80,6 @@ def _options() -> argparse.Namespace:
     if options.rounds is not None and options.rounds < 1:
         parser.error("--rounds takes 1 or more")
     return options
-
-
-def _run(name: str, rounds: int, show: Show, only: str | None) -> list[Row]:
-    run: Run = importlib.import_module(SUITES[name]).run
-    return run(rounds, show, only)
 
 
 if __name__ == "__main__":

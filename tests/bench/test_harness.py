@@ -13,7 +13,7 @@ from bench.harness.case import Source
 from bench.harness.facts import disagreements, item, of_records, untyped
 from bench.harness.fields import FIVE, kinds, loop_over
 from bench.harness.goals import Goal, Row, judge
-from bench.harness.report import table
+from bench.harness.report import section_of_page, table
 from bench.harness.rounds import Contest, Disagreement, Entry, Result, play
 from service import as_json, envelope, trades
 
@@ -136,4 +136,15 @@ def test_a_table_is_markdown_with_aligned_columns() -> None:
         "| a         | figure |",
         "| --------- | -----: |",
         "| long name |      1 |",
+    ]
+
+
+def test_a_section_of_the_page_joins_tables_and_leaves_out_columns() -> None:
+    first = table(["a", "CPU", "least - greatest"], [["ours", "1", "0 - 2"]])
+    second = table(["b", "CPU", "least - greatest"], [["ours", "3", "2 - 4"]])
+    note = "peer: left out (ImportError)"
+    assert section_of_page("decode", "What it shows.", [*first, "", note, "", *second, ""]) == [
+        *["## decode", "", "What it shows.", ""],
+        *table(["a", "CPU"], [["ours", "1"], ["**b**", ""], ["ours", "3"]]),
+        *["", note, ""],
     ]
