@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 import tradingdata as td
 from tradingdata.analysis.plot import style
-from tradingdata.analysis.plot.amounts import amount
+from tradingdata.analysis.plot.style import amount
 
 mpl.use("agg")
 DAY = date(2026, 11, 20)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import tradingdata as td
 from analysis_samples import DAY, at, book, order, trade
 from tradingdata import sandbox
-from tradingdata.analysis.order_keys import ABOUT
+from tradingdata.analysis.keys import ABOUT
 
 
 def findings(result: td.analysis.Reconciliation) -> dict[str | None, str]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from .charging import Charge, ChargeRate, Charges, charges
 from .day import DayPnl, DayRow, DaySum, DaySums, day_pnl
-from .keys import Keyed
-from .lots import Lot, Lots
-from .order_keys import OfOrder
+from .keys import Keyed, OfOrder
 from .pnl import realised_pnl
 from .position import Position, Positions, positions
 from .quality import ExecutionQuality, OrderExecution, execution_quality
-from .realised import Match, Matches, Realised, RealisedPnl
+from .realised import Lot, Lots, Match, Matches, Realised, RealisedPnl
 from .reconciliation import OrderCheck, Reconciliation, reconcile
 from .result_table import ResultTable
 from .unrealised import Exposure, Exposures, Unrealised, UnrealisedPnl, unrealised_pnl

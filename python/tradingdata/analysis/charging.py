@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..books.book import TradeBook
+from ..display.plain_table import group
 from ..table.conditions import matching, parse_conditions
 from ..table.rows import declared
 from .checks import require_fills, require_values
 from .inputs import day_from, joined, key_facts, on_day
-from .keys import APART, KEY, LEAD, Key, Keyed
+from .keys import KEY, Key, Keyed
 from .result_table import ResultTable
 
 if TYPE_CHECKING:
@@ -143,8 +144,6 @@ class Charges(ResultTable[Charge]):
 
     __slots__ = ()
     _row = Charge
-    _lead = LEAD
-    _apart = APART
     _key_columns = ("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp", "gst")
     _summed = _key_columns
     _size = "total"
@@ -155,8 +154,6 @@ class Charges(ResultTable[Charge]):
         return self._sum("total")
 
     def _heading(self) -> str:
-        from ..display.plain_table import group
-
         return f"{super()._heading()}, charges {group(self.total, 2)}"
 
 

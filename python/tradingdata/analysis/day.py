@@ -8,22 +8,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ..books.book import TradeBook
+from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
-from .exact_sums import exact_sum
-from .inputs import day_from, days_of, days_text, joined, on_day
-from .keys import APART, KEY, KEYED, LEAD, Key, Keyed
-from .lots import LONG, Lots
+from .inputs import PriceLookup, day_from, days_of, days_text, joined, on_day
+from .keys import KEY, KEYED, Key, Keyed
 from .pnl import realised_pnl
 from .position import positions
-from .prices import PriceLookup
-from .realised import RealisedPnl
-from .result_table import ResultTable
+from .realised import LONG, Lots, RealisedPnl
+from .result_table import ResultTable, exact_sum
 
 if TYPE_CHECKING:
-    from .inputs import Trades
-    from .lots import GivenLots
-    from .prices import Prices
+    from .inputs import Prices, Trades
+    from .realised import GivenLots
 
 _AMOUNTS = ("realised", "unrealised", "charges", "net")
 
@@ -114,8 +111,6 @@ class DayPnl(ResultTable[DayRow]):
 
     __slots__ = ("day", "pnl")
     _row = DayRow
-    _lead = LEAD
-    _apart = APART
     _key_columns = (
         *("net", "realised", "unrealised", "charges", "open_quantity"),
         *("open_average", "price"),
@@ -189,8 +184,6 @@ class DayPnl(ResultTable[DayRow]):
         return DaySums._of(made)
 
     def _heading(self) -> str:
-        from ..display.plain_table import counted, group
-
         text = ", ".join(
             f"{name} {group(getattr(self, name), 2)}" for name in ("net", *_AMOUNTS[:3])
         )
@@ -322,9 +315,9 @@ class _Day:
         columns = (pnl._column(name) for name in (*KEYED, "realised", "matched_quantity"))
         self._rows: dict[int, _Row] = {}
         facts = zip(pnl._groups, *columns, strict=True)
-        for group, *leading, realised, matched in facts:
-            self._rows[group] = _Row(tuple(leading), realised)
-            self._rows[group].traded = bool(matched)
+        for number, *leading, realised, matched in facts:
+            self._rows[number] = _Row(tuple(leading), realised)
+            self._rows[number].traded = bool(matched)
 
     def _row(self, key: Key) -> _Row:
         return self._rows[self._group_of[key]]

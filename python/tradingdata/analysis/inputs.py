@@ -1,25 +1,36 @@
-"""The input of calculations: books of one or several accounts, their days and their keys."""
+"""The input of calculations: books of one or several accounts, their days, keys and prices."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date, datetime
+from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook, concat
-from .keys import KEY, kind_of
+from .keys import KEY, SECURITY, Keyed, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pandas as pd
+
     from .._core import Groups, Slice
 
-AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
-
-if TYPE_CHECKING:
+    Security = str | tuple[str, str, str]
+    Prices = (
+        Mapping[str, float | None]
+        | Mapping[tuple[str, str, str], float | None]
+        | Mapping[Security, float | None]
+        | pd.Series[Any]
+        | Callable[[Any], float | None]
+    )
     Orders = OrderBook | Mapping[str, OrderBook]
     Trades = TradeBook | Mapping[str, TradeBook]
+
+AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
 
 
 def joined(argument: str, given: object, kind: type[AnyBook]) -> tuple[AnyBook, list[str | None]]:
@@ -127,26 +138,18 @@ def days_of(rows: Slice) -> tuple[date, ...]:
     return tuple(sorted(moment.date() for moment in times if moment is not None))
 
 
-def until(
-    rows: Slice, accounts: list[str | None], day: date | None
-) -> tuple[Slice, list[str | None]]:
-    """Returns the trades up to and including a day, and their accounts."""
-    days = days_of(rows)
-    if day is None or not days or days[-1] <= day:
-        return rows, accounts
-    times = rows.column("exch_trade_time")
-    kept = [row for row, moment in enumerate(times) if moment.date() <= day]
-    return rows.take(kept), [accounts[row] for row in kept]
-
-
 def on_day(
-    rows: Slice, accounts: list[str | None], day: date | None
+    rows: Slice, accounts: list[str | None], day: date | None, *, earlier: bool = False
 ) -> tuple[Slice, list[str | None]]:
-    """Returns the trades of a day alone, and their accounts; all of them without a day."""
-    if day is None or days_of(rows) == (day,):
+    """Returns the trades of a day, with ``earlier`` also those before it, and their accounts.
+
+    Without a day, returns all of them.
+    """
+    days = days_of(rows)
+    if day is None or days == (day,) or (earlier and (not days or days[-1] <= day)):
         return rows, accounts
-    times = rows.column("exch_trade_time")
-    kept = [row for row, moment in enumerate(times) if moment.date() == day]
+    times = enumerate(rows.column("exch_trade_time"))
+    kept = [row for row, at in times if at.date() == day or (earlier and at.date() < day)]
     return rows.take(kept), [accounts[row] for row in kept]
 
 
@@ -191,3 +194,86 @@ def short_products(shorts: object, known: Iterable[str]) -> bool | frozenset[str
 _SHORTS = (
     "shorts must be True, False or a collection of product codes such as {{'I', 'M'}}, not {!r}"
 )
+
+
+class PriceLookup:
+    """The price of each security, looked up once.
+
+    Raises:
+        TypeError: If ``prices`` is neither a mapping, a Series nor a function, or one of its keys
+            is not a security.
+        ValueError: If a Series has a security twice.
+    """
+
+    def __init__(self, prices: object) -> None:
+        self._prices: dict[Any, Any] = {}
+        self._function = prices if callable(prices) else None
+        self._found: dict[tuple[str, ...], Fraction | None] = {}
+        self._exchanges: dict[str, tuple[str, ...]] = {}
+        if self._function is None:
+            self._prices = _by_security(prices)
+
+    def __call__(self, row: Keyed) -> Fraction | None:
+        """Returns the price of a row's security as an exact fraction, or ``None`` without one."""
+        security: tuple[str, ...] = tuple(getattr(row, name) for name in SECURITY)
+        if security not in self._found:
+            found = self._function(row) if self._function else self._of_mapping(security)
+            self._found[security] = _exact(found, security)
+        return self._found[security]
+
+    def _of_mapping(self, security: tuple[str, ...]) -> Any:
+        if security in self._prices:
+            return self._prices[security]
+        number = security[-1]
+        if number not in self._prices:
+            return None
+        if self._exchanges.setdefault(number, security) != security:
+            raise ValueError(
+                f"security_id {number!r} is in {self._exchanges[number][:2]} and {security[:2]}: "
+                "give these prices by (exchange, segment, security_id)"
+            )
+        return self._prices[number]
+
+
+def _by_security(prices: Any) -> dict[Any, Any]:
+    is_series = hasattr(prices, "items") and getattr(prices, "ndim", 0) == 1
+    if not is_series and not isinstance(prices, Mapping):
+        raise TypeError(
+            "prices must be a mapping or a Series by security_id, or a function of a row, not "
+            f"{type(prices).__name__}"
+        )
+    items = list(prices.items())
+    for security, _ in items:
+        if not isinstance(security, (str, tuple)):
+            raise TypeError(
+                f"prices must be by security_id, which is text, not {security!r}: convert the keys "
+                "with str()"
+            )
+    found = dict(items)
+    if len(found) != len(items):
+        raise ValueError("prices has a security twice: drop the duplicates of its index")
+    return found
+
+
+def _exact(price: Any, security: tuple[str, ...]) -> Fraction | None:
+    if price is None or is_missing(price):
+        return None
+    if not is_number(price):
+        raise ValueError(f"the price of {security} must be a finite number, not {price!r}")
+    return Fraction(str(price))
+
+
+def is_missing(value: Any) -> bool:
+    """Returns whether a value is missing in a data frame (NaN and NaT are unequal, NA raises)."""
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
+
+
+def is_number(value: Any) -> bool:
+    """Returns whether a value is a finite number of any library."""
+    try:
+        return not isinstance(value, (str, bytes, bool)) and isfinite(value)
+    except (TypeError, OverflowError):
+        return False

@@ -1,7 +1,9 @@
-"""The key by which trades are added up and lots are matched: a security held in a product.
+"""The keys of results, and the columns that their rows begin with.
 
-The key is client, exchange, segment, security and product. The symbol is not part of it, because
-all expiries and strikes of an underlying share one symbol.
+Trades are added up and lots are matched by client, exchange, segment, security and product. The
+symbol is not part of that key, because all expiries and strikes of an underlying share one symbol.
+An order is identified by client, day of entry, exchange, segment and order number; over several
+days an order number may repeat.
 """
 
 from __future__ import annotations
@@ -15,11 +17,6 @@ SECURITY = KEY[1:4]  # identifies what has one price, whoever trades it
 
 
 Key = tuple[str, ...]
-
-# Columns of a display: those that name a row, the first known of which is shown, and those that
-# distinguish rows of the same name. A symbol may have many expiries, a name has one.
-LEAD = ("display_name", "symbol", "security_id")
-APART = ("account", "exchange", "product", "client_id", "segment", "security_id")
 
 
 @leading
@@ -72,3 +69,47 @@ def kind_of(expiry: date | None, strike: float | None) -> str:
     if expiry is None:
         return SHARES
     return OPTION if strike else FUTURE
+
+
+ORDER_KEY = ("client_id", "order_date_time.day", "exchange", "segment", "order_no")
+ORDER_FIELDS = tuple(name.removesuffix(".day") for name in ORDER_KEY)
+ORDER_LEAD = ("order_no",)
+ORDER_APART = ("account", "exchange", "txn_type", "client_id", "day", "segment")
+
+SAME, SOME_MISSING = 1, 2  # as the core reports the values of a group
+
+
+@leading
+class OfOrder:
+    """The leading columns of every row about one side of an order.
+
+    Attributes:
+        account: Local label of the account, if known.
+        client_id: Client identifier; with the next five, the key of the row.
+        day: Day on which the order was entered.
+        exchange: Exchange.
+        segment: Market segment code.
+        order_no: Order number.
+        txn_type: Code of the side.
+        security_id: Security identifier.
+        product: Product code.
+        symbol: Trading symbol.
+        display_name: Custom symbol name.
+    """
+
+    __slots__ = ()
+
+    account: str | None
+    client_id: str | None
+    day: date | None
+    exchange: str | None
+    segment: str | None
+    order_no: str | None
+    txn_type: str | None
+    security_id: str | None
+    product: str | None
+    symbol: str | None
+    display_name: str | None
+
+
+ABOUT = tuple(OfOrder.__annotations__)[1 + len(ORDER_KEY) :]  # from the side on

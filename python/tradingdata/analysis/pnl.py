@@ -10,20 +10,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import _core
 from ..books.book import TradeBook
 from .checks import require_fills
-from .inputs import day_from, days_of, joined, key_facts, merged_fields, short_products, until
+from .inputs import (
+    PriceLookup,
+    day_from,
+    days_of,
+    joined,
+    key_facts,
+    merged_fields,
+    on_day,
+    short_products,
+)
 from .keys import KEY, KEYED, Holding
-from .lots import CONTRACT, LONG, SHORT, UNMATCHED, Lot, Lots, read_lots, rows_of
-from .prices import PriceLookup
-from .realised import Matches, RealisedPnl
+from .realised import (
+    CONTRACT,
+    LONG,
+    SHORT,
+    UNMATCHED,
+    Lot,
+    Lots,
+    Matches,
+    RealisedPnl,
+    read_lots,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
     from .._core import Slice
-    from .inputs import Trades
-    from .lots import GivenLots
-    from .prices import Prices
+    from .inputs import Prices, Trades
+    from .realised import GivenLots
 
 _SETTLED_AT = time(15, 30)  # of the expiry date; the service documents no settlement
 
@@ -99,7 +116,7 @@ def realised_pnl(
     lots = [] if opening is None else read_lots("opening", opening)
     prices = None if settle is None else PriceLookup(settle)
     require_fills(book._rows, buy, sell, timed=True)
-    rows, accounts = until(book._rows, accounts, wanted)
+    rows, accounts = on_day(book._rows, accounts, wanted, earlier=True)
     matching = _Matching(rows, accounts, lots, buy, sell, merged)
     return matching.result(wanted, prices, shorts)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from ..books.book import TradeBook
+from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .checks import require_fills
 from .inputs import day_from, days_of, days_text, joined, key_facts, on_day
-from .keys import APART, FUTURE, KEY, LEAD, OPTION, SHARES, Key, Keyed
+from .keys import FUTURE, KEY, OPTION, SHARES, Key, Keyed
 from .result_table import ResultTable
 
 if TYPE_CHECKING:
@@ -64,8 +65,6 @@ class Positions(ResultTable[Position]):
 
     __slots__ = ("days",)
     _row = Position
-    _lead = LEAD
-    _apart = APART
     _key_columns = (
         *("net_quantity", "net_cash", "buy_average", "sell_average"),
         *("buy_quantity", "sell_quantity", "trades"),
@@ -78,8 +77,6 @@ class Positions(ResultTable[Position]):
     days: tuple[date, ...]
 
     def _heading(self) -> str:
-        from ..display.plain_table import counted, group
-
         flat = self._column("net_quantity").count(0)
         held = [
             kind

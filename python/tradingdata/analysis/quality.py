@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook
+from ..display.plain_table import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
 from .inputs import joined, multipliers_of
-from .keys import SECURITY
-from .order_keys import ABOUT, ORDER_APART, ORDER_FIELDS, ORDER_KEY, ORDER_LEAD, SAME, OfOrder
+from .keys import ABOUT, ORDER_APART, ORDER_FIELDS, ORDER_KEY, ORDER_LEAD, SAME, SECURITY, OfOrder
 from .result_table import ResultTable
 
 if TYPE_CHECKING:
@@ -79,8 +79,6 @@ class ExecutionQuality(ResultTable[OrderExecution]):
     _size = "improvement"
 
     def _heading(self) -> str:
-        from ..display.plain_table import group
-
         total = group(self._sum("improvement"), 2)
         return f"{super()._heading()}, improvement {total}, times in seconds"
 

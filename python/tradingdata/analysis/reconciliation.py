@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook
+from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .inputs import joined
-from .order_keys import (
+from .keys import (
     ABOUT,
     ORDER_APART,
     ORDER_FIELDS,
@@ -106,8 +107,6 @@ class Reconciliation(ResultTable[OrderCheck]):
         return self.filter(finding__ne=AGREES)
 
     def _heading(self) -> str:
-        from ..display.plain_table import counted, group
-
         counts: dict[str, int] = {}
         for finding in self._column("finding"):
             counts[finding] = counts.get(finding, 0) + 1

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from .. import _core
 from ..table.table import Record, Table
-from .exact_sums import exact_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import tzinfo
+
+
+def exact_sum(values: Sequence[float | None]) -> float:
+    """Returns the float nearest to the exact sum; ``None`` values are ignored."""
+    try:
+        return _core.exact_sum(values)
+    except OverflowError:  # more digits than the core's integers hold
+        return float(sum(Fraction(repr(value)) for value in values if value is not None))
 
 
 def kinds_of(row: type) -> dict[str, str]:
@@ -26,8 +34,12 @@ class ResultTable(Table[Record]):
 
     __slots__ = ()
 
-    _lead: ClassVar[tuple[str, ...]]  # columns that name a row; a display uses the first known
-    _apart: ClassVar[tuple[str, ...]]  # columns that distinguish rows of the same name
+    # Columns of a display: those that name a row, the first known of which is shown, and those that
+    # distinguish rows of the same name. A symbol may have many expiries, a name has one.
+    _lead: ClassVar[tuple[str, ...]] = ("display_name", "symbol", "security_id")
+    _apart: ClassVar[tuple[str, ...]] = (
+        *("account", "exchange", "product", "client_id", "segment", "security_id"),
+    )
     _key_columns: ClassVar[tuple[str, ...]]  # columns in a display, the most important first
     _summed: ClassVar[tuple[str, ...]] = ()
     _leading = 2  # number of key columns shown on any screen

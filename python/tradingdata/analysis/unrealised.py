@@ -7,21 +7,20 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..display.plain_table import group
 from ..errors import DataWarning
 from ..table.rows import declared
-from .exact_sums import exact_sum
-from .keys import APART, KEY, KEYED, LEAD, Holding, Key, Keyed
-from .lots import LONG, read_lots
+from .inputs import PriceLookup
+from .keys import KEY, KEYED, Holding, Key, Keyed
 from .position import Positions
-from .prices import PriceLookup
-from .realised import RealisedPnl
-from .result_table import ResultTable
+from .realised import LONG, RealisedPnl, read_lots
+from .result_table import ResultTable, exact_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .lots import GivenLots
-    from .prices import Prices
+    from .inputs import Prices
+    from .realised import GivenLots
 
 _NAMED = 3  # securities that a warning names
 
@@ -99,8 +98,6 @@ class UnrealisedPnl(ResultTable[Unrealised]):
 
     __slots__ = ()
     _row = Unrealised
-    _lead = LEAD
-    _apart = APART
     _key_columns = ("unrealised", "quantity", "average", "price", "market_value")
     _summed = ("unrealised",)
     _size = "unrealised"
@@ -134,8 +131,6 @@ class UnrealisedPnl(ResultTable[Unrealised]):
         return self.filter(market_value=None)
 
     def _heading(self) -> str:
-        from ..display.plain_table import group
-
         parts = [super()._heading(), f"unrealised {group(self.unrealised, 2)} before charges"]
         if missing := len(self.unpriced):
             parts.append(f"{group(missing)} without a price, in no sum (see .unpriced)")

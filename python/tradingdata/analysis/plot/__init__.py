@@ -8,10 +8,8 @@ Without data they return axes with labels and a note.
 
 from __future__ import annotations
 
-from .blotter import blotter
-from .exposure import exposure
-from .fills import fills
-from .pnl_curve import pnl_curve
+from .activity import blotter, fills
+from .results import exposure, pnl_curve
 from .style import STYLE, status_colour
 
 __all__ = ["STYLE", "blotter", "exposure", "fills", "pnl_curve", "status_colour"]
