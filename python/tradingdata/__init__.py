@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._core import RateLimit, __version__
-from ._util.versions import show_versions
+from ._util.optional_imports import show_versions
 from .books.book import OrderBook, StockList, TradeBook, concat
 from .books.required import required
 from .client.client import Client

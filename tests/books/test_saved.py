@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import tradingdata as td
 from private_files import is_private
 from service import as_json, envelope, orders, stocks, trades
-from tradingdata._util.atomic_file import whole_file
+from tradingdata._util.files import whole_file
 
 pytestmark = pytest.mark.sanitize
 

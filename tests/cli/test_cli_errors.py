@@ -20,7 +20,7 @@ from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
 from systems import link_to, needs
-from tradingdata._util.install_command import install_command
+from tradingdata._util.optional_imports import install_command
 from tradingdata._util.platform import privacy_command
 from tradingdata.cli.errors import MEANINGS, Code
 from tradingdata.sandbox import Service, start

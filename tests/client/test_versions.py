@@ -8,7 +8,7 @@ import re
 import pytest
 
 import tradingdata as td
-from tradingdata._util.versions import versions
+from tradingdata._util.optional_imports import versions
 
 
 def test_show_versions_names_what_is_installed() -> None:

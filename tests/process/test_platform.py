@@ -18,9 +18,8 @@ import pytest
 from signalling import sent_after
 from systems import NO_RESET, not_under_wine
 from tradingdata._util import platform
-from tradingdata._util.access_list import admits_only
-from tradingdata._util.atomic_file import whole_file
-from tradingdata._util.fork_safety import ForkLock
+from tradingdata._util.files import whole_file
+from tradingdata._util.platform import ForkLock, admits_only
 from tradingdata.client import options as ca_roots
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tradingdata._util.install_command import install_command, requirements
-from tradingdata._util.optional_imports import MINIMUM, require
+from tradingdata._util.optional_imports import MINIMUM, install_command, require, requirements
 
 ROOT = Path(__file__).parents[2]
 REQUIRES = [

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tradingdata._util.versions import versions
+from tradingdata._util.optional_imports import versions
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

@@ -1,4 +1,7 @@
-"""What differs between POSIX systems and Windows; no other module asks which one it runs on."""
+"""What differs between POSIX systems and Windows, and what a fork needs.
+
+No other module asks which system it runs on.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ import errno
 import io
 import math
 import os
+import re
 import stat
 import struct
 import sys
 import threading
 import time
+import weakref
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, TextIO
 
@@ -40,23 +45,28 @@ def create_private_file(path: str) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def keep_siblings_private(path: str, *suffixes: str) -> None:
-    """Makes files private that a library has created beside a private one, where they exist.
-
-    SQLite gives them the mode of its database on POSIX systems; on Windows they inherit the access
-    list of the folder.
-    """
-    if sys.platform == "win32":
-        for suffix in suffixes:
-            with suppress(OSError):
-                windows.make_private(path + suffix)
-
-
 def is_private(file: IO[bytes]) -> bool:
     """Returns whether only the user, and on Windows administrators, can read an open file."""
     if sys.platform == "win32":
-        return windows.is_private(file.fileno())
+        return admits_only(windows.access_of(file.fileno()), windows.user_sid())
     return not os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+
+
+# An entry: its type, flags, rights, two object types, and whom it concerns.
+_ENTRY = re.compile(r"\((\w*);\w*;\w*;[^;]*;[^;]*;([\w-]*)")
+# The system and administrators, who can read every file; the owner; who creates a file in a folder.
+_TRUSTED = frozenset({"SY", "BA", "LA", "OW", "CO"})
+
+
+def admits_only(descriptor: str, user: str) -> bool:
+    """Returns whether a security descriptor (SDDL) admits the user and administrators only."""
+    _, _, entries = descriptor.partition("D:")
+    if not entries or entries.startswith("NO_ACCESS_CONTROL"):
+        return False  # without a list, everybody has access
+    return all(
+        kind.startswith("D") or whom in _TRUSTED or whom == user  # D denies access
+        for kind, whom in _ENTRY.findall(entries)
+    )
 
 
 def privacy_command(path: str) -> str:
@@ -84,6 +94,46 @@ def wait_until(ends: Callable[[float], object], seconds: float = math.inf) -> bo
             return True
         if left <= _LONGEST_WAIT:
             return False
+
+
+class ForkLock:
+    """A ``threading.Lock`` that is released in a forked child.
+
+    The child has only the thread that forked, so a lock that another thread held would remain
+    locked for ever. The C++ core has its own fork handler.
+    """
+
+    __slots__ = ("__weakref__", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _locks.add(self)
+
+    def acquire(self, timeout: float) -> bool:
+        """Returns whether the lock was acquired within ``timeout`` seconds. Ctrl-C interrupts."""
+        return wait_until(lambda seconds: self._lock.acquire(timeout=seconds), timeout)
+
+    def release(self) -> None:
+        """Releases the lock, which a fork may have replaced by a new one."""
+        self._lock.release()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+
+_locks: weakref.WeakSet[ForkLock] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    for lock in list(_locks):
+        lock._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def set_variable(name: str, value: str) -> str:

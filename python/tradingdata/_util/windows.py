@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from ctypes import wintypes
 from typing import TYPE_CHECKING, Any
 
-from .access_list import admits_only
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -62,19 +60,14 @@ def create_private(path: str) -> None:
     _kernel.CloseHandle(handle)
 
 
-def make_private(path: str) -> None:
-    """Gives access to an existing file to those that ``create_private`` gives it to."""
-    set_access(path, _private_entries())
-
-
 def set_access(path: str, entries: str) -> None:
     """Replaces the access control list of a file, which then inherits none of its folder's."""
     with _descriptor(entries) as descriptor:
         _check(_advapi.SetFileSecurityW(path, _DACL, descriptor))
 
 
-def is_private(file: int) -> bool:
-    """Returns whether no entry of a file's access control list admits another user."""
+def access_of(file: int) -> str:
+    """Returns the owner and the access control list of an open file in their textual form."""
     descriptor = ctypes.c_void_p()
     handle = wintypes.HANDLE(msvcrt.get_osfhandle(file))
     error = _advapi.GetSecurityInfo(
@@ -89,7 +82,7 @@ def is_private(file: int) -> bool:
                 descriptor, _REVISION, _OWNER_AND_DACL, ctypes.byref(text), None
             )
         )
-        return admits_only(_taken(text), user_sid())
+        return _taken(text)
     finally:
         _kernel.LocalFree(descriptor)
 

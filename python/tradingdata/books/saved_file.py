@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .._util import validate
-from .._util.atomic_file import whole_file
+from .._util.files import whole_file
 from .._util.optional_imports import require
 from .._util.time_zones import zone_as_text, zone_of_text
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tradingdata import analysis
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
-from tradingdata._util.versions import show_versions
+from tradingdata._util.optional_imports import show_versions
 from tradingdata.analysis.inputs import day_from
 from tradingdata.analysis.result_table import kinds_of
 from tradingdata.books.book import StockList

@@ -13,7 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from tradingdata import _core
-from tradingdata._util.atomic_file import whole_file
+from tradingdata._util.files import whole_file
 from tradingdata.books.book import Book
 from tradingdata.display.layout import Layout, wrapped
 from tradingdata.display.plain_table import cell_width, group

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tradingdata._util.private_file import require_private
+from tradingdata._util.files import require_private
 from tradingdata._util.validate import count, flag, path, seconds, text, zone
 from tradingdata.client.client import Client
 from tradingdata.client.options import IN_FILES, attempts, meaning_of

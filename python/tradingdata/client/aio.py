@@ -18,8 +18,8 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, overload
 
 from .. import _core
-from .._util.fork_safety import ForkLock
 from .._util.plans import run_async
+from .._util.platform import ForkLock
 from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
 from ..errors import ClientClosedError
 from .base import Book, ClientBase

@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .._util import validate
-from .._util.atomic_file import whole_file
-from .._util.private_file import require_private
+from .._util.files import require_private, whole_file
 from .._util.validate import text
 from ..errors import ConfigurationError
 from .options import IN_FILES

@@ -13,7 +13,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from .. import _core
-from .._util.atomic_file import target_of
+from .._util.files import target_of
 from ..books.book import StockList, concat
 from ..books.response import response_of
 from ..errors import (

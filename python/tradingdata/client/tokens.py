@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from .._util import validate
-from .._util.fork_safety import ForkLock
+from .._util.platform import ForkLock
 from ..errors import AuthenticationError, ConfigurationError, DeadlineError, ServiceError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from .._util import validate
-from .._util.atomic_file import whole_file
+from .._util.files import whole_file
 from .._util.optional_imports import require
 
 if TYPE_CHECKING:

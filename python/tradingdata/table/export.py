@@ -360,7 +360,7 @@ class TableExport:
 def _written(content: bytes, path: Path | None, *, overwrite: bool) -> str | None:
     if path is None:
         return content.decode()
-    from .._util.atomic_file import whole_file
+    from .._util.files import whole_file
 
     with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
         file.write(content)

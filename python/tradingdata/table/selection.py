@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import _core
-from .._util.atomic_file import whole_file
+from .._util.files import whole_file
 from .._util.optional_imports import require
 from .._util.time_zones import zone_from
 from .._util.validate import flag

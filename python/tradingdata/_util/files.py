@@ -1,12 +1,13 @@
-"""Atomic file writes: a temporary file is written, flushed and then renamed to its target."""
+"""Atomic file writes, and files that other users must not be able to read."""
 
 from __future__ import annotations
 
 import os
 import stat
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from ..errors import ConfigurationError
 from . import platform, validate
 
 if TYPE_CHECKING:
@@ -14,14 +15,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def whole_file(
-    path: str | os.PathLike[str], *, overwrite: bool, drafts: str | None = None
-) -> Iterator[str]:
+def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str]:
     """Yields a temporary path; on success its file is flushed to disk and renamed to ``path``.
 
-    The temporary file is created beside the target, or in the folder ``drafts`` of the same file
-    system, and is readable only by the user. On an error it is removed, and an existing target
-    remains unchanged. A symbolic link is followed, so the file that it points to is replaced.
+    The temporary file is created beside the target and is readable only by the user. On an error
+    it is removed, and an existing target remains unchanged. A symbolic link is followed, so the
+    file that it points to is replaced.
 
     Raises FileExistsError if the target exists and ``overwrite`` is False, and for a device or a
     pipe in any case.
@@ -29,8 +28,7 @@ def whole_file(
     target = target_of(path, overwrite=overwrite)
     folder, name = os.path.split(target)
     suffix = os.path.splitext(name)[1]  # some libraries derive the file format from it
-    draft = f".{os.getpid()}.{os.urandom(4).hex()}{suffix}"
-    draft = os.path.join(folder if drafts is None else drafts, draft)
+    draft = os.path.join(folder, f".{os.getpid()}.{os.urandom(4).hex()}{suffix}")
     try:
         platform.create_private_file(draft)
         yield draft
@@ -82,3 +80,12 @@ def _move_beside(draft: str, target: str) -> None:
         os.rename(draft, target)
     else:
         os.unlink(draft)
+
+
+def require_private(file: IO[bytes], path: str) -> None:
+    """Raises ConfigurationError if other users can read an open file."""
+    if not platform.is_private(file):
+        raise ConfigurationError(
+            f"other users can read {path}, which may contain tokens: "
+            f"run `{platform.privacy_command(path)}`"
+        )
