@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from ._core import RateLimit, __version__
 from ._util.optional_imports import show_versions
 from .books.book import OrderBook, StockList, TradeBook, concat
-from .books.required import required
 from .client.client import Client
 from .client.profiles import load_env
 from .client.tokens import token_file
@@ -44,7 +43,7 @@ from .errors import (
     TradingDataError,
     TransportError,
 )
-from .table.rows import Order, Stock, Trade
+from .table.rows import Order, Stock, Trade, required
 
 __all__ = [
     "AccountBooks",

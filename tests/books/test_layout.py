@@ -6,8 +6,8 @@ import pytest
 from rich.cells import cell_len
 
 import tradingdata as td
-from tradingdata.display.layout import GAP, fitted, wrapped
 from tradingdata.display.plain_table import cell_width, cut, table
+from tradingdata.display.text import GAP, fitted, wrapped
 
 
 @pytest.mark.parametrize("room", range(1, 120))

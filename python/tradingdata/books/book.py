@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
+from .._util.shown import shown
+from .._util.suggestions import no_field
 from .._util.time_zones import zone_from
 from .._util.validate import flag
+from ..display.preview import ESSENTIAL, KEY_COLUMNS, NOUNS, book_cells, book_preview
+from ..table.conditions import Condition, match_notes
 from ..table.rows import Order, Stock, Trade
-from ..table.table import Record
+from ..table.table import Record, Table
 from .diff import OrderChange, checked_ignore
-from .integrity import disagreements
-from .issues import Issue, decode_issues, warn_of_lost
+from .issues import Issue, decode_issues, disagreements, warn_of_lost
 from .response import Response
-from .sequence import ResponseTable
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import tzinfo
-    from typing import Protocol, Self
+    from typing import Protocol
 
     from .._core import Slice
+    from ..display.preview import Shown
 
     class ArrowStream(Protocol):
         """A table that exports itself over Arrow's PyCapsule interface."""
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
         ) -> tuple[object, object]: ...
 
     ArrowTable = ArrowStream | ArrowArray
+
 
 # These change with the market and from response to response, while the order itself does not.
 UNCOUNTED = ("row_no", "ref_ltp")
@@ -58,7 +62,7 @@ def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
     return view if view.c_contiguous else bytes(view)
 
 
-class Book(ResponseTable[Record]):
+class Book(Table[Record]):
     """An immutable sequence of records of one type, in the order of the response.
 
     Returned by a client, by ``from_json`` and ``load``, or constructed from records:
@@ -67,7 +71,99 @@ class Book(ResponseTable[Record]):
     ``issues`` are not compared.
     """
 
-    __slots__ = ()
+    __slots__ = ("_filtered", "_issues", "_response")
+
+    _record: ClassVar[str]
+    _response: Response | None
+    _issues: tuple[Issue, ...] | None
+    _filtered: tuple[_core.Slice, list[Condition]] | None  # the input of a filter without result
+
+    def __new__(cls, records: Iterable[Record] = ()) -> Self:
+        """Constructs a book from records of its type.
+
+        Args:
+            records: The records.
+
+        Raises:
+            TypeError: ``records`` is not an iterable of such records.
+        """
+        if not hasattr(type(records), "__iter__"):
+            raise TypeError(f"{cls.__name__} takes {cls._record} records, not {shown(records)}")
+        return cls._of(_core.from_rows(cls._record, list(records)), issues=())
+
+    @classmethod
+    def _of(
+        cls,
+        rows: _core.Slice,
+        *,
+        response: Response | None = None,
+        issues: tuple[Issue, ...] | None = None,
+    ) -> Self:
+        self = cls._over(rows)
+        self._response = response
+        self._issues = issues
+        self._filtered = None
+        return self
+
+    def _part(self, rows: _core.Slice) -> Self:
+        return self._of(rows, issues=self.issues)
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """Values of the response that did not fit; a slice has the issues of its response."""
+        if self._issues is None:
+            self._issues = decode_issues(self._rows)
+        return self._issues
+
+    @property
+    def response(self) -> Response | None:
+        """The response, if this book is a complete one; ``None`` for slices, concatenations etc."""
+        return self._response
+
+    def _where(self, conditions: list[Condition]) -> Self:
+        part = super()._where(conditions)
+        if not len(part):
+            part._filtered = (self._rows, conditions) if len(self) else self._filtered
+        return part
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why a filter matched nothing: for each field, the values that exist.
+
+        Empty for a book with rows. A book with notes keeps the filtered book alive.
+        """
+        if self._filtered is None:
+            return ()
+        return match_notes(*self._filtered)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the record's fields, in the service's order."""
+        return _core.names_of(self._record)
+
+    @property
+    def _title(self) -> str:
+        return self._record
+
+    def _no_column(self, name: str) -> str:
+        return no_field(self._record, self.columns, name)
+
+    @property
+    def _noun(self) -> tuple[str, str]:  # type: ignore[override]
+        return NOUNS[self._record]
+
+    def _display_columns(self) -> list[str]:
+        return KEY_COLUMNS[self._record]
+
+    @property
+    def _essential(self) -> Sequence[str]:
+        return ESSENTIAL[self._record]
+
+    def _cells(self, name: str, rows: list[int]) -> list[Any]:
+        return book_cells(self, name, rows)
+
+    def _preview(self) -> tuple[str, Shown | None]:
+        return book_preview(self)
 
     @classmethod
     def _decode(
@@ -78,8 +174,8 @@ class Book(ResponseTable[Record]):
         return decode(cls._record, data, strict, keep_personal_data)
 
     @classmethod
-    def _received(cls, rows: Slice, response: Response, *, stacklevel: int) -> Self:
-        """Returns a book of a complete response; warns about lost values."""
+    def _received(cls, rows: Slice, response: Response | None, *, stacklevel: int) -> Self:
+        """Returns a book of what was decoded; warns about lost values."""
         if rows.issues:
             warn_of_lost(decode_issues(rows), cls._record, stacklevel=stacklevel + 1)
         return cls._of(rows, response=response)
@@ -139,9 +235,7 @@ class Book(ResponseTable[Record]):
             ValueError: The data is malformed or could not be read, or its zone is unknown.
         """
         rows = _core.from_arrow(cls._record, data, flag("keep_personal_data", keep_personal_data))
-        if rows.issues:
-            warn_of_lost(decode_issues(rows), cls._record, stacklevel=2)
-        return cls._of(rows)
+        return cls._received(rows, None, stacklevel=2)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Saves the response as JSON, or the rows as Parquet, by the name of the file.

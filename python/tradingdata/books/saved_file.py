@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from .._util import validate
 from .._util.files import whole_file
-from .._util.optional_imports import require
 from .._util.time_zones import zone_as_text, zone_of_text
+from ..table.selection import parquet_library
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -100,17 +100,12 @@ def read_parquet(path: str | os.PathLike[str], needed: set[str], book: str) -> A
         ValueError: The file lacks one of the ``needed`` columns.
     """
     name = validate.path("path", path)
-    try:
-        require("pyarrow", "arrow", "reading Parquet")
-    except ImportError as missing:
-        try:
-            polars = require("polars", "polars", "reading Parquet")
-        except ImportError:
-            raise missing from None
-        table = polars.read_parquet(name)
+    library = parquet_library("reading Parquet")
+    if library.__name__ == "polars":
+        table = library.read_parquet(name)
         columns = table.columns
     else:
-        table = require("pyarrow.parquet", "arrow", "reading Parquet").ParquetFile(name).read()
+        table = library.ParquetFile(name).read()
         columns = table.column_names
     if lacking := sorted(needed.difference(columns)):
         raise ValueError(

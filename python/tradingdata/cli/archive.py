@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tradingdata.books.book import OrderBook, TradeBook
-from tradingdata.display.plain_table import group
+from tradingdata.display.plain_table import counted, group
 from tradingdata.errors import ArchiveError
 
 from .errors import UsageError
@@ -237,7 +237,7 @@ def history(
         {**state.order._asdict(), "seen_at": _second(state.seen_at), "account": state.account}
         for state in states
     ]
-    title = f"{len(states)} {'state' if len(states) == 1 else 'states'} of the order {order_no}"
+    title = f"{counted(len(states), 'state')} of the order {order_no}"
     essential = ("seen_at", "traded_qty", "status")
     destination.take(
         ListTable.of(rows, _STATE_KINDS, ("state", "states"), title=title, essential=essential)

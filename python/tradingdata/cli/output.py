@@ -15,7 +15,6 @@ from rich.text import Text
 from tradingdata import _core
 from tradingdata._util.files import whole_file
 from tradingdata.books.book import Book
-from tradingdata.display.layout import Layout, wrapped
 from tradingdata.display.plain_table import cell_width, group
 from tradingdata.display.plain_table import table as plain_table
 from tradingdata.display.preview import (
@@ -23,10 +22,12 @@ from tradingdata.display.preview import (
     NOUNS,
     Shown,
     book_heading,
+    common_day,
     field_text,
     issue_lines,
     printable,
 )
+from tradingdata.display.text import Layout, wrapped
 from tradingdata.table.table import Table
 
 from .errors import UsageError
@@ -358,7 +359,7 @@ def _ends(length: int, height: int, rows: int | None) -> int:
 
 def without_common_day(table: Table[Any], shown: Shown) -> str:
     """Removes the day from the times if all share one; returns it, else ""."""
-    day = table._common_day([shown.names[at] for at in shown.times])
+    day = common_day(table, [shown.names[at] for at in shown.times])
     shown.without_day(day)
     return day
 

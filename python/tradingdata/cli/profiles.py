@@ -14,6 +14,7 @@ from tradingdata._util.validate import count, flag, path, seconds, text, zone
 from tradingdata.client.client import Client
 from tradingdata.client.options import IN_FILES, attempts, meaning_of
 from tradingdata.client.profiles import Profiles, add_profile, read_profiles
+from tradingdata.display.plain_table import counted
 from tradingdata.errors import ConfigurationError
 
 from .errors import UsageError
@@ -38,7 +39,7 @@ def list_profiles(output: Output) -> None:
     destination = Destination(output)
     profiles = read_profiles()
     rows = [_row(name, table) for name, table in profiles.tables.items() if isinstance(table, dict)]
-    title = f"{len(rows)} {'profile' if len(rows) == 1 else 'profiles'} in {profiles.path}"
+    title = f"{counted(len(rows), 'profile')} in {profiles.path}"
     kinds = dict.fromkeys(_COLUMNS, "text")
     destination.take(ListTable.of(rows, kinds, ("profile", "profiles"), title=title))
 

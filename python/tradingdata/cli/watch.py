@@ -19,8 +19,7 @@ from rich.text import Text
 
 from tradingdata import _core
 from tradingdata.books.book import OrderBook
-from tradingdata.display.layout import Layout
-from tradingdata.display.plain_table import group
+from tradingdata.display.plain_table import counted, group
 from tradingdata.display.preview import (
     KEY_COLUMNS,
     field_text,
@@ -28,6 +27,7 @@ from tradingdata.display.preview import (
     printable,
     tone_of,
 )
+from tradingdata.display.text import Layout
 from tradingdata.errors import TradingDataError
 
 from .errors import UsageError, for_a_terminal
@@ -356,7 +356,7 @@ class LiveTable(Live):
             if self._misses == 1:
                 self._failing_since = at
             why = _CALL.sub("", printable(for_a_terminal(update.missed)))
-            polls = "1 poll" if self._misses == 1 else f"{group(self._misses)} polls"
+            polls = counted(self._misses, "poll")
             self._status = _line(f"{polls} failed since {self._failing_since}: {why}", "red")
         if problem:
             self._recent.append(_line(f"{at}  {problem}", "red"))

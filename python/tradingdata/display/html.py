@@ -7,14 +7,8 @@ from html import escape
 from typing import Any
 
 from .. import _core
-from .plain_table import group
-from .preview import (
-    NOUNS,
-    Shown,
-    field_text,
-    issue_lines,
-    tone_of,
-)
+from .plain_table import counted, group
+from .preview import NOUNS, Shown, field_text, issue_lines, tone_of
 
 # Rules use classes, because a style in each cell would be most of the output. Greys are half of the
 # page's text colour, and the colours of statuses are mixed with it, for contrast on light and dark
@@ -95,8 +89,7 @@ def _issues(table: Any) -> str:
     if not lines:
         return ""
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    count = f"{group(len(lines))} {'issue' if len(lines) == 1 else 'issues'}"
-    return f"<details><summary>{count}</summary><ul>{items}</ul></details>"
+    return f"<details><summary>{counted(len(lines), 'issue')}</summary><ul>{items}</ul></details>"
 
 
 def record_html(record: Any) -> str:

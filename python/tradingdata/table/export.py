@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
+from .._util.files import whole_file
 from .._util.validate import flag
-from .selection import checked_names
+from .selection import checked_names, write_excel
 
 if TYPE_CHECKING:
     import os
@@ -119,12 +120,11 @@ class TableExport:
         if index is not None and columns is not None:
             columns = list(dict.fromkeys([index, *checked_names("columns", columns)]))
         selection = self._selection(columns, extra=extra, categories=categories)
-        selection, other = selection.in_zone(tz)
-        frame = selection.pandas(other)
+        frame = selection.in_zone(tz).pandas()
         if index is None:
             return frame
         if index not in frame:
-            raise KeyError(selection.unknown(index))
+            raise KeyError(selection.table._no_column(index))
         return frame.set_index(index)
 
     def to_polars(
@@ -150,8 +150,7 @@ class TableExport:
             ImportError: polars is not installed or older than 1.3.
         """
         selection = self._selection(columns, extra=extra, categories=categories)
-        selection, other = selection.in_zone(tz)
-        return selection.polars(other)
+        return selection.in_zone(tz).polars()
 
     def to_arrow(
         self,
@@ -176,8 +175,7 @@ class TableExport:
             ImportError: pyarrow is not installed or older than 16.
         """
         selection = self._selection(columns, extra=extra, categories=categories)
-        selection, other = selection.in_zone(tz)
-        return selection.arrow(other)
+        return selection.in_zone(tz).arrow()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Exports to a library that reads Arrow streams, as in ``pl.DataFrame(book)``.
@@ -352,16 +350,12 @@ class TableExport:
                 1,048,575 rows, text of more than 32,767 characters).
             ImportError: XlsxWriter is not installed.
         """
-        from .excel import write_excel
-
         write_excel(self._selection(columns, extra=extra), path, overwrite=overwrite)
 
 
 def _written(content: bytes, path: Path | None, *, overwrite: bool) -> str | None:
     if path is None:
         return content.decode()
-    from .._util.files import whole_file
-
     with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
         file.write(content)
     return None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Field = tuple[str, str, str]  # name, kind and meaning
 
 Declared = TypeVar("Declared")
+Value = TypeVar("Value")
 
 RECORD_TYPES: tuple[type[Any], ...] = tuple(getattr(_core, name) for name in RECORDS)
 
@@ -128,6 +129,33 @@ class _DataclassFields:
         ]
         model: Any = dataclasses.make_dataclass(owner.__name__, fields, frozen=True)
         return dict(model.__dataclass_fields__)
+
+
+def required(value: Value | None) -> Value:
+    """Returns a value, or raises if it is missing.
+
+    Every field of a record may be ``None``, because the service may omit it. Type checkers
+    therefore refuse arithmetic with fields until a program handles missing values: with this
+    function, which treats them as errors, or with an ``if``.
+
+    Args:
+        value: The value of a field.
+
+    Returns:
+        The value, whose type excludes ``None``.
+
+    Raises:
+        ValueError: The value is ``None``.
+
+    Example:
+        >>> sum(td.required(trade.trade_value) for trade in trades)
+    """
+    if value is None:
+        raise ValueError(
+            "a required value is missing (None): `issues` of the book lists the fields that were "
+            "lost, and `filter(quantity__ne=None)` leaves such rows out"
+        )
+    return value
 
 
 def no_attribute(row: Record, name: str) -> AttributeError:

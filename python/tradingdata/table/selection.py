@@ -1,20 +1,23 @@
-"""The forms of a table's chosen columns: plain values, data frames, Arrow and text."""
+"""The forms of a table's chosen columns: plain values, data frames, Arrow, text and workbooks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from copy import copy
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .._util import validate
 from .._util.files import whole_file
 from .._util.optional_imports import require
 from .._util.time_zones import zone_from
 from .._util.validate import flag
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import tzinfo
-    from typing import Any, Literal, Self
+    from typing import Literal, Self
 
     import pandas as pd
     import polars as pl
@@ -44,84 +47,71 @@ class Selection:
 
     Attributes:
         rows: The slice.
+        table: The table, which has a title and the message for an unknown column.
         kinds: The kind of each selected column, in order: text, integer, number, timestamp or date.
         categories: Text columns that become categories in frames.
-        title: What the table is called in workbooks.
-        unknown: Returns the message for a column that the table does not have.
         extra: ``["extra"]`` if that column follows the others: the unknown fields of a row as a
             JSON object. Plain Python and JSON have them one by one instead.
         text: The Arrow type of text: string views share memory, but few libraries compute on them.
+        other: The zone to convert times to in a frame, if that is not their own.
     """
 
-    __slots__ = ("_with_extra", "categories", "extra", "kinds", "rows", "text", "title", "unknown")
+    __slots__ = ("_exported", "categories", "extra", "kinds", "other", "rows", "table", "text")
 
     def __init__(
         self,
-        rows: _core.Slice,
+        table: Any,
         columns: Sequence[str] | None = None,
         *,
-        title: str,
-        unknown: Callable[[str], str],
         extra: bool = False,
         categories: Collection[str] = (),
     ) -> None:
-        known = {name: kind for name, kind, _, _ in _core.fields_of(rows.row_type)}
+        known = table._kinds
         names = list(known) if columns is None else checked_names("columns", columns)
         self.categories = checked_names("categories", categories)
         for name in (*names, *self.categories):
             if name not in known:
-                raise KeyError(unknown(name))
+                raise KeyError(table._no_column(name))
         for name in self.categories:
             if known[name] != "text":
                 raise TypeError(f"{name} is not a text column, so it cannot have categories")
         self.kinds = {name: known[name] for name in names}
-        self.rows, self.title, self.unknown = rows, title, unknown
+        self.table = table
+        self.rows: _core.Slice = table._rows
         self.extra = ["extra"] if flag("extra", extra) else []
         self.text: Text = "view"
-        self._with_extra: _core.Slice | None = None
+        self.other: tzinfo | None = None
+        self._exported: _core.Slice = self.rows.with_extra_column() if extra else self.rows
 
     @property
     def zone(self) -> tzinfo | None:
         """Time zone of the timestamps; ``None`` if they are naive."""
         return self.rows.zone
 
-    @property
-    def _exported(self) -> _core.Slice:
-        """The rows, with the column ``extra`` if it was asked for."""
-        if not self.extra:
-            return self.rows
-        if self._with_extra is None:
-            self._with_extra = self.rows.with_extra_column()
-        return self._with_extra
-
     def __len__(self) -> int:
         return len(self.rows)
 
     def _only(self, columns: Collection[str], text: Text) -> Self:
         """Returns some of the columns, unknown fields included, with another type of text."""
-        part = object.__new__(type(self))
-        part.title, part.unknown, part.categories = self.title, self.unknown, self.categories
-        part.rows, part._with_extra = self.rows, self._with_extra
+        part = copy(self)
         part.kinds = {name: kind for name, kind in self.kinds.items() if name in columns}
         part.extra = [name for name in self.extra if name in columns]
         part.text = text
         return part
 
-    def in_zone(self, tz: str | tzinfo | None) -> tuple[Self, tzinfo | None]:
+    def in_zone(self, tz: str | tzinfo | None) -> Self:
         """Returns the columns for ``tz=`` of ``to_pandas`` and its siblings.
 
         Naive times are declared to be in the zone, as by ``localize``. Times that have a zone are
-        converted, which each library does without touching the values: the zone to convert to is
-        the second result.
+        converted, which each library does without touching the values.
         """
         zone = zone_from(tz)
-        if zone is None or zone == self.zone:
-            return self, None
-        if self.zone is not None:
-            return self, zone
-        made = self._only({*self.kinds, *self.extra}, self.text)
-        made.rows, made._with_extra = self.rows.with_zone(zone), None
-        return made, None
+        made = copy(self)
+        if zone is not None and self.zone is None:
+            made.rows, made._exported = self.rows.with_zone(zone), self._exported.with_zone(zone)
+        elif zone != self.zone:
+            made.other = zone
+        return made
 
     def _times(self) -> list[str]:
         return [name for name, kind in self.kinds.items() if kind == "timestamp"]
@@ -146,7 +136,7 @@ class Selection:
         """Returns a dict for each row, with the unknown fields that the row has."""
         return self.rows.to_dicts(list(self.kinds), bool(self.extra))
 
-    def pandas(self, other: tzinfo | None = None) -> pd.DataFrame:
+    def pandas(self) -> pd.DataFrame:
         """Returns a pandas DataFrame of arrays that the core fills, with its times converted."""
         pandas = require("pandas", "pandas", "to_pandas()")
         numpy = require("numpy", "pandas", "to_pandas()")
@@ -155,8 +145,8 @@ class Selection:
         index = pandas.RangeIndex(len(self))
         # No other owner has these arrays, so pandas need not copy them into blocks.
         frame = pandas.DataFrame(ordered, index=index, copy=False)
-        for name in self._times() if other is not None else ():
-            frame[name] = frame[name].dt.tz_convert(_pandas_zone(other))
+        for name in self._times() if self.other is not None else ():
+            frame[name] = frame[name].dt.tz_convert(_pandas_zone(self.other))
         return frame  # type: ignore[no-any-return]
 
     def _texts(self, pandas: Any, numpy: Any) -> dict[str, Any]:
@@ -200,23 +190,23 @@ class Selection:
             return times
         return pandas.DatetimeIndex(times).tz_localize("UTC").tz_convert(_pandas_zone(self.zone))
 
-    def polars(self, other: tzinfo | None = None) -> pl.DataFrame:
+    def polars(self) -> pl.DataFrame:
         """Returns a polars DataFrame, which shares the memory of large books."""
         polars = require("polars", "polars", "to_polars()")
         frame: pl.DataFrame = polars.DataFrame(self)
-        if other is None:
+        if self.other is None:
             return frame
         return frame.with_columns(
-            [frame[name].dt.convert_time_zone(str(other)) for name in self._times()]
+            [frame[name].dt.convert_time_zone(str(self.other)) for name in self._times()]
         )
 
-    def arrow(self, other: tzinfo | None = None) -> pa.Table:
+    def arrow(self) -> pa.Table:
         """Returns a pyarrow Table with plain strings, which pyarrow computes on."""
         pyarrow = require("pyarrow", "arrow", "to_arrow()")
         table: pa.Table = pyarrow.table(self._only({*self.kinds, *self.extra}, "small"))
-        for name in self._times() if other is not None else ():
+        for name in self._times() if self.other is not None else ():
             at = table.column_names.index(name)
-            kind = pyarrow.timestamp("us", tz=str(other))
+            kind = pyarrow.timestamp("us", tz=str(self.other))
             table = table.set_column(at, name, table.column(at).cast(kind))
         return table
 
@@ -230,19 +220,12 @@ class Selection:
 
     def write_parquet(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
         """Writes a file through pyarrow or, if that is missing, polars."""
-        try:
-            require("pyarrow", "arrow", "writing Parquet")
-        except ImportError as missing:
-            try:
-                require("polars", "polars", "writing Parquet")
-            except ImportError:
-                raise missing from None
-            with whole_file(path, overwrite=overwrite) as draft:
+        library = parquet_library("writing Parquet")
+        with whole_file(path, overwrite=overwrite) as draft:
+            if library.__name__ == "polars":
                 self.polars().write_parquet(draft, compression="zstd")
-        else:
-            writer = require("pyarrow.parquet", "arrow", "writing Parquet")
-            with whole_file(path, overwrite=overwrite) as draft:
-                writer.write_table(self.arrow(), draft, compression="zstd")
+            else:
+                library.write_table(self.arrow(), draft, compression="zstd")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._exported.arrow_stream(
@@ -251,6 +234,18 @@ class Selection:
 
     def __arrow_c_schema__(self) -> object:
         return self._exported.arrow_schema(list(self.kinds), self.extra)
+
+
+def parquet_library(what: str) -> Any:
+    """Returns pyarrow's module for Parquet or, if that is missing, polars."""
+    try:
+        require("pyarrow", "arrow", what)
+        return require("pyarrow.parquet", "arrow", what)
+    except ImportError as missing:
+        try:
+            return require("polars", "polars", what)
+        except ImportError:
+            raise missing from None
 
 
 def _text_dtype(pandas: Any, numpy: Any) -> Any:
@@ -267,3 +262,71 @@ def _pandas_zone(zone: tzinfo | None) -> str | tzinfo | None:
     pandas 2 makes pytz zones of names, and never considers one of these equal to a ``ZoneInfo``.
     """
     return getattr(zone, "key", None) or zone
+
+
+_MOST_ROWS = 1_048_576 - 1  # of a sheet, below the header
+_MOST_TEXT = 32_767  # characters in a cell
+_EXACT = 10**15  # a cell holds 15 digits
+_FIRST_YEAR = 1900  # workbooks cannot represent earlier dates
+_FORMATS = {
+    "timestamp": "yyyy-mm-dd hh:mm:ss",
+    "date": "yyyy-mm-dd",
+}
+_WIDEST = 40
+
+
+def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Writes the selection to a workbook of one sheet, named after the table."""
+    target = validate.path("path", path)
+    if not target.lower().endswith(".xlsx"):
+        raise ValueError(f"a workbook's name ends in .xlsx, not {os.path.basename(target)!r}")
+    if len(selection) > _MOST_ROWS:
+        raise ValueError(
+            f"a sheet has at most {_MOST_ROWS:,} rows, but the table has {len(selection):,}: write "
+            "a Parquet or CSV file"
+        )
+    xlsxwriter = require("xlsxwriter", "excel", "writing Excel files")
+    with (
+        whole_file(target, overwrite=overwrite) as draft,
+        xlsxwriter.Workbook(draft, {"remove_timezone": True}) as workbook,
+    ):
+        _write_sheet(workbook, selection.table._title, selection.cells(), selection.kinds)
+
+
+def _write_sheet(
+    workbook: Any, title: str, columns: dict[str, list[Any]], kinds: Mapping[str, str]
+) -> None:
+    sheet = workbook.add_worksheet(title)
+    bold = workbook.add_format({"bold": True})
+    formats = {kind: workbook.add_format({"num_format": shape}) for kind, shape in _FORMATS.items()}
+    rows = 0
+    for at, (name, values) in enumerate(columns.items()):
+        kind = kinds.get(name, "text")
+        sheet.write_string(0, at, name, bold)
+        widest = len(name)
+        rows = len(values)
+        for row, value in enumerate(values, 1):
+            if value is not None:
+                text = _write(sheet, row, at, value, kind, formats.get(kind))
+                widest = max(widest, len(text))
+        sheet.set_column(at, at, min(widest, _WIDEST) + 2)
+    sheet.freeze_panes(1, 0)
+    if columns:
+        sheet.autofilter(0, 0, rows, len(columns) - 1)
+
+
+def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> str:
+    """Writes a cell; returns its text, for the width of the column."""
+    text = str(value)
+    if kind in _FORMATS and value.year >= _FIRST_YEAR:
+        sheet.write_datetime(row, at, value, shape)
+    elif (kind == "number" and isfinite(value)) or (kind == "integer" and abs(value) < _EXACT):
+        sheet.write_number(row, at, value)
+    elif len(text) > _MOST_TEXT:
+        raise ValueError(
+            f"a cell has at most {_MOST_TEXT:,} characters, but column {at} of row {row - 1} "
+            f"has {len(text):,}: write a Parquet or CSV file"
+        )
+    else:
+        sheet.write_string(row, at, text)
+    return text

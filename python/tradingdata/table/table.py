@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, T
 
 from .. import _core
 from .._util.suggestions import closest, did_you_mean
+from ..display.plain_table import group
+from ..display.preview import Shown, shown_table
 from .conditions import core_conditions, parse_conditions
 from .export import TableExport
 from .rows import row_type
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import tzinfo
 
-    from ..display.preview import Shown
     from .conditions import Condition
 
 Record = TypeVar("Record")
@@ -199,14 +200,7 @@ class Table(TableExport, Generic[Record]):
         extra: bool = False,
         categories: Collection[str] = (),
     ) -> Selection:
-        return Selection(
-            self._rows,
-            columns,
-            title=self._title,
-            unknown=self._no_column,
-            extra=extra,
-            categories=categories,
-        )
+        return Selection(self, columns, extra=extra, categories=categories)
 
     # -- chosen rows --
 
@@ -286,8 +280,6 @@ class Table(TableExport, Generic[Record]):
 
     def _heading(self) -> str:
         """Returns what a display says above the rows."""
-        from ..display.plain_table import group
-
         return f"{group(len(self))} {self._noun[len(self) != 1]}"
 
     def _display_columns(self) -> list[str]:
@@ -314,14 +306,7 @@ class Table(TableExport, Generic[Record]):
         return found
 
     def _shown(self, names: Sequence[str] | None = None, *, ends: int | None = None) -> Shown:
-        from ..display.preview import shown_table
-
         return shown_table(self, names, ends=ends)
-
-    def _common_day(self, names: Sequence[str]) -> str:
-        from ..display.preview import common_day
-
-        return common_day(self, names)
 
     def _preview(self) -> tuple[str, Shown | None]:
         """Returns the line above the rows, and the rows to show, if there are any."""
