@@ -91,7 +91,7 @@ def time_of(name: str, value: time | str) -> time:
 
 _EXPECTED = """
 SELECT account, min(since), CASE WHEN max(since) <= max(until) THEN max(until) ELSE $never END
-FROM stored_fetches WHERE since IS NOT NULL OR until IS NOT NULL
+FROM log_read WHERE since IS NOT NULL OR until IS NOT NULL
 GROUP BY account HAVING min(since) IS NOT NULL ORDER BY account
 """
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from arro3.core import Table
+
 from .. import _core
 from .._util.optional_imports import require
 from ..books.book import OrderBook, TradeBook
@@ -107,15 +109,20 @@ class Ingest(NamedTuple):
     day_start: time
     keep: bool
 
-    def open_log(self, connection: Any, span: Span) -> dict[str, Expected]:
-        """Makes ``log_lines``, the lines for a span; returns when each account is expected."""
-        marked = '"null_count.since" < num_records OR "null_count.until" < num_records'
-        self.store.view(connection, "fetches", span, marked)
+    def open_log(self, connection: Any, span: Span) -> tuple[Any, dict[str, Expected]]:
+        """Makes ``log_lines``, the lines for a span.
+
+        Returns:
+            The table of the log, and when each account is expected.
+        """
+        marked = '("null_count.since" < num_records OR "null_count.until" < num_records)'
+        also = f"{Span(account=span.account).files} AND {marked}"
+        table = self.store.view(connection, "fetches", span, also=also)
         with explained(self.store.root, days="the log"):
-            connection.execute(
-                f"CREATE OR REPLACE TEMP TABLE log_lines AS FROM stored_fetches WHERE {span.rows}"
-            )
-            return expected_accounts(connection)
+            connection.execute(f"""
+            CREATE OR REPLACE TEMP TABLE log_read AS FROM stored_fetches;
+            CREATE OR REPLACE TEMP TABLE log_lines AS FROM log_read WHERE {span.rows}""")
+            return table, expected_accounts(connection)
 
     def entries(self, connection: Any, condition: str = "true") -> dict[int, list[dict[str, Any]]]:
         """Returns the lines of responses and failures in ``log_lines`` by their ``response_id``."""
@@ -149,12 +156,12 @@ class Ingest(NamedTuple):
             **{name: sum(line[name] for line in lines) for name in sums},
         )
 
-    def commit(self, connection: Any, lines: Sequence[dict[str, Any]]) -> None:
+    def commit(self, connection: Any, lines: Sequence[dict[str, Any]], table: Any = None) -> None:
         """Adds lines to the log; missing values are None."""
         sql.table(connection, "new_lines", lines, LINES)
         names = connection.table("new_lines").columns
         sealed = f"SELECT * REPLACE ({sql.seal_of(names)} AS seal), {_MONTH} FROM new_lines"
-        self.store.append("fetches", connection.sql(sealed))
+        self.store.append("fetches", connection.sql(sealed), table)
 
     def mark(self, source: str, account: str, day: date, **values: Any) -> None:
         """Writes a line that is no response: the end of an account, or what compacting dropped."""
@@ -172,7 +179,7 @@ class Ingest(NamedTuple):
             days = [line["day"] for part in parts for line in part]
             labels = {each.account for each in received}
             label = labels.pop() if len(labels) == 1 else None
-            known = self.open_log(connection, Span(min(days), max(days), label))
+            log, known = self.open_log(connection, Span(min(days), max(days), label))
             stored = self._stored_before(connection, parts)
             fresh = [part for part in parts if _identity(part) not in stored]
             lines = [line for part in fresh for line in part]
@@ -180,7 +187,7 @@ class Ingest(NamedTuple):
                 self._decide(connection, name, [line for line in lines if line["book"] == name])
             _mark_new_accounts(lines, known)
             if lines:
-                self.commit(connection, lines)
+                self.commit(connection, lines, log)
         return [
             replace(self.entry(stored[_identity(part)]), new=0, changed=0)
             if _identity(part) in stored
@@ -269,14 +276,14 @@ class Ingest(NamedTuple):
         for account, day, *fetch in found.fetchall():
             live.setdefault((account, day), []).append(tuple(fetch))
         days = [line["day"] for line in lines]
-        self.store.view(connection, name, Span(min(days), max(days)))
+        span = Span(min(days), max(days))
+        table = self.store.view(connection, name, span, sql.live_files(name))
         books: dict[str, list[dict[str, Any]]] = {}
         for line in lines:
             books.setdefault(line["view"], []).append(line)
         parts = [f"FROM schema_{name}", *itertools.starmap(_labelled, books.items())]
         rows = " UNION ALL BY NAME ".join(parts)
-        kind = "TABLE" if live else "VIEW"
-        connection.execute(f"CREATE OR REPLACE TEMP {kind} fresh AS {rows}")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW fresh AS {rows}")
         counts = sql.compare(connection, name) if live else {}
         drop, carry = [], []
         for line in lines:
@@ -293,20 +300,20 @@ class Ingest(NamedTuple):
                 else:
                     drop.append(line["fetch_id"])
                     line["rows_in"], line["stored"] = there[0]
+        rows = f"FROM fresh WHERE fetch_id NOT IN ({', '.join(map(str, [0, *drop]))})"
         if carry:
-            sql.carry(connection, name, carry)
-        if drop:
-            ids = ", ".join(map(str, drop))
-            connection.execute(f"DELETE FROM fresh WHERE fetch_id IN ({ids})")
-        checksum = sql.checksum_of(connection.table("fresh"))
-        sums = f"SELECT fetch_id, count(*), {checksum} FROM fresh GROUP BY fetch_id"
+            rows += f" UNION ALL BY NAME ({sql.carried(name, carry)})"
+        content = Table.from_arrow(connection.sql(f"SELECT *, {_MONTH} FROM ({rows})"))
+        connection.register("content", content)
+        checksum = sql.checksum_of(connection.table("content"))
+        sums = f"SELECT fetch_id, count(*), {checksum} FROM content GROUP BY fetch_id"
         stored = {fetch: rest for fetch, *rest in connection.execute(sums).fetchall()}
         for line in lines:
             if line["fetch_id"] in stored:
                 line["rows_in"] = line["fetch_id"]
                 line["stored"], line["checksum"] = stored[line["fetch_id"]]
         if stored:
-            self.store.append(name, connection.sql(f"SELECT *, {_MONTH} FROM fresh"))
+            self.store.append(name, content, table)
 
 
 def create(store: Store, settings: dict[str, Any]) -> None:

@@ -137,12 +137,14 @@ class ArchiveReading:
         self._define(connection, name, span)
         return span
 
-    def _define(self, connection: Any, name: str, span: Span) -> list[str]:
-        """Makes the views of a book; returns its files."""
-        files = self._store.view(connection, name, span)
+    def _define(self, connection: Any, name: str, span: Span, *, states: bool = False) -> None:
+        """Makes the views of a book; ``order_states`` is complete with ``states``."""
+        with explained(self.path, days="the log"):
+            sql.live_fetches(connection, name)
+        only = "true" if states else sql.live_files(name)
+        self._store.view(connection, name, span, only)
         with explained(self.path, days=f"the {name} of {span}"):
             sql.define(connection, name, span.rows)
-        return files
 
     def _covered(
         self,
@@ -155,7 +157,7 @@ class ArchiveReading:
         """Makes the lines of the log for some days; returns these days and their gaps."""
         first, last = days_of(start, end)
         label = label_of(account)
-        known = self._ingest.open_log(connection, Span(first, last, label))
+        _, known = self._ingest.open_log(connection, Span(first, last, label))
         since = dict.fromkeys(books, first)
         if first is None or last is None:
             days = "SELECT book, min(day), max(day) FROM log_lines WHERE source <> '' GROUP BY book"
@@ -188,7 +190,7 @@ class ArchiveReading:
     def _expected(self) -> dict[str, Expected]:
         """Returns when each account is expected."""
         with closing(sql.connect()) as connection:
-            return self._ingest.open_log(connection, Span(date.max))
+            return self._ingest.open_log(connection, Span(date.max))[1]
 
     def scan(
         self,
@@ -257,10 +259,9 @@ class ArchiveReading:
                 coverage.report(self.path, gaps, missing_ok=True, stacklevel=2)
                 gaps = []
             lacking = {book for gap in gaps for book in gap.books}
-            files = []
-            for name in KINDS:
-                if name not in lacking:
-                    files += self._define(connection, name, span)
+            for name in KINDS.keys() - lacking:
+                self._define(connection, name, span, states=True)
+            files = [path for name in KINDS.keys() - lacking for path in paths(connection, name)]
             connection.execute("CREATE TEMP VIEW fetches AS SELECT * EXCLUDE seal FROM log_lines")
             days = str(span)
             return sql.run(connection, self.path, days, files, gaps, statement, parameters)
@@ -358,7 +359,7 @@ class ArchiveReading:
         days_of(first, last)
         with closing(sql.connect()) as connection:
             span = Span(first, last, label_of(account))
-            known = self._ingest.open_log(connection, span)
+            _, known = self._ingest.open_log(connection, span)
             if since is not None:
                 early = [
                     [line["fetch_id"]]
@@ -433,7 +434,13 @@ class ArchiveReading:
         if name not in NAMES:
             raise ValueError(f"name must be one of {', '.join(NAMES)}, not {name!r}")
         with closing(sql.connect()) as connection:
-            return self._store.view(connection, name)
+            self._store.view(connection, name)
+            return paths(connection, name)
+
+
+def paths(connection: Any, name: str) -> list[str]:
+    """Returns the files of a view of `Store`."""
+    return [path for (path,) in connection.execute(f"SELECT path FROM files_{name}").fetchall()]
 
 
 def label_of(account: str | None) -> str | None:

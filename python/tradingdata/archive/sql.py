@@ -55,7 +55,7 @@ def connect(*, private: bool = False) -> Any:
         if not hasattr(_shared, "database"):
             _shared.database = duckdb.connect(config=_CONFIGURATION)
         connection = _shared.database.cursor()
-    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET TimeZone = 'UTC'; SET parquet_metadata_cache = true")
     return connection
 
 
@@ -147,20 +147,34 @@ def newest(name: str, condition: str = "true") -> str:
     {_NEWEST}"""
 
 
+def live_files(name: str) -> str:
+    """SQL that selects the files that may have rows of `live_fetches`, by their statistics."""
+    between = 'fetch_id BETWEEN "min.fetch_id" AND "max.fetch_id"'
+    return f"coalesce((SELECT count(*) > 0 FROM live_{name} WHERE {between}), true)"
+
+
 def define(connection: Any, name: str, days: str) -> None:
     """Makes the views of a book for some days: ``NAME``, and ``order_states`` with ``orders``.
+
+    Must follow `live_fetches` and a view of the rows.
 
     Raises:
         OSError: There are fewer or more rows than the log says.
     """
-    live_fetches(connection, name)
-    totals = f"SELECT coalesce(sum(stored), 0), bool_or(several) FROM live_{name}"
-    ((wanted, several),) = connection.execute(totals).fetchall()
     rows = f"SELECT * FROM stored_{name} WHERE {days} AND fetch_id IN"
     live = f"(SELECT fetch_id FROM live_{name}"
-    found = scalar(connection, f"SELECT count(*) FROM ({rows} {live}))")
-    if found != wanted:
-        raise OSError(f"{found} rows of the {name} where the log has {wanted}")
+    # A file of one fetch need not be read for its number of rows.
+    connection.execute(f"""
+    CREATE OR REPLACE TEMP TABLE counted AS
+    SELECT "min.fetch_id" AS fetch_id, sum(num_records) AS n FROM files_{name}
+    WHERE "min.fetch_id" = "max.fetch_id" AND "min.day" = "max.day" GROUP BY ALL""")
+    ((wanted, counted, several),) = connection.execute(f"""
+    SELECT coalesce(sum(stored), 0), coalesce(sum(n), 0), coalesce(bool_or(several), false)
+    FROM live_{name} LEFT JOIN counted USING (fetch_id)""").fetchall()
+    if counted != wanted:
+        counted = scalar(connection, f"SELECT count(*) FROM ({rows} {live}))")
+    if counted != wanted:
+        raise OSError(f"{counted} rows of the {name} where the log has {wanted}")
     view = f"{rows} {live} WHERE NOT several)"
     if several:
         merged = f"SELECT * EXCLUDE (key, occurrence, seen) FROM ({newest(name, 'several')})"
@@ -194,14 +208,13 @@ def compare(connection: Any, name: str) -> dict[int, dict[str, int]]:
     )
     occurrence = "1" if unique else _OCCURRENCE
     connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE ours AS SELECT *, {occurrence} AS occurrence FROM ours;
-    CREATE OR REPLACE TEMP TABLE theirs AS SELECT *, {occurrence} AS occurrence FROM theirs""")
-    if not unique:
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE theirs AS FROM theirs {_NEWEST}")
+    CREATE OR REPLACE TEMP VIEW ours_each AS SELECT *, {occurrence} AS occurrence FROM ours;
+    CREATE OR REPLACE TEMP VIEW theirs_each AS
+        FROM (SELECT *, {occurrence} AS occurrence FROM theirs) {"" if unique else _NEWEST}""")
     found = connection.execute("""
     WITH pairs AS (
         SELECT account, day, o.content AS ours, t.content AS theirs, t.seen
-        FROM ours o FULL JOIN theirs t USING (account, day, key, occurrence))
+        FROM ours_each o FULL JOIN theirs_each t USING (account, day, key, occurrence))
     SELECT fetch_id,
         count(*) FILTER (theirs IS NULL) AS new,
         count(*) FILTER (ours <> theirs) AS changed,
@@ -213,20 +226,13 @@ def compare(connection: Any, name: str) -> dict[int, dict[str, int]]:
     return {fetch: dict(zip(names, counts, strict=True)) for fetch, *counts in found.fetchall()}
 
 
-def carry(connection: Any, name: str, fetches: Sequence[int]) -> None:
-    """Adds to ``fresh`` the rows that the archive holds and some fetches lack.
-
-    Must follow `compare` on the same connection.
-    """
-    connection.execute(
-        f"""
-    INSERT INTO fresh BY NAME
+def carried(name: str, fetches: Sequence[int]) -> str:
+    """SQL of the rows that the archive holds and some fetches lack; must follow `compare`."""
+    return f"""
     SELECT t.* EXCLUDE (key, occurrence, seen)
         REPLACE (m.fetch_id AS fetch_id, nullif(t.seen, {EPOCH}) AS received_at)
-    FROM ({newest(name)}) t ANTI JOIN ours USING (account, day, key, occurrence)
-    JOIN mine m USING (account, day) WHERE m.fetch_id IN (SELECT unnest($fetches::BIGINT[]))""",
-        {"fetches": list(fetches)},
-    )
+    FROM ({newest(name)}) t ANTI JOIN ours_each USING (account, day, key, occurrence)
+    JOIN mine m USING (account, day) WHERE m.fetch_id IN ({", ".join(map(str, fetches))})"""
 
 
 def find_damage(connection: Any, name: str, days: str) -> tuple[int, list[tuple[Any, ...]]]:
