@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from fractions import Fraction
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -16,7 +15,7 @@ from ..display.plain_table import group
 from ..table.conditions import matching, parse_conditions
 from ..table.rows import declared
 from .checks import require_fills, require_values
-from .inputs import day_from, joined, key_facts, on_day
+from .inputs import amount, day_from, joined, key_facts, on_day
 from .keys import KEY, Key, Keyed
 from .result_table import ResultTable
 
@@ -69,11 +68,7 @@ class ChargeRate:
             value = getattr(self, name)
             if value is None and name == "cap":
                 continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise TypeError(f"{name} must be a number, not {value!r}")
-            if not isfinite(value) or value < 0:
-                raise ValueError(f"{name} must be finite and at least 0, not {value!r}")
-            if name in _RATES and value >= 1:
+            if amount(name, value) >= 1 and name in _RATES:
                 raise ValueError(
                     f"{name} is a fraction, such as 0.001 for 0.1 %, and must be below 1, not "
                     f"{value!r}"
@@ -220,8 +215,8 @@ def charge_sums(rows: Slice, rates: Sequence[ChargeRate], buy: str) -> dict[Key,
     sums: dict[Key, list[Fraction]] = {}
     for (number, at), (bought, sold) in values.items():
         total = sums.setdefault(keys[number], [Fraction(0)] * 6)
-        for place, amount in enumerate(_of_order(rates[at], bought, sold)):
-            total[place] += amount
+        for place, each in enumerate(_of_order(rates[at], bought, sold)):
+            total[place] += each
     return sums
 
 

@@ -14,7 +14,7 @@ from .charging import ChargeRate, charge_sums
 from .inputs import PriceLookup, day_from, days_of, days_text, joined, on_day
 from .keys import KEY, KEYED, Key, Keyed
 from .pnl import realised_pnl
-from .position import positions
+from .position import Positions, positions
 from .realised import LONG, Lots, RealisedPnl
 from .result_table import ResultTable, exact_sum
 
@@ -255,33 +255,43 @@ def day_pnl(
     pnl = realised_pnl(trades, opening, day=wanted, **same)
     made = _Day(pnl)
     rows, _ = on_day(book._rows, accounts, wanted)
+    has_start = before_of is not None and wanted is not None
+    if has_start:
+        earlier = book.filter(exch_trade_time__lt=wanted)
+        start = realised_pnl(earlier, opening, **same | {"settle": None})
+        made.value(start.open_lots, before_of, before=True)
     made.add_trades(positions(TradeBook._of(rows), buy=buy, sell=sell))
     if charges is not None:
         made.add_charges(charge_sums(rows, charges, buy))
     made.value(pnl.open_lots, price_of)
-    if before_of is not None and wanted is not None:
-        earlier = book.filter(exch_trade_time__lt=wanted)
-        start = realised_pnl(earlier, opening, **same | {"settle": None})
-        made.start_from(start.open_lots, before_of)
-    result = DayPnl._of(made.rows())
+    result = DayPnl._of(made.rows(has_start=has_start))
     result.day, result.pnl = wanted, pnl
     return result
+
+
+class _Held:
+    """An open quantity, what it was traded for and what it is worth, exactly."""
+
+    def __init__(self) -> None:
+        self.quantity, self.cost, self.market = 0, Fraction(0), Fraction(0)
+        self.prices: set[Fraction | None] = set()
+
+    @property
+    def unrealised(self) -> Fraction | None:
+        """The profit since it was traded; ``None`` if a part has no price."""
+        return None if None in self.prices else self.market - self.cost
 
 
 class _Row:
     """The amounts of one row, exactly."""
 
-    def __init__(self, leading: tuple[Any, ...], realised: float) -> None:
-        self.leading, self.realised = leading, Fraction(repr(realised))
-        self.kind = "shares"
-        self.traded = False
+    def __init__(self, leading: tuple[Any, ...], realised: float, traded: bool) -> None:
+        self.leading, self.realised, self.traded = leading, Fraction(repr(realised)), traded
+        self.kind, self.multiplier = "shares", 1
         self.quantities = [0, 0]  # bought and sold
         self.values = [Fraction(0), Fraction(0)]
-        self.multiplier = 1
-        self.open = 0
-        self.cost = self.market = self.start = self.charges = Fraction(0)
-        self.prices: set[Fraction] = set()
-        self.is_priced = self.is_start_priced = True
+        self.charges = Fraction(0)
+        self.before, self.now = _Held(), _Held()  # the end of the day before, and of the day
 
     def columns(self, *, has_start: bool) -> tuple[Any, ...]:
         """Returns the values of a ``DayRow``."""
@@ -289,17 +299,18 @@ class _Row:
             float(value / (quantity * self.multiplier)) if quantity else None
             for value, quantity in zip(self.values, self.quantities, strict=True)
         ]
-        shares = self.open * self.multiplier
-        unrealised = self.market - self.cost if self.is_priced else None
+        held, start = self.now, self.before.unrealised
+        shares, prices = held.quantity * self.multiplier, held.prices - {None}
+        unrealised = held.unrealised
         net = self.realised + (unrealised or 0) - self.charges
         change = None
-        if has_start and self.is_start_priced and unrealised is not None:
-            change = float(self.realised + unrealised - self.start)
+        if has_start and start is not None and unrealised is not None:
+            change = float(self.realised + unrealised - start)
         return (
             *(*self.leading, self.kind),
             *(self.quantities[0], averages[0], self.quantities[1], averages[1]),
-            *(self.open, float(self.cost / shares) if shares else None),
-            float(next(iter(self.prices))) if len(self.prices) == 1 and self.open else None,
+            *(held.quantity, float(held.cost / shares) if shares else None),
+            float(prices.pop() or 0) if len(prices) == 1 and shares else None,
             float(self.realised),
             None if unrealised is None else float(unrealised),
             *(float(self.charges), float(net), change),
@@ -311,59 +322,43 @@ class _Day:
 
     def __init__(self, pnl: RealisedPnl) -> None:
         self._group_of = pnl._group_of
-        self._has_start = False
         columns = (pnl._column(name) for name in (*KEYED, "realised", "matched_quantity"))
-        self._rows: dict[int, _Row] = {}
-        facts = zip(pnl._groups, *columns, strict=True)
-        for number, *leading, realised, matched in facts:
-            self._rows[number] = _Row(tuple(leading), realised)
-            self._rows[number].traded = bool(matched)
+        self._rows = {
+            number: _Row(tuple(leading), realised, bool(matched))
+            for number, *leading, realised, matched in zip(pnl._groups, *columns, strict=True)
+        }
 
-    def _row(self, key: Key) -> _Row:
-        return self._rows[self._group_of[key]]
+    def _row(self, of: Any) -> _Row:
+        return self._rows[self._group_of[tuple(getattr(of, name) for name in KEY)]]
 
-    def add_trades(self, traded: Any) -> None:
+    def add_trades(self, traded: Positions) -> None:
         """Adds the day's purchases and sales."""
         for each in traded:
-            row = self._row(tuple(getattr(each, name) for name in KEY))
-            row.traded, row.multiplier = True, each.multiplier
+            row = self._row(each)
+            row.traded, row.multiplier, row.kind = True, each.multiplier, each.kind
             for at, side in enumerate(("buy", "sell")):
                 row.quantities[at] += getattr(each, f"{side}_quantity")
                 row.values[at] += Fraction(repr(getattr(each, f"{side}_value")))
-            row.kind = each.kind
 
     def add_charges(self, sums: dict[Key, list[Fraction]]) -> None:
         """Adds the charges of each key."""
         for key, amounts in sums.items():
-            self._row(key).charges += sum(amounts)
+            self._rows[self._group_of[key]].charges += sum(amounts)
 
-    def value(self, lots: Lots, price_of: PriceLookup | None) -> None:
-        """Values the open lots."""
-        for row, lot, signed, cost, price in self._priced(lots, price_of):
-            row.traded = True
-            row.open += signed
-            row.cost += cost
-            row.multiplier, row.kind = lot.multiplier, lot.kind
-            row.is_priced = row.is_priced and price is not None
-            if price is not None:
-                row.market += price * signed * lot.multiplier
-                row.prices.add(price)
-
-    def start_from(self, lots: Lots, price_of: PriceLookup) -> None:
-        """Values the lots that were open at the end of the day before, at its prices."""
-        self._has_start = True
-        for row, lot, signed, cost, price in self._priced(lots, price_of):
-            row.is_start_priced = row.is_start_priced and price is not None
-            if price is not None:
-                row.start += price * signed * lot.multiplier - cost
-
-    def _priced(self, lots: Lots, price_of: PriceLookup | None) -> Any:
+    def value(self, lots: Lots, price_of: PriceLookup | None, *, before: bool = False) -> None:
+        """Values the lots that are open at the end of the day, or of the day ``before``."""
         for lot in lots:
+            row = self._row(lot)
+            held = row.before if before else row.now
             sign = 1 if lot.side == LONG else -1
-            row = self._row(tuple(getattr(lot, name) for name in KEY))
             price = None if price_of is None else price_of(lot)
-            yield row, lot, sign * lot.quantity, sign * Fraction(repr(lot.value)), price
+            row.multiplier, row.kind = lot.multiplier, lot.kind
+            held.quantity += sign * lot.quantity
+            held.cost += sign * Fraction(repr(lot.value))
+            held.market += (price or 0) * sign * lot.quantity * lot.multiplier
+            held.prices.add(price)
 
-    def rows(self) -> list[tuple[Any, ...]]:
+    def rows(self, *, has_start: bool) -> list[tuple[Any, ...]]:
         """Returns the rows with a trade on the day or an open quantity."""
-        return [row.columns(has_start=self._has_start) for row in self._rows.values() if row.traded]
+        shown = (row for row in self._rows.values() if row.traded or row.now.prices)
+        return [row.columns(has_start=has_start) for row in shown]

@@ -172,28 +172,33 @@ def merged_fields(merge: object) -> frozenset[str]:
     return frozenset(merge)
 
 
-def short_products(shorts: object, known: Iterable[str]) -> bool | frozenset[str]:
+def short_products(shorts: Any, known: Iterable[str]) -> bool | frozenset[str]:
     """Returns the products in which sales may open short lots, or whether all may."""
     if isinstance(shorts, bool):
         return shorts
-    if not isinstance(shorts, Collection) or isinstance(shorts, (str, bytes)):
-        raise TypeError(_SHORTS.format(shorts))
-    codes = frozenset(shorts)
+    listed = isinstance(shorts, Collection) and not isinstance(shorts, (str, bytes))
+    if not listed or not all(isinstance(code, str) for code in shorts):
+        raise TypeError(
+            "shorts must be True, False or a collection of product codes such as {'I', 'M'}, not "
+            f"{shorts!r}"
+        )
     valid = sorted({*known, *PRODUCTS})
-    for code in codes:
-        if not isinstance(code, str):
-            raise TypeError(_SHORTS.format(shorts))
+    for code in shorts:
         if code not in valid:
             raise ValueError(
                 f"shorts contains {code!r}, which is no known product: pass some of "
                 f"{', '.join(map(repr, valid))}, or True or False"
             )
-    return codes
+    return frozenset(shorts)
 
 
-_SHORTS = (
-    "shorts must be True, False or a collection of product codes such as {{'I', 'M'}}, not {!r}"
-)
+def amount(name: str, value: Any) -> float:
+    """Returns a finite number of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"{name} must be finite and at least 0, not {value!r}")
+    return value
 
 
 class PriceLookup:

@@ -75,10 +75,8 @@ class Lots(ResultTable[Lot]):
 if TYPE_CHECKING:
     GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
 
-_KINDS = kinds_of(Lot)
-_FIELDS = tuple(_KINDS)
+_FIELDS = tuple(kinds_of(Lot))
 _NEEDED = (*KEY, "quantity", "value")
-_TEXTS = tuple(name for name, kind in _KINDS.items() if kind == "text")
 _OF_LOT = ("account", "side", "time", "value", "multiplier")  # what a trade does not have
 _EXPECTED = (
     "{} takes lots, not {}: pass the open_lots of an earlier result, or one dict for each lot "
@@ -112,15 +110,9 @@ def _read(argument: str, at: int, lot: object) -> Lot:
     for name in _NEEDED:
         if given.get(name) is None:
             raise ValueError(f"lot {at} has no {name}: it needs {', '.join(_NEEDED)}")
-    for name in _TEXTS:
-        if not isinstance(given.get(name, ""), (str, type(None))):
-            raise TypeError(f"lot {at}: {name} must be text, not {given[name]!r}")
     for name in ("value", "strike_price"):
         if given.get(name) is not None and not is_number(given[name]):
             raise ValueError(f"lot {at}: {name} must be a finite number, not {given[name]!r}")
-    for name, kind in (("time", datetime), ("expiry_date", date)):
-        if not isinstance(given.get(name), (kind, type(None))):
-            raise TypeError(f"lot {at}: {name} must be a {kind.__name__}, not {given[name]!r}")
     strike, expiry = given.get("strike_price"), given.get("expiry_date")
     read = {
         "side": _side(at, given.get("side", LONG)),
@@ -130,7 +122,10 @@ def _read(argument: str, at: int, lot: object) -> Lot:
         "strike_price": None if strike is None else float(strike),
         "expiry_date": expiry.date() if isinstance(expiry, datetime) else expiry,
     }
-    return Lot(**{name: given.get(name) for name in _FIELDS} | read)
+    try:
+        return Lot(**{name: given.get(name) for name in _FIELDS} | read)
+    except TypeError as error:
+        raise TypeError(f"lot {at}: {error}") from None
 
 
 def _whole(at: int, given: Mapping[str, Any], name: str) -> int:

@@ -10,7 +10,7 @@ from .. import _core
 from ..books.book import OrderBook, TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
-from .inputs import joined
+from .inputs import amount, joined
 from .keys import (
     ABOUT,
     ORDER_APART,
@@ -150,12 +150,8 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
     """
     book, labels = joined("orders", orders, OrderBook)
     fill_book, fill_labels = joined("trades", trades, TradeBook)
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
-        raise TypeError(f"tolerance must be a number, not {tolerance!r}")
-    if not 0 <= tolerance < float("inf"):
-        raise ValueError(f"tolerance must be finite and at least 0, not {tolerance!r}")
     pairs = _Pairs(book._rows, fill_book._rows)
-    columns = _Comparison(pairs, tolerance).columns(labels, fill_labels)
+    columns = _Comparison(pairs, amount("tolerance", tolerance)).columns(labels, fill_labels)
     made = Reconciliation._of_columns(columns)
     ranks = [
         2 * (finding == AGREES) + (not fills)

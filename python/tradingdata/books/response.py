@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
     from .._core import Slice, _Fetched
 
-    # Rows, status, attempts, elapsed, received at: microseconds since 1970 as the core has it
-    _Facts = tuple["Slice | _Body", int | None, int, float, int | datetime | None]
-
 
 class _Body(NamedTuple):
     """The body of a restored response, which has no rows."""
@@ -40,10 +37,14 @@ class Response:
         masked: Whether personal values in ``content`` are masked.
     """
 
-    __slots__ = ("__weakref__", "_facts", "account")
+    __slots__ = "__weakref__ _received_at _rows account attempts elapsed status_code".split()
 
-    _facts: _Facts
+    _rows: Slice | _Body
+    _received_at: int | datetime | None  # microseconds since 1970 as the core has it
     account: str | None
+    attempts: int
+    elapsed: float
+    status_code: int | None
 
     def __init__(
         self,
@@ -53,10 +54,15 @@ class Response:
         account: str | None = None,
         attempts: int = 0,
         elapsed: float = 0.0,
-        received_at: datetime | None = None,
+        received_at: int | datetime | None = None,
     ) -> None:
-        _set_facts(self, (rows, status_code, attempts, elapsed, received_at))
-        _set_account(self, account)
+        keep = object.__setattr__
+        keep(self, "_rows", rows)
+        keep(self, "status_code", status_code)
+        keep(self, "account", account)
+        keep(self, "attempts", attempts)
+        keep(self, "elapsed", elapsed)
+        keep(self, "_received_at", received_at)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a response cannot be changed ({name!r})")
@@ -67,33 +73,17 @@ class Response:
     @property
     def content(self) -> bytes:
         """The body, byte for byte, except that account numbers are masked if ``masked``."""
-        return self._facts[0].body or b""
+        return self._rows.body or b""
 
     @property
     def masked(self) -> bool:
         """Whether personal values in ``content`` are masked."""
-        masked: bool = self._facts[0].masked
-        return masked
-
-    @property
-    def status_code(self) -> int | None:
-        """The HTTP status; ``None`` for a body that was not received over HTTP."""
-        return self._facts[1]
-
-    @property
-    def attempts(self) -> int:
-        """Number of requests sent; 0 for a body that was not received over HTTP."""
-        return self._facts[2]
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds from the call to the end of the response."""
-        return self._facts[3]
+        return self._rows.masked
 
     @property
     def received_at(self) -> datetime | None:
         """When it was received, in UTC (aware), or ``None`` if unknown."""
-        when = self._facts[4]
+        when = self._received_at
         if not isinstance(when, int):
             return when
         from datetime import datetime, timedelta
@@ -135,14 +125,14 @@ class Response:
         return f"<Response {status}{account} {size:,} bytes, {self.attempts} attempts>"
 
 
-# A response refuses assignment, so its slots are set through their descriptors.
-_set_facts = Response.__dict__["_facts"].__set__
-_set_account = Response.__dict__["account"].__set__
-
-
 def response_of(fetched: _Fetched, account: str | None) -> Response:
     """Returns the response for a result of the core; values are converted when they are read."""
-    response = object.__new__(Response)
-    _set_facts(response, fetched)
-    _set_account(response, account)
-    return response
+    rows, status, attempts, elapsed, received = fetched
+    return Response(
+        rows,
+        status_code=status,
+        account=account,
+        attempts=attempts,
+        elapsed=elapsed,
+        received_at=received,
+    )
