@@ -25,6 +25,5 @@ void bind_json(py::module_& module);
 void bind_selection(py::module_& module);
 void bind_compute(py::module_& module);
 void bind_personal(py::module_& module);
-void bind_diff(py::module_& module);
 
 }  // namespace tradingdata::python

@@ -26,7 +26,6 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   bind_csv(module);
   bind_json(module);
   bind_personal(module);
-  bind_diff(module);
 }
 
 // pybind11 would wait for the GIL of the main interpreter, which waits for this import.

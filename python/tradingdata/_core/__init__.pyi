@@ -25,7 +25,6 @@ _Data = bytes | bytearray | memoryview
 _Issue = tuple[str, str, int, int, str, bool]
 _Fetched = tuple[Slice, int, int, float, int]
 _Page = tuple[Slice, int, int, float, int, int, list[int], int]
-_OrderChange = tuple[str, Order, Order | None, tuple[str, ...]]
 _Events = tuple[list[tuple[int, int, str, float]], list[tuple[int, Outcome]]]
 _Condition = tuple[str, str, str, bool, list[Any]]
 _Retries = list[tuple[int, str, float]]
@@ -192,13 +191,6 @@ class RateLimit:
     @property
     def burst(self) -> int:
         """Number of requests that may be sent at once after a pause."""
-
-@final
-class OrderDiff:
-    def __init__(self, orders: Slice, previous: Slice, ignore: Sequence[str]) -> None: ...
-    @property
-    def older(self) -> list[tuple[int, int, int]]: ...
-    def changes(self, without: frozenset[int] = ...) -> list[_OrderChange]: ...
 
 @final
 class Groups:

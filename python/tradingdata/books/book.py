@@ -14,7 +14,7 @@ from ..display.preview import ESSENTIAL, KEY_COLUMNS, NOUNS, book_cells, book_pr
 from ..table.conditions import Condition, match_notes
 from ..table.rows import Order, Stock, Trade
 from ..table.table import Record, Table
-from .diff import OrderChange, checked_ignore
+from .diff import OrderDiff, checked_ignore
 from .issues import Issue, decode_issues, disagreements, warn_of_lost
 from .response import Response
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from .._core import Slice
     from ..display.preview import Shown
+    from .diff import OrderChange
 
     class ArrowStream(Protocol):
         """A table that exports itself over Arrow's PyCapsule interface."""
@@ -409,8 +410,7 @@ class OrderBook(Book[Order]):
         """
         if not isinstance(previous, OrderBook):
             raise TypeError(f"diff takes an OrderBook, not {type(previous).__name__}")
-        diff = _core.OrderDiff(self._rows, previous._rows, checked_ignore(ignore))
-        return tuple(map(OrderChange._make, diff.changes()))
+        return OrderDiff(self._rows, previous._rows, checked_ignore(ignore)).changes()
 
 
 class StockList(Book[Stock]):

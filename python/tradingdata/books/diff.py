@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
+from .._util.declarations import RECORDS
 from .._util.shown import shown
 from ..display.preview import instrument_name, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Literal
+    from collections.abc import Collection, Iterable
+    from typing import Any, Literal
 
     from ..table.rows import Order
+
+_KEY = RECORDS["Order"]["identity"]
+_FIELDS = [
+    (field["name"], field["personal"])
+    for field in RECORDS["Order"]["fields"]
+    if field["kind"] != "timestamp"
+]
+# Whoever keeps a change keeps at most this many other orders in memory.
+_TOGETHER = 16
+_ABSENT = object()
 
 
 class OrderChange(NamedTuple):
@@ -46,6 +58,105 @@ class OrderChange(NamedTuple):
             return name
         values = f"{value_of(self.previous, name)!r} -> {value_of(self.order, name)!r}"
         return f"{name}: {_core.displayed(name, values)}"
+
+
+class OrderDiff:
+    """The orders of a book matched with those of an earlier one.
+
+    Values count, timestamps and the fields of ``ignore`` do not. Account numbers of which only one
+    is masked are compared masked.
+
+    Attributes:
+        keys: The identity of each order; those that repeat one also have their number.
+    """
+
+    def __init__(self, orders: _core.Slice, previous: _core.Slice, ignore: Iterable[str]) -> None:
+        self._orders = orders
+        self._previous = previous
+        self.keys = _keys(orders)
+        known = {key: row for row, key in enumerate(_keys(previous))}
+        self._matches = [known.pop(key, None) for key in self.keys]
+        self._gone = list(known.values())
+        self._pairs = [(row, old) for row, old in enumerate(self._matches) if old is not None]
+        # Most polls begin with the orders of the one before, and most of these are equal.
+        self._in_step = all(at == row == old for at, (row, old) in enumerate(self._pairs))
+        self._fields: dict[int, list[str]] = {}
+        self._compare(frozenset(ignore))
+
+    def _compare(self, ignore: frozenset[str]) -> None:
+        by_mask = self._orders.masked != self._previous.masked
+        for name, personal in _FIELDS:
+            if name in ignore:
+                continue
+            now, was = self._orders.column(name), self._previous.column(name)
+            if personal and by_mask:
+                now, was = _masked(name, now), _masked(name, was)
+            shared = len(self._pairs)
+            if self._in_step and now[:shared] == was[:shared]:
+                continue
+            for row, old in self._pairs:
+                if now[row] != was[old]:
+                    self._fields.setdefault(row, []).append(name)
+        if self._orders.extra_names() or self._previous.extra_names():
+            for row, old in self._pairs:
+                a, b = map(_core.row_extras, (self._orders[row], self._previous[old]))
+                names = [one for one in sorted(a.keys() | b.keys()) if one not in ignore]
+                differing = [one for one in names if a.get(one, _ABSENT) != b.get(one, _ABSENT)]
+                if differing:
+                    self._fields.setdefault(row, []).extend(differing)
+
+    def older(self) -> list[tuple[int, int]]:
+        """Returns the orders that were updated before their previous state was, as two rows.
+
+        Such a response is mostly an outdated one.
+        """
+        updated = self._orders.column("last_updated_time")
+        before = self._previous.column("last_updated_time")
+        times = ((row, old, updated[row], before[old]) for row, old in self._pairs)
+        return [(row, old) for row, old, now, was in times if now and was and now < was]
+
+    def changes(self, without: Collection[int] = ()) -> tuple[OrderChange, ...]:
+        """Returns the changes in the order of the book, without some rows, then what is gone."""
+        wanted = [
+            (row, old)
+            for row, old in enumerate(self._matches)
+            if (old is None or row in self._fields) and row not in without
+        ]
+        now = _copies(self._orders, [row for row, _ in wanted])
+        was = iter(_copies(self._previous, [old for _, old in wanted if old is not None]))
+        changes = [
+            OrderChange("new", order, None, ())
+            if old is None
+            else OrderChange("changed", order, next(was), tuple(self._fields[row]))
+            for order, (row, old) in zip(now, wanted, strict=True)
+        ]
+        gone = _copies(self._previous, self._gone)
+        return (*changes, *(OrderChange("gone", order, order, ()) for order in gone))
+
+
+def _keys(orders: _core.Slice) -> list[tuple[Any, ...]]:
+    keys: list[tuple[Any, ...]] = list(zip(*map(orders.column, _KEY), strict=True))
+    if len(set(keys)) == len(keys):
+        return keys
+    seen: Counter[tuple[Any, ...]] = Counter()
+    for row, key in enumerate(keys):
+        seen[key] += 1
+        if seen[key] > 1:
+            keys[row] = (*key, seen[key])
+    return keys
+
+
+def _masked(name: str, values: list[Any]) -> list[Any]:
+    return [value if value is None else _core.displayed(name, value) for value in values]
+
+
+def _copies(orders: _core.Slice, rows: list[int]) -> list[Order]:
+    return [order for part in in_parts(rows) for order in orders.take(part)]
+
+
+def in_parts(rows: list[int]) -> list[list[int]]:
+    """Splits rows so that keeping one alive keeps few others."""
+    return [rows[at : at + _TOGETHER] for at in range(0, len(rows), _TOGETHER)]
 
 
 def checked_ignore(ignore: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook
-from ..books.diff import OrderChange, checked_ignore
+from ..books.diff import OrderDiff, checked_ignore, in_parts
 from .updates import OrderUpdate, TradeUpdate
 from .where import Where
 
@@ -103,21 +103,20 @@ class OrderState:
     def received(self, response: OrderBook) -> OrderUpdate:
         """Returns the update for a successful poll."""
         known = OrderBook() if self._orders is None else _in_zone_of(response, self._orders)
-        diff = _core.OrderDiff(response._rows, known._rows, self._ignore)
-        held = self._held(response, diff.older)
-        changes = self._where.changes([*map(OrderChange._make, diff.changes(frozenset(held)))])
+        diff = OrderDiff(response._rows, known._rows, self._ignore)
+        held = self._held(response, diff)
+        changes = self._where.changes([*diff.changes(without=held)])
         latest = _latest(response._rows.column("order_date_time"))
         over = self._day.is_over(len(known), len(response), latest)
         self._orders = _with_rows(response, known, held) if held else response
         return OrderUpdate(self._orders, changes, None, _at(response), over)
 
-    def _held(self, response: OrderBook, older: list[tuple[int, int, int]]) -> dict[int, int]:
+    def _held(self, response: OrderBook, diff: OrderDiff) -> dict[int, int]:
         """Maps each row of the response not yet accepted to the known row that replaces it."""
         doubts = {}
         held = {}
-        for row, known, occurrence in older:
-            order = response[row]
-            key = (order.exchange, order.segment, order.order_no, order.leg_no, occurrence)
+        for row, known in diff.older():
+            key = diff.keys[row]
             state = response._rows.take([row])
             doubted, count = self._doubts.get(key, (None, 0))
             count = count + 1 if doubted is not None and self._agree(state, doubted) else 1
@@ -132,9 +131,8 @@ class OrderState:
 
         A replica that lags but catches up differs in value or time from response to response.
         """
-        diff = _core.OrderDiff(state, doubted, self._ignore)
         same_time = state[0].last_updated_time == doubted[0].last_updated_time
-        return same_time and not diff.changes(frozenset())
+        return same_time and not OrderDiff(state, doubted, self._ignore).changes()
 
 
 def _with_rows(response: OrderBook, known: OrderBook, held: dict[int, int]) -> OrderBook:
@@ -173,7 +171,7 @@ class TradeState:
         self._trades = response
         if response == before:  # compared in C++, far cheaper than building keys below
             return TradeUpdate(response, (), None, _at(response))
-        parts = _in_parts(self._unreported(response))
+        parts = in_parts(self._unreported(response))
         rows = [row for part in parts for row in response._rows.take(part)]
         fills = self._where.of(rows)
         latest = _latest(response._rows.column("exch_trade_time"))
@@ -200,8 +198,3 @@ class TradeState:
 def _day_of(traded: datetime | None, ordered: datetime | None) -> date | None:
     moment = ordered if traded is None else traded
     return None if moment is None else moment.date()
-
-
-def _in_parts(rows: list[int], size: int = 16) -> list[list[int]]:
-    """Splits rows so that keeping one alive retains at most ``size`` rows."""
-    return [rows[i : i + size] for i in range(0, len(rows), size)]
