@@ -12,10 +12,14 @@ from .goals import Row, time
 from .rounds import Contest, Result
 
 QUIET_LOAD = 0.3
-NOT_ON_PAGE = {"least - greatest", "CPU, shared process", "ours", "best peer", "beside"}
+NOT_ON_PAGE = {
+    *("least - greatest", "CPU, shared process"),
+    *("ours", "best peer", "spread", "beside"),
+}
+WITHOUT_SERVER = ("decode", "rows", "frames")  # where wall and CPU times are the same
 ABOUT_GOALS = (
-    "The ratio that decides each goal, its spread over the rounds, the gate (required) and the aim "
-    "(wanted); `?` marks a goal on whose gate the rounds disagree."
+    "The ratio that decides each goal, the gate (required) and the aim (wanted); `?` marks a goal "
+    "on whose gate the rounds disagree."
 )
 VERSIONS = (
     "tradingdata msgspec orjson pydantic pysimdjson pandas polars pyarrow duckdb "
@@ -98,10 +102,11 @@ def section_of_page(title: str, sentence: str, lines: Sequence[str]) -> list[str
     tables: list[list[list[str]]] = []
     others: list[str] = []
     kept: list[int] = []
+    left_out = NOT_ON_PAGE | ({"wall"} if title in WITHOUT_SERVER else set())
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         cells = [cell.strip() for cell in line[2:-2].split(" | ")]
         if following.startswith("| ---"):
-            kept = [at for at, cell in enumerate(cells) if cell not in NOT_ON_PAGE]
+            kept = [at for at, cell in enumerate(cells) if cell not in left_out]
             headings = [cells[at] for at in kept]
             if tables and tables[-1][0][1:] == headings[1:]:
                 tables[-1].append([f"**{headings[0]}**", *[""] * (len(kept) - 1)])
