@@ -134,8 +134,8 @@ def test_two_writers_that_miss_each_other_are_united(
     second = trade_response(trade("1", quantity=2), trade("3"), at="15:01")
     archive.add(first)
 
-    def blind(self: Any, connection: Any, span: Any) -> Any:
-        known = real(self, connection, span)
+    def blind(self: Any, connection: Any, *span: Any) -> Any:
+        known = real(self, connection, *span)
         connection.execute("DELETE FROM log_lines")
         return known
 
@@ -357,6 +357,9 @@ def test_rows_are_ordered_by_day_and_time(tmp_path: Path) -> None:
     later = trade("2", exch_trade_time=f"{DAY} 12:00:00")
     archive.add(trade_response(later, trade("1"), trade("0", dt.date(2026, 11, 19))))
     assert [row.trade_no for row in archive.trades("2026-11-19", DAY)] == ["0", "1", "2"]
+    without = trade("3", exch_trade_time=None, order_date_time="2026-11-19 09:00:00")
+    archive.add(trade_response(without, at="16:00"))
+    assert [row.trade_no for row in archive.trades("2026-11-19", DAY)] == ["0", "3", "1", "2"]
 
 
 def test_without_the_extra_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from importlib import import_module
+from contextlib import suppress
+from operator import attrgetter
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -85,11 +87,9 @@ def _reference(label: str, function: object) -> str:
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", None)
     if callable(function) and module != "__main__" and module and name:
-        found: Any = sys.modules.get(module)
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        if found is function:
-            return f"{module}:{name}"
+        with suppress(AttributeError, KeyError):
+            if attrgetter(name)(sys.modules[module]) is function:
+                return f"{module}:{name}"
     raise ConfigurationError(
         f"account {label!r}: its access_token function cannot be imported by name, and pickling it "
         f"would copy the values it refers to: define it in a module; or {_SOURCES}"
@@ -109,17 +109,13 @@ def _token(label: str, recipe: Recipe) -> Callable[[], str]:
     if _FILE in recipe:
         return token_file(recipe[_FILE])
     if _FUNCTION in recipe:
-        module, _, name = recipe[_FUNCTION].partition(":")
         try:
-            found: Any = import_module(module)
-            for part in name.split("."):
-                found = getattr(found, part)
+            function: Callable[[], str] = resolve_name(recipe[_FUNCTION])
         except (ImportError, AttributeError) as error:
             raise ConfigurationError(
                 f"account {label!r}: its access_token function {recipe[_FUNCTION]} cannot be "
                 f"imported here: {error}"
             ) from None
-        function: Callable[[], str] = found
         return function
     variable = recipe[_VARIABLE]
 

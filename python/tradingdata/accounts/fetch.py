@@ -197,20 +197,15 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
 
     def _shown(self) -> Shown:
         counts = self._counts()
-        none = list(repeat(None, len(self.errors)))
+        failed = [type(error).__name__ for error in self.errors.values()]
         columns: dict[str, list[Any]] = {
             ACCOUNT: [*self.errors, *self],
-            **{noun: [*none, *numbers] for noun, numbers in counts.items()},
-            "error": [
-                *(type(error).__name__ for error in self.errors.values()),
-                *repeat(None, len(self)),
-            ],
+            **{noun: [*repeat(None, len(failed)), *numbers] for noun, numbers in counts.items()},
         }
-        kinds = {ACCOUNT: "text", **dict.fromkeys(counts, "integer"), "error": "text"}
-        if not self.errors:
-            del kinds["error"]
-        labels = columns[ACCOUNT]
-        return Shown(kinds, len(labels), lambda name, rows: [columns[name][row] for row in rows])
+        kinds = {ACCOUNT: "text", **dict.fromkeys(counts, "integer")}
+        if failed:
+            columns["error"], kinds["error"] = [*failed, *repeat(None, len(self))], "text"
+        return Table._of_lists(kinds, columns)._shown()
 
     def __repr__(self) -> str:
         lines = shown_lines(self._shown()) if self or self.errors else []
@@ -391,15 +386,11 @@ def _fetch_each(
             for client in made:  # ends running calls, for which leaving the pool would wait
                 client.close()
             raise
-    errors = {
-        label: error for label, error in results.items() if isinstance(error, TradingDataError)
-    }
+    errors = {label: each for label, each in results.items() if isinstance(each, TradingDataError)}
     if errors:
         warnings.warn(f"{_failure_text(errors)}; see .errors", DataWarning, stacklevel=3)
     fetched = {
-        label: result
-        for label, result in results.items()
-        if not isinstance(result, TradingDataError)
+        label: each for label, each in results.items() if not isinstance(each, TradingDataError)
     }
     return fetched, errors
 

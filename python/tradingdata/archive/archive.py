@@ -251,7 +251,13 @@ class Archive(ArchiveReading):
         ):
 
             def both(each: Any) -> list[Received]:
-                found = [_call(each, name, timeout) for name in _CALLS]
+                found = []
+                for name, call in _CALLS.items():
+                    try:
+                        book = getattr(each, call)(timeout=timeout)
+                        found.append(_received(name, each, book))
+                    except Exception as error:
+                        found.append(_received(name, each, error=error))
                 bar.update(1)
                 return found
 
@@ -278,7 +284,14 @@ class Archive(ArchiveReading):
         await asyncio.to_thread(self._check, clients)
 
         async def both(each: Any) -> list[Received]:
-            return [await _call_async(each, name, timeout) for name in _CALLS]
+            found = []
+            for name, call in _CALLS.items():
+                try:
+                    book = await getattr(each, call)(timeout=timeout)
+                    found.append(_received(name, each, book))
+                except Exception as error:
+                    found.append(_received(name, each, error=error))
+            return found
 
         received = await asyncio.gather(*map(both, clients))
         return await asyncio.to_thread(self._stored, received, several=several)
@@ -441,30 +454,11 @@ class Archive(ArchiveReading):
             self._store.delete(book, f"month = '{month}' AND fetch_id IN ({ids})")
 
 
-def _call(client: Any, name: str, timeout: float | None) -> Received:
-    label = client.account or ""
-    try:
-        book = getattr(client, _CALLS[name])(timeout=timeout)
-    except Exception as error:
-        return _failure(name, label, error)
-    return _success(name, label, book)
-
-
-async def _call_async(client: Any, name: str, timeout: float | None) -> Received:
-    label = client.account or ""
-    try:
-        book = await getattr(client, _CALLS[name])(timeout=timeout)
-    except Exception as error:
-        return _failure(name, label, error)
-    return _success(name, label, book)
-
-
-def _failure(name: str, label: str, error: Exception) -> Received:
+def _received(
+    name: str, client: Any, book: AnyBook | None = None, error: Exception | None = None
+) -> Received:
+    """Returns what a client fetched, or its failure."""
     if isinstance(error, TradingDataError):
-        error.account = error.account or label or None
-    return Received(name, label, "fetch", datetime.now(UTC), error=error)
-
-
-def _success(name: str, label: str, book: AnyBook) -> Received:
-    at = book.response.received_at if book.response is not None else None
-    return Received(name, label, "fetch", at or datetime.now(UTC), book)
+        error.account = error.account or client.account or None
+    at = book.response.received_at if book is not None and book.response is not None else None
+    return Received(name, client.account or "", "fetch", at or datetime.now(UTC), book, error)

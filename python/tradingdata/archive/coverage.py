@@ -108,21 +108,6 @@ def expected_accounts(connection: Any) -> dict[str, Expected]:
 _ANYBODY = "\0"  # all accounts, before the first one is expected
 
 
-def expected_between(
-    known: dict[str, Expected], first: date, last: date, account: str | None
-) -> list[Expected]:
-    """Returns the accounts to ask for in a range, one of them or all.
-
-    Before the first account is expected, a day must be covered for any of them.
-    """
-    if account is not None:
-        until = known[account].until if account in known else date.max
-        return [Expected(account, first, until)]
-    begin = min((each.since for each in known.values()), default=date.max)
-    early = min(last, begin - timedelta(1))
-    return [*([Expected(_ANYBODY, first, early)] if begin > first else []), *known.values()]
-
-
 _GAPS = """
 WITH expected AS (
     SELECT e.* FROM (SELECT unnest($expected::STRUCT(account TEXT, since DATE, until DATE)[]) AS e)
@@ -152,23 +137,34 @@ GROUP BY day, account ORDER BY day, account
 
 def find_gaps(
     connection: Any,
-    expected: Sequence[Expected],
+    known: dict[str, Expected],
     days: tuple[date, date],
-    books: dict[str, date],
+    account: str | None,
+    books: dict[str, Any],
     holidays: Iterable[date],
 ) -> list[MissingDay]:
     """Returns the days of some books that no response covers.
 
+    Before the first account is expected, a day must be covered for any of them.
+
     Args:
         connection: A connection to DuckDB with ``log_lines``, those of the log for these days.
-        expected: The accounts and their days.
+        known: When each account is expected.
         days: The first and the last day.
+        account: One account, which is expected until it is retired, or None for all.
         books: The names of the books, each with the first day to check.
         holidays: Days on which the exchanges were closed.
     """
+    first, last = days
+    expected = [*known.values()]
+    if account is not None:
+        until = known[account].until if account in known else date.max
+        expected = [Expected(account, first, until)]
+    elif (begin := min((each.since for each in expected), default=date.max)) > first:
+        expected.append(Expected(_ANYBODY, first, min(last, begin - timedelta(1))))
     values = {
-        "first": days[0],
-        "last": days[1],
+        "first": first,
+        "last": last,
         "holidays": sorted(holidays),
         "expected": [each._asdict() for each in expected],
         "books": [{"book": name, "since": since} for name, since in books.items()],

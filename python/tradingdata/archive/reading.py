@@ -13,7 +13,7 @@ from ..errors import ArchiveError
 from . import coverage, sql
 from .coverage import BOOKS, MissingDay, days_of, in_words
 from .delta import NAMES, Span, Store, explained, quoted
-from .ingest import KINDS, TIMES, ArchiveFetch, Ingest
+from .ingest import COVERAGE, KINDS, TIMES, ArchiveFetch, Ingest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,12 +107,13 @@ class ArchiveReading:
         with closing(sql.connect()) as connection:
             span = self._views(connection, name, start, end, account, missing_ok)
             with explained(self.path, days=str(span)):
-                identity = ", ".join(sql.IDENTITY[name])
-                rows = connection.sql(
-                    f"SELECT * EXCLUDE fetch_id FROM {name} "
-                    f"ORDER BY day, {TIMES[name][0]}, account, row_no, {identity}"
-                )
-                return self._as_book(name, rows)
+                first, rows = TIMES[name][0], f"SELECT * EXCLUDE fetch_id FROM {name}"
+                if name == "trades":  # whose days are those of their times, if they have one
+                    book = self._as_book(name, connection.sql(rows)).sort(first)
+                    if not len(book) or book[-1][first] is not None:
+                        return book
+                keys = ", ".join(["day", first, "account", "row_no", *sql.IDENTITY[name]])
+                return self._as_book(name, connection.sql(f"{rows} ORDER BY {keys}"))
 
     def _as_book(self, name: str, rows: DuckDBPyRelation) -> AnyBook:
         try:
@@ -141,7 +142,7 @@ class ArchiveReading:
         """Makes the views of a book; ``order_states`` is complete with ``states``."""
         with explained(self.path, days="the log"):
             sql.live_fetches(connection, name)
-        only = "true" if states else sql.live_files(name)
+        only = "true" if states and name == "orders" else sql.live_files(name)
         self._store.view(connection, name, span, only)
         with explained(self.path, days=f"the {name} of {span}"):
             sql.define(connection, name, span.rows)
@@ -157,7 +158,7 @@ class ArchiveReading:
         """Makes the lines of the log for some days; returns these days and their gaps."""
         first, last = days_of(start, end)
         label = label_of(account)
-        _, known = self._ingest.open_log(connection, Span(first, last, label))
+        _, known = self._ingest.open_log(connection, Span(first, last, label), COVERAGE)
         since = dict.fromkeys(books, first)
         if first is None or last is None:
             days = "SELECT book, min(day), max(day) FROM log_lines WHERE source <> '' GROUP BY book"
@@ -176,21 +177,13 @@ class ArchiveReading:
                 begun = [each.since for each in known.values() if label in (None, each.account)]
                 least = min(begun, default=first)
                 since = {name: max(dated.get(name, [first])[0], least) for name in books}
-        span = Span(first, last, label)
-        return span, self._gaps(connection, known, span, since)
-
-    def _gaps(
-        self, connection: Any, known: dict[str, Expected], span: Span, since: dict[str, Any]
-    ) -> list[MissingDay]:
-        first, last, label = cast("tuple[date, date, str | None]", span)
-        expected = coverage.expected_between(known, first, last, label)
-        with explained(self.path):
-            return coverage.find_gaps(connection, expected, (first, last), since, self._holidays)
+        gaps = coverage.find_gaps(connection, known, (first, last), label, since, self._holidays)
+        return Span(first, last, label), gaps
 
     def _expected(self) -> dict[str, Expected]:
         """Returns when each account is expected."""
         with closing(sql.connect()) as connection:
-            return self._ingest.open_log(connection, Span(date.max))[1]
+            return self._ingest.open_log(connection, Span(date.max), COVERAGE)[1]
 
     def scan(
         self,
@@ -261,8 +254,15 @@ class ArchiveReading:
             lacking = {book for gap in gaps for book in gap.books}
             for name in KINDS.keys() - lacking:
                 self._define(connection, name, span, states=True)
-            files = [path for name in KINDS.keys() - lacking for path in paths(connection, name)]
-            connection.execute("CREATE TEMP VIEW fetches AS SELECT * EXCLUDE seal FROM log_lines")
+            connection.execute(
+                "CREATE TEMP VIEW fetches AS SELECT * EXCLUDE seal FROM stored_fetches WHERE "
+                + span.rows
+            )
+            files = [
+                path
+                for name in ("fetches", *KINDS.keys() - lacking)
+                for path in paths(connection, name)
+            ]
             days = str(span)
             return sql.run(connection, self.path, days, files, gaps, statement, parameters)
 
@@ -358,23 +358,23 @@ class ArchiveReading:
         first, last = coverage.day_of("start", start), coverage.day_of("end", end)
         days_of(first, last)
         with closing(sql.connect()) as connection:
-            span = Span(first, last, label_of(account))
-            _, known = self._ingest.open_log(connection, span)
+            label = label_of(account)
+            _, known = self._ingest.open_log(connection, Span(first, last, label))
             if since is not None:
                 early = [
                     [line["fetch_id"]]
                     for lines in self._ingest.entries(connection, "covers").values()
                     for line in lines
-                    if not self._is_after(since, line)
+                    if (line["received_at"] or datetime.min.replace(tzinfo=UTC))
+                    < datetime.combine(line["day"], since, self.tz)
                 ]
                 connection.executemany(
                     "UPDATE log_lines SET covers = false WHERE fetch_id = ?", early
                 )
-            return self._gaps(connection, known, span, dict.fromkeys(BOOKS, first))
-
-    def _is_after(self, since: time, line: dict[str, Any]) -> bool:
-        due = datetime.combine(line["day"], since, self.tz)
-        return line["received_at"] is not None and line["received_at"] >= due
+            books = dict.fromkeys(BOOKS, first)
+            return coverage.find_gaps(
+                connection, known, (first, last), label, books, self._holidays
+            )
 
     def verify(self, *, progress: bool = False) -> int:
         """Reads everything and compares counts and checksums with the log.
@@ -389,7 +389,7 @@ class ArchiveReading:
             ArchiveError: Something is damaged; the message says which days of which accounts.
         """
         checked = 0
-        with closing(sql.connect()) as connection:
+        with closing(sql.connect(private=True)) as connection:  # without cached files
             self._ingest.open_log(connection, Span())
             with explained(self.path, days="the log"):
                 seal = sql.seal_of(connection.table("log_lines").columns)

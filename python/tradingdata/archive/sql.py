@@ -161,27 +161,27 @@ def define(connection: Any, name: str, days: str) -> None:
     Raises:
         OSError: There are fewer or more rows than the log says.
     """
-    rows = f"SELECT * FROM stored_{name} WHERE {days} AND fetch_id IN"
-    live = f"(SELECT fetch_id FROM live_{name}"
-    # A file of one fetch need not be read for its number of rows.
-    connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE counted AS
-    SELECT "min.fetch_id" AS fetch_id, sum(num_records) AS n FROM files_{name}
-    WHERE "min.fetch_id" = "max.fetch_id" AND "min.day" = "max.day" GROUP BY ALL""")
-    ((wanted, counted, several),) = connection.execute(f"""
-    SELECT coalesce(sum(stored), 0), coalesce(sum(n), 0), coalesce(bool_or(several), false)
-    FROM live_{name} LEFT JOIN counted USING (fetch_id)""").fetchall()
+    chosen = f"SELECT * FROM stored_{name} WHERE {days} AND fetch_id IN"
+    live = f"{chosen} (SELECT fetch_id FROM live_{name} WHERE"
+    # The rows of files with one fetch of one day need neither be counted nor filtered.
+    ((wanted, counted, several, present),) = connection.execute(f"""
+    WITH single AS (
+        SELECT "min.fetch_id" AS fetch_id, sum(num_records) AS n FROM files_{name}
+        WHERE "min.fetch_id" = "max.fetch_id" AND "min.day" = "max.day" GROUP BY ALL)
+    SELECT coalesce(sum(stored), 0), coalesce(sum(n), 0), coalesce(bool_or(several), false),
+        (SELECT sum(coalesce(num_records, -1)) FROM files_{name})
+    FROM live_{name} LEFT JOIN single USING (fetch_id)""").fetchall()
     if counted != wanted:
-        counted = scalar(connection, f"SELECT count(*) FROM ({rows} {live}))")
+        counted, present = scalar(connection, f"SELECT count(*) FROM ({live} true))"), None
     if counted != wanted:
         raise OSError(f"{counted} rows of the {name} where the log has {wanted}")
-    view = f"{rows} {live} WHERE NOT several)"
+    view = f"{live} NOT several)" if several or present != wanted else f"FROM stored_{name}"
     if several:
         merged = f"SELECT * EXCLUDE (key, occurrence, seen) FROM ({newest(name, 'several')})"
         view += f" UNION ALL BY NAME {merged}"
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {view}")
     if name == "orders":
-        states = f"{rows} (SELECT rows_in FROM log_lines WHERE book = 'orders')"
+        states = f"{chosen} (SELECT rows_in FROM log_lines WHERE book = 'orders')"
         connection.execute(f"CREATE OR REPLACE TEMP VIEW order_states AS {states}")
 
 
