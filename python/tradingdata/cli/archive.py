@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,7 +33,7 @@ from .output import BookDestination, Destination, ListTable
 from .terminal import remark, watched, write_out
 
 if TYPE_CHECKING:
-    from tradingdata.archive import Archive, ArchiveFetch, MissingDay
+    from tradingdata.archive import Archive, ArchiveFetch
 
 GROUPS["archive"] = (
     "Keep every day's books in an archive.\n\nThe service clears its order book after the session.",
@@ -78,13 +79,9 @@ class Days:
 
     def read(self, stored: StoredBooks, name: str, *arguments: Any) -> Any:
         """Returns the result of a method of the archive for these days."""
-        archive = stored.open(self.holidays)
-        return read(
-            lambda missing_ok: getattr(archive, name)(
-                *arguments, self.start, self.end, account=stored.account, missing_ok=missing_ok
-            ),
-            missing_ok=self.missing_ok,
-        )
+        work = getattr(stored.open(self.holidays), name)
+        work = partial(work, *arguments, self.start, self.end, account=stored.account)
+        return read(work, missing_ok=self.missing_ok)
 
 
 @command(
@@ -370,21 +367,17 @@ def fitting(work: Callable[[], Result]) -> Result:
         raise UsageError(str(error)) from None
 
 
-def read(work: Callable[[bool], Result], *, missing_ok: bool) -> Result:
-    """Returns the result of a read; ``work`` takes whether days may be missing.
+def read(work: Callable[..., Result], *, missing_ok: bool) -> Result:
+    """Returns the result of a read, which takes whether days may be missing.
 
     Missing days are an error, or a warning on standard error with ``missing_ok``.
     """
     try:
-        return received(lambda: fitting(lambda: work(False)))
+        return received(lambda: fitting(work))
     except ArchiveError as error:
         if not (missing_ok and error.missing):
             raise
-        _remark_missing(error.missing)
-    return received(lambda: work(True))
+        from tradingdata.archive.coverage import describe
 
-
-def _remark_missing(missing: tuple[MissingDay, ...]) -> None:
-    from tradingdata.archive.coverage import describe
-
-    remark(f"warning: never fetched: {describe(missing)}", "yellow")
+        remark(f"warning: never fetched: {describe(error.missing)}", "yellow")
+    return received(lambda: work(missing_ok=True))

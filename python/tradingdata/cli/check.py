@@ -76,7 +76,8 @@ def _network(route: Route, timeout: float, client: Client, report: Report) -> No
     whose = "" if route.proxy is None else "the proxy "
     with report.step("DNS", "check the host's name, and this machine's network and DNS"):
         started = time.perf_counter()
-        found = addresses(route)
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
         took = _ms(time.perf_counter() - started)
         report.ok(
             f"{whose}{host} is {', '.join(found[:3])} ({took})"
@@ -85,7 +86,7 @@ def _network(route: Route, timeout: float, client: Client, report: Report) -> No
         )
     with report.step("TCP", "check the port, the network, and that a firewall lets you out"):
         started = time.perf_counter()
-        connection = connected(route, timeout)
+        connection = socket.create_connection(route.target, timeout=timeout)
         report.ok(f"connected to {whose}{host}, port {port} ({_ms(time.perf_counter() - started)})")
     with connection:
         if route.proxy is not None:
@@ -107,7 +108,8 @@ def _tls(route: Route, connection: socket.socket, client: Client, report: Report
             client.search("INFY").first(1)  # raises an error with advice
             raise
         took = time.perf_counter() - started
-        end = certificate_end(secured)
+        expires = str((secured.getpeercert() or {})["notAfter"])
+        end = datetime.fromtimestamp(ssl.cert_time_to_seconds(expires), UTC)
         left = (end - datetime.now(UTC)).days
         text = f"{secured.version()}, certificate until {end:%Y-%m-%d} ({_ms(took)})"
         if left < _ENDS_SOON:
@@ -207,29 +209,11 @@ def _proxy(host: str, given: str | None, trust_env: bool) -> str | None:
     return None if proxy_bypass(host) else found
 
 
-def addresses(route: Route) -> list[str]:
-    """Returns the addresses of the host. Raises socket.gaierror."""
-    host, port = route.target
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-def connected(route: Route, timeout: float) -> socket.socket:
-    """Returns a TCP connection. Raises OSError."""
-    return socket.create_connection(route.target, timeout=timeout)
-
-
 def trusted(route: Route, connection: socket.socket) -> ssl.SSLSocket:
     """Starts TLS on the connection and verifies the certificate. Raises ssl.SSLError."""
     context = ssl.create_default_context(cafile=route.ca_file or None)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context.wrap_socket(connection, server_hostname=route.host)
-
-
-def certificate_end(connection: ssl.SSLSocket) -> datetime:
-    """Returns when the service's certificate expires."""
-    certificate = connection.getpeercert() or {}
-    return datetime.fromtimestamp(ssl.cert_time_to_seconds(str(certificate["notAfter"])), UTC)
 
 
 def clock_skew(route: Route, connection: socket.socket) -> float | None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -207,12 +208,8 @@ class Source:
 
     def _read(self, name: str) -> Any:
         archive = opened(str(self.archive), holidays=self.holidays)
-        return read(
-            lambda missing_ok: getattr(archive, name)(
-                self.start, self.end, account=self.account, missing_ok=missing_ok
-            ),
-            missing_ok=self.missing_ok,
-        )
+        work = partial(getattr(archive, name), self.start, self.end, account=self.account)
+        return read(work, missing_ok=self.missing_ok)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -81,8 +81,8 @@ class Destination:
             raise UsageError(
                 f"{self._format.value} is binary: write a file with -o FILE.{self._format.value}"
             )
-        if self._format is Format.XLSX and self._path is not None:
-            _expect_suffix(self._path, ".xlsx")
+        if self._format is Format.XLSX and self._path and self._path.suffix.lower() != ".xlsx":
+            raise UsageError(f"-o {self._path.name}: a workbook's name ends in .xlsx")
 
     @property
     def as_table(self) -> bool:
@@ -217,11 +217,6 @@ def _format_of(path: Path | None) -> Format:
             "--format"
         )
     return _SUFFIXES[suffix]
-
-
-def _expect_suffix(path: Path, suffix: str) -> None:
-    if path.suffix.lower() != suffix:
-        raise UsageError(f"-o {path.name}: a workbook's name ends in {suffix}")
 
 
 class ListTable(Table[Any]):

@@ -26,6 +26,7 @@ from tradingdata.display.preview import (
     instrument_name,
     printable,
     tone_of,
+    value_of,
 )
 from tradingdata.display.text import Layout
 from tradingdata.errors import TradingDataError
@@ -293,10 +294,7 @@ def missed_object(error: TradingDataError, at: datetime) -> str:
 
 
 def _value(order: Any, name: str) -> str:
-    try:
-        value = order[name]
-    except KeyError:  # an unknown field that the earlier record lacks
-        value = None
+    value = value_of(order, name)
     if value is None:
         return "none"
     return field_text("Order", name, value) or "''"

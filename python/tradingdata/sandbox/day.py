@@ -12,7 +12,6 @@ from random import Random
 from string import ascii_uppercase as _LETTERS
 from typing import Any, NamedTuple, TypeVar
 
-from .._core import names_of
 from .._util.declarations import BOOK_CALLS, CALLS, RECORDS
 from .companies import encode
 from .market import CLOSE, OPEN, Instrument, Market, derivatives, on_tick, shares
@@ -86,7 +85,7 @@ class End(NamedTuple):
     reason: str
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Order:
     """An order, or a leg of one. Times are seconds after the opening bell, money is in paise.
 
@@ -204,19 +203,9 @@ class _Desk:
         reliance, infosys = by_name["NSE", "RELIANCE"], by_name["NSE", "INFY"]
         bank, steel = by_name["NSE", "SBIN"], by_name["NSE", "TATASTEEL"]
 
-        def order(
-            instrument: Instrument, side: str, product: str, *rest: Any, **more: Any
-        ) -> Order:
-            quantity, second = rest
-            entered = second * 60 - OPEN
-            return Order(
-                instrument=instrument,
-                side=side,
-                product=product,
-                quantity=quantity,
-                entered=entered,
-                **more,
-            )
+        def order(*terms: Any, **more: Any) -> Order:
+            *terms, minute = terms
+            return Order(*terms, entered=minute * 60 - OPEN, **more)
 
         # Entered before the market opens.
         yield order(steel, "B", "C", 100, 8 * 60)
@@ -279,13 +268,7 @@ class _Desk:
             product = _pick(random, "MMI" if derivative else "CCCCIIIIM")
             side = "B" if product == "C" or random.random() < 0.7 else "S"
             quantity = self._quantity(instrument, entered)
-            order = Order(
-                instrument=instrument,
-                side=side,
-                product=product,
-                quantity=quantity,
-                entered=entered,
-            )
+            order = Order(instrument, side, product, quantity, entered)
         order.source = _pick(random, "WMA")
         self._price(order, stop=0.42 if closing is not None else 0.28)
         return order
@@ -471,7 +454,7 @@ def timestamp(day: date, second: int) -> str:
 
 
 # Values that the service document leaves open are invented: codes as in its examples, "0" for no
-# error, the trading day for the validity of a day order, empty text for everything else.
+# error, the trading day for the validity of a day order, empty text or zero for everything else.
 def _encode_order(
     order: Order, state: State, row: int, price: int, account: Account, day: date
 ) -> bytes:
@@ -500,24 +483,15 @@ def _encode_order(
             "reason_description": state.reason,
             "leg_no": order.leg,
             "row_no": row,
-            "algo_ord_no": "",
-            "trailing_sl_value": 0.0,
-            "sl_abstick_value": 0.0,
-            "pr_abstick_value": 0.0,
             "off_mkt_flag": "1" if order.entered < 0 else "0",
             "child_leg_unq_id": 10 * order.number + order.leg if order.product in "BV" else 0,
             "good_till_days_date": str(day),
             "group_id": 0,
             "error_code": state.code,
             "expiry_flag": "" if not instrument.expiry else "M" if instrument.monthly else "W",
-            "identifier": "",
             "ref_ltp": price / 100,
-            "remarks": "",
-            "remarks1": "",
-            "remarks2": "",
             "source": order.source,
             "source_name": _SOURCES[order.source],
-            "strategy_id": "",
         },
     )
 
@@ -549,10 +523,8 @@ def _shared_fields(order: Order, account: Account, day: date) -> dict[str, objec
         "participant_type": "B",
         "mkt_pro_flag": "Y" if protected else "N",
         "mkt_pro_value": 3.0 if protected else 0.0,
-        "settlor": "",
         "encash_flag": "N",
         "mkt_type": "NL",
-        "algo_id": "",
         "strike_price": instrument.strike / 100,
         "expiry_date": str(instrument.expiry) if instrument.expiry else ZERO_DATE,
         "opt_type": instrument.option,
@@ -567,11 +539,16 @@ def _shared_fields(order: Order, account: Account, day: date) -> dict[str, objec
 
 
 def _in_order(record: str, values: dict[str, object]) -> bytes:
-    """Encodes the fields of a record in the service's order."""
-    return encode({name: values[name] for name in _names(record)})
+    """Encodes the fields of a record in the service's order, empty or zero unless given."""
+    return encode(_blank(record) | values)
 
 
-_names = lru_cache(maxsize=2)(names_of)
+@lru_cache(maxsize=2)
+def _blank(record: str) -> dict[str, object]:
+    empty = {"integer": 0, "number": 0.0}
+    return {each["name"]: empty.get(each["kind"], "") for each in RECORDS[record]["fields"]}
+
+
 _PLAIN = {"integer": 1, "number": 1.0, "timestamp": "2026-01-05 09:15:00", "date": "2026-01-05"}
 
 

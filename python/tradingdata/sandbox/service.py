@@ -9,7 +9,7 @@ import os
 import threading
 import time as wall
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, overload
@@ -395,13 +395,27 @@ class Service:
         with self._tokens_lock:
             return next((label for label, own in self._tokens.items() if own == token), None)
 
-    def _book(self, endpoint: str, account: str) -> bytes:
-        return self._books[account].at(self.clock.second)[endpoint]
+    def _respond(self, request: HttpRequest, account: str | None) -> Reply:
+        """Returns the response. Undocumented requests are errors, which reveals client bugs."""
+        endpoint = request.endpoint
+        if endpoint is None:
+            known = ", ".join(f"{method} {path}" for method, path in ENDPOINTS.values())
+            return error(404, f"No such path: {request.path}. The service has {known}")
+        method = ENDPOINTS[endpoint][0]
+        if request.method != method:
+            message = f"{request.path} takes {method}, not {request.method}"
+            return error(405, message, ("Allow", method))
+        if endpoint not in BOOK_CALLS:
+            return _stocks(request.query)
+        if account is None:
+            return error(401, TOKEN_REFUSED)
+        refusal = _refused_body(request, endpoint)
+        return refusal or Reply(200, self._books[account].at(self.clock.second)[endpoint])
 
     def _handle(self, request: HttpRequest) -> tuple[Reply, Fault | None]:
         account = self._account_of(request.token)
         fault = self._faults.take(request.endpoint, account) if request.endpoint else None
-        reply = _respond(request, self._account_of, self._book)
+        reply = self._respond(request, account)
         if fault and fault.kind.change:
             reply = fault.kind.change(reply, fault.details)
         unanswered = fault is not None and fault.name in ("stall", "reset")
@@ -430,34 +444,6 @@ def _token(origin: str) -> str:
 def _stop_all() -> None:
     for service in list(_running):
         service.stop()
-
-
-def _respond(
-    request: HttpRequest,
-    account_of: Callable[[str | None], str | None],
-    book: Callable[[str, str], bytes],
-) -> Reply:
-    """Returns the response. Undocumented requests are errors, which reveals client bugs.
-
-    Args:
-        request: The request.
-        account_of: Returns the account of a token.
-        book: Returns an account's book by the name of the endpoint.
-    """
-    endpoint = request.endpoint
-    if endpoint is None:
-        known = ", ".join(f"{method} {path}" for method, path in ENDPOINTS.values())
-        return error(404, f"No such path: {request.path}. The service has {known}")
-    method = ENDPOINTS[endpoint][0]
-    if request.method != method:
-        message = f"{request.path} takes {method}, not {request.method}"
-        return error(405, message, ("Allow", method))
-    if endpoint not in BOOK_CALLS:
-        return _stocks(request.query)
-    account = account_of(request.token)
-    if account is None:
-        return error(401, TOKEN_REFUSED)
-    return _refused_body(request, endpoint) or Reply(200, book(endpoint, account))
 
 
 def _refused_body(request: HttpRequest, endpoint: str) -> Reply | None:
