@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from .._core import Slice, _Fetched
+    from .._core import Slice
 
 
 class _Body(NamedTuple):
@@ -49,9 +49,8 @@ class Response:
     def __init__(
         self,
         rows: Slice | _Body,
-        *,
-        status_code: int | None = None,
         account: str | None = None,
+        status_code: int | None = None,
         attempts: int = 0,
         elapsed: float = 0.0,
         received_at: int | datetime | None = None,
@@ -123,16 +122,3 @@ class Response:
         status = "offline" if self.status_code is None else self.status_code
         account = f" account={self.account!r}" if self.account else ""
         return f"<Response {status}{account} {size:,} bytes, {self.attempts} attempts>"
-
-
-def response_of(fetched: _Fetched, account: str | None) -> Response:
-    """Returns the response for a result of the core; values are converted when they are read."""
-    rows, status, attempts, elapsed, received = fetched
-    return Response(
-        rows,
-        status_code=status,
-        account=account,
-        attempts=attempts,
-        elapsed=elapsed,
-        received_at=received,
-    )

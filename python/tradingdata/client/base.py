@@ -15,7 +15,7 @@ from .. import _core
 from .._util.declarations import CALL_OF
 from .._util.validate import seconds
 from ..books.book import Book as AnyBook
-from ..books.response import response_of
+from ..books.response import Response
 from ..errors import (
     ClientClosedError,
     TradingDataError,
@@ -315,5 +315,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens]):
 
     def _received(self, kind: type[Book], response: tuple[Any, ...]) -> Book:
         """Converts a response to a book; warnings point at the caller of the public method."""
-        book = kind._received(response[0], response_of(response, self._account), stacklevel=4)
+        rows, *facts = response
+        book = kind._received(rows, Response(rows, self._account, *facts), stacklevel=4)
         return book.localize(self._zone)

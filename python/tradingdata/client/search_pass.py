@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Proto
 from .. import _core
 from .._util.files import target_of
 from ..books.book import StockList, concat
-from ..books.response import response_of
+from ..books.response import Response
 from ..errors import (
     DataWarning,
     DeadlineError,
@@ -141,7 +141,7 @@ class SearchPass:
         self.page = self.current = number
         account = self._client.account
         log_end("Stock", account, elapsed, status=status)
-        response = response_of(found[:5], account)
+        response = Response(table, account, *found[1:5])
         page = StockList._received(table, response, stacklevel=_levels_of_ours())
         if len(rows) != len(page):
             page = page._part(table.take(rows))

@@ -203,9 +203,10 @@ class _Desk:
         reliance, infosys = by_name["NSE", "RELIANCE"], by_name["NSE", "INFY"]
         bank, steel = by_name["NSE", "SBIN"], by_name["NSE", "TATASTEEL"]
 
-        def order(*terms: Any, **more: Any) -> Order:
-            *terms, minute = terms
-            return Order(*terms, entered=minute * 60 - OPEN, **more)
+        def order(
+            instrument: Instrument, side: str, product: str, count: int, minute: int, **more: Any
+        ) -> Order:
+            return Order(instrument, side, product, count, minute * 60 - OPEN, **more)
 
         # Entered before the market opens.
         yield order(steel, "B", "C", 100, 8 * 60)

@@ -39,19 +39,10 @@ class HttpRequest:
     """A request as received."""
 
     method: str
-    target: str
+    path: str
+    query: Mapping[str, str]
     headers: Message
     body: bytes
-
-    @property
-    def path(self) -> str:
-        """The target without its query."""
-        return _split(self.target)[0]
-
-    @property
-    def query(self) -> Mapping[str, str]:
-        """The query parameters; the last value of a repeated one."""
-        return _split(self.target)[1]
 
     @property
     def endpoint(self) -> str | None:
@@ -67,6 +58,7 @@ class HttpRequest:
 
 @lru_cache(maxsize=1024)
 def _split(target: str) -> tuple[str, Mapping[str, str]]:
+    """Returns the path and the query parameters, of a repeated one the last value."""
     path, _, query = target.partition("?")
     pairs = parse_qs(query, keep_blank_values=True)
     return path, MappingProxyType({name: values[-1] for name, values in pairs.items()})
@@ -116,7 +108,7 @@ class Connection(BaseHTTPRequestHandler):
         if refusal:
             return self.send_error(*refusal)
         content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        request = HttpRequest(self.command, self.path, self.headers, content)
+        request = HttpRequest(self.command, *_split(self.path), self.headers, content)
         reply, fault = self.server.outcome(request)
         body = reply.body
         packed = len(body) > _WORTH_PACKING and "gzip" in _codings(self.headers)

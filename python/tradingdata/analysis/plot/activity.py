@@ -202,17 +202,8 @@ _WAITS = {
     "to_first_fill": "from the exchange to the first fill",
     "to_last_fill": "from the exchange to the last fill",
 }
-_MARKS = {
-    0: "0",
-    1: "1 s",
-    2: "2 s",
-    5: "5 s",
-    10: "10 s",
-    60: "1 min",
-    600: "10 min",
-    3600: "1 h",
-    21600: "6 h",
-}
+_SECONDS = (0, 1, 2, 5, 10, 60, 600, 3600, 21600)
+_MARKS = dict(zip(_SECONDS, "0,1 s,2 s,5 s,10 s,1 min,10 min,1 h,6 h".split(","), strict=True))
 
 
 def fills(
