@@ -6,17 +6,19 @@ The decoder finds the former; `check()` of a book finds the latter.
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DataWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     from .._core import Slice
 
-    Row = tuple[int, Any]  # the number of the row, and the value
+    # Field, problem, and the number and the value of each row that has it
+    Finding = tuple[str, str, list[tuple[int, Any]]]
 
 
 _NAMED = 3  # of the fields in a warning
@@ -67,109 +69,80 @@ _A_PAISA = 0.01
 
 def disagreements(rows: Slice, *, is_whole: bool) -> tuple[Issue, ...]:
     """Returns the issues that ``check()`` finds in rows, which may be a complete response."""
-    found = list(_of_trades(rows) if rows.record == "Trade" else _of_orders(rows))
+    import json
+
+    found = _of_trades(rows) if rows.record == "Trade" else _of_orders(rows)
     if is_whole:  # row numbers of a part have gaps, and those of a concatenation repeat
         found += _of_row_numbers(rows)
-    return tuple(issue for issue in found if issue is not None)
+    return tuple(
+        Issue(field, problem, len(odd), odd[0][0], json.dumps(odd[0][1]), False)
+        for field, problem, odd in found
+        if odd
+    )
 
 
-def _of_trades(trades: Slice) -> Iterable[Issue | None]:
-    names = ("quantity", "traded_price", "trade_value", "lot_size")
-    rows = list(_rows(trades, *names))
-
-    def differs(values: tuple[Any, ...]) -> bool:
-        return None not in values[:3] and not matching_multipliers(*values)
-
+def _of_trades(trades: Slice) -> list[Finding]:
+    odd = [
+        (row, value)
+        for row, (quantity, price, value, lot) in _rows(
+            trades, "quantity", "traded_price", "trade_value", "lot_size"
+        )
+        if None not in (quantity, price, value) and not _agrees(quantity, price, value, lot)
+    ]
     problem = "differs from quantity times traded_price, and from that times lot_size"
-    yield _issue("trade_value", problem, rows, differs, lambda values: values[2])
+    return [("trade_value", problem, odd)]
 
 
-def matching_multipliers(quantity: int, price: float, value: float, lot: int | None) -> set[int]:
-    """Returns the multipliers for which the value equals ``quantity * price * multiplier``.
+def _agrees(quantity: int, price: float, value: float, lot: int | None) -> bool:
+    """Returns whether a value equals ``quantity * price``, or that times the lot size.
 
-    The service says "shares or contracts", so a contract may count for a lot of shares. The
-    multiplier is therefore 1 or the lot size; with a price near zero both match.
+    The service says "shares or contracts", so a contract may count for a lot of shares.
     """
-    counts = {multiplier: quantity * multiplier for multiplier in (1, lot or 1)}
-    return {
-        multiplier
-        for multiplier, count in counts.items()
-        if abs(value - count * price) <= abs(count) * _HALF_A_PAISA + _A_PAISA
-    }
+    return any(
+        abs(value - count * price) <= abs(count) * _HALF_A_PAISA + _A_PAISA
+        for count in (quantity, quantity * (lot or 1))
+    )
 
 
-def _of_orders(orders: Slice) -> Iterable[Issue | None]:
+def _of_orders(orders: Slice) -> list[Finding]:
     names = ("quantity", "remaining_quantity", "traded_qty", "rem_qty_tot_qty")
-    rows = list(_rows(orders, *names))
-
-    def pair_differs(values: tuple[Any, ...]) -> bool:
-        quantity, remaining, _, pair = values
-        if pair is None or "/" not in pair:
-            return False
-        for text, number in zip(pair.split("/", 1), (remaining, quantity), strict=True):
-            try:
-                if number is not None and float(text) != number:
-                    return True
-            except ValueError:
-                return True
-        return False
-
-    def too_many(values: tuple[Any, ...]) -> bool:
-        quantity, remaining, traded, _ = values
-        return None not in (quantity, remaining, traded) and remaining + traded > quantity
-
-    yield _issue(
-        "rem_qty_tot_qty",
-        "differs from remaining_quantity and quantity",
-        rows,
-        pair_differs,
-        lambda values: values[3],
-    )
-    yield _issue(
-        "traded_qty",
-        "is, with remaining_quantity, more than quantity",
-        rows,
-        too_many,
-        lambda values: values[2],
-    )
+    differs, too_many = [], []
+    for row, (quantity, remaining, traded, pair) in _rows(orders, *names):
+        if pair is not None and _pair_differs(pair, (remaining, quantity)):
+            differs.append((row, pair))
+        if None not in (quantity, remaining, traded) and remaining + traded > quantity:
+            too_many.append((row, traded))
+    return [
+        ("rem_qty_tot_qty", "differs from remaining_quantity and quantity", differs),
+        ("traded_qty", "is, with remaining_quantity, more than quantity", too_many),
+    ]
 
 
-def _of_row_numbers(book: Slice) -> Iterable[Issue | None]:
-    from itertools import pairwise
+def _pair_differs(pair: str, numbers: tuple[float | None, float | None]) -> bool:
+    """Returns whether a text such as ``5/10`` has other numbers; other texts say nothing."""
+    texts = pair.split("/", 1)
+    try:
+        return len(texts) == 2 and any(
+            number is not None and float(text) != number
+            for text, number in zip(texts, numbers, strict=True)
+        )
+    except ValueError:
+        return True
 
+
+def _of_row_numbers(book: Slice) -> list[Finding]:
     rows = [(row, number) for row, (number,) in _rows(book, "row_no") if number is not None]
     first: dict[Any, int] = {}
     for row, number in rows:
         first.setdefault(number, row)
     again = [(row, number) for row, number in rows if first[number] != row]
-    if again:
-        yield Issue("row_no", "comes more than once", len(again), *_first(again), False)
-    numbers = sorted(first)
-    behind = [
-        (first[number], number) for before, number in pairwise(numbers) if number > before + 1
+    numbers = pairwise(sorted(first))
+    behind = [(first[number], number) for before, number in numbers if number > before + 1]
+    return [
+        ("row_no", "comes more than once", again),
+        ("row_no", "numbers before it are left out", behind),
     ]
-    if behind:
-        problem = "numbers before it are left out"
-        yield Issue("row_no", problem, len(behind), *_first(behind), False)
 
 
 def _rows(book: Slice, *names: str) -> Iterable[tuple[int, tuple[Any, ...]]]:
     return enumerate(zip(*map(book.column, names), strict=True))
-
-
-def _issue(
-    field: str,
-    problem: str,
-    rows: Iterable[tuple[int, tuple[Any, ...]]],
-    differs: Callable[[tuple[Any, ...]], bool],
-    shown: Callable[[tuple[Any, ...]], Any],
-) -> Issue | None:
-    odd = [(row, shown(values)) for row, values in rows if differs(values)]
-    return Issue(field, problem, len(odd), *_first(odd), False) if odd else None
-
-
-def _first(rows: list[Row]) -> tuple[int, str]:
-    import json
-
-    row, value = rows[0]
-    return row, json.dumps(value)
