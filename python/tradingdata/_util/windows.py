@@ -49,7 +49,7 @@ def create_private(path: str) -> None:
     """
     if "\0" in path:
         raise ValueError("a path cannot contain a null character")
-    with _descriptor(_private_entries()) as descriptor:
+    with _descriptor(f"(A;;FA;;;{user_sid()})(A;;FA;;;SY)(A;;FA;;;BA)") as descriptor:
         security = _SecurityAttributes(ctypes.sizeof(_SecurityAttributes), descriptor, False)
         handle = wintypes.HANDLE(
             _create_file(path, _WRITE, 0, ctypes.byref(security), _CREATE_NEW, 0, None)
@@ -91,7 +91,8 @@ def access_of(file: int) -> str:
 def user_sid() -> str:
     """Returns the security identifier of the process's user."""
     token = wintypes.HANDLE()
-    _check(_advapi.OpenProcessToken(_process(), _TOKEN_QUERY, ctypes.byref(token)))
+    process = wintypes.HANDLE(-1)  # what GetCurrentProcess returns
+    _check(_advapi.OpenProcessToken(process, _TOKEN_QUERY, ctypes.byref(token)))
     try:
         buffer = ctypes.create_string_buffer(256)
         size = wintypes.DWORD()
@@ -115,10 +116,6 @@ def enable_ansi(stream: int) -> bool:
     return bool(_kernel.SetConsoleMode(handle, mode.value | _ANSI_OUTPUT))
 
 
-def _private_entries() -> str:
-    return f"(A;;FA;;;{user_sid()})(A;;FA;;;SY)(A;;FA;;;BA)"
-
-
 @contextmanager
 def _descriptor(entries: str) -> Iterator[ctypes.c_void_p]:
     """Yields a security descriptor with the entries of an access control list, and no others."""
@@ -132,10 +129,6 @@ def _descriptor(entries: str) -> Iterator[ctypes.c_void_p]:
         yield descriptor
     finally:
         _kernel.LocalFree(descriptor)
-
-
-def _process() -> wintypes.HANDLE:
-    return wintypes.HANDLE(-1)  # what GetCurrentProcess returns
 
 
 def _taken(text: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..books.book import TradeBook
@@ -11,7 +11,7 @@ from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .checks import require_fills
 from .inputs import day_from, days_of, days_text, joined, key_facts, on_day
-from .keys import FUTURE, KEY, OPTION, SHARES, Key, Keyed
+from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
 from .result_table import ResultTable
 
 if TYPE_CHECKING:
@@ -126,26 +126,23 @@ def positions(
     rows, accounts = on_day(book._rows, accounts, wanted)
     facts = key_facts(rows, accounts, _core.Groups([rows], KEY))
     decimals = _core.decimals_of([(rows, "trade_value")])
-    sides = _core.Groups([rows], (*KEY, "txn_type"))
-    totals: dict[tuple[Key, str], tuple[int, int, int]] = {}
-    *keys, codes = rows.cells(sides.first(), (*KEY, "txn_type"))
-    quantities, values = sides.sums("quantity", 0), sides.sums("trade_value", decimals)
-    for *parts, code, count, quantity, value in zip(
-        *keys, codes, sides.counts(), quantities, values, strict=True
-    ):
-        assert None not in (quantity, value), "rows without them are refused"
-        totals[tuple(parts), code] = count, quantity or 0, value or 0
+    purchases = rows.where([("txn_type", "eq", "all", False, [buy])])
+    groups = _core.Groups([rows, purchases], KEY)  # numbered as those of the facts
+    sums: list[Any] = [  # none is None, since rows without a value are refused
+        groups.sums(name, places, part=part)
+        for part in (0, 1)
+        for name, places in (("quantity", 0), ("trade_value", decimals))
+    ]
     scale = 10**decimals
-    none = (0, 0, 0)
     made = []
-    for leading, proved, kind, expiry in zip(*facts, strict=True):
-        key, multiplier = leading[1 : 1 + len(KEY)], proved or 1
-        purchases, bought, paid = totals.get((key, buy), none)
-        sales, sold, received = totals.get((key, sell), none)
+    for leading, proved, kind, expiry, count, quantity, value, bought, paid in zip(
+        *facts, groups.counts(), *sums, strict=True
+    ):
+        multiplier, sold, received = proved or 1, quantity - bought, value - paid
         made.append(
             (
                 *leading,
-                purchases + sales,
+                count,
                 bought,
                 paid / scale,
                 paid / (scale * bought * multiplier) if bought else None,

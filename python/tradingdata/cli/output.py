@@ -102,15 +102,16 @@ class Destination:
             print_rows(console, table, names, asked=asked, rows=self._rows)
             tell = partial(console.print, markup=False)
             print_issues(table, lambda text, style: tell(text, style=style), lost_only=False)
+            return
         else:
             self._print(table)
+        print_issues(table, remark, lost_only=True)
 
     def _print(self, table: Table[Any]) -> None:
         write_out(self._text(table).encode())
         hidden = len(table._kinds) - len(table._display_columns())
         if self.as_table and hidden:
             remark(f"+{hidden} more columns: --columns")
-        print_issues(table, remark, lost_only=True)
 
     def _write(self, path: Path, table: Table[Any]) -> None:
         try:
@@ -123,7 +124,6 @@ class Destination:
             # The original error names the temporary file.
             raise OSError(error.errno, error.strerror, str(path)) from None
         remark(f"wrote {counted(table)} to {path}")
-        print_issues(table, remark, lost_only=True)
 
     def _stream(self, table: Table[Any]) -> None:
         """Writes a format to standard output that libraries can only write to files."""
@@ -131,7 +131,6 @@ class Destination:
             path = Path(folder, f"book.{self._format.value}")
             self._write_file(path, table, overwrite=False)
             write_out(path.read_bytes())
-        print_issues(table, remark, lost_only=True)
 
     def _write_file(self, path: Path, table: Table[Any], *, overwrite: bool) -> None:
         """Writes the rows to a file atomically."""
