@@ -126,23 +126,23 @@ def positions(
     rows, accounts = on_day(book._rows, accounts, wanted)
     facts = key_facts(rows, accounts, _core.Groups([rows], KEY))
     decimals = _core.decimals_of([(rows, "trade_value")])
-    purchases = rows.where([("txn_type", "eq", "all", False, [buy])])
-    groups = _core.Groups([rows, purchases], KEY)  # numbered as those of the facts
-    sums: list[Any] = [  # none is None, since rows without a value are refused
-        groups.sums(name, places, part=part)
-        for part in (0, 1)
-        for name, places in (("quantity", 0), ("trade_value", decimals))
-    ]
+    sides = _core.Groups([rows], (*KEY, "txn_type"))
+    (codes,) = rows.cells(sides.first(), ["txn_type"])
+    # None of the sums is None, since rows without a value are refused.
+    quantities, values = sides.sums("quantity", 0), sides.sums("trade_value", decimals)
+    sums: Any = zip(sides.counts(), quantities, values, strict=True)
+    totals = dict(zip(zip(sides.coarser(KEY), codes, strict=True), sums, strict=True))
     scale = 10**decimals
+    none = (0, 0, 0)
     made = []
-    for leading, proved, kind, expiry, count, quantity, value, bought, paid in zip(
-        *facts, groups.counts(), *sums, strict=True
-    ):
-        multiplier, sold, received = proved or 1, quantity - bought, value - paid
+    for number, (leading, proved, kind, expiry) in enumerate(zip(*facts, strict=True)):
+        multiplier = proved or 1
+        purchases, bought, paid = totals.get((number, buy), none)
+        sales, sold, received = totals.get((number, sell), none)
         made.append(
             (
                 *leading,
-                count,
+                purchases + sales,
                 bought,
                 paid / scale,
                 paid / (scale * bought * multiplier) if bought else None,
