@@ -163,7 +163,7 @@ def __getattr__(name: str) -> object:
     hint = ""
     if not name.startswith("_"):  # tools probe modules for such names
         from . import types
-        from ._util.suggestions import did_you_mean
+        from ._util.validate import did_you_mean
 
         moved = f": it is tradingdata.types.{name}"
         hint = moved if name in types.__all__ else did_you_mean(name, __all__)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .shown import shown
+from ..errors import ConfigurationError
+from .validate import shown
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -47,6 +48,14 @@ def zone_from(tz: str | tzinfo | None) -> tzinfo | None:
         return zone_named(name)
     offset = tz.utcoffset(None)
     return tz if offset is None else timezone(offset)
+
+
+def checked_zone(name: str, value: Any) -> Any:
+    """Returns the zone of an argument, as ``zone_from``. An unknown one is a ConfigurationError."""
+    try:
+        return zone_from(value)
+    except ValueError as error:
+        raise ConfigurationError(f"{name}: {error}") from None
 
 
 def zone_of_arrow(text: str) -> tzinfo:

@@ -1,15 +1,19 @@
 """Argument validation: each function returns a valid value or raises an error that names it.
 
-Values of the wrong type raise TypeError; unusable values raise ConfigurationError.
+Values of the wrong type raise TypeError; unusable values raise ConfigurationError. Also words for
+messages: how a wrong value is shown, and which name was probably meant.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
-from .shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
 
@@ -46,16 +50,6 @@ def hook(name: str, value: Any) -> Any:
     if value is not None and not callable(value):
         raise TypeError(f"{name} must be a function, not {shown(value)}")
     return value
-
-
-def zone(name: str, value: Any) -> Any:
-    """Returns a time zone given by name or as a tzinfo, or None."""
-    from .time_zones import zone_from
-
-    try:
-        return zone_from(value)
-    except ValueError as error:
-        raise ConfigurationError(f"{name}: {error}") from None
 
 
 def text(name: str, value: Any) -> str:
@@ -108,3 +102,53 @@ def words(name: str, value: Any) -> str:
     if not given.strip():
         raise ConfigurationError(f"{name} is blank: pass a company name, a symbol or a code")
     return given
+
+
+_MOST_SHOWN = 80  # characters
+
+
+def shown(value: object) -> str:
+    """Returns the repr of a wrong argument for a message, or its type if the repr is long.
+
+    The repr of a book or a frame would hide the message.
+    """
+    try:
+        text = repr(value)
+    except Exception:  # of an integer with thousands of digits, or an object of the caller's
+        text = ""
+    is_short = 0 < len(text) <= _MOST_SHOWN and "\n" not in text
+    return text if is_short else f"a value of type {type(value).__name__}"
+
+
+_LEAST_PART = 3  # characters; shorter text is part of almost every name
+
+
+def closest(name: object, known: Iterable[str]) -> str | None:
+    """Returns the known name most similar to ``name``, ignoring case, or None if none is close.
+
+    A name that contains it counts as close: ``traded_price`` for ``price``.
+    """
+    from difflib import get_close_matches
+
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    wanted = str(name).casefold()
+    near = get_close_matches(wanted, by_folded, n=1)
+    if not near and len(wanted) >= _LEAST_PART:
+        near = [folded for folded in by_folded if wanted in folded]
+    return by_folded[near[0]] if near else None
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Returns ``; did you mean 'symbol'?``, or empty text if no known name is close."""
+    near = closest(name, known)
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+def no_field(record: str, known: Iterable[str], name: str) -> str:
+    """Returns the message for an unknown field, with the closest known one."""
+    return _no_field(record, tuple(known), name)
+
+
+@lru_cache(256)  # libraries probe for the same few names, and the search takes half a millisecond
+def _no_field(record: str, known: tuple[str, ...], name: str) -> str:
+    return f"{record} has no field {name!r}{did_you_mean(name, known)}"

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import _core
 from .._util.platform import wait_until
-from .._util.shown import shown
-from .._util.suggestions import no_field
-from .._util.validate import count, flag
+from .._util.validate import count, flag, no_field, shown
 from ..books.book import OrderBook, TradeBook
 from ..client.client import Client
 from ..client.profiles import load_profile

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
-from .._util.shown import shown
-from .._util.suggestions import no_field
 from .._util.time_zones import zone_from
-from .._util.validate import flag
+from .._util.validate import flag, no_field, shown
 from ..display.preview import ESSENTIAL, KEY_COLUMNS, NOUNS, book_cells, book_preview
 from ..table.conditions import Condition, match_notes
 from ..table.rows import Order, Stock, Trade

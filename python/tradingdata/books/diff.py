@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
 from .._util.declarations import RECORDS
-from .._util.shown import shown
+from .._util.validate import shown
 from ..display.preview import instrument_name, value_of
 
 if TYPE_CHECKING:

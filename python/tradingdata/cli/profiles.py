@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tradingdata._util.files import require_private
-from tradingdata._util.validate import count, flag, path, seconds, text, zone
+from tradingdata._util.time_zones import checked_zone
+from tradingdata._util.validate import count, flag, path, seconds, text
 from tradingdata.client.client import Client
 from tradingdata.client.options import IN_FILES, attempts, meaning_of
 from tradingdata.client.profiles import Profiles, add_profile, read_profiles
@@ -55,7 +56,7 @@ def _row(name: str, table: dict[str, Any]) -> dict[str, Any]:
 _KINDS: dict[Any, tuple[type, str | None]] = {
     text: (str, "TEXT"),
     path: (str, "FILE"),
-    zone: (str, "ZONE"),
+    checked_zone: (str, "ZONE"),
     seconds: (float, "SECONDS"),
     count: (int, "N"),
     attempts: (int, "N"),

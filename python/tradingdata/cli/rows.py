@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradingdata import _core
 from tradingdata._util.declarations import RECORDS
-from tradingdata._util.suggestions import closest
+from tradingdata._util.validate import closest
 from tradingdata.table.conditions import Condition
 
 from .errors import UsageError

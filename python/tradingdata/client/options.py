@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from .. import _core
 from .._util import validate
 from .._util.platform import HAS_ROOT_STORE
-from .._util.shown import shown
-from .._util.validate import count, flag, hook, path, seconds, text, zone
+from .._util.time_zones import checked_zone
+from .._util.validate import count, flag, hook, path, seconds, shown, text
 from ..errors import ConfigurationError
 from .tokens import Held, held, hide
 
@@ -103,7 +103,7 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "strict": flag,
     "keep_personal_data": flag,
     "on_retry": hook,
-    "tz": zone,
+    "tz": checked_zone,
 }
 """How each option but the token is validated. None is valid where it is the default."""
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from .._util.declarations import CALLS
-from .._util.suggestions import closest
+from .._util.validate import closest
 from .companies import encode
 
 ENDPOINTS = {name: (call["method"], call["path"]) for name, call in CALLS.items()}

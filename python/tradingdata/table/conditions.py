@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
-from .._util.shown import shown
-from .._util.suggestions import closest
+from .._util.validate import closest, shown
 from ..display.preview import plain, printable
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from .._core import Order as Order
 from .._core import Stock as Stock
 from .._core import Trade as Trade
 from .._util.declarations import RECORDS
-from .._util.suggestions import no_field
 from .._util.time_zones import zone_of_record
-from .._util.validate import flag
+from .._util.validate import flag, no_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

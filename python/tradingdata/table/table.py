@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
 from .. import _core
-from .._util.suggestions import closest, did_you_mean
+from .._util.validate import closest, did_you_mean
 from ..display.plain_table import group
 from ..display.preview import Shown, shown_table
 from .conditions import core_conditions, parse_conditions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .._util.shown import shown
+from .._util.validate import shown
 from ..errors import RateLimitError
 
 if TYPE_CHECKING:
