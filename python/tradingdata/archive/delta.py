@@ -249,7 +249,7 @@ class Store(NamedTuple):
             FROM table_{name} SELECT * EXCLUDE month;
             CREATE OR REPLACE TEMP TABLE files_{name} AS
             FROM log_files SELECT * REPLACE ({quoted(self.uri(name))} || '/' || path AS path)
-            WHERE ({span.files} AND {only}) OR ({also}) ORDER BY path;
+            WHERE ({span.files} AND {only}) OR ({also}) ORDER BY "min.day", path;
             FROM files_{name} SELECT path, size_bytes, "min.day", "max.day"
             """).fetchall()
         source = f"schema_{name}"

@@ -108,10 +108,11 @@ class ArchiveReading:
             span = self._views(connection, name, start, end, account, missing_ok)
             with explained(self.path, days=str(span)):
                 first, rows = TIMES[name][0], f"SELECT * EXCLUDE fetch_id FROM {name}"
-                if name == "trades":  # whose days are those of their times, if they have one
-                    book = self._as_book(name, connection.sql(rows)).sort(first)
-                    if not len(book) or book[-1][first] is not None:
-                        return book
+                if name == "trades":  # whose days are those of their times, if all have one
+                    book = self._as_book(name, connection.sql(rows))
+                    times = book._rows.column(first)
+                    if None not in times:
+                        return book if times == sorted(times) else book.sort(first)
                 keys = ", ".join(["day", first, "account", "row_no", *sql.IDENTITY[name]])
                 return self._as_book(name, connection.sql(f"{rows} ORDER BY {keys}"))
 
