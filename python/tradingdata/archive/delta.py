@@ -244,6 +244,7 @@ class Store(NamedTuple):
             empty = Table.from_batches([], schema=table.schema().to_arrow())
             connection.register(f"table_{name}", empty)
             connection.register("log_files", table.get_add_actions(flatten=True))
+            only = "true" if self.is_remote else only  # delta-rs chooses files by the rows alone
             found = connection.execute(f"""
             CREATE OR REPLACE TEMP VIEW schema_{name} AS
             FROM table_{name} SELECT * EXCLUDE month;
