@@ -149,7 +149,8 @@ def _write_lines(
         )
         if update.missed is not None:
             missed = missed_object(update.missed, update.at) if json else ""
-            lines.append(missed or f"{clock(update)}  {missed_line(update.missed)}")
+            why = printable(for_a_terminal(update.missed))
+            lines.append(missed or f"{clock(update)}  missed   {why}")
         write_out("".join(line + "\n" for line in lines).encode())
         _remark_problem(alarm.after(update))
 
@@ -271,11 +272,6 @@ def change_parts(change: OrderChange, *, numbered: bool = True) -> tuple[str, st
     if len(change.fields) > _MOST_FIELDS:
         values.append(f"+{len(change.fields) - _MOST_FIELDS} more")
     return which, ", ".join(values)
-
-
-def missed_line(error: TradingDataError) -> str:
-    """Returns a line about a failed poll."""
-    return f"missed   {printable(for_a_terminal(error))}"
 
 
 def change_objects(changes: Iterable[OrderChange], at: datetime) -> Iterator[str]:

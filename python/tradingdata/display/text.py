@@ -113,7 +113,7 @@ _MOST_ISSUES = 5
 def table_text(table: Any) -> str:
     """Returns the text of a table: a title, its first and last rows, and its issues."""
     title, shown = table._preview()
-    title = titled(table, title)
+    title = wrapped(f"{type(table).__name__}: {title}", _screen())
     if shown is None:
         notes = [f"    {note}" for note in getattr(table, "notes", ())]
         return "\n".join([title, *(["  nothing matches:"] if notes else []), *notes])
@@ -125,11 +125,6 @@ def table_text(table: Any) -> str:
         if len(issues) > _MOST_ISSUES:
             lines.append(f"    +{len(issues) - _MOST_ISSUES} more in .issues")
     return "\n".join(lines)
-
-
-def titled(table: object, heading: str) -> str:
-    """Returns the title of a table, wrapped to the width of the terminal."""
-    return wrapped(f"{type(table).__name__}: {heading}", _screen())
 
 
 def _screen() -> int:

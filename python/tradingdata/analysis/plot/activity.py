@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._util.validate import count
@@ -19,7 +18,6 @@ from .style import (
     SOLD,
     Sessions,
     format_amounts,
-    limits_around,
     mark_days,
     market_time,
     note_empty,
@@ -109,10 +107,8 @@ def _trades(
         ax.set(title="Trades by side", ylabel="rupees" if values else "trades")
         if marks:
             ax.legend(loc="best", ncols=2)
-            low, high = limits_around(
-                chain(bins.heights(buy), (-each for each in bins.heights(sell)))
-            )
-            ax.set_ylim(low * 1.15, high * 1.15)
+            ends = [0.0, *bins.heights(buy), *(-each for each in bins.heights(sell))]
+            ax.set_ylim(min(ends) * 1.15, max(ends) * 1.15)
         else:
             ax.set_ylim(-1, 1)
             note_empty(ax, "no trades")

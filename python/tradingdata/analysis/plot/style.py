@@ -116,12 +116,6 @@ def format_amounts(axis: Axis, *, each: bool = False, signed: bool = True) -> No
     axis.set_minor_formatter(NullFormatter())
 
 
-def limits_around(values: Iterable[float]) -> tuple[float, float]:
-    """Returns the range that includes the values and zero."""
-    found = [0.0, *values]
-    return min(found), max(found)
-
-
 OPEN, CLOSE = time(9, 15), time(15, 30)
 IST = timezone(timedelta(hours=5, minutes=30))
 _LABELLED = 10  # days that fit an axis
