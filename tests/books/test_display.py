@@ -13,6 +13,7 @@ import pytest
 import tradingdata as td
 from oracle import KINDS, MAKERS, body_of, sample
 from service import trades
+from tradingdata._util.declarations import RECORDS
 from tradingdata.display.preview import KEY_COLUMNS
 
 PAN = "ABCPK1234F"
@@ -71,11 +72,13 @@ class Page(HTMLParser):
 @pytest.mark.parametrize("columns", [40, 80, 100, 200])
 def test_a_repr_fits_the_screen(kind: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    text = repr(sample(kind, 500).book).splitlines()
+    book = sample(kind, 500).book
+    text = repr(book).splitlines()
     assert len(text) <= 24
     assert max(map(len, text[1:])) <= columns
-    day = "" if kind == "stock" else " of 2025-01-06"
-    assert text[0] == f"{type(sample(kind, 1).book).__name__}: 500 {kind}s{day}"
+    record = RECORDS[book._record]
+    day = " of 2025-01-06" if {*record["event_times"]} & {*record["display"]} else ""
+    assert text[0] == f"{record['book']}: 500 {record['noun'][1]}{day}"
 
 
 def test_a_repr_shows_head_and_tail_and_counts_the_rest() -> None:

@@ -109,8 +109,8 @@ class Guarded(td.TradeBook):
 
 def test_libraries_take_the_stream_and_not_the_rows() -> None:
     book = Guarded.from_json(body_of("trade", trades(10)))
-    assert pl.DataFrame(book).shape == (10, 40)
-    assert pa.table(book).shape == (10, 40)
+    assert pl.DataFrame(book).shape == (10, len(book.columns))
+    assert pa.table(book).shape == (10, len(book.columns))
     assert pa.RecordBatchReader.from_stream(book).read_all().num_rows == 10
     assert query("select count(*) from book", book=book) == [(10,)]
     assert len(duckdb.from_arrow(book).fetchall()) == 10

@@ -158,16 +158,16 @@ def value_of(record: Any, name: str) -> Any:
 
 
 def instrument_name(record: Any) -> str | None:
-    """Returns the instrument of a trade or an order: display name, else symbol, expiry and strike.
+    """Returns the instrument of a record: display name, else symbol, expiry and strike.
 
     The symbol alone does not distinguish a future or an option from its underlying.
     """
     if record.display_name and not record.display_name.isspace():
         name: str = record.display_name
         return name
-    words = [record.symbol]
-    if record.expiry_date is not None:
-        words.append(f"{record.expiry_date:%Y-%m-%d}")
+    words = [value_of(record, "symbol")]
+    if (expiry := value_of(record, "expiry_date")) is not None:
+        words.append(f"{expiry:%Y-%m-%d}")
         if record.strike_price:
             words += [f"{record.strike_price:.2f}".removesuffix(".00"), record.opt_type]
     return " ".join(filter(None, words)) or None
