@@ -129,7 +129,7 @@ def shown_table(
 def book_cells(book: Any, name: str, numbers: list[int]) -> list[Any]:
     """Returns what a display shows of a column of a book, also of an unknown field."""
     rows = [book[number] for number in numbers]
-    if name == "display_name":
+    if name == "display_name" and "strike_price" in book._kinds:
         return [instrument_name(row) for row in rows]
     if (book._record, name) == _PRICE:
         return [_price_of(row) for row in rows]
@@ -158,16 +158,16 @@ def value_of(record: Any, name: str) -> Any:
 
 
 def instrument_name(record: Any) -> str | None:
-    """Returns the instrument of a record: display name, else symbol, expiry and strike.
+    """Returns the instrument of a trade or an order: display name, else symbol, expiry and strike.
 
     The symbol alone does not distinguish a future or an option from its underlying.
     """
     if record.display_name and not record.display_name.isspace():
         name: str = record.display_name
         return name
-    words = [value_of(record, "symbol")]
-    if (expiry := value_of(record, "expiry_date")) is not None:
-        words.append(f"{expiry:%Y-%m-%d}")
+    words = [record.symbol]
+    if record.expiry_date is not None:
+        words.append(f"{record.expiry_date:%Y-%m-%d}")
         if record.strike_price:
             words += [f"{record.strike_price:.2f}".removesuffix(".00"), record.opt_type]
     return " ".join(filter(None, words)) or None
