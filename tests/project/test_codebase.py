@@ -92,7 +92,7 @@ def test_the_compiled_fields_are_those_of_the_service_document(record: str) -> N
         for field in service_document.fields(record.lower())
     ]
     compiled = [(name, kind, personal) for name, kind, _, personal in _core.fields_of(record)]
-    assert compiled == documented
+    assert compiled == documented, "declare and document the same: table/records.hpp, service.md"
 
 
 def names_used(source: str, names: set[str]) -> set[str]:
