@@ -23,6 +23,7 @@ SUITES = {
     "http": "bench.suites.http",
     "wire": "bench.suites.wire",
     "many": "bench.suites.many",
+    "compute": "bench.suites.compute",
     "archive": "bench.suites.archive",
     "import": "bench.suites.imports",  # `import` cannot be the name of a module
 }
