@@ -129,12 +129,8 @@ std::vector<std::int64_t> find(const OwnedSlice& self, const py::object& value) 
   return found;
 }
 
-bool same_rows(const OwnedSlice& self, const OwnedSlice& other) {
-  if (self.size() != other.size() || !equal(self.zone(), other.zone())) return false;
-  for (std::int64_t i = 0; i < self.size(); ++i) {
-    if (!same_row(self.table(), self.start() + i, other.table(), other.start() + i)) return false;
-  }
-  return true;
+bool same_slices(const OwnedSlice& self, const OwnedSlice& other) {
+  return equal(self.zone(), other.zone()) && same_rows(self.view(), other.view());
 }
 
 py::list issues(const OwnedSlice& self) {
@@ -180,7 +176,7 @@ py::object with_zone(const OwnedSlice& self, const py::object& zone) {
 
 void bind_slice(py::module_& module) {
   SliceClass(module, "Slice", py::is_final(), py::custom_type_setup(set_slots))
-      .def("__eq__", &same_rows, py::is_operator())
+      .def("__eq__", &same_slices, py::is_operator())
       .def("__reversed__", [](const py::object& self) { return iterate_rows(self.ptr(), -1); })
       .def_property_readonly("record",
                              [](const OwnedSlice& self) { return self.table().schema().record; })

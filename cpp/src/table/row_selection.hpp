@@ -36,6 +36,9 @@ TablePtr concat_labelled(const Schema& schema, std::span<const Slice> slices,
 // Whether two rows hold the same values in every field, unknown ones included (as sent).
 bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b);
 
+// Whether two slices of one kind of record have equal rows.
+bool same_rows(const Slice& a, const Slice& b);
+
 // Appends bytes that are equal for equal rows of any two tables of a schema, and for no others.
 void append_row(std::string& bytes, const Table& table, std::int64_t row);
 
