@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from ..harness.bodies import book
 from ..harness.case import Prepare, Ready, Source, peer
 
 ORDER_OF = 5  # an order for each fifth trade
-KEY = ["security_id", "exchange", "segment", "product"]
-ORDER = ["order_no", "exchange", "segment"]
+
+
+def _key() -> list[str]:
+    """What identifies a position."""
+    return list(peer("tradingdata.analysis.keys").KEY)
+
+
+def _declared(record: str, what: str) -> list[str]:
+    declarations = peer("tradingdata._util.declarations")
+    return list(declarations.RECORDS[record][what])
+
+
+def _order_key() -> list[str]:
+    """What identifies an order in both books."""
+    return [
+        name for name in _declared("Order", "identity") if name in _declared("Trade", "identity")
+    ]
 
 
 def _ready(run: Callable[[], Any], rows: Callable[[Any], int] = len) -> Ready:
@@ -48,13 +64,14 @@ def _sides(pl: Any) -> list[Any]:
 
 def positions_polars(source: Source) -> Ready:
     pl, frame = peer("polars"), _frame(_trades(source))
-    first = pl.col("display_name", "symbol", "isin", "lot_size").first()
+    key = _key()
+    first = pl.col(*_declared("Trade", "display")).exclude(*key, "quantity", "txn_type").first()
     averages = {
         f"{name}_average": pl.col(f"{name}_value") / pl.col(f"{name}_quantity") for name in "BS"
     }
 
     def run() -> Any:
-        groups = frame.group_by(KEY, maintain_order=True).agg(*_sides(pl), first, pl.len())
+        groups = frame.group_by(key, maintain_order=True).agg(*_sides(pl), first, pl.len())
         return groups.with_columns(**averages)
 
     return _ready(run)
@@ -68,12 +85,13 @@ def realised_ours(source: Source) -> Ready:
 def realised_python(source: Source) -> Ready:
     """First in, first out over the rows, with what each lot realised."""
     trades = _trades(source)
+    time, key_of = (attrgetter(*names) for names in (_declared("Trade", "event_times")[:1], _key()))
 
     def run() -> dict[Any, float]:
         lots: dict[Any, deque[tuple[int, float]]] = {}
         realised: dict[Any, float] = {}
-        for trade in sorted(trades, key=lambda each: each.exch_trade_time):
-            key = tuple(getattr(trade, name) for name in KEY)
+        for trade in sorted(trades, key=time):
+            key = key_of(trade)
             open_lots = lots.setdefault(key, deque())
             left = trade.quantity if trade.txn_type == "B" else -trade.quantity
             price = trade.traded_price
@@ -102,15 +120,14 @@ def reconcile_ours(source: Source) -> Ready:
 
 def reconcile_polars(source: Source) -> Ready:
     pl, trades = peer("polars"), _trades(source)
-    left, right = _frame(_orders(trades)), _frame(trades)
+    left, right, order = _frame(_orders(trades)), _frame(trades), _order_key()
+    compared = ["txn_type", *(name for name in _key() if name not in order)]
 
     def run() -> Any:
-        fills = right.group_by(ORDER).agg(
-            *_sides(pl), pl.col("txn_type", "security_id", "product").first()
-        )
-        both = left.join(fills, on=ORDER, how="full", suffix="_of_trades")
-        same = [pl.col(name) == pl.col(f"{name}_of_trades") for name in ("txn_type", "product")]
-        return both.with_columns(pl.all_horizontal(same).alias("agree")).sort(ORDER)
+        fills = right.group_by(order).agg(*_sides(pl), pl.col(compared).first())
+        both = left.join(fills, on=order, how="full", suffix="_of_trades")
+        same = [pl.col(name) == pl.col(f"{name}_of_trades") for name in compared]
+        return both.with_columns(pl.all_horizontal(same).alias("agree")).sort(order)
 
     return _ready(run, lambda found: 0)
 
@@ -123,8 +140,8 @@ def quality_ours(source: Source) -> Ready:
 
 def quality_polars(source: Source) -> Ready:
     pl, trades = peer("polars"), _trades(source)
-    left, right = _frame(_orders(trades)), _frame(trades)
-    time = pl.col("exch_trade_time")
+    left, right, order = _frame(_orders(trades)), _frame(trades), _order_key()
+    time, entered = (pl.col(_declared(name, "event_times")[0]) for name in ("Trade", "Order"))
     averages = pl.col("value") / pl.col("filled")
 
     def run() -> Any:
@@ -133,11 +150,11 @@ def quality_polars(source: Source) -> Ready:
             pl.col("trade_value").sum().alias("value"),
         ]
         times = [time.min().alias("first_fill"), time.max().alias("last_fill")]
-        both = left.join(right.group_by(ORDER).agg(*sums, *times), on=ORDER, how="left")
+        both = left.join(right.group_by(order).agg(*sums, *times), on=order, how="left")
         return both.with_columns(
             (averages - pl.col("price")).alias("better_by"),
             (pl.col("filled") / pl.col("quantity")).alias("fill_ratio"),
-            (pl.col("first_fill") - pl.col("order_date_time")).alias("to_first_fill"),
+            (pl.col("first_fill") - entered).alias("to_first_fill"),
         ).sort("better_by")
 
     return _ready(run, lambda found: 0)
