@@ -95,6 +95,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     gc.unfreeze()
 
 
+@pytest.fixture(autouse=True)
+def own_settings() -> Iterator[None]:
+    """No test leaves settings in the environment to the next, such as those of `load_env`."""
+    before = {name: os.environ[name] for name in os.environ if name.startswith("TRADINGDATA_")}
+    yield
+    for name in [name for name in os.environ if name.startswith("TRADINGDATA_")]:
+        del os.environ[name]
+    os.environ.update(before)
+
+
 @pytest.fixture(scope="session")
 def ca(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     """The authority that clients trust (`ca_file=ca.pem_file`)."""
