@@ -155,7 +155,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 client = td.Client(sys.argv[1], access_token=TOKEN, timeout=25)
 def work():
-    print(len(client.trade_book()))
+    sys.stdout.write(f"{len(client.trade_book())}\\n")  # at once: two threads write
 threading.Thread(target=work).start()
 ThreadPoolExecutor().submit(work)
 """
