@@ -284,7 +284,7 @@ def test_a_sandbox_whose_first_lines_nobody_reads_blames_no_port(
     def closed(**_: object) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("tradingdata.cli.commands.serve", closed)
+    monkeypatch.setattr("tradingdata.cli.check.serve", closed)
     monkeypatch.setattr("tradingdata.cli.app._pipe_closed", lambda: Code.BROKEN_PIPE)
     assert run("sandbox", "--port", "0").code == Code.BROKEN_PIPE
 
@@ -359,7 +359,7 @@ def test_an_unforeseen_error_is_one_line_too(run: Run, monkeypatch: pytest.Monke
     def broken(*_: object) -> None:
         raise RuntimeError("a wire came loose")
 
-    monkeypatch.setattr("tradingdata.cli.commands.show_versions", broken)
+    monkeypatch.setattr("tradingdata.cli.check.show_versions", broken)
     assert "a wire came loose" in refused(run, Code.BUG, "versions")
 
 

@@ -1,28 +1,35 @@
-"""`tradingdata check`: checks settings, network and token, with advice for each problem."""
+"""`tradingdata check`, with advice for each problem, and the commands that need no account."""
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import ssl
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
 
 import typer
 
+from tradingdata._util.optional_imports import show_versions
 from tradingdata.client.options import find_ca_file
 from tradingdata.client.tokens import hide
 from tradingdata.display.plain_table import group
+from tradingdata.sandbox import DEFAULT_DAY
+from tradingdata.sandbox.__main__ import serve
+from tradingdata.sandbox.demo import show as show_demo
 
-from .options import Connection, command, received
+from .errors import UsageError
+from .options import Connection, command, option, received
 from .terminal import Report, Stop
 
 if TYPE_CHECKING:
@@ -238,3 +245,62 @@ def clock_skew(route: Route, connection: socket.socket) -> float | None:
         return None
     # The header is rounded down to a second, so half a second is its expected error.
     return sent + 0.5 - between
+
+
+@command("demo", "tradingdata demo")
+def demo() -> None:
+    """Show the calls on a simulated trading day.
+
+    Needs no account and no network.
+    """
+    show_demo(sys.stdout)
+
+
+@command(
+    "sandbox",
+    """
+tradingdata sandbox
+tradingdata sandbox --speed 60
+tradingdata sandbox --accounts desk1,desk2 --port 0
+""",
+)
+def sandbox(
+    port: Annotated[
+        int, option("Port to listen on; 0 picks a free one.", "N", min=0, max=65535)
+    ] = 8765,
+    seed: Annotated[int, option("Seed of the random trading day.", "N")] = 0,
+    day: Annotated[str, option("The trading day.", "DATE")] = str(DEFAULT_DAY),
+    speed: Annotated[
+        float | None,
+        option("Market seconds per second, from 09:15. Without it the day is over.", "N", min=0),
+    ] = None,
+    accounts: Annotated[
+        str, option("Number of accounts, or their labels separated by commas.", "N|A,B,...")
+    ] = "1",
+    orders: Annotated[
+        int, option("Number of orders of each account in the day.", "N", min=0)
+    ] = 200,
+) -> None:
+    """Run a simulated service on this computer.
+
+    Serves until Ctrl-C. Paste the two commands that it prints for it into another terminal to
+    use the others there.
+    """
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        raise UsageError(f"--day is a day such as {DEFAULT_DAY}, not {day!r}") from None
+    try:
+        serve(port=port, seed=seed, day=day, speed=speed, accounts=accounts, orders=orders)
+    except (OverflowError, ValueError) as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        raise UsageError(f"--port {port}: {error.strerror}; --port 0 chooses a free one") from None
+
+
+@command("versions", "tradingdata versions")
+def versions() -> None:
+    """Show the installed versions."""
+    show_versions(sys.stdout)

@@ -1,0 +1,314 @@
+"""The commands that calculate from books: positions, P&L, reconciliation and quality."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tradingdata import analysis
+from tradingdata.analysis.inputs import day_from
+from tradingdata.analysis.result_table import kinds_of
+from tradingdata.errors import BooksDisagreeError
+
+from .archive import Holidays, MissingOk, fitting, opened, read
+from .errors import DataError, UsageError, for_a_terminal
+from .options import (
+    RESULTS,
+    Chosen,
+    Connection,
+    Output,
+    Result,
+    Since,
+    TimedSelection,
+    command,
+    option,
+    received,
+)
+from .output import Destination
+from .rows import RowChoice, chosen_columns
+
+if TYPE_CHECKING:
+    from tradingdata.books.book import TradeBook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Origin of the books: the service, or some days of an archive."""
+
+    archive: Annotated[
+        str | None, option("Take the books from this archive, not from the service.", "ARCHIVE")
+    ] = None
+    start: Annotated[str | None, option("First day to include (with --archive).", "DAY")] = None
+    end: Annotated[str | None, option("Last day to include (default: same as --start).", "DAY")] = (
+        None
+    )
+    account: Annotated[str | None, option("Only this account of the archive.", "LABEL")] = None
+    missing_ok: MissingOk = False
+    holidays: Holidays = ""
+
+    def trades(self, connection: Connection) -> Any:
+        """Returns today's trades from the service, or those of an archive.
+
+        Without days, an archive must be complete from its first day to its last, because a position
+        or a profit across a day that was never fetched would be wrong.
+        """
+        if self._archived():
+            return self._read("trades")
+        with connection.client() as client:
+            return received(client.trade_book)
+
+    def books(self, connection: Connection) -> Any:
+        """Returns orders and trades, fetched so that they agree unless the service's do not."""
+        if self._archived():
+            return self._read("orders"), self._read("trades")
+        with connection.client() as client:
+            try:
+                return received(client.books)
+            except BooksDisagreeError as error:
+                return error.books
+
+    def _archived(self) -> bool:
+        if self.archive is None and (self.start or self.end or self.account or self.missing_ok):
+            raise UsageError("--start, --end, --account and --missing-ok need --archive")
+        return self.archive is not None
+
+    def _read(self, name: str) -> Any:
+        archive = opened(str(self.archive), holidays=self.holidays)
+        work = partial(getattr(archive, name), self.start, self.end, account=self.account)
+        return read(work, missing_ok=self.missing_ok)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """The codes of purchases and sales, which the service does not document."""
+
+    buy: Annotated[str, option("txn_type of a purchase.", "CODE")] = "B"
+    sell: Annotated[str, option("txn_type of a sale.", "CODE")] = "S"
+
+
+Day = Annotated[str, option("Day to show: YYYY-MM-DD, latest (of the trades) or all.", "DAY")]
+Shorts = Annotated[
+    str,
+    option(
+        "Products in which sales may open short positions: all, none, or codes such as I,M.",
+        "PRODUCTS",
+    ),
+]
+_PRICES = "Value what is open at these prices: a CSV file with security_id and price."
+
+
+@command(
+    "positions",
+    """
+tradingdata positions
+tradingdata positions -o positions.xlsx
+tradingdata positions --since 13:30
+tradingdata positions --archive books --day all
+""",
+)
+def positions(
+    connection: Connection,
+    source: Source,
+    sides: Sides,
+    output: Output,
+    day: Day = "latest",
+    since: Since = None,
+    columns: Chosen = None,
+) -> None:
+    """Show the net position in each security.
+
+    Adds up the trades of the latest day, or of --day, by account, security and product, before
+    charges. Holdings from before these trades are not included.
+    """
+    destination = _destination("positions", output, columns)
+    only = RowChoice("Trade", TimedSelection(since=since))
+    trades = only.rows_of(source.trades(connection))
+    at = _day_of(trades, day)
+    destination.take(_calculated(lambda: analysis.positions(trades, day=at, **vars(sides))))
+
+
+@command(
+    "pnl",
+    """
+tradingdata pnl
+tradingdata pnl --shorts I,M -o pnl.xlsx
+tradingdata pnl --prices closes.csv --charges charges.toml
+tradingdata pnl --archive books --day all
+""",
+)
+def pnl(
+    connection: Connection,
+    source: Source,
+    sides: Sides,
+    output: Output,
+    day: Day = "latest",
+    columns: Chosen = None,
+    shorts: Shorts = "all",
+    prices: Annotated[Path | None, option(_PRICES, "FILE")] = None,
+    charges: Annotated[
+        Path | None, option("Deduct charges at the rates of this TOML file.", "FILE")
+    ] = None,
+) -> None:
+    """Show the profit and loss of a day.
+
+    Shows the latest day of the trades, or --day. Matches trades first in, first out. A trade
+    closes open lots of the other side; what remains of it opens a lot. A sale that may not open a
+    short position counts as unmatched. Trades of earlier days are matched first, and only what
+    closes on the day counts. With --prices or --charges, the result is the day's realised and
+    unrealised profit, charges and net.
+    """
+    whole = prices is not None or charges is not None
+    if whole and day == "all":
+        raise UsageError("--prices and --charges are for one day, not for --day all")
+    destination = _destination("pnl", output, columns, row="DayRow" if whole else "Realised")
+    more: dict[str, Any] = {"shorts": _products(shorts), **vars(sides)}
+    if whole:
+        more["prices"] = prices and _from_file("--prices", prices, _prices)
+        more["charges"] = charges and _from_file("--charges", charges, analysis.ChargeRate.load)
+    trades = source.trades(connection)
+    at = _day_of(trades, day)
+    work = analysis.day_pnl if whole else analysis.realised_pnl
+    destination.take(_calculated(lambda: work(trades, day=at, **more)))
+
+
+@command(
+    "unrealised",
+    """
+tradingdata unrealised --prices closes.csv
+tradingdata unrealised --prices closes.csv --archive books
+""",
+)
+def unrealised(
+    connection: Connection,
+    source: Source,
+    sides: Sides,
+    output: Output,
+    prices: Annotated[Path, option(_PRICES, "FILE")],
+    day: Day = "latest",
+    columns: Chosen = None,
+    shorts: Shorts = "all",
+) -> None:
+    """Show the value of what is open.
+
+    Matches trades as `pnl` does, up to the latest day or --day. A security without a price is
+    shown, and is in no sum.
+    """
+    destination = _destination("unrealised", output, columns)
+    at_prices = _from_file("--prices", prices, _prices)
+    trades = source.trades(connection)
+    at = _day_of(trades, day)
+    lots = _calculated(
+        lambda: analysis.realised_pnl(trades, day=at, shorts=_products(shorts), **vars(sides))
+    )
+    destination.take(received(lambda: analysis.unrealised_pnl(lots, at_prices)))
+
+
+@command(
+    "reconcile",
+    """
+tradingdata reconcile
+tradingdata reconcile --archive books --start 2026-11-20
+tradingdata reconcile -o differences.xlsx
+""",
+)
+def reconcile(
+    connection: Connection,
+    source: Source,
+    output: Output,
+    columns: Chosen = None,
+    tolerance: Annotated[
+        float, option("Largest difference of average prices that still agrees.", "AMOUNT", min=0)
+    ] = 0.01,
+) -> None:
+    """Compare each order with its trades.
+
+    Compares side, security, product, quantity and average price. Differences come first.
+    """
+    destination = _destination("reconcile", output, columns)
+    orders, trades = source.books(connection)
+    destination.take(_calculated(lambda: analysis.reconcile(orders, trades, tolerance=tolerance)))
+
+
+@command(
+    "quality",
+    """
+tradingdata quality
+tradingdata quality --since 10:00
+tradingdata quality --archive books --start 2026-11-20 -o quality.parquet
+""",
+)
+def quality(
+    connection: Connection,
+    source: Source,
+    sides: Sides,
+    output: Output,
+    since: Since = None,
+    columns: Chosen = None,
+) -> None:
+    """Show how orders were filled.
+
+    Shows the filled part, the seconds until the fills, and the price against that of the order.
+    """
+    destination = _destination("quality", output, columns)
+    only = RowChoice("Order", TimedSelection(since=since))
+    orders, trades = source.books(connection)
+    some = only.rows_of(orders)
+    destination.take(_calculated(lambda: analysis.execution_quality(some, trades, **vars(sides))))
+
+
+def _destination(name: str, output: Output, columns: str | None, *, row: str = "") -> Destination:
+    """Returns the destination of a result, whose rows are a class of `tradingdata.analysis`."""
+    known = list(kinds_of(getattr(analysis, row or RESULTS[name])))
+    return Destination(output, columns=chosen_columns(name, known, columns))
+
+
+def _calculated(work: Callable[[], Any]) -> Any:
+    """Returns a result; unusable trades are an error of the data rather than of the user."""
+    try:
+        return work()
+    except ValueError as error:
+        raise DataError(for_a_terminal(error)) from None
+
+
+def _day_of(trades: TradeBook, day: str) -> date | None:
+    """Returns the day to show, or None for all days."""
+    if day == "all":
+        return None
+    if day == "latest":
+        times = trades.to_dict(["exch_trade_time"])["exch_trade_time"]
+        return max((time.date() for time in times if time is not None), default=None)
+    return fitting(lambda: day_from(day))
+
+
+def _products(shorts: str) -> bool | list[str]:
+    """Returns the products in which sales may open short positions."""
+    codes: bool | list[str] = [code.strip() for code in shorts.split(",")]
+    return {"all": True, "none": False}.get(shorts, codes)
+
+
+def _from_file(name: str, path: Path, reader: Callable[[Path], Result]) -> Result:
+    """Returns what the file of an option contains."""
+    try:
+        return reader(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def _prices(path: Path) -> dict[Any, float]:
+    """Reads prices by security from a CSV file, also by exchange and segment if it has them."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.DictReader(file)
+        names = set(rows.fieldnames or ())
+        if not {"security_id", "price"} <= names:
+            raise UsageError(f"{path} needs the columns security_id and price")
+        key = ("exchange", "segment", "security_id") if {"exchange", "segment"} <= names else ()
+        return {
+            tuple(row[name] for name in key) or row["security_id"]: float(row["price"])
+            for row in rows
+            if row["price"]
+        }
