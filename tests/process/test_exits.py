@@ -86,7 +86,8 @@ def work():
         said.append("deadline")
 thread = threading.Thread(target=work)
 thread.start()
-threading.Thread(target=client.trade_book, daemon=True).start()
+# Still waiting at the exit: whatever prints a traceback then is ended by Python itself.
+threading.Thread(target=client.trade_book, kwargs={"timeout": 60}, daemon=True).start()
 for name in [name for name in sys.modules if name.startswith("tradingdata")]:
     del sys.modules[name]
 thread.join()
