@@ -344,7 +344,7 @@ def fuzz(session: nox.Session) -> None:
         until = f"-runs={runs}" if LONG else "-max_total_time=40"
         options = ("-dict=cpp/fuzz/json.dict", f"-max_len={length}", until)
         corpora = (BUILD / "fuzz/corpus", "cpp/fuzz/corpus")
-        shown = ("-print_final_stats=1", "-verbosity=0")
+        shown = (f"-artifact_prefix={BUILD}/fuzz/", "-print_final_stats=1", "-verbosity=0")
         session.run(BUILD / "fuzz/cpp/fuzz" / program, *corpora, *options, *shown)
 
 
