@@ -232,12 +232,15 @@ def test_a_fault_waits_for_its_endpoint_and_its_account(day: sandbox.Service) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "expired-token"}, 'Did you mean "expired_token"\\?.*Known: .*"html_503"'),
-        ({"kind": "meteor"}, 'Known: "expired_token", "forbidden"'),
-        ({"kind": "500", "endpoint": "orders_book"}, 'Did you mean "order_book"'),
+        ({"kind": "expired-token"}, "did you mean 'expired_token'"),
+        ({"kind": "meteor"}, "known: 'expired_token', 'forbidden'"),
+        ({"kind": "500", "endpoint": "orders_book"}, "did you mean 'order_book'"),
         ({"kind": "500", "account": "desk9"}, "desk1, desk2"),
-        ({"kind": "stall", "second": 1}, 'Did you mean "seconds"'),
-        ({"kind": "forbidden", "seconds": 1}, "Known: none"),
+        ({"kind": "stall", "second": 1}, "did you mean 'seconds'"),
+        (
+            {"kind": "forbidden", "seconds": 1},
+            "known: none",
+        ),
         ({"kind": "stall", "seconds": "1"}, "seconds must be a number"),
         ({"kind": "cut", "at": -1}, "at must be a number"),
         ({"kind": "500", "times": 0}, "times must be 1 or more"),

@@ -1,8 +1,7 @@
-"""The sandbox's HTTP: the service's requests and nothing else, kept alive, packed, quick."""
+"""The sandbox's HTTP: the service's requests and nothing else, kept alive, quick."""
 
 from __future__ import annotations
 
-import gzip
 import socket
 import time
 from collections.abc import Iterator
@@ -97,35 +96,6 @@ def test_head_has_no_body(day: sandbox.Service) -> None:
     assert response.body == b""
 
 
-@pytest.mark.parametrize("endpoint", [*BOOKS, "search"])
-def test_a_body_is_packed_for_who_takes_gzip(day: sandbox.Service, endpoint: str) -> None:
-    plain = ask(day, endpoint)
-    assert "content-encoding" not in plain.headers
-    headers = book_headers(day) | {"Accept-Encoding": "deflate, gzip;q=0.8"}
-    method = "GET" if endpoint == "search" else "POST"
-    path = PATHS[endpoint] + ("?query=tata" if endpoint == "search" else "")
-    packed = [call(day, method, path, SOURCE, headers) for _ in range(2)]
-    assert packed[0].headers["content-encoding"] == "gzip"
-    assert gzip.decompress(packed[0].body) == plain.body
-    assert packed[0].body == packed[1].body
-    assert len(packed[0].body) < len(plain.body) / 2
-
-
-@pytest.mark.parametrize("accepted", ["identity", "gzip;q=0", "br"])
-def test_a_body_is_plain_for_who_does_not_take_gzip(day: sandbox.Service, accepted: str) -> None:
-    headers = book_headers(day) | {"Accept-Encoding": accepted}
-    response = call(day, "POST", PATHS["trade_book"], SOURCE, headers)
-    assert "content-encoding" not in response.headers
-
-
-def test_a_small_body_is_not_packed(day: sandbox.Service) -> None:
-    response = call(
-        day, "GET", f"{PATHS['search']}?query=RELIANCE", headers={"Accept-Encoding": "gzip"}
-    )
-    assert "content-encoding" not in response.headers
-    assert len(response.body) < 1024
-
-
 @pytest.mark.parametrize("endpoint", ["search", "trade_book"])
 def test_many_calls_go_over_one_connection_without_a_stall(
     day: sandbox.Service, endpoint: str
@@ -173,9 +143,7 @@ def test_a_client_that_waits_for_100_continue_receives_it(day: sandbox.Service) 
     [
         (b"nonsense\r\n\r\n", 400),
         (b"GET / HTTP/3\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nContent-Length: 9999999999\r\n\r\n", 413),
         (b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
         (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", 414),
         (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n", 431),

@@ -149,7 +149,8 @@ def test_it_forgets_connections_that_have_ended() -> None:
     with sandbox.start(orders=0) as service:
         for _ in range(20):
             ask(service, "search")
-        wait_until(lambda: not service._server._open)
+            wait_until(lambda: not any(t.is_alive() for t in service._server._connections.values()))
+        assert len(service._server._connections) == 1
 
 
 def test_stop_frees_port_connections_and_threads_and_may_be_called_again() -> None:

@@ -189,50 +189,52 @@ TTML|532371|INE517B01013|Tata Teleservices (Maharashtra) Ltd|Telecom - Services|
 NATIONALUM|532234|INE139A01034|National Aluminium Co. Ltd|Non - Ferrous Metals|258.65|47500
 """
 
-SECTORS = {
-    "Aerospace & Defense": "Capital Goods",
-    "Agricultural Food": "Fast Moving Consumer Goods",
-    "Auto Components": "Automobile and Auto Components",
-    "Automobiles": "Automobile and Auto Components",
-    "Banks": "Financial Services",
-    "Beverages": "Fast Moving Consumer Goods",
-    "Capital Markets": "Financial Services",
-    "Cement & Cement Products": "Construction Materials",
-    "Chemicals & Petrochemicals": "Chemicals",
-    "Commercial Vehicles": "Capital Goods",
-    "Construction": "Construction",
-    "Consumable Fuels": "Oil, Gas & Consumable Fuels",
-    "Consumer Durables": "Consumer Durables",
-    "Diversified FMCG": "Fast Moving Consumer Goods",
-    "Diversified Metals": "Metals & Mining",
-    "Electrical Equipment": "Capital Goods",
-    "Entertainment": "Media, Entertainment & Publication",
-    "Ferrous Metals": "Metals & Mining",
-    "Fertilizers & Agrochemicals": "Chemicals",
-    "Finance": "Financial Services",
-    "Fintech": "Financial Services",
-    "Food Products": "Fast Moving Consumer Goods",
-    "Gas": "Oil, Gas & Consumable Fuels",
-    "Healthcare Services": "Healthcare",
-    "IT - Software": "Information Technology",
-    "Industrial Products": "Capital Goods",
-    "Insurance": "Financial Services",
-    "Leisure Services": "Consumer Services",
-    "Metals & Minerals Trading": "Metals & Mining",
-    "Minerals & Mining": "Metals & Mining",
-    "Non - Ferrous Metals": "Metals & Mining",
-    "Oil": "Oil, Gas & Consumable Fuels",
-    "Personal Products": "Fast Moving Consumer Goods",
-    "Petroleum Products": "Oil, Gas & Consumable Fuels",
-    "Pharmaceuticals & Biotechnology": "Healthcare",
-    "Power": "Power",
-    "Realty": "Realty",
-    "Retailing": "Consumer Services",
-    "Telecom - Services": "Telecommunication",
-    "Textiles & Apparels": "Textiles",
-    "Transport Infrastructure": "Services",
-    "Transport Services": "Services",
-}
+# industry | sector | endings of the names of invented companies (empty: none is invented)
+_INDUSTRIES = """\
+Aerospace & Defense|Capital Goods|Aerotech, Defence Systems
+Agricultural Food|Fast Moving Consumer Goods|Agro Foods, Tea Estates, Edible Oils
+Auto Components|Automobile and Auto Components|Auto Parts, Gears, Tyres
+Automobiles|Automobile and Auto Components|
+Banks|Financial Services|Small Finance Bank
+Beverages|Fast Moving Consumer Goods|
+Capital Markets|Financial Services|Securities, Broking
+Cement & Cement Products|Construction Materials|Cement
+Chemicals & Petrochemicals|Chemicals|Chemicals, Dyes & Pigments, Organics
+Commercial Vehicles|Capital Goods|
+Construction|Construction|Infra Projects, Constructions
+Consumable Fuels|Oil, Gas & Consumable Fuels|
+Consumer Durables|Consumer Durables|Ceramics, Appliances, Jewels
+Diversified FMCG|Fast Moving Consumer Goods|
+Diversified Metals|Metals & Mining|
+Electrical Equipment|Capital Goods|Electricals, Transformers
+Entertainment|Media, Entertainment & Publication|Media Works
+Ferrous Metals|Metals & Mining|Steels, Ispat, Tubes
+Fertilizers & Agrochemicals|Chemicals|Fertilisers, Crop Sciences
+Finance|Financial Services|Finlease, Capital, Investments, Housing Finance
+Fintech|Financial Services|
+Food Products|Fast Moving Consumer Goods|Sugar Mills, Dairy, Biscuits
+Gas|Oil, Gas & Consumable Fuels|
+Healthcare Services|Healthcare|Hospitals, Diagnostics
+IT - Software|Information Technology|Infotech, Software, Digital Systems
+Industrial Products|Capital Goods|Castings, Bearings, Packaging, Cables
+Insurance|Financial Services|
+Leisure Services|Consumer Services|Hotels, Resorts
+Metals & Minerals Trading|Metals & Mining|
+Minerals & Mining|Metals & Mining|Minerals
+Non - Ferrous Metals|Metals & Mining|Alloys
+Oil|Oil, Gas & Consumable Fuels|
+Personal Products|Fast Moving Consumer Goods|Wellness
+Petroleum Products|Oil, Gas & Consumable Fuels|
+Pharmaceuticals & Biotechnology|Healthcare|Pharma, Lifesciences, Biotech, Drugs
+Power|Power|Power, Green Energy
+Realty|Realty|Realty, Estates & Developers
+Retailing|Consumer Services|Retail Stores
+Telecom - Services|Telecommunication|
+Textiles & Apparels|Textiles|Textiles, Spinners, Fashions, Syntex, Denim
+Transport Infrastructure|Services|
+Transport Services|Services|Logistics, Roadlines
+"""
+SECTORS = {line.split("|")[0]: line.split("|")[1] for line in _INDUSTRIES.splitlines()}
 """The sector of each industry."""
 
 _PLACES = """
@@ -244,37 +246,6 @@ Panchvati Pranav Pushkar Rajgir Ratnagiri Rewa Sabarmati Sahyadri Samruddhi Sapt
 Satpura Saurashtra Shivalik Shreyas Sindhu Subarna Suvarna Swarna Tapti Tejas Triveni Tungabhadra
 Udaan Ujjain Utkal Vaibhav Vaitarna Varuna Vasundhara Vindhya Vishwa Yamuna Zanskar
 """.split()
-
-_TRADES = {
-    "Aerospace & Defense": "Aerotech|Defence Systems",
-    "Agricultural Food": "Agro Foods|Tea Estates|Edible Oils",
-    "Auto Components": "Auto Parts|Gears|Tyres",
-    "Banks": "Small Finance Bank",
-    "Capital Markets": "Securities|Broking",
-    "Cement & Cement Products": "Cement",
-    "Chemicals & Petrochemicals": "Chemicals|Dyes & Pigments|Organics",
-    "Construction": "Infra Projects|Constructions",
-    "Consumer Durables": "Ceramics|Appliances|Jewels",
-    "Electrical Equipment": "Electricals|Transformers",
-    "Entertainment": "Media Works",
-    "Ferrous Metals": "Steels|Ispat|Tubes",
-    "Fertilizers & Agrochemicals": "Fertilisers|Crop Sciences",
-    "Finance": "Finlease|Capital|Investments|Housing Finance",
-    "Food Products": "Sugar Mills|Dairy|Biscuits",
-    "Healthcare Services": "Hospitals|Diagnostics",
-    "IT - Software": "Infotech|Software|Digital Systems",
-    "Industrial Products": "Castings|Bearings|Packaging|Cables",
-    "Leisure Services": "Hotels|Resorts",
-    "Minerals & Mining": "Minerals",
-    "Non - Ferrous Metals": "Alloys",
-    "Personal Products": "Wellness",
-    "Pharmaceuticals & Biotechnology": "Pharma|Lifesciences|Biotech|Drugs",
-    "Power": "Power|Green Energy",
-    "Realty": "Realty|Estates & Developers",
-    "Retailing": "Retail Stores",
-    "Textiles & Apparels": "Textiles|Spinners|Fashions|Syntex|Denim",
-    "Transport Services": "Logistics|Roadlines",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,9 +361,8 @@ def _suspended(random: Random, nse: str, bse: str) -> str:
 
 def _names(count: int) -> Iterator[tuple[str, str]]:
     """Yields `count` different company names, each with its industry, in a scrambled order."""
-    trades = [
-        (trade, industry) for industry, words in _TRADES.items() for trade in words.split("|")
-    ]
+    lines = [line.split("|") for line in _INDUSTRIES.splitlines()]
+    trades = [(trade, line[0]) for line in lines for trade in line[2].split(", ") if trade]
     total = len(_PLACES) * len(trades)
     stride = 2311
     for step in range(count):

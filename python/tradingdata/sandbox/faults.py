@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from .._util.declarations import CALLS
-from .._util.validate import closest
+from .._util.validate import did_you_mean
 from .companies import encode
 
 ENDPOINTS = {name: (call["method"], call["path"]) for name, call in CALLS.items()}
@@ -276,9 +276,8 @@ def _number(name: str, value: object) -> None:
 
 
 def _known(what: str, name: str, names: Mapping[str, object]) -> str:
-    if name in names:
-        return name
-    near = closest(name, names)
-    hint = f' Did you mean "{near}"?' if near else ""
-    listed = ", ".join(f'"{known}"' for known in names) or "none"
-    raise ValueError(f"unknown {what}: {name!r}.{hint} Known: {listed}")
+    if name not in names:
+        listed = ", ".join(map(repr, names)) or "none"
+        near = did_you_mean(name, names)
+        raise ValueError(f"unknown {what}: {name!r}{near or f'; known: {listed}'}")
+    return name

@@ -5,7 +5,6 @@ The standard library parses the requests; undocumented ones are refused by `serv
 
 from __future__ import annotations
 
-import gzip
 import socket
 import socketserver
 import sys
@@ -14,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.message import Message
-from functools import lru_cache, partial
+from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from types import MappingProxyType
@@ -26,12 +25,7 @@ from .faults import ENDPOINTS, Fault, Reply, error
 
 _JOIN_SECONDS = 2.0
 _LONGEST_STOP = 0.02  # seconds that the end of the accepting thread may take
-_LARGEST_BODY = 1 << 20
-_WORTH_PACKING = 1024
 _BY_PATH = {path: name for name, (_, path) in ENDPOINTS.items()}
-
-# Equal bodies give equal bytes. Cached, because a poll mostly repeats the response before it.
-_packed = lru_cache(maxsize=16)(partial(gzip.compress, compresslevel=1, mtime=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,66 +92,39 @@ class Connection(BaseHTTPRequestHandler):
         """Refuses a malformed request in the form of the service; the connection then closes."""
         self.close_connection = True
         reply = error(code, message or HTTPStatus(code).phrase)
-        self.send(self._head(reply, len(reply.body)) + reply.body)
+        self.send(self._head(reply) + reply.body)
 
     def log_message(self, *_: object) -> None:
         """Does nothing: `Service.requests` is the log."""
 
     def _respond(self) -> None:
-        refusal = _refusal(self.headers)
-        if refusal:
-            return self.send_error(*refusal)
-        content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        length = self.headers.get("Content-Length", "0")
+        if "Transfer-Encoding" in self.headers:
+            return self.send_error(HTTPStatus.LENGTH_REQUIRED)
+        if not (length.isascii() and length.isdigit()):
+            return self.send_error(HTTPStatus.BAD_REQUEST)
+        content = self.rfile.read(int(length))
         request = HttpRequest(self.command, *_split(self.path), self.headers, content)
         reply, fault = self.server.outcome(request)
-        body = reply.body
-        packed = len(body) > _WORTH_PACKING and "gzip" in _codings(self.headers)
-        if packed:
-            body = _packed(body)
-        head = self._head(reply, len(body), *(["Content-Encoding: gzip"] if packed else []))
+        head, body = self._head(reply), reply.body
         if fault and fault.kind.act:
             fault.kind.act(self, head, body, fault.details)
             self.close_connection |= fault.kind.closes
         else:
             self.send(head + (b"" if self.command == "HEAD" else body))
 
-    def _head(self, reply: Reply, length: int, *more: str) -> bytes:
+    def _head(self, reply: Reply) -> bytes:
         """Returns the status line and the headers of a response."""
         phrase = self.responses.get(reply.status, ("Status",))[0]
         lines = [
             f"HTTP/1.1 {reply.status} {phrase}",
             f"Date: {self.date_time_string()}",
             f"Content-Type: {reply.content_type}",
-            f"Content-Length: {length}",
+            f"Content-Length: {len(reply.body)}",
             *(f"{name}: {value}" for name, value in reply.headers),
-            *more,
             *(["Connection: close"] if self.close_connection else []),
         ]
         return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
-
-
-def _refusal(headers: Message) -> tuple[int, str] | None:
-    """Returns the status and the message for headers that cannot be served."""
-    length = headers.get("Content-Length", "0")
-    if headers.defects:
-        return 400, "A header line is malformed"
-    if "Transfer-Encoding" in headers:
-        return 411, "The body must come with a Content-Length"
-    if not (length.isascii() and length.isdigit()):
-        return 400, "Content-Length is not a number"
-    if len(length) > 9 or int(length) > _LARGEST_BODY:
-        return 413, "The body is too large"
-    return None
-
-
-def _codings(headers: Message) -> set[str]:
-    """Returns the content codings that the Accept-Encoding header allows."""
-    parts = (part.partition(";") for part in headers.get("Accept-Encoding", "").lower().split(","))
-    return {
-        coding.strip()
-        for coding, _, weight in parts
-        if weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    }
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
@@ -171,9 +138,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def __init__(self, port: int, outcome: Handle) -> None:
         self.outcome = outcome
         self.stopping = threading.Event()
-        self._lock = threading.Lock()
-        self._open: set[socket.socket] = set()
-        self._answering: set[threading.Thread] = set()
+        self._connections: dict[socket.socket, threading.Thread] = {}
         super().__init__(("127.0.0.1", port), Connection)
         self._thread = threading.Thread(
             target=self.serve_forever,
@@ -199,34 +164,23 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.shutdown()
         self._thread.join()
         self.server_close()
-        with self._lock:
-            still_open, threads = list(self._open), list(self._answering)
-        for connection in still_open:
+        for connection in self._connections:
             end_connection(connection)
         until = time.monotonic() + _JOIN_SECONDS
-        for thread in threads:
+        for thread in self._connections.values():
             thread.join(max(0.0, until - time.monotonic()))
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Starts the connection's thread, and remembers the connection until it ends."""
+        """Starts the connection's thread, which `stop` ends."""
         thread = threading.Thread(
             target=self.process_request_thread,
             args=(request, client_address),
             name="tradingdata-sandbox-connection",
             daemon=True,
         )
-        with self._lock:
-            # A thread briefly outlives its connection, so it is dropped only once it has ended.
-            self._answering = {known for known in self._answering if known.is_alive()}
-            self._open.add(request)
-            thread.start()
-            self._answering.add(thread)
-
-    def shutdown_request(self, request: Any) -> None:
-        """Closes a connection and stops tracking it."""
-        with self._lock:
-            self._open.discard(request)
-        super().shutdown_request(request)
+        known = {one: its for one, its in self._connections.items() if its.is_alive()}
+        self._connections = {**known, request: thread}
+        thread.start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Reports errors on stderr, except that clients may disconnect at any time."""

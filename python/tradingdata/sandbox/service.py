@@ -8,11 +8,11 @@ import json
 import os
 import threading
 import time as wall
-from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from .._util.declarations import BOOK_CALLS, CALLS
 from .companies import search
@@ -139,13 +139,17 @@ class Request:
     fault: str | None
 
 
-class RequestLog(Sequence[Request]):
-    """The last 1,000 requests, the oldest first, and the number of all requests by endpoint."""
+class RequestLog(list[Request]):
+    """The last 1,000 requests, the oldest first, and the number of all requests by endpoint.
+
+    Attributes:
+        counts: Number of requests since the start by endpoint; "other" counts unknown paths.
+    """
 
     def __init__(self) -> None:
+        super().__init__()
         self._lock = threading.Lock()
-        self._kept: deque[Request] = deque(maxlen=_KEPT)
-        self._counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
 
     def add(self, request: Request) -> None:
         """Adds a request; called before its response is sent.
@@ -154,41 +158,19 @@ class RequestLog(Sequence[Request]):
             request: The request and its outcome.
         """
         with self._lock:
-            self._kept.append(request)
-            self._counts[request.endpoint or "other"] += 1
+            self.append(request)
+            del self[:-_KEPT]
+            self.counts[request.endpoint or "other"] += 1
 
     def clear(self) -> None:
         """Removes all requests and resets the counts."""
         with self._lock:
-            self._kept.clear()
-            self._counts.clear()
-
-    @property
-    def counts(self) -> Counter[str]:
-        """Number of requests since the start by endpoint; "other" counts unknown paths."""
-        with self._lock:
-            return self._counts.copy()
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    @overload
-    def __getitem__(self, index: int) -> Request: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Request]: ...
-    def __getitem__(self, index: int | slice) -> Request | list[Request]:
-        return self._copy()[index]
-
-    def __iter__(self) -> Iterator[Request]:
-        return iter(self._copy())
+            super().clear()
+            self.counts.clear()
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{name}: {count}" for name, count in sorted(self.counts.items()))
         return f"<RequestLog {counts or 'empty'}>"
-
-    def _copy(self) -> list[Request]:
-        with self._lock:
-            return list(self._kept)
 
 
 class Service:
