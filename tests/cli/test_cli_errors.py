@@ -20,7 +20,6 @@ from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
 from systems import link_to, needs
-from tradingdata._util.optional_imports import install_command
 from tradingdata._util.platform import privacy_command
 from tradingdata.cli.errors import MEANINGS, Code
 from tradingdata.sandbox import Service, start
@@ -342,7 +341,7 @@ def test_without_the_extra_the_program_says_the_pip_command() -> None:
     assert done.stdout == ""
     assert done.stderr == (
         "tradingdata: the command line needs typer, which is not installed: "
-        f"{install_command('cli', 'typer')}\n"
+        "pip install 'tradingdata[cli]'\n"
     )
 
 
@@ -352,7 +351,7 @@ def test_a_missing_library_of_a_format_is_reported_with_its_pip_command(
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     said = refused(run, Code.CONFIGURATION, "trades", "-o", tmp_path / "book.xlsx")
     assert "writing Excel files needs xlsxwriter" in said
-    assert install_command("excel", "xlsxwriter") in said
+    assert "pip install 'tradingdata[excel]'" in said
 
 
 def test_an_unforeseen_error_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

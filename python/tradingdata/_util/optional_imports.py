@@ -1,18 +1,13 @@
 """Optional dependencies: imported on first use, with an install command if one is missing.
 
-A package installed from an index is extended by its extra. One installed from a checkout or a file
-is not on an index, perhaps, and installing the checkout again would compile it: the command then
-names the libraries of the extra. Also lists all versions, for problem reports.
+Also lists all versions, for problem reports.
 """
 
 from __future__ import annotations
 
 import importlib
 import re
-from typing import TYPE_CHECKING, Any, TextIO
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
 
 # The oldest versions that work; pyproject.toml requires the same, and a test compares them. The
 # stage `versions` of ./.ci/test runs the frame tests with the first three at exactly these.
@@ -43,75 +38,26 @@ def require(library: str, extra: str, what: str) -> Any:
             installs it. An error that the library itself raises is passed on unchanged.
     """
     top = library.partition(".")[0]
+    # Where the package came from a checkout or a file, pip reads the extras of what is installed.
+    command = f"pip install 'tradingdata[{extra}]'"
     try:
         module = importlib.import_module(library)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != top:
             raise
-        problem = f"{what} needs {top}, which is not installed"
-        raise ModuleNotFoundError(f"{problem}: {_command(extra, top)}", name=top) from error
+        problem = f"{what} needs {top}, which is not installed: {command}"
+        raise ModuleNotFoundError(problem, name=top) from error
     found = getattr(importlib.import_module(top), "__version__", "")
     least = MINIMUM.get(top, "")
     if found and _numbers(found) < _numbers(least):
-        problem = f"{what} needs {top} {least} or later and found {found}"
-        raise ImportError(f"{problem}: {_command(extra, top)}", name=top)
+        problem = f"{what} needs {top} {least} or later and found {found}: {command}"
+        raise ImportError(problem, name=top)
     return module
-
-
-def _command(extra: str, library: str) -> str:
-    least = MINIMUM.get(library)
-    return install_command(extra, library if least is None else f"'{library}>={least}'")
 
 
 def _numbers(version: str) -> list[int]:
     """Returns the first numbers of a version: 2, 2 of ``2.2.0rc1``."""
     return [int(part) for part in re.findall(r"\d+", version)[:2]]
-
-
-_DISTRIBUTION = "tradingdata"
-_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
-_OWN_EXTRAS = re.compile(rf"{_DISTRIBUTION}\s*\[([^]]+)\]")
-
-
-def install_command(extra: str, library: str) -> str:
-    """Returns the command that installs an extra for how this package was installed.
-
-    Args:
-        extra: Name of the extra.
-        library: The library to name if the package's metadata is missing, as when the package is
-            used from a folder on ``PYTHONPATH``.
-    """
-    import shlex
-    from importlib import metadata
-
-    try:
-        installed = metadata.distribution(_DISTRIBUTION)
-    except metadata.PackageNotFoundError:
-        return f"pip install {library}"
-    if installed.read_text("direct_url.json") is None:
-        return f"pip install '{_DISTRIBUTION}[{extra}]'"
-    needed = dict.fromkeys(requirements(installed.requires or [], extra))
-    return " ".join(["pip install", *(shlex.quote(each) for each in needed or (library,))])
-
-
-def requirements(lines: Iterable[str], extra: str) -> Iterator[str]:
-    """Yields the libraries of an extra, those of the extras that it includes too.
-
-    Args:
-        lines: The ``Requires-Dist`` lines of the package's metadata.
-        extra: Name of the extra.
-    """
-    known = list(lines)
-    for line in known:
-        requirement, _, marker = line.partition(";")
-        of = _EXTRA.search(marker)
-        if of is None or of.group(1) != extra:
-            continue
-        if included := _OWN_EXTRAS.match(requirement):
-            for other in included.group(1).split(","):
-                yield from requirements(known, other.strip())
-        else:
-            yield requirement.strip()
 
 
 _OPTIONAL = ("pandas", "polars", "pyarrow", "duckdb", "dask", "tqdm", "typer", "rich", "certifi")
