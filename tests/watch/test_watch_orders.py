@@ -57,7 +57,7 @@ def test_orders_that_were_known_are_not_reported_again() -> None:
         previous=order_book([updated(some_orders(1)[0], 9)]).localize("Asia/Kolkata"),
     )
     assert content(held.orders) == content(order_book(some_orders(1)))
-    with pytest.raises(TypeError, match="previous= takes an OrderBook, not TradeBook"):
+    with pytest.raises(TypeError, match="previous= takes type OrderBook, not TradeBook"):
         order_updates(previous=td.TradeBook())
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from tradingdata.watch.polling import watch, watch_async
-from tradingdata.watch.schedule import Grid
+from tradingdata.watch.polling import Grid, watch, watch_async
 from tradingdata.watch.state import OrderState
 from watching import Clock, Polls, order_book, until_over
 

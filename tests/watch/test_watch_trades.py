@@ -69,7 +69,7 @@ def test_fills_that_were_known_are_not_reported_again() -> None:
     known = trade_book(some_trades(2))
     (update,) = trade_updates(some_trades(3), previous=known)
     assert numbers(update) == ["2"]
-    with pytest.raises(TypeError, match="previous= takes a TradeBook, not OrderBook"):
+    with pytest.raises(TypeError, match="previous= takes type TradeBook, not OrderBook"):
         trade_updates(previous=td.OrderBook())
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from tradingdata.books.diff import OrderChange
     from tradingdata.client.options import Retry
     from tradingdata.table.rows import Order
-    from tradingdata.watch.updates import OrderUpdate
+    from tradingdata.watch.state import OrderUpdate
 
 _LONGEST = 30.0  # seconds that a command of an alert may take
 _MOST_FIELDS = 4

@@ -1,28 +1,28 @@
-"""The state of a watch, without I/O: computes updates from responses and failures."""
+"""What a watch knows and reports: the state of a book, computed from responses and failures."""
 
 from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook
 from ..books.diff import OrderDiff, checked_ignore, in_parts
-from .updates import OrderUpdate, TradeUpdate
-from .where import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from datetime import date
-    from typing import Any, TypeVar
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from datetime import date, tzinfo
 
+    from ..books.diff import OrderChange
     from ..errors import TradingDataError
     from ..table.rows import Order, Trade
 
     OrdersWhere = Mapping[str, Any] | Callable[[Order], object] | None
     TradesWhere = Mapping[str, Any] | Callable[[Trade], object] | None
     AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
+
+Record = TypeVar("Record", "Order", "Trade")
 
 # An order that moves back in time is accepted once this many consecutive responses agree on it.
 # A replica that lags behind for a moment must not undo known changes.
@@ -33,26 +33,172 @@ RESPONSES_TO_BELIEVE = 3
 FILL_KEY = ("trade_no", "exchange", "segment", "order_no")
 
 
-class Day:
-    """The trading day of the watched book."""
+class _OrderUpdateFields(NamedTuple):
+    orders: OrderBook | None
+    changes: tuple[OrderChange, ...]
+    missed: TradingDataError | None
+    at: datetime
+    rollover: bool = False
 
-    def __init__(self) -> None:
+
+class _TradeUpdateFields(NamedTuple):
+    trades: TradeBook | None
+    fills: tuple[Trade, ...]
+    missed: TradingDataError | None
+    at: datetime
+    rollover: bool = False
+
+
+def _without_book(update: OrderUpdate | TradeUpdate) -> TradingDataError:
+    assert update.missed is not None
+    # Each access would otherwise extend the traceback and keep more frames alive.
+    return update.missed.with_traceback(None)
+
+
+class OrderUpdate(_OrderUpdateFields):
+    """The result of one poll of the order book.
+
+    Attributes:
+        orders: The current orders; after a miss, those of the last good response. Raises the error
+            of the miss if there was no good response yet: that is not an empty book.
+        changes: The changes since the previous update, each an ``OrderChange``.
+        missed: The error of a failed poll that may succeed later; ``None`` after a good response.
+        at: When the response arrived or the poll failed, in UTC (aware).
+        rollover: Whether the day of the book is over: it was cleared, or holds orders of a later
+            day.
+    """
+
+    __slots__ = ()
+
+    @property
+    def orders(self) -> OrderBook:
+        """The current book; see the class."""
+        if self[0] is None:
+            raise _without_book(self)
+        return self[0]
+
+    def __repr__(self) -> str:
+        return _text(self, "orders", "changes")
+
+
+class TradeUpdate(_TradeUpdateFields):
+    """The result of one poll of the trade book.
+
+    Attributes:
+        trades: The current trade book; after a miss, that of the last good response. Raises the
+            error of the miss if there was no good response yet.
+        fills: The trades not reported before; they own their storage.
+        missed: The error of a failed poll that may succeed later; ``None`` after a good response.
+        at: When the response arrived or the poll failed, in UTC (aware).
+        rollover: Whether the day of the book is over: it was cleared, or holds trades of a later
+            day.
+    """
+
+    __slots__ = ()
+
+    @property
+    def trades(self) -> TradeBook:
+        """The current book; see the class."""
+        if self[0] is None:
+            raise _without_book(self)
+        return self[0]
+
+    def __repr__(self) -> str:
+        return _text(self, "trades", "fills")
+
+
+def _clock(at: datetime, zone: tzinfo | None) -> str:
+    """Returns the time of day in the zone of the book, or in UTC."""
+    if zone is None:
+        return f"{at:%H:%M:%S}Z"
+    return at.astimezone(zone).isoformat(timespec="seconds").partition("T")[2]
+
+
+def _text(update: OrderUpdate | TradeUpdate, what: str, news: str) -> str:
+    book = update[0]
+    parts = [
+        _clock(update.at, None if book is None else book._rows.zone),
+        f"{what} unknown" if book is None else f"{len(book):,} {what}",
+    ]
+    parts.append(f"{len(update[1]):,} {news}")
+    if update.rollover:
+        parts.append("rollover")
+    if update.missed is not None:
+        parts.append(f"missed: {type(update.missed).__name__}")
+    return f"<{type(update).__name__} {', '.join(parts)}>"
+
+
+class Where(Generic[Record]):
+    """Conditions on the records of a book.
+
+    Args:
+        kind: The type of the book.
+        where: Keywords of ``filter`` as a mapping, or a function of a record; None for all.
+
+    Raises:
+        TypeError: ``where`` is neither, or names a field or comparison that does not exist.
+    """
+
+    def __init__(
+        self,
+        kind: type[OrderBook | TradeBook],
+        where: Mapping[str, Any] | Callable[[Record], object] | None,
+    ) -> None:
+        if where is not None and not callable(where) and not hasattr(where, "keys"):
+            raise TypeError(
+                "where= takes a dict of conditions as filter() does, such as "
+                f"{{'symbol': 'INFY'}}, or a function, not {type(where).__name__}"
+            )
+        self._kind: Any = kind
+        self._where: Mapping[str, Any] | Callable[[Record], object] | None = where
+        self._matching([])  # reports a wrong name before the first request
+
+    def of(self, records: Sequence[Record]) -> tuple[Record, ...]:
+        """Returns the records that match."""
+        if self._where is None:
+            return tuple(records)
+        matching = self._matching(records)
+        return tuple(record for record in records if record in matching)
+
+    def changes(self, changes: Sequence[OrderChange]) -> tuple[OrderChange, ...]:
+        """Returns the changes of orders that match before or after the change."""
+        if self._where is None:
+            return tuple(changes)
+        states: list[Any] = [
+            state for change in changes for state in (change.order, change.previous)
+        ]
+        matching = self._matching([state for state in states if state is not None])
+        return tuple(
+            change for change in changes if change.order in matching or change.previous in matching
+        )
+
+    def _matching(self, records: Sequence[Any]) -> Collection[Any]:
+        book = self._kind(records)
+        if callable(self._where):
+            return set(book.filter(self._where))
+        return set(book.filter(**(self._where or {})))
+
+
+class Day:
+    """The trading day of the watched book, by its column of times."""
+
+    def __init__(self, column: str, book: OrderBook | TradeBook | None) -> None:
+        self._column = column
         self._latest: date | None = None
         self._cleared = False
+        if book is not None:
+            self.is_over(0, book)
 
-    def is_over(self, known: int, rows: int, latest: datetime | None) -> bool:
-        """Returns whether a response ends the day.
+    def is_over(self, known: int, response: OrderBook | TradeBook) -> bool:
+        """Returns whether a response ends the day, given the number of rows before it.
 
         The service clears the book after the session and at no other time, so a book that becomes
         empty has been cleared. The first rows of the next day then do not end the day again.
-
-        Args:
-            known: Number of rows before the response.
-            rows: Number of rows of the response.
-            latest: Latest timestamp of the response.
         """
+        rows = len(response)
         cleared = known > 0 and rows == 0
-        day = None if latest is None else latest.date()
+        times = filter(None, response._rows.column(self._column))
+        day = max((time.date() for time in times), default=None)
         later = day is not None and self._latest is not None and day > self._latest
         over = cleared or (later and not self._cleared)
         self._cleared = cleared or (self._cleared and rows == 0)
@@ -61,8 +207,10 @@ class Day:
         return over
 
 
-def _latest(moments: Iterable[datetime | None]) -> datetime | None:
-    return max((moment for moment in moments if moment is not None), default=None)
+def _checked(previous: Any, kind: type[AnyBook]) -> AnyBook | None:
+    if previous is not None and not isinstance(previous, kind):
+        raise TypeError(f"previous= takes type {kind.__name__}, not {type(previous).__name__}")
+    return previous
 
 
 def _in_zone_of(response: AnyBook, book: AnyBook) -> AnyBook:
@@ -85,16 +233,12 @@ class OrderState:
         previous: OrderBook | None,
         where: OrdersWhere = None,
     ) -> None:
-        if previous is not None and not isinstance(previous, OrderBook):
-            raise TypeError(f"previous= takes an OrderBook, not {type(previous).__name__}")
         self._ignore = checked_ignore(ignore)
         self._where: Where[Order] = Where(OrderBook, where)
-        self._orders = previous
+        self._orders = _checked(previous, OrderBook)
         # For each order key, the older state that the latest responses agree on, and their number.
         self._doubts: dict[tuple[Any, ...], tuple[_core.Slice, int]] = {}
-        self._day = Day()
-        if previous is not None:
-            self._day.is_over(0, len(previous), _latest(previous._rows.column("order_date_time")))
+        self._day = Day("order_date_time", previous)
 
     def missed(self, error: TradingDataError) -> OrderUpdate:
         """Returns the update for a failed poll."""
@@ -106,8 +250,7 @@ class OrderState:
         diff = OrderDiff(response._rows, known._rows, self._ignore)
         held = self._held(response, diff)
         changes = self._where.changes([*diff.changes(without=held)])
-        latest = _latest(response._rows.column("order_date_time"))
-        over = self._day.is_over(len(known), len(response), latest)
+        over = self._day.is_over(len(known), response)
         self._orders = _with_rows(response, known, held) if held else response
         return OrderUpdate(self._orders, changes, None, _at(response), over)
 
@@ -151,15 +294,12 @@ class TradeState:
     """The trade book after each successful poll, and the fills reported so far."""
 
     def __init__(self, previous: TradeBook | None, where: TradesWhere = None) -> None:
-        if previous is not None and not isinstance(previous, TradeBook):
-            raise TypeError(f"previous= takes a TradeBook, not {type(previous).__name__}")
         self._where: Where[Trade] = Where(TradeBook, where)
-        self._trades = previous
+        self._trades = _checked(previous, TradeBook)
         self._reported: set[tuple[Any, ...]] = set()
-        self._day = Day()
+        self._day = Day("exch_trade_time", previous)
         if previous is not None:
             self._unreported(previous)
-            self._day.is_over(0, len(previous), _latest(previous._rows.column("exch_trade_time")))
 
     def missed(self, error: TradingDataError) -> TradeUpdate:
         """Returns the update for a failed poll."""
@@ -174,8 +314,7 @@ class TradeState:
         parts = in_parts(self._unreported(response))
         rows = [row for part in parts for row in response._rows.take(part)]
         fills = self._where.of(rows)
-        latest = _latest(response._rows.column("exch_trade_time"))
-        over = self._day.is_over(0 if before is None else len(before), len(response), latest)
+        over = self._day.is_over(0 if before is None else len(before), response)
         return TradeUpdate(response, fills, None, _at(response), over)
 
     def _unreported(self, trades: TradeBook) -> list[int]:
