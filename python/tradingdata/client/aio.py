@@ -28,20 +28,16 @@ from .search import AsyncSearchPager
 from .tokens import Held, Source, is_async, late
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from typing import Any
-
-    RetryHook = Callable[[int, str, float], None]
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
     from datetime import datetime
     from datetime import time as clock_time
     from typing import Self
 
     from ..table.rows import Stock
-    from ..watch.state import OrdersWhere, TradesWhere
-    from ..watch.updates import OrderUpdate, TradeUpdate
+    from ..watch.state import OrdersWhere, OrderUpdate, TradesWhere, TradeUpdate
     from .snapshot import Books
 
+    RetryHook = Callable[[int, str, float], None]
     AnyToken = str | Callable[[], str] | Callable[[], Awaitable[str]]
 
 
@@ -285,7 +281,9 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
 
     async def books(self, *, timeout: float | None = None) -> Books:
         """Returns a consistent pair of order and trade book; see ``Client.books``."""
-        return await run_async(self._snapshot(timeout, asyncio.sleep, asyncio.to_thread))
+        from .snapshot import snapshot
+
+        return await run_async(snapshot(self, timeout, asyncio.sleep, asyncio.to_thread))
 
     def search(
         self,

@@ -16,10 +16,7 @@ from .._util.declarations import CALL_OF
 from .._util.validate import seconds
 from ..books.book import Book as AnyBook
 from ..books.response import Response
-from ..errors import (
-    ClientClosedError,
-    TradingDataError,
-)
+from ..errors import ClientClosedError, TradingDataError
 from .options import SECRET, ClientOptions, Retry, Token, find_ca_file
 from .tokens import REFUSALS, Held, Source, hide, late
 
@@ -28,14 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime, tzinfo
     from datetime import time as clock_time
-    from typing import Any, Self
+    from typing import Self
 
-    from .. import _core
     from .._util.plans import Plan
-    from ..errors import TradingDataError
-    from .snapshot import Books
 
 
+_DEBUG, _INFO = 10, 20  # of logging, which may never be imported
 _found: logging.Logger | None = None
 
 
@@ -49,6 +44,13 @@ def _logger() -> logging.Logger | None:
     return _found
 
 
+def _log(level: int, what: str, account: str | None, text: str, *values: object) -> None:
+    logger = _logger()
+    if logger is not None:
+        label = "" if account is None else f" [{account}]"
+        logger.log(level, f"%s%s: {text}", CALL_OF[what], label, *values)
+
+
 def log_retry(
     what: str, account: str | None, on_retry: Callable[[Retry], object] | None
 ) -> Callable[[int, str, float], None]:
@@ -56,13 +58,8 @@ def log_retry(
 
     def report(attempt: int, reason: str, delay: float) -> None:
         retry = Retry(CALL_OF[what], account, attempt, reason, delay)
-        logger = _logger()
-        if logger is not None:
-            label = f" [{account}]" if account is not None else ""
-            logger.info(
-                "%s%s: attempt %d failed (%s), again in %.2f s",
-                retry.call, label, attempt, reason, delay,
-            )  # fmt: skip
+        text = "attempt %d failed (%s), again in %.2f s"
+        _log(_INFO, what, account, text, attempt, reason, delay)
         if on_retry is not None:
             on_retry(retry)
 
@@ -78,15 +75,22 @@ def log_end(
     error: TradingDataError | None = None,
 ) -> None:
     """Logs how a call ended."""
-    logger = _logger()
-    if logger is None:
-        return
-    label = f" [{account}]" if account is not None else ""
     if error is None:
-        logger.debug("%s%s: %s in %.3f s", CALL_OF[what], label, status, elapsed)
+        _log(_DEBUG, what, account, "%s in %.3f s", status, elapsed)
     else:
-        kind = type(error).__name__
-        logger.info("%s%s: %s in %.3f s: %s", CALL_OF[what], label, kind, elapsed, error)
+        _log(_INFO, what, account, "%s in %.3f s: %s", type(error).__name__, elapsed, error)
+
+
+def levels_of_ours() -> int:
+    """Returns the ``stacklevel`` that makes a warning point to the user's line."""
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name != package and not name.startswith(f"{package}."):
+            break
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class ClientStats(NamedTuple):
@@ -252,7 +256,7 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens]):
         timeout: float | None,
     ) -> Watch:
         """Returns the generator of a watch; validates its arguments before the first request."""
-        from ..watch.schedule import time_left
+        from ..watch.polling import time_left
 
         poll = partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
         return run(poll, state, seconds("interval", interval), time_left(until))
@@ -289,23 +293,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens]):
         log_end(what, self._account, time.monotonic() - started, status=response[1])
         return response
 
-    def _snapshot(
-        self,
-        timeout: float | None,
-        pause: Callable[[float], Any],
-        compute: Callable[[Callable[[], None]], Any],
-    ) -> Plan[Books]:
-        from .snapshot import Snapshot
-
-        snapshot = Snapshot(self._budget(timeout), self._account)
-        for step in snapshot:
-            if step.kind is None:
-                yield compute(snapshot.compare)
-            else:
-                yield pause(step.wait)
-                snapshot.take((yield self._book(step.kind, step.time_left)))
-        return snapshot.books
-
     def _budget(self, timeout: float | None) -> float:
         """Seconds that a call may take."""
         return self._timeout if timeout is None else seconds("timeout", timeout)
@@ -313,8 +300,9 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens]):
     def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
         return log_retry(what, self._account, self._on_retry)
 
-    def _received(self, kind: type[Book], response: tuple[Any, ...]) -> Book:
-        """Converts a response to a book; warnings point at the caller of the public method."""
-        rows, *facts = response
-        book = kind._received(rows, Response(rows, self._account, *facts), stacklevel=4)
+    def _received(self, kind: type[Book], found: tuple[Any, ...]) -> Book:
+        """Converts a response to a book."""
+        rows, *facts = found
+        response = Response(rows, self._account, *facts)
+        book = kind._received(rows, response, stacklevel=levels_of_ours())
         return book.localize(self._zone)

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from ..table.rows import Stock
-    from ..watch.state import OrdersWhere, TradesWhere
-    from ..watch.updates import OrderUpdate, TradeUpdate
+    from ..watch.state import OrdersWhere, OrderUpdate, TradesWhere, TradeUpdate
     from .snapshot import Books
 
     AnyToken = str | Callable[[], str]
@@ -104,7 +103,9 @@ class Client(ClientBase["AnyToken", TokenSource]):
                 up. It has both books and the orders on which they differ.
             TradingDataError: As in ``trade_book``.
         """
-        return run(self._snapshot(timeout, time.sleep, lambda compare: compare()))
+        from .snapshot import snapshot
+
+        return run(snapshot(self, timeout, time.sleep, lambda work, *args: work(*args)))
 
     def search(
         self,

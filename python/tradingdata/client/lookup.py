@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .._util.validate import words
 from ..books.book import StockList
-from ..errors import (
-    StockNotFoundError,
-)
+from ..errors import StockNotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ..table.rows import Stock
-
-    Options = ParamSpec("Options")
-    Result = TypeVar("Result")
-
-    class _Readable(Protocol):
-        def all(self) -> StockList: ...
-
-    class _AsyncReadable(Protocol):
-        async def all(self) -> StockList: ...
+    from collections.abc import Iterable, Sequence
 
     from .._util.plans import Plan
+    from ..table.rows import Stock
 
 
 LONGEST_SHOWN = 60  # characters of a query or an identifier in a message
@@ -99,67 +87,47 @@ class StockLookup:
         return cut(self.wanted)
 
 
-class StockLookups:
-    """The stocks of several identifiers, looked up one after the other, each once."""
-
-    def __init__(self, identifiers: Iterable[str]) -> None:
-        if not hasattr(identifiers, "__iter__"):
-            words("identifier", identifiers)  # raises
-        self._wanted = [words("identifier", one).strip().upper() for one in identifiers]
-        self._found: dict[str, Stock] = {}
-        self._errors: dict[str, StockNotFoundError] = {}
-
-    def __iter__(self) -> Iterator[str]:
-        """Yields the identifiers to look up."""
-        return iter(dict.fromkeys(self._wanted))
-
-    def add(self, identifier: str, stock: Stock) -> None:
-        """Stores a stock that was found."""
-        self._found[identifier] = stock
-
-    def add_error(self, identifier: str, error: StockNotFoundError) -> None:
-        """Stores the reason why there is no stock."""
-        self._errors[identifier] = error
-
-    def result(self) -> StockList:
-        """Returns the stocks in the order of the identifiers.
-
-        Raises:
-            StockNotFoundError: Some identifiers have no stock; ``received`` holds the others.
-        """
-        found = StockList(self._found[one] for one in self._wanted if one in self._found)
-        if not self._errors:
-            return found
-        first, *others = self._errors.values()
-        message = str(first)
-        if others:
-            message = f"{len(self._errors)} of {len(list(self))} identifiers: " + "; ".join(
-                [str(error) for error in self._errors.values()][:MOST_NAMES]
-            )
-        error = StockNotFoundError(f"{message}; the others are in .received", account=first.account)
-        error.received = found
-        error.nearest = tuple(name for one in self._errors.values() for name in one.nearest)
-        raise error
-
-
 def lookup(
     client: Any, identifier: str | Iterable[str], timeout: float | None
 ) -> Plan[Stock | StockList]:
     """The plan of ``stock``, for one identifier or several."""
     if not isinstance(identifier, str):
-        lookups = StockLookups(identifier)
-        for one in lookups:
-            try:
-                lookups.add(one, (yield client.stock(one, timeout=timeout)))
-            except StockNotFoundError as error:
-                lookups.add_error(one, error)
-        return lookups.result()
+        return (yield from _lookup_each(client, identifier, timeout))
     lookup = StockLookup(identifier, client.account)
     budget = client._budget(timeout)
     found: Stock | None = yield client.search(lookup.wanted, prefetch=0)._find(lookup, budget)
     if found is None:
         raise lookup.not_found()
     return found
+
+
+def _lookup_each(client: Any, identifiers: Iterable[str], timeout: float | None) -> Plan[StockList]:
+    """Looks up one identifier after the other, each once.
+
+    Raises StockNotFoundError if some have no stock; ``received`` holds the others.
+    """
+    if not hasattr(identifiers, "__iter__"):
+        words("identifier", identifiers)  # raises
+    wanted = [words("identifier", one).strip().upper() for one in identifiers]
+    found: dict[str, Stock] = {}
+    errors: dict[str, StockNotFoundError] = {}
+    for one in dict.fromkeys(wanted):
+        try:
+            found[one] = yield client.stock(one, timeout=timeout)
+        except StockNotFoundError as missing:
+            errors[one] = missing
+    stocks = StockList(found[one] for one in wanted if one in found)
+    if not errors:
+        return stocks
+    messages = [str(error) for error in errors.values()]
+    message = messages[0]
+    if len(messages) > 1:
+        of = f"{len(messages)} of {len(set(wanted))} identifiers"
+        message = f"{of}: {'; '.join(messages[:MOST_NAMES])}"
+    error = StockNotFoundError(f"{message}; the others are in .received", account=client.account)
+    error.received = stocks
+    error.nearest = tuple(name for one in errors.values() for name in one.nearest)
+    raise error
 
 
 def cut(text: str) -> str:

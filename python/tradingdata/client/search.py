@@ -6,17 +6,13 @@ The core decides which page to request next and where the list ends.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util.plans import run, run_async
 from .._util.validate import count, flag, seconds, words
 from ..books.book import StockList, concat
-from ..errors import (
-    DataWarning,
-    PaginationError,
-    TradingDataError,
-)
+from ..errors import PaginationError, TradingDataError
 from ..table.export import TableExport
 from .base import wait_for
 from .lookup import StockLookup, cut
@@ -24,26 +20,13 @@ from .progress_bar import progress_bar, require_bar
 from .search_pass import EXPORTS, PagesInFlight, SearchPass, SearchStats, of_all, of_all_async
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from .. import _core
-    from ..table.rows import Stock
-    from .base import ClientBase
-
-    Options = ParamSpec("Options")
-    Result = TypeVar("Result")
-
-    class _Readable(Protocol):
-        def all(self) -> StockList: ...
-
-    class _AsyncReadable(Protocol):
-        async def all(self) -> StockList: ...
-
-    from collections.abc import AsyncGenerator, Collection, Generator
+    from collections.abc import AsyncGenerator, Callable, Collection, Generator, Sequence
 
     from .._util.plans import Plan
     from ..errors import DataWarning
+    from ..table.rows import Stock
     from ..table.selection import Selection
+    from .base import ClientBase
 
 
 MOST_PASSES = 5
@@ -201,7 +184,7 @@ class SearchPager(_Pager, TableExport):
                 progress.yielded(page)
                 bar.update(len(page))
                 yield page
-            progress.ended()
+            progress.update()
         finally:
             run.close()
             bar.close()
@@ -306,7 +289,7 @@ class AsyncSearchPager(_Pager):
                 progress.yielded(page)
                 bar.update(len(page))
                 yield page
-            progress.ended()
+            progress.update()
         finally:
             if flights is not None:
                 flights.close()

@@ -6,7 +6,6 @@ arguments raise before the first request: an empty list is exported first, to no
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from functools import wraps
@@ -16,19 +15,13 @@ from .. import _core
 from .._util.files import target_of
 from ..books.book import StockList, concat
 from ..books.response import Response
-from ..errors import (
-    DataWarning,
-    DeadlineError,
-    PaginationError,
-    TradingDataError,
-)
-from .base import log_end, log_retry
+from ..errors import DataWarning, DeadlineError, PaginationError, TradingDataError
+from .base import levels_of_ours, log_end, log_retry
 
 if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable, Coroutine
 
-    from .. import _core
     from .base import ClientBase
 
     Options = ParamSpec("Options")
@@ -39,8 +32,6 @@ if TYPE_CHECKING:
 
     class _AsyncReadable(Protocol):
         async def all(self) -> StockList: ...
-
-    from ..errors import DataWarning
 
 
 _SMALLER = "read again with a smaller `page_size`"
@@ -136,13 +127,13 @@ class SearchPass:
 
     def page_of(self, found: tuple[Any, ...]) -> StockList:
         """Converts a page of the core, dropping the duplicates that the core found."""
-        self._update()
+        self.update()
         table, status, _, elapsed, _, number, rows, _ = found
         self.page = self.current = number
         account = self._client.account
         log_end("Stock", account, elapsed, status=status)
         response = Response(table, account, *found[1:5])
-        page = StockList._received(table, response, stacklevel=_levels_of_ours())
+        page = StockList._received(table, response, stacklevel=levels_of_ours())
         if len(rows) != len(page):
             page = page._part(table.take(rows))
         return page
@@ -168,28 +159,13 @@ class SearchPass:
         log_end("Stock", self._client.account, error.elapsed, error=error)
         return error
 
-    def ended(self) -> None:
-        """Updates the counts at the end of the pass."""
-        self._update()
-
-    def _update(self) -> None:
+    def update(self) -> None:
+        """Updates the counts, and warns of the first doubt."""
         self._state = self._run.state()
         doubt = self.doubt
         if doubt is not None and not self._warned:
             self._warned = True
-            warnings.warn(doubt, stacklevel=_levels_of_ours())
-
-
-def _levels_of_ours() -> int:
-    """Returns the ``stacklevel`` that makes a warning point to the user's line."""
-    package = __name__.partition(".")[0]
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name != package and not name.startswith(f"{package}."):
-            break
-        level, frame = level + 1, frame.f_back
-    return level
+            warnings.warn(doubt, stacklevel=levels_of_ours())
 
 
 class PagesInFlight:

@@ -1,4 +1,4 @@
-"""Consistent pairs of books: the sequence of requests behind ``books()``, without any I/O.
+"""Consistent pairs of books: the sequence of requests behind ``books()``.
 
 The two books come from two requests, and fills may arrive in between. They are consistent if, for
 every order of the order book's days, ``traded_qty`` summed over its legs equals ``quantity`` summed
@@ -15,10 +15,11 @@ from ..books.book import OrderBook, TradeBook
 from ..errors import BooksDisagreeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
+
+    from .._util.plans import Plan
 
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.0, 1.0)  # seconds before each repetition
-_FIRST_PAUSE = _PAUSES[0]
 _LEAST_TIME = 0.001  # seconds; a call that starts too late then fails with a DeadlineError
 _NAMED = 3  # number of orders listed in an error message
 
@@ -43,97 +44,67 @@ class Gaps(NamedTuple):
     trades_behind: bool
 
 
-class Step(NamedTuple):
-    """What to do next: compare the books, or make a request after a wait.
+def snapshot(
+    client: Any,
+    timeout: float | None,
+    pause: Callable[[float], Any],
+    compute: Callable[..., Any],
+) -> Plan[Books]:
+    """The plan of ``books()``.
 
-    Attributes:
-        kind: The kind of book to request, or ``None`` to compare the books.
-        wait: Seconds to wait before the request.
-        time_left: Seconds that the request may take.
+    Trades are requested first, so that the orders are never older. Then the book that lacks a fill
+    is requested again, until the books agree or the time is up.
+
+    Args:
+        client: The client.
+        timeout: Seconds for everything; None for the client's.
+        pause: Waits.
+        compute: Calls a function with arguments; for large books, it takes long enough to block an
+            event loop.
     """
+    deadline = time.monotonic() + client._budget(timeout)
 
-    kind: type[Any] | None
-    wait: float = 0.0
-    time_left: float = 0.0
+    def fetched(kind: type[Any], wait: float = 0.0) -> Plan[Any]:
+        yield pause(wait)
+        return (yield client._book(kind, max(deadline - time.monotonic(), _LEAST_TIME)))
+
+    trades: TradeBook = yield from fetched(TradeBook)
+    orders: OrderBook = yield from fetched(OrderBook)
+    if not len(orders) and len(trades):
+        # An empty order book has no day to compare. It may only lag, so request it once more.
+        orders = yield from fetched(OrderBook, _PAUSES[0])
+    gaps: Gaps = yield compute(gaps_between, orders, trades)
+    for wait in _PAUSES:
+        if not gaps.differences or deadline - time.monotonic() <= wait:
+            break
+        if gaps.trades_behind:
+            trades = yield from fetched(TradeBook, wait)
+        if gaps.orders_behind:
+            orders = yield from fetched(OrderBook, 0.0 if gaps.trades_behind else wait)
+        gaps = yield compute(gaps_between, orders, trades)
+    if gaps.differences:
+        raise _disagreement(Books(orders, trades), gaps.differences, client.account)
+    return Books(orders, trades)
 
 
-_COMPARE = Step(None)
-
-
-class Snapshot:
-    """The sequence of requests behind one ``books()`` call.
-
-    Iterating yields the next step: a request, whose result ``take`` receives, or a call of
-    ``compare``, which takes long enough for large books to block an event loop. Trades are
-    requested first, so that the orders are never older. Then the book that lacks a fill is
-    requested again. Iterating raises BooksDisagreeError after the last repetition, or when the time
-    is up.
-    """
-
-    def __init__(self, budget: float, account: str | None) -> None:
-        self._deadline = time.monotonic() + budget
-        self._account = account
-        self._orders = OrderBook()
-        self._trades = TradeBook()
-        self._gaps: Gaps
-
-    @property
-    def books(self) -> Books:
-        """The latest order book and trade book."""
-        return Books(self._orders, self._trades)
-
-    def take(self, book: OrderBook | TradeBook) -> None:
-        """Stores the result of a request."""
-        if isinstance(book, OrderBook):
-            self._orders = book
-        else:
-            self._trades = book
-
-    def compare(self) -> None:
-        """Finds the orders on which the latest books disagree."""
-        self._gaps = gaps_between(*self.books)
-
-    def __iter__(self) -> Iterator[Step]:
-        yield self._step(TradeBook)
-        yield self._step(OrderBook)
-        yield _COMPARE
-        if not len(self._orders) and len(self._trades):
-            # An empty order book has no day to compare. It may only lag, so request it once more.
-            yield self._step(OrderBook, _FIRST_PAUSE)
-            yield _COMPARE
-        for pause in _PAUSES:
-            gaps = self._gaps
-            if not gaps.differences or self._time_left() <= pause:
-                break
-            if gaps.trades_behind:
-                yield self._step(TradeBook, pause)
-            if gaps.orders_behind:
-                yield self._step(OrderBook, 0.0 if gaps.trades_behind else pause)
-            yield _COMPARE
-        if self._gaps.differences:
-            raise self._disagreement(self._gaps.differences)
-
-    def _step(self, kind: type[OrderBook] | type[TradeBook], wait: float = 0.0) -> Step:
-        return Step(kind, wait, max(self._time_left() - wait, _LEAST_TIME))
-
-    def _time_left(self) -> float:
-        return self._deadline - time.monotonic()
-
-    def _disagreement(self, differences: Reconciliation) -> BooksDisagreeError:
-        named = [
-            f"{row.order_no!r} on {row.exchange} ({_amount(row.orders_quantity, row.legs)} filled "
-            f"in the order book, {_amount(row.trades_quantity, row.fills)} in the trade book)"
-            for row in differences[:_NAMED]
-        ]
-        if len(differences) > _NAMED:
-            named.append(f"{len(differences) - _NAMED} more")
-        error = BooksDisagreeError(
-            f"orders and trades still disagree on {', '.join(named)} after repeated requests: call "
-            "again later, or use the latest pair in .books; .differences lists the orders"
-        )
-        error.account, error.retryable = self._account, True
-        error.books, error.differences = self.books, differences
-        return error
+def _disagreement(
+    books: Books, differences: Reconciliation, account: str | None
+) -> BooksDisagreeError:
+    named = [
+        f"{row.order_no!r} on {row.exchange} ({_amount(row.orders_quantity, row.legs)} filled "
+        f"in the order book, {_amount(row.trades_quantity, row.fills)} in the trade book)"
+        for row in differences[:_NAMED]
+    ]
+    if len(differences) > _NAMED:
+        named.append(f"{len(differences) - _NAMED} more")
+    error = BooksDisagreeError(
+        f"orders and trades still disagree on {', '.join(named)} after repeated requests: call "
+        "again later, or use the latest pair in .books; .differences lists the orders",
+        account=account,
+        retryable=True,
+    )
+    error.books, error.differences = books, differences
+    return error
 
 
 def gaps_between(orders: OrderBook, trades: TradeBook) -> Gaps:
