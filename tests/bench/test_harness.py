@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from bench.harness.bodies import FORMS
-from bench.harness.case import Source
-from bench.harness.facts import disagreements, item, of_records, untyped
-from bench.harness.fields import FIVE, kinds, loop_over
-from bench.harness.goals import Goal, Row, judge
-from bench.harness.report import section_of_page, table
-from bench.harness.rounds import Contest, Disagreement, Entry, Result, play
+from bench.bodies import FORMS
+from bench.contest import Contest, Disagreement, Entry, Result, Source, disagreements, play
+from bench.report import Goal, Row, Table, judge, section_of_page
+from bench.suites.records import FIVE, item, kinds, loop_over, of_records
 from service import as_json, envelope, trades
 
 
 def result(label: str, cpu: list[float], missing: str = "") -> Result:
-    return Result(Entry(label, "", "", Source("Trade")), cpu=cpu, wall=cpu, missing=missing)
+    times = {"cpu": cpu, "wall": cpu}
+    return Result(Entry(label, "", "", Source("Trade")), times, missing=missing)
 
 
 def row(goal: Goal, ours: list[float], peers: dict[str, list[float]], missing: str = "") -> Row:
@@ -28,37 +26,37 @@ def row(goal: Goal, ours: list[float], peers: dict[str, list[float]], missing: s
 
 
 def test_a_faster_goal_is_the_best_peer_over_ours() -> None:
-    goal = Goal("", "", ("a", "b"), 2, 4)
+    goal = Goal("", ("a", "b"), 2, 4)
     reached = row(goal, [1.0, 2.0, 1.0], {"a": [9.0, 9.0, 9.0], "b": [3.0, 3.0, 3.0]})
-    assert (reached.ratio, reached.low, reached.high) == (3.0, 1.5, 3.0)
+    assert reached.ratios == (3.0, 1.5, 3.0)
     assert reached.peer.startswith("b ")
     assert reached.verdict == "gate"
 
 
 @pytest.mark.parametrize(("ours", "verdict"), [([1.0], "aim"), ([1.3], "gate"), ([2.0], "MISSED")])
 def test_a_slower_goal_is_ours_over_the_floor(ours: list[float], verdict: str) -> None:
-    goal = Goal("", "", ("floor",), 1.5, 1.2, faster=False)
+    goal = Goal("", ("floor",), 1.5, 1.2, faster=False)
     assert row(goal, ours, {"floor": [1.0]}).verdict == verdict
 
 
 def test_an_aim_that_asks_to_be_past_another_entry_is_not_reached_behind_it() -> None:
-    goal = Goal("", "", ("peer",), 3, 4, ahead_of="other")
+    goal = Goal("", ("peer",), 3, 4, ahead_of="other")
     assert row(goal, [1.0], {"peer": [5.0], "other": [0.9]}).verdict == "gate"
     assert row(goal, [1.0], {"peer": [5.0], "other": [1.1]}).verdict == "aim"
 
 
 def test_rounds_that_disagree_about_the_gate_make_the_verdict_unsure() -> None:
-    goal = Goal("", "", ("peer",), 2, 9)
+    goal = Goal("", ("peer",), 2, 9)
     assert row(goal, [1.0, 1.0, 1.0], {"peer": [3.0, 3.0, 2.5]}).shown == "gate"
     assert row(goal, [1.0, 1.0, 1.0], {"peer": [3.0, 3.0, 1.5]}).shown == "gate?"
     assert row(goal, [1.0, 1.0, 1.0], {"peer": [1.5, 1.5, 3.0]}).shown == "MISSED?"
 
 
 def test_a_goal_without_our_figure_or_any_peer_is_missed() -> None:
-    goal = Goal("", "", ("peer",), 2, 4)
+    goal = Goal("", ("peer",), 2, 4)
     assert row(goal, [], {"peer": [5.0]}, missing="AttributeError").verdict == "MISSED"
     alone = judge(goal, {"tradingdata": result("", [1.0]), "peer": result("", [], "ImportError")})
-    assert math.isnan(alone.ratio)
+    assert math.isnan(alone.ratios[0])
     assert alone.verdict == "MISSED"
 
 
@@ -74,7 +72,7 @@ def test_facts_tell_results_apart() -> None:
 def test_times_left_as_text_are_seen() -> None:
     fact = of_records("Trade", trades(20), item)
     times = [name for name, kind in kinds("Trade").items() if kind in ("timestamp", "date")]
-    assert untyped("Trade", fact) == times
+    assert fact["untyped"] == times
 
 
 @pytest.mark.parametrize("names", [FIVE, tuple(kinds("Trade"))])
@@ -87,9 +85,9 @@ def test_a_loop_reads_each_of_its_fields_of_every_record(names: tuple[str, ...])
 
         __getitem__ = __getattr__
 
-    loop_over(names, "attribute")([Record(), Record()])
+    loop_over(names, items=False)([Record(), Record()])
     assert read == [*names, *names]
-    loop_over(names, "item")([Record()])
+    loop_over(names, items=True)([Record()])
     assert read == [*names] * 3
 
 
@@ -105,18 +103,16 @@ def test_a_contest_measures_every_case_alone_and_shared(tmp_path: Path) -> None:
     body = tmp_path / "body.json"
     body.write_bytes(as_json(envelope(trades(10))))
     source = Source("Trade", str(body))
-    entries = [
-        Entry(name, "record_cases", f"decode:{name}", source) for name in ("tradingdata", "json")
-    ]
-    absent = Entry("absent", "record_cases", "decode:absent", source)
+    entries = [Entry(name, "records", name, source) for name in ("tradingdata", "json dict")]
+    absent = Entry("absent", "records", "absent", source)
     results = play(Contest("", (*entries, absent)), rounds=2)
-    for name in ("tradingdata", "json"):
-        each = results[name]
-        measured = (each.cpu, each.wall, each.shared_cpu, each.shared_wall)
-        assert [len(one) for one in measured] == [2, 2, 2, 2]
-        assert all(time > 0 for one in measured for time in one)
-    assert results["json"].untyped
-    assert not results["tradingdata"].untyped
+    for name in ("tradingdata", "json dict"):
+        measured = results[name].times
+        assert measured.keys() == {"cpu", "wall", "shared_cpu", "shared_wall"}
+        assert [len(one) for one in measured.values()] == [2, 2, 2, 2]
+        assert all(time > 0 for one in measured.values() for time in one)
+    assert results["json dict"].fact["untyped"]
+    assert not results["tradingdata"].fact["untyped"]
     assert results["absent"].missing.startswith("KeyError")
 
 
@@ -126,25 +122,26 @@ def test_cases_with_different_results_are_not_compared(tmp_path: Path) -> None:
         body = tmp_path / f"{count}.json"
         body.write_bytes(as_json(envelope(trades(count))))
         source = Source("Trade", str(body))
-        entries.append(Entry(str(count), "record_cases", "decode:json", source))
+        entries.append(Entry(str(count), "records", "json dict", source))
     with pytest.raises(Disagreement, match="rows: 3 3, 4 4"):
         play(Contest("", tuple(entries)), rounds=1)
 
 
 def test_a_table_is_markdown_with_aligned_columns() -> None:
-    assert table(["a", "figure"], [["long name", "1"]]) == [
+    assert Table(["a", "figure"], [["long name", "1"]]).lines() == [
         "| a         | figure |",
         "| --------- | -----: |",
         "| long name |      1 |",
+        "",
     ]
 
 
 def test_a_section_of_the_page_joins_tables_and_leaves_out_columns() -> None:
-    first = table(["a", "CPU", "least - greatest"], [["ours", "1", "0 - 2"]])
-    second = table(["b", "CPU", "least - greatest"], [["ours", "3", "2 - 4"]])
     note = "peer: left out (ImportError)"
-    assert section_of_page("decode", "What it shows.", [*first, "", note, "", *second, ""]) == [
+    first = Table(["a", "CPU", "least - greatest"], [["ours", "1", "0 - 2"]], [note])
+    second = Table(["b", "CPU", "least - greatest"], [["ours", "3", "2 - 4"]])
+    assert section_of_page("decode", "What it shows.", [first, second]) == [
         *["## decode", "", "What it shows.", ""],
-        *table(["a", "CPU"], [["ours", "1"], ["**b**", ""], ["ours", "3"]]),
-        *["", note, ""],
+        *Table(["a", "CPU"], [["ours", "1"], ["**b**", ""], ["ours", "3"]]).lines(),
+        *[note, ""],
     ]

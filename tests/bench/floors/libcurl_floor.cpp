@@ -1,5 +1,5 @@
 // Calls and downloads with bare libcurl: the limit for what this library can reach. Speaks the
-// protocol of bench/harness/worker.py. One connection for calls in turn, or as many in one multi
+// protocol of bench/worker.py. One connection for calls in turn, or as many in one multi
 // handle at once:
 //   libcurl_floor URL CALLS AT_ONCE
 #include <curl/curl.h>

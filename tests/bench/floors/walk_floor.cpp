@@ -1,5 +1,5 @@
 // The decoder alone, on warm memory: the limit for what Python can reach. Speaks the protocol of
-// bench/harness/worker.py.
+// bench/worker.py.
 //   walk_floor Trade|Order BODY
 #include <malloc.h>
 

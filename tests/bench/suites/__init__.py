@@ -1,1 +1,1 @@
-"""The suites: the contests of each and what they must reach."""
+"""The suites: contests, their cases for this library and its peers, and what must be reached."""

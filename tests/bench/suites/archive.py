@@ -1,17 +1,176 @@
-"""The archive beside polars and DuckDB over plain Parquet files of the same rows."""
+"""An archive beside polars and DuckDB over plain Parquet files of the same rows."""
 
 from __future__ import annotations
 
-from functools import partial
+import datetime as dt
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import lru_cache, partial
+from itertools import count
+from pathlib import Path
+from typing import Any
 
-from ..cases.archive_cases import LONGER, MONTH, POLLS, sizes
-from ..harness import report
-from ..harness.bodies import book
-from ..harness.case import Source
-from ..harness.goals import Goal, Row
-from ..harness.rounds import Contest, Entry
-from ..harness.suite import Show, Suite, play_all
+from ..contest import Contest, Entry, Prepare, Ready, Source, peer
+from ..report import Goal, Row, Run, Table
+from .records import trades
 
+MONTH, LONGER, POLLS = 22, 40, 20  # days, days, polls of a day
+_FIRST = dt.date(2026, 1, 1)
+_IDS = count()
+
+
+def days(number: int) -> list[dt.date]:
+    """Weekdays, from the first of a year on."""
+    each = (_FIRST + dt.timedelta(day) for day in range(2 * number + 7))
+    return [day for day in each if day.weekday() < 5][:number]
+
+
+def book_of(body: bytes, day: dt.date, part: float = 1.0) -> Any:
+    """A response of that day: the trades of the body, at other prices each day."""
+    td, polars = peer("tradingdata"), peer("polars")
+    response = peer("tradingdata.books.response").Response
+    frame = _frame(body)
+    frame = frame[: round(part * len(frame))]
+    times = [name for name in frame.columns if frame[name].dtype == polars.Datetime("us")]
+    frame = frame.with_columns(
+        *(polars.lit(day).dt.combine(polars.col(name).dt.time()).alias(name) for name in times),
+        (polars.col("traded_price") + day.toordinal() % 97).alias("traded_price"),
+    )
+    made = td.TradeBook.from_arrow(frame, keep_personal_data=True)
+    at = dt.datetime.combine(day, dt.time(15, round(45 * part)), dt.UTC)
+    told = response(
+        made._rows, status_code=200, account="desk", attempts=1, elapsed=0.1, received_at=at
+    )
+    return td.TradeBook._of(made._rows, response=told)
+
+
+@lru_cache(1)
+def _frame(body: bytes) -> Any:
+    return peer("polars").DataFrame(peer("tradingdata").TradeBook.from_json(body))
+
+
+def _ready(run: Callable[[], Any], folder: Path, rows: Callable[[Any], int]) -> Ready:
+    close = partial(shutil.rmtree, folder, ignore_errors=True)
+    return Ready(run, lambda found: {"rows": rows(found)}, close=close)
+
+
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="tradingdata-bench-"))
+
+
+def archive_of(folder: Path, books: list[Any]) -> Any:
+    archive = peer("tradingdata").Archive(folder / f"archive{next(_IDS)}", keep_personal_data=True)
+    for book in books:
+        archive.add(book)
+    return archive
+
+
+def parquet_of(folder: Path, books: list[Any]) -> list[str]:
+    paths = [str(folder / f"{at}.parquet") for at, _ in enumerate(books)]
+    for path, book in zip(paths, books, strict=True):
+        peer("polars").DataFrame(book).write_parquet(path)
+    return paths
+
+
+def _books(source: Source, number: int) -> list[Any]:
+    return [book_of(source.body(), day) for day in days(number)]
+
+
+def store_ours(source: Source) -> Ready:
+    """A day of an account in an archive that is there; each run another account."""
+    folder, (book,) = _folder(), _books(source, 1)
+    archive = archive_of(folder, [book])
+    return _ready(lambda: archive.add(book, account=f"a{next(_IDS)}"), folder, lambda e: e.rows)
+
+
+def store_polars(source: Source) -> Ready:
+    folder, books = _folder(), _books(source, 1)
+
+    def run() -> int:
+        parquet_of(folder, books)
+        return len(books[0])
+
+    return _ready(run, folder, int)
+
+
+def _growing(source: Source) -> list[Any]:
+    body, day = source.body(), days(1)[0]
+    return [book_of(body, day, (poll + 1) / POLLS) for poll in range(POLLS)]
+
+
+def polls_ours(source: Source) -> Ready:
+    folder, books = _folder(), _growing(source)
+    archive = archive_of(folder, books[:1])
+
+    def run() -> int:
+        account = f"a{next(_IDS)}"
+        return int([archive.add(book, account=account).rows for book in books][-1])
+
+    return _ready(run, folder, int)
+
+
+def polls_polars(source: Source) -> Ready:
+    folder, books = _folder(), _growing(source)
+
+    def run() -> int:
+        for book in books:
+            parquet_of(folder, [book])
+        return len(books[-1])
+
+    return _ready(run, folder, int)
+
+
+def month_ours(source: Source) -> Ready:
+    folder, wanted = _folder(), days(MONTH)
+    archive = archive_of(folder, _books(source, MONTH))
+    return _ready(lambda: archive.trades(wanted[0], wanted[-1]), folder, len)
+
+
+def month_polars(source: Source) -> Ready:
+    folder = _folder()
+    paths = parquet_of(folder, _books(source, MONTH))
+    return _ready(lambda: peer("polars").read_parquet(paths), folder, len)
+
+
+QUERY = "SELECT symbol, sum(trade_value) FROM {} GROUP BY symbol"
+
+
+def sql_ours(source: Source) -> Ready:
+    folder, wanted = _folder(), days(LONGER)
+    archive = archive_of(folder, _books(source, LONGER))
+    query = QUERY.format("trades")
+    return _ready(lambda: archive.sql(query, wanted[0], wanted[-1]), folder, len)
+
+
+def sql_duckdb(source: Source) -> Ready:
+    folder = _folder()
+    paths = parquet_of(folder, _books(source, LONGER))
+    query = QUERY.format(f"read_parquet({paths})")
+    return _ready(lambda: peer("duckdb").sql(query).fetchall(), folder, len)
+
+
+def sizes(source: Source) -> tuple[int, int]:
+    """The bytes of a month in an archive and in plain Parquet."""
+    folder, books = _folder(), _books(source, MONTH)
+    archive_of(folder, books)
+    ours = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    paths = parquet_of(folder, books)
+    plain = sum(Path(path).stat().st_size for path in paths)
+    shutil.rmtree(folder)
+    return ours, plain
+
+
+CASES: dict[str, Prepare] = {
+    "store": store_ours,
+    "store:polars": store_polars,
+    "polls": polls_ours,
+    "polls:polars": polls_polars,
+    "month": month_ours,
+    "month:polars": month_polars,
+    "sql": sql_ours,
+    "sql:duckdb": sql_duckdb,
+}
 TRADES = 10_000
 CONTESTS = {  # name: title, peer, gate
     "store": (f"store a day of {TRADES:,} trades", "polars", 4),
@@ -21,30 +180,22 @@ CONTESTS = {  # name: title, peer, gate
 }
 
 
-def run(rounds: int, show: Show, only: str | None) -> list[Row]:
-    source = Source("Trade", path=str(book("Trade", TRADES)))
-    contests = {name: partial(_contest, name, source) for name in CONTESTS}
-    goals = tuple(
-        Goal(f"{title}, times slower than plain Parquet", name, (label,), gate, 2, faster=False)
-        for name, (title, label, gate) in CONTESTS.items()
-    )
-    rows = play_all(Suite(contests, goals), rounds, show, only)
-    if only in (None, "size"):
-        rows.append(_size(source, show))
-    return rows
+def archive(run: Run) -> None:
+    """The archive beside polars and DuckDB over plain Parquet files of the same rows."""
 
+    def contest(name: str, title: str, label: str) -> Contest:
+        cases = {"tradingdata": name, label: f"{name}:{label}"}
+        each = (Entry(label, "archive", case, trades(TRADES)) for label, case in cases.items())
+        return Contest(title, tuple(each), shared=False)
 
-def _contest(name: str, source: Source) -> Contest:
-    title, label, _ = CONTESTS[name]
-    ours = Entry("tradingdata", "archive_cases", name, source)
-    return Contest(title, (ours, Entry(label, "archive_cases", f"{name}:{label}", source)), False)
-
-
-def _size(source: Source, show: Show) -> Row:
-    ours, plain = sizes(source)
-    title = f"{MONTH} days of {TRADES:,} trades"
-    each = [["tradingdata", f"{ours / 1e6:.1f} MB"], ["polars", f"{plain / 1e6:.1f} MB"]]
-    show(*report.table([title, "files"], each))
-    ratio = ours / plain
-    figures = (f"{ours / 1e6:.1f} MB", f"polars {plain / 1e6:.1f} MB", ratio, ratio, ratio)
-    return Row(f"{title}: times the size of plain Parquet", *figures, 2, 1.5, faster=False)
+    for name, (title, label, gate) in CONTESTS.items():
+        goal = Goal(f"{title}, times slower than plain Parquet", (label,), gate, 2, faster=False)
+        run.play(name, partial(contest, name, title, label), goal)
+    if run.wants("size"):
+        ours, plain = sizes(trades(TRADES))
+        title = f"{MONTH} days of {TRADES:,} trades"
+        each = [("tradingdata", f"{ours / 1e6:.1f} MB"), ("polars", f"{plain / 1e6:.1f} MB")]
+        run.show(Table([title, "files"], each))
+        ratios = (ours / plain,) * 3
+        figures = (each[0][1], " ".join(each[1]), ratios)
+        run.rows.append(Row(f"{title}: times the size of plain Parquet", *figures, 2, 1.5))

@@ -1,8 +1,7 @@
 """A process that measures cases on request: one case, or all cases of a contest.
 
-It is reported the cases in its argument, as JSON. It responses with a line of facts; then each line
-`<case> <count>` prints the CPU and wall seconds of that many runs. C++ programs that
-take part speak the same way.
+The cases are its argument, as JSON. It prints a line of facts; then each line `<case> <count>` of
+its input prints the CPU and wall seconds of that many runs. The programs in floors/ do the same.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
-from .case import Ready, Source, find
+from .contest import Ready, prepared
 
 WARM_RUNS = 3
 WARM_SECONDS = 0.3
@@ -25,26 +23,22 @@ def main() -> None:
     # What a library prints goes to stderr; stdout carries the results only.
     responses = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-
-    def response(value: object) -> None:
-        responses.write(json.dumps(value) + "\n")
-
     cases = [_prepare(one) for one in json.loads(sys.argv[1])]
-    response([about for _, about in cases])
+    print(json.dumps([about for _, about in cases]), file=responses)
     for line in sys.stdin:
         index, count = map(int, line.split())
         ready = cases[index][0]
         assert ready is not None
-        response(measure(ready, count))
+        print(json.dumps(measure(ready, count)), file=responses)
     for ready, _ in cases:
         if ready is not None:
             ready.close()
 
 
-def _prepare(reported: dict[str, Any]) -> tuple[Ready | None, dict[str, Any]]:
-    """Makes a case ready and warm. One that cannot run here tells why, and is left out."""
+def _prepare(about: dict[str, Any]) -> tuple[Ready | None, dict[str, Any]]:
+    """Makes a case ready and warm. One that cannot run here says why, and is left out."""
     try:
-        ready = find(reported["module"], reported["case"])(Source(**reported["source"]))
+        ready = prepared(about)
         fact = ready.check(ready.run())
     except Exception as problem:
         return None, {"missing": f"{type(problem).__name__}: {problem}"}
@@ -62,22 +56,17 @@ def measure(ready: Ready, count: int) -> dict[str, list[float]]:
     The result is freed outside of the measured time, and garbage is collected before.
     """
     gc.collect()
-    return timed(ready.run, count, ready.calls, ready.since)
-
-
-def timed(
-    run: Callable[[], Any], count: int, calls: int, since: Callable[[], int] | None = None
-) -> dict[str, list[float]]:
     cpu, wall = [], []
+    run = ready.run
     for _ in range(count):
         wall_before, cpu_before = time.perf_counter_ns(), time.process_time_ns()
         result = run()
         cpu_after, wall_after = time.process_time_ns(), time.perf_counter_ns()
         del result
-        if since is not None:
-            wall_before = since()
-        cpu.append((cpu_after - cpu_before) / calls / 1e9)
-        wall.append((wall_after - wall_before) / calls / 1e9)
+        if ready.since is not None:
+            wall_before = ready.since()
+        cpu.append((cpu_after - cpu_before) / ready.calls / 1e9)
+        wall.append((wall_after - wall_before) / ready.calls / 1e9)
     return {"cpu": cpu, "wall": wall}
 
 

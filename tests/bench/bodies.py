@@ -1,4 +1,4 @@
-"""The bodies that the cases decode, made once and kept in a folder."""
+"""The bodies that cases decode, and the programs that show the least a task can cost: made once."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ import gzip
 import hashlib
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from .contest import TESTS
+
 Record: TypeAlias = dict[str, object]
 
-TESTS = Path(__file__).parents[2]
-PYTHONPATH = os.pathsep.join((str(TESTS), str(TESTS / "support")))
-MAKERS = (
-    "support/service/records.py",
-    "support/service/values.py",
-    "support/service/coherence.py",
-    "bench/harness/bodies.py",
-)
+MAKERS = [TESTS / f"support/service/{name}.py" for name in ("records", "values", "coherence")]
+FLOORS = Path(__file__).with_name("floors")
+CPP = TESTS.parent / "cpp"
+FLAGS = "-std=c++20 -O3 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror".split()
 
 
 def folder() -> Path:
@@ -44,38 +43,86 @@ def digest(*files: Path) -> str:
 
 def book(record: str, count: int, form: str = "compact") -> Path:
     """A response of `count` records in one of FORMS, as a file."""
-    made_by = digest(*(TESTS / name for name in MAKERS))
-    path = folder() / f"{record}-{count}-{form}-{made_by}.json"
+    path = folder() / f"{record}-{count}-{form}-{digest(*MAKERS, Path(__file__))}.json"
     if not path.exists():
         print(f"making {count:,} {record}s, {form} ...", file=sys.stderr)
         from service import envelope, orders, trades
 
         records = {"Trade": trades, "Order": orders}[record](count)
-        whole = envelope([CHANGES[form](*one) for one in enumerate(records)] if form in CHANGES
-                         else records)  # fmt: skip
-        text = FORMS[form](whole)
-        unfinished = path.with_suffix(f".{os.getpid()}")
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
+        if form == "hard":
+            records = [_changing(*one) for one in enumerate(records)]
+        _write(path, FORMS[form](envelope(records)).encode())
     return path
+
+
+def _write(path: Path, content: bytes) -> None:
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
 
 
 def compressed(body: Path) -> Path:
     """The same body as gzip, of the level that servers use."""
     path = body.with_name(f"{body.name}.gz")
     if not path.exists():
-        unfinished = path.with_suffix(f".{os.getpid()}")
-        unfinished.write_bytes(gzip.compress(body.read_bytes(), 6))
-        unfinished.replace(path)
+        _write(path, gzip.compress(body.read_bytes(), 6))
     return path
 
 
-def _dump(value: object, **how: object) -> str:
-    return json.dumps(value, ensure_ascii=False, **how)  # type: ignore[arg-type]
+def libcurl_floor() -> Path:
+    """Calls and downloads with bare libcurl."""
+    return _program("libcurl_floor", digest(*_sources("libcurl_floor")), [], ["-lcurl"])
+
+
+def walk_floor() -> Path:
+    """The decoder alone, without Python and on warm memory. Needs cmake, for the core's library."""
+    core = sorted((CPP / "src").rglob("*.[ch]pp"))
+    made_from = digest(*_sources("walk_floor"), *core)
+    program = folder() / f"walk_floor-{made_from}"
+    if program.exists():
+        return program
+    build = folder() / f"core-{made_from}"
+    settings = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON")
+    _quietly("cmake", "-S", str(CPP), "-B", str(build), "-DTRADINGDATA_TESTS=OFF", *settings)
+    _quietly("cmake", "--build", str(build), "--target", "tradingdata_decode", "-j2")
+    libraries = [str(build / f"libtradingdata_{layer}.a") for layer in ("decode", "table", "base")]
+    options = ["-flto=auto", f"-I{CPP / 'src'}"]
+    return _program("walk_floor", made_from, options, [*libraries, "-pthread"])
+
+
+def _sources(name: str) -> list[Path]:
+    return [FLOORS / f"{name}.cpp", FLOORS / "rounds.hpp"]
+
+
+def _program(name: str, made_from: str, options: list[str], libraries: list[str]) -> Path:
+    program = folder() / f"{name}-{made_from}"
+    if not program.exists():
+        unfinished = f"{program}.{os.getpid()}"
+        compiler = os.environ.get("CXX", "g++")
+        source = str(FLOORS / f"{name}.cpp")
+        _quietly(compiler, *FLAGS, *options, source, "-o", unfinished, *libraries)
+        Path(unfinished).replace(program)
+    return program
+
+
+def _quietly(*command: str) -> None:
+    print(f"$ {' '.join(command)}", file=sys.stderr)
+    # cmake may be the environment's own, which is not on the PATH unless it is activated.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "PATH": path}
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+
+
+def _spaced(value: object) -> str:
+    """As json writes it by default: a space behind each colon and comma."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _compact(value: object) -> str:
-    return _dump(value, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _reversed(whole: dict[str, object]) -> str:
@@ -117,7 +164,7 @@ def _changing(index: int, record: Record) -> Record:
 
 def _hard(whole: dict[str, object]) -> str:
     """Unknown keys, spaces, and escapes as Go writes them, beside text that is not ASCII."""
-    text = _dump(json.loads(_unknown(whole)))
+    text = _spaced(json.loads(_unknown(whole)))
     return text.replace("&", r"\u0026").replace("ü", r"\u00fc")
 
 
@@ -129,11 +176,9 @@ def _records(whole: dict[str, object]) -> list[dict[str, object]]:
 
 FORMS: dict[str, Callable[[dict[str, object]], str]] = {
     "compact": _compact,
-    "spaced": lambda whole: _dump(whole),  # json's own: a space behind each colon and comma
-    "indented": lambda whole: _dump(whole, indent=2),
+    "spaced": _spaced,
     "reversed": _reversed,
     "unknown": _unknown,
     "hard": _hard,
 }
-CHANGES: dict[str, Callable[[int, Record], Record]] = {"hard": _changing}
 NAMES = ("Mahindra & Mahindra", "हिंदुस्तान यूनिलीवर", "Société Générale", "Müller & Söhne", "SBI")

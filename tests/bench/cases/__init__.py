@@ -1,1 +1,0 @@
-"""The cases: the same work done with this library and with each of its peers."""

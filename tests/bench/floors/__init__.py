@@ -1,1 +1,0 @@
-"""Programs in C++ that show the least that a task can cost."""

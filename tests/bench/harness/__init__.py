@@ -1,1 +1,0 @@
-"""The harness: processes, rounds, checks of the results, goals and reports."""
