@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import PROMISED, within
 from searching import (
     Read,
     both,
@@ -67,15 +66,6 @@ def test_rows_and_all_and_first_agree(service: Service, kind: str) -> None:
     assert replayed(rows, service.base_url, kind) == list(whole)
 
 
-@both
-def test_nothing_found_is_an_empty_result_after_one_request(service: Service, read: Read) -> None:
-    service.choose(pages([]))
-    reading = read(service.base_url)
-    assert reading.pages == []
-    assert reading.pager.stats.ended == "empty page"
-    assert pages_asked(service) == [1]
-
-
 def test_nothing_is_asked_until_a_row_is_wanted(service: Service) -> None:
     service.choose(pages(ROWS))
     with td.Client(service.base_url) as client:
@@ -122,14 +112,6 @@ class TestWhereToGoOn:
             rest = client.search("x", page_size=10, start_page=search.page)
             assert sorted({*before, *(stock.co_code for stock in rest)}) == codes(ROWS)
 
-    @kinds
-    @pytest.mark.parametrize(
-        ("most", "page"), [(0, 1), (1, 1), (10, 2), (11, 2), (20, 3), (24, 3), (25, 4), (26, 4)]
-    )
-    def test_after_max_items(self, service: Service, kind: str, most: int, page: int) -> None:
-        service.choose(pages(ROWS))
-        assert replayed_search(service, kind, page_size=10, max_items=most).page == page
-
     def test_after_a_page_and_after_the_end(self, service: Service) -> None:
         service.choose(pages(ROWS))
         with td.Client(service.base_url) as client:
@@ -140,18 +122,6 @@ class TestWhereToGoOn:
             assert search.page == 3
             list(reader)
             assert search.page == 4
-
-
-def replayed_search(service: Service, kind: str, **options: Any) -> Any:
-    """A pager that was read to its end."""
-    made = []
-
-    def read(client: Any) -> Any:
-        made.append(client.search("x", **options))
-        return made[0].all()
-
-    replayed(read, service.base_url, kind)
-    return made[0]
 
 
 @kinds
@@ -184,16 +154,6 @@ def test_first_heeds_max_items_and_leaves_the_connection_open(service: Service, 
     assert len(service.connections) == 2
 
 
-@both
-@pytest.mark.parametrize("most", [0, 1, 10, 11, 25, 40])
-def test_max_items_caps_rows_and_requests(service: Service, read: Read, most: int) -> None:
-    service.choose(pages(ROWS))
-    reading = read(service.base_url, page_size=10, max_items=most, prefetch=8)
-    assert reading.codes == codes(ROWS)[:most]
-    assert reading.pager.stats.ended == ("max_items" if most <= 25 else "empty page")
-    assert len(service.requests) <= (-(-most // 10) if most <= 25 else 5)
-
-
 class TestPageSize:
     """The default of 100 may be replaced by the service's own 10; a user's choice is not."""
 
@@ -215,25 +175,6 @@ class TestPageSize:
         assert (reading.failure.page, reading.codes) == (1, [])
         assert len(service.requests) == 1
 
-    @both
-    def test_nor_does_the_default_on_a_later_page(self, service: Service, read: Read) -> None:
-        service.choose(refusing_limits_above(50, 422, pages(ROWS)))
-        reading = read(service.base_url, start_page=2)
-        assert isinstance(reading.error, td.BadRequestError)
-        assert len(service.requests) == 1
-
-    @both
-    def test_another_refusal_is_an_error(self, service: Service, read: Read) -> None:
-        service.choose(refusing_limits_above(50, 404, pages(ROWS)))
-        assert isinstance(read(service.base_url).error, td.NotFoundError)
-        assert len(service.requests) == 1
-
-    @both
-    def test_a_service_that_refuses_both_sizes(self, service: Service, read: Read) -> None:
-        service.choose(refusing_limits_above(5, 400, pages(ROWS)))
-        assert isinstance(read(service.base_url).error, td.BadRequestError)
-        assert len(service.requests) == 2
-
 
 def test_a_page_of_a_user_s_size_is_what_is_sent(service: Service) -> None:
     service.choose(pages(ROWS))
@@ -241,25 +182,6 @@ def test_a_page_of_a_user_s_size_is_what_is_sent(service: Service) -> None:
         assert client.search("a&b=c #é", page_size=3, start_page=4).first(1)[0].co_code == 109
         assert client.search("x", page_size=3).page_size == 3
     assert service.requests[0].query == [("query", "a&b=c #é"), ("page", "4"), ("limit", "3")]
-
-
-def test_48_pages_of_50_ms_take_well_under_a_third_of_the_time(service: Service) -> None:
-    rows = stocks(48)
-    choice = pages(rows)
-    service.choose(lambda request: delay(0.05, choice(request)))
-    with td.Client(service.base_url) as client, within(48 * 0.05 / 3 - PROMISED):
-        found = client.search("x", page_size=1, prefetch=8).all()
-    assert len(found) == 48
-    assert len(service.connections) <= 8
-
-
-@both
-def test_a_listing_of_two_pages_is_cheap_however_many_may_be_fetched_ahead(
-    service: Service, read: Read
-) -> None:
-    service.choose(pages(ROWS[:15]))
-    assert len(read(service.base_url, page_size=10, prefetch=100).codes) == 15
-    assert len(service.requests) <= 4
 
 
 def test_pages_keep_to_their_own_time_limit(service: Service) -> None:

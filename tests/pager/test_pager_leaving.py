@@ -6,7 +6,6 @@ import asyncio
 import gc
 import logging
 import threading
-import time
 from collections.abc import Awaitable, Generator, Iterator
 from contextlib import aclosing, closing
 from typing import Any
@@ -58,15 +57,6 @@ class TestSync:
         return rows
 
     @pytest.mark.usefixtures("gate")
-    def test_break_closes_what_is_in_flight(self, client: td.Client, service: Service) -> None:
-        for count, _ in enumerate(client.search("x", page_size=5, prefetch=4)):
-            if count == 9:
-                in_flight(service)
-                break
-        service.wait_for_open(0)
-        assert set(pages_asked(service)) <= {1, 2, 3, 4, 5}
-
-    @pytest.mark.usefixtures("gate")
     def test_so_does_closing_the_generator(self, client: td.Client, service: Service) -> None:
         with closing(client.search("x", page_size=5, prefetch=4).pages()) as reader:
             next(reader)
@@ -78,18 +68,6 @@ class TestSync:
     def test_so_does_dropping_it(self, client: td.Client, service: Service) -> None:
         rows = self.read_two_pages(client, service)
         del rows
-        service.wait_for_open(0)
-
-    @pytest.mark.usefixtures("gate")
-    def test_so_does_an_error_of_the_reader(self, client: td.Client, service: Service) -> None:
-        def read() -> None:
-            for count, _ in enumerate(client.search("x", page_size=5, prefetch=4)):
-                if count == 9:
-                    in_flight(service)
-                    raise ArithmeticError
-
-        with pytest.raises(ArithmeticError):
-            read()
         service.wait_for_open(0)
 
     def test_so_does_an_error_of_the_service(self, client: td.Client, service: Service) -> None:
@@ -108,15 +86,6 @@ class TestSync:
         gate.set()
         assert codes(client.search("x", page_size=50).all().to_dicts()) == codes(ROWS)
 
-    def test_nothing_more_is_asked_for(
-        self, client: td.Client, service: Service, gate: threading.Event
-    ) -> None:
-        rows = self.read_two_pages(client, service)
-        del rows
-        gate.set()
-        time.sleep(QUIET)
-        assert set(pages_asked(service)) <= {1, 2, 3, 4, 5}
-
     def test_a_reader_that_waits_can_be_ended_by_closing_the_client(
         self, client: td.Client, service: Service, gate: threading.Event
     ) -> None:
@@ -127,16 +96,6 @@ class TestSync:
         assert caught.value.page == 3
         assert codes((caught.value.received or td.StockList()).to_dicts()) == codes(ROWS)[:10]
         assert not gate.is_set()
-
-    def test_prefetch_bounds_what_a_reader_that_stops_reading_leaves_in_flight(
-        self, client: td.Client, service: Service
-    ) -> None:
-        service.choose(pages(ROWS))
-        reader = client.search("x", page_size=5, prefetch=3).pages()
-        for _ in range(6):
-            next(reader)
-        time.sleep(QUIET)
-        assert max(pages_asked(service)) <= 9
 
     def test_threads_may_read_one_search_each_for_itself(
         self, client: td.Client, service: Service

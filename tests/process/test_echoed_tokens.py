@@ -3,6 +3,7 @@ it, and a book keeps it in documented fields only."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import pickle
 import time
@@ -52,9 +53,14 @@ def always(behaviour: Behaviour) -> Callable[[Any], Behaviour]:
     return lambda request: behaviour
 
 
-def sent(head: str) -> Behaviour:
-    """Sends these bytes as the response."""
-    return lambda connection: connection.send(head.encode())
+def sent(head: str | bytes) -> Behaviour:
+    """Sends these bytes as the response, and ends the connection."""
+
+    def send(connection: Connection) -> None:
+        connection.send(head.encode() if isinstance(head, str) else head)
+        connection.close()
+
+    return send
 
 
 @pytest.fixture(scope="module")
@@ -277,6 +283,10 @@ def test_the_command_line_shows_no_echoed_token(
 def test_headers_and_the_reason_show_no_token(echoing: Service, log: io.StringIO) -> None:
     token = random_token(4, 600)
     name = token[:40].replace("=", "").replace("/", "").replace("+", "")
+    chunked = "HTTP/1.1 500 X\r\nTransfer-Encoding: chunked\r\n\r\n"
+    body = gzip.compress(BODIES["JSON"](token))
+    packed = b"HTTP/1.1 401 X\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body)
+    packed += body
     for head in (
         f"HTTP/1.1 500 {token}\r\nContent-Length: 0\r\n\r\n",
         f"HTTP/1.1 302 Found\r\nLocation: https://{name}.test/\r\nContent-Length: 0\r\n\r\n",
@@ -287,6 +297,13 @@ def test_headers_and_the_reason_show_no_token(echoing: Service, log: io.StringIO
         f"{token}\r\n\r\n",
         f"HTTP/9.9 {token}\r\n\r\n",
         f"HTTP/1.1 200 OK\r\n{token}\r\n\r\n",
+        f"HTTP/1.1 401 X\r\nX-Debug: a\r\n {token}\r\n{name}: 1\r\nContent-Length: 0\r\n\r\n",
+        f"HTTP/1.1 401 X\r\nSet-Cookie: session={token}; Path=/\r\nContent-Length: 0\r\n\r\n",
+        f"HTTP/1.1 103 {token}\r\nLink: {token}\r\n\r\nHTTP/1.1 401 X\r\nContent-Length: 0\r\n\r\n",
+        f"{chunked}9;t={token}\r\nno good: \r\n0\r\nX-Token: {token}\r\n\r\n",
+        f"{chunked}{token}\r\n",
+        packed,
+        packed[:-9],
     ):
         echoing.choose(always(sent(head)))
         with (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from .connection import Behaviour
-from .replies import json_reply, reply
+from .replies import json_reply
 from .request import Request
 from .script import Choice
 
@@ -18,11 +18,8 @@ def pages(
     *,
     most: int | None = None,
     offset_as_requested: bool = False,
-    extra: int = 0,
     ignore_page: bool = False,
     repeat_last: bool = False,
-    missing_behind: bool = False,
-    empty_page: int | None = None,
     shift: int = 0,
     faults: Mapping[int, Iterable[Behaviour]] | None = None,
 ) -> Choice:
@@ -33,11 +30,8 @@ def pages(
         most: The greatest limit that counts (F75).
         offset_as_requested: Whether the offset counts pages of the limit requested, also where
             `most` caps it (F123); otherwise pages as long as given.
-        extra: Rows on each page beyond its limit.
         ignore_page: Whether every page is page 1 (F74).
         repeat_last: Whether the last page is given for every later one.
-        missing_behind: Whether there is a 404 behind the last page.
-        empty_page: The page that is empty although it has rows.
         shift: How many rows the list moves with each request: down (rows come twice) or, if
             negative, up (rows are missed) (F76).
         faults: Behaviours that are used up, page by page, before its rows (F77).
@@ -52,17 +46,15 @@ def pages(
         limit = int(asked.get("limit", DEFAULT_LIMIT))
         if fault := next(left.get(page, iter(())), None):
             return fault
-        size = (limit if most is None else min(limit, most)) + extra
+        size = limit if most is None else min(limit, most)
         step = limit if offset_as_requested else size
         last = max(-(-len(rows) // step), 1)
         if ignore_page:
             page = 1
         elif repeat_last:
             page = min(page, last)
-        if page > last and missing_behind:
-            return reply(404)
         start = max(0, (page - 1) * step - shift * seen)
         seen += 1
-        return json_reply([] if page == empty_page else list(rows[start : start + size]))
+        return json_reply(list(rows[start : start + size]))
 
     return choose
