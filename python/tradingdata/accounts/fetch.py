@@ -10,10 +10,9 @@ from html import escape
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .. import _core
 from .._util.platform import wait_until
-from .._util.validate import count, flag, no_field, shown
-from ..books.book import OrderBook, TradeBook
+from .._util.validate import count, flag, shown
+from ..books.book import ACCOUNT, LabelledBooks, OrderBook, TradeBook
 from ..client.client import Client
 from ..client.profiles import load_profile
 from ..client.progress_bar import progress_bar
@@ -23,7 +22,6 @@ from ..display.preview import NOUNS, Shown
 from ..display.text import shown_lines
 from ..errors import ConfigurationError, DataWarning, TradingDataError
 from ..table.export import TableExport
-from ..table.rows import row_type
 from ..table.selection import checked_names
 from ..table.table import Table
 
@@ -38,33 +36,7 @@ if TYPE_CHECKING:
 AnyBooks = TypeVar("AnyBooks", bound=TradeBook | OrderBook | Books)
 Fetched = TypeVar("Fetched")
 
-ACCOUNT = "account"
-
 _NAMED = 3  # number of accounts listed in a message
-
-
-class _LabelledBooks(Table[Any]):
-    """The rows of several books, whose first column is the label of the account."""
-
-    __slots__ = ("_record",)
-
-    _record: str
-
-    @classmethod
-    def of(cls, kind: Any, books: Mapping[str, Any]) -> _LabelledBooks:
-        fields = [(name, each, doc) for name, each, doc, _ in _core.fields_of(kind._record)]
-        row = row_type(kind._record, [(ACCOUNT, "text", ""), *fields])
-        parts = [book._rows for book in books.values()]
-        made = cls._over(_core.labelled(row, parts, list(books)))
-        made._record = kind._record
-        return made
-
-    @property
-    def _title(self) -> str:
-        return self._record
-
-    def _no_column(self, name: str) -> str:
-        return no_field(self._record, self.columns, name)
 
 
 class AccountBooks(TableExport, Mapping[str, AnyBooks]):
@@ -175,7 +147,7 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
     ) -> Selection:
         if columns is not None:  # the label is always first
             columns = [ACCOUNT, *(n for n in checked_names("columns", columns) if n != ACCOUNT)]
-        return _LabelledBooks.of(self._single(), self._books)._selection(
+        return LabelledBooks.of(self._single(), self._books)._selection(
             columns, extra=extra, categories=categories
         )
 

@@ -7,7 +7,6 @@ rows that a line names, so rows without one, which a crash may leave, are never 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import secrets
 from contextlib import closing
@@ -19,13 +18,13 @@ from arro3.core import Table
 
 from .. import _core
 from .._util.optional_imports import require
-from ..books.book import OrderBook, TradeBook
+from ..books.book import LabelledBooks, OrderBook, TradeBook
 from . import sql
 from .coverage import Expected, expected_accounts
 from .delta import Span, explained, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import tzinfo
 
     from .delta import Store
@@ -177,12 +176,13 @@ class Ingest(NamedTuple):
             self.commit(connection, [line | {"day": day} | values])
 
     def store_all(self, received: Sequence[Received]) -> list[ArchiveFetch]:
-        """Stores responses and failures in one commit, and returns their entries."""
+        """Stores responses and failures in one commit, and returns their entries.
+
+        There is at most one of each book and account.
+        """
         with explained(self.store.root, "write"), closing(sql.connect()) as connection:
             filed = datetime.now(UTC)
-            parts = [
-                self._lines(connection, number, one, filed) for number, one in enumerate(received)
-            ]
+            parts = self._parts(connection, received, filed)
             days = [line["day"] for part in parts for line in part]
             labels = {each.account for each in received}
             label = labels.pop() if len(labels) == 1 else None
@@ -218,29 +218,48 @@ class Ingest(NamedTuple):
             "message": "",
         }
 
+    def _parts(
+        self, connection: Any, received: Sequence[Received], filed: datetime
+    ) -> list[list[dict[str, Any]]]:
+        """Returns the lines of each response, one for each day, and makes views of their rows."""
+        books = [
+            one if one.book is None or self.keep else one._replace(book=_masked(one.book))
+            for one in received
+        ]
+        today = {id(one): self._today(one.at or filed) for one in books}
+        counts: dict[tuple[str, str], dict[date, int]] = {}
+        for name in KINDS:
+            own = {one.account: one for one in books if one.name == name and one.book is not None}
+            if own:
+                others = {account: today[id(one)] for account, one in own.items()}
+                for account, day, rows in _view_by_day(connection, name, own, others):
+                    counts.setdefault((name, account), {})[day] = rows
+        return [
+            self._lines(one, filed, today[id(one)], counts.get((one.name, one.account), {}))
+            for one in books
+        ]
+
+    def _today(self, at: datetime) -> date:
+        clock = at.astimezone(self.zone)
+        return clock.date() - timedelta(clock.time() < self.day_start)
+
     def _lines(
-        self, connection: Any, number: int, received: Received, filed: datetime
+        self, received: Received, filed: datetime, today: date, counts: dict[date, int]
     ) -> list[dict[str, Any]]:
-        """Returns a line for each day of a response, and makes a view of its rows."""
+        """Returns a line for each day of a response, which has these numbers of rows."""
         line = self._line(received, filed)
-        clock = (received.at or filed).astimezone(self.zone)
-        begun = clock.time() >= self.day_start
-        today = clock.date() - timedelta(not begun)
         if received.error is not None:
             error = {"error": type(received.error).__name__, "message": str(received.error)}
             return [line | {"day": today} | error]
-        book = received.book if self.keep else _masked(received.book)
-        response, dated = book.response, received.at is not None
-        by_row = received.name == "trades" or not dated
-        view = f"book_{number}"
-        counts = _view_by_day(connection, view, received.name, book, today, by_row=by_row)
+        book, response = received.book, received.book.response
         rows = None if response else hashlib.sha256(book._rows.to_json()).hexdigest()
         line |= {"complete": response is not None, "sha256": response.sha256 if response else rows}
         covered = set()
         if response is not None:
             if received.name == "trades":
                 covered = set(counts)
-            if dated and (begun or received.name == "orders"):
+            begun = (received.at or filed).astimezone(self.zone).time() >= self.day_start
+            if received.at is not None and (begun or received.name == "orders"):
                 covered.add(today)
         return [
             line
@@ -249,7 +268,6 @@ class Ingest(NamedTuple):
                 "fetch_id": secrets.randbits(63),
                 "covers": day in covered,
                 "rows": counts.get(day, 0),
-                "view": view,
             }
             for day in sorted(covered | set(counts)) or [today]
         ]
@@ -275,7 +293,9 @@ class Ingest(NamedTuple):
         if not lines:
             return
         mine = [line | {"due": line["received_at"] or _EPOCH} for line in lines]
-        columns = "account TEXT, day DATE, fetch_id BIGINT, due TIMESTAMPTZ"
+        columns = (
+            "account TEXT, day DATE, fetch_id BIGINT, due TIMESTAMPTZ, received_at TIMESTAMPTZ"
+        )
         sql.table(connection, "mine", mine, columns)
         sql.live_fetches(connection, name, "log_lines SEMI JOIN mine USING (account, day)")
         found = connection.execute(f"SELECT account, day, fetch_id, stored FROM live_{name}")
@@ -285,12 +305,10 @@ class Ingest(NamedTuple):
         days = [line["day"] for line in lines]
         span = Span(min(days), max(days))
         table = self.store.view(connection, name, span, sql.live_files(name))
-        books: dict[str, list[dict[str, Any]]] = {}
-        for line in lines:
-            books.setdefault(line["view"], []).append(line)
-        parts = [f"FROM schema_{name}", *itertools.starmap(_labelled, books.items())]
-        rows = " UNION ALL BY NAME ".join(parts)
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW fresh AS {rows}")
+        connection.execute(f"""
+        CREATE OR REPLACE TEMP VIEW fresh AS FROM schema_{name}
+        UNION ALL BY NAME FROM rows_{name} JOIN (
+            SELECT account, day, fetch_id, received_at FROM mine) USING (account, day)""")
         counts = sql.compare(connection, name) if live else {}
         drop, carry = [], []
         for line in lines:
@@ -357,45 +375,50 @@ def _masked(book: AnyBook) -> AnyBook:
 
 
 def _view_by_day(
-    connection: Any, view: str, name: str, book: AnyBook, other: date, *, by_row: bool
-) -> dict[date, int]:
-    """Makes a view of a book's rows with their ``day``; returns how many there are of each day.
+    connection: Any, name: str, received: Mapping[str, Received], others: Mapping[str, date]
+) -> list[tuple[str, date, int]]:
+    """Makes a view of the rows of the accounts' books with their ``day``, ``rows_NAME``.
 
-    The day is that of the row's times or ``other``, or always ``other``.
+    The day is that of the row's times or the account's other one. That is always the day of an
+    order whose response has a time.
+
+    Returns:
+        Accounts and days, each with its number of rows.
     """
-    lost = {issue.field for issue in book.issues if issue.lost} & set(book.columns)
-    rows: Any = book.localize(None)
-    if lost:
+    books = {label: one.book.localize(None) for label, one in received.items()}
+    if any(map(_lost, books.values())):
         pyarrow = require("pyarrow", "archive", "an archive")
-        rows = rows.to_arrow().append_column("extra", pyarrow.array(_extras(book, lost), "string"))
-    else:
-        rows = rows.sort(TIMES[name][0], "row_no")  # sorting again, when they are read, is fast
-        if book.extra_fields:
-            rows = rows.to_arrow(extra=True)
-    connection.register(f"rows_of_{view}", rows)
-    times = [f"{time}::DATE" for time in TIMES[name]] if by_row else []
-    day = f"coalesce({', '.join([*times, 'NULL'])}, DATE '{other}')"
-    connection.execute(f"CREATE TEMP VIEW {view} AS SELECT {day} AS day, * FROM rows_of_{view}")
-    if not times:
-        return {other: len(book)} if len(book) else {}
-    days = f"SELECT day, count(*) FROM {view} GROUP BY day"
-    return dict(connection.execute(days).fetchall())
-
-
-def _labelled(view: str, lines: Sequence[dict[str, Any]]) -> str:
-    """SQL of the rows of a view as they are stored, those of each day with their line's number."""
-    first = lines[0]
-    fetch = " ".join(f"WHEN DATE '{line['day']}' THEN {line['fetch_id']}" for line in lines)
-    at = f"TIMESTAMPTZ '{first['received_at']}'" if first["received_at"] else "NULL"
-    return (
-        f"SELECT *, {quoted(first['account'])} AS account, {at} AS received_at, "
-        f"CASE day {fetch} END AS fetch_id FROM {view}"
+        texts = [text for book in books.values() for text in _extras(book)]
+        rows = LabelledBooks.of(KINDS[name], books).to_arrow()
+        rows = rows.append_column("extra", pyarrow.array(texts, "string"))
+    else:  # sorted, since sorting again, when they are read, is fast
+        books = {label: book.sort(TIMES[name][0], "row_no") for label, book in books.items()}
+        rows = LabelledBooks.of(KINDS[name], books)._selection(extra=True)
+    connection.register(f"books_{name}", rows)
+    responses = [
+        {"account": label, "other": others[label], "by_row": name == "trades" or one.at is None}
+        for label, one in received.items()
+    ]
+    sql.table(
+        connection, f"responses_{name}", responses, "account TEXT, other DATE, by_row BOOLEAN"
     )
+    times = ", ".join(f"{time}::DATE" for time in TIMES[name])
+    connection.execute(f"""
+    CREATE OR REPLACE TEMP VIEW rows_{name} AS
+    SELECT coalesce(CASE WHEN by_row THEN coalesce({times}, NULL) END, other) AS day,
+        * EXCLUDE (other, by_row) FROM books_{name} JOIN responses_{name} USING (account)""")
+    days = f"SELECT account, day, count(*) FROM rows_{name} GROUP BY ALL"
+    return list(connection.execute(days).fetchall())
 
 
-def _extras(book: AnyBook, lost: set[str]) -> list[str | None]:
+def _lost(book: AnyBook) -> set[str]:
+    """Returns the fields of which values did not fit."""
+    return {issue.field for issue in book.issues if issue.lost} & set(book.columns)
+
+
+def _extras(book: AnyBook) -> list[str | None]:
     """Returns each row's unknown fields and values that did not fit, as JSON, or None."""
-    known = set(book.columns)
+    known, lost = set(book.columns), _lost(book)
     fitting = {name: book._rows.column(name) for name in lost}
     found = []
     for row, content in enumerate(book._rows.record_texts()):

@@ -10,7 +10,7 @@ from .._util.time_zones import zone_from
 from .._util.validate import flag, no_field, shown
 from ..display.preview import ESSENTIAL, KEY_COLUMNS, NOUNS, book_cells, book_preview
 from ..table.conditions import Condition, match_notes
-from ..table.rows import Order, Stock, Trade
+from ..table.rows import Order, Stock, Trade, row_type
 from ..table.table import Record, Table
 from .diff import OrderDiff, checked_ignore
 from .issues import Issue, decode_issues, disagreements, warn_of_lost
@@ -18,7 +18,7 @@ from .response import Response
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import tzinfo
     from typing import Protocol
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 # These change with the market and from response to response, while the order itself does not.
 UNCOUNTED = ("row_no", "ref_ltp")
+ACCOUNT = "account"  # the first column of books of several accounts
 
 
 def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
@@ -446,3 +447,28 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
     joined = _core.join([book._rows for book in parts])
     issues = tuple(issue for book in parts for issue in book.issues)
     return kind._of(joined, issues=issues)
+
+
+class LabelledBooks(Table[Any]):
+    """The rows of several books, whose first column is the label of the account."""
+
+    __slots__ = ("_record",)
+
+    _record: str
+
+    @classmethod
+    def of(cls, kind: Any, books: Mapping[str, Any]) -> LabelledBooks:
+        """Returns the rows of books of this kind, which are given by label."""
+        fields = [(name, each, doc) for name, each, doc, _ in _core.fields_of(kind._record)]
+        row = row_type(kind._record, [(ACCOUNT, "text", ""), *fields])
+        parts = [book._rows for book in books.values()]
+        made = cls._over(_core.labelled(row, parts, list(books)))
+        made._record = kind._record
+        return made
+
+    @property
+    def _title(self) -> str:
+        return self._record
+
+    def _no_column(self, name: str) -> str:
+        return no_field(self._record, self.columns, name)
