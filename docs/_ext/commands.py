@@ -16,7 +16,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 from tradingdata.cli import main
 from tradingdata.cli.app import COMMANDS, GROUPS
-from tradingdata.cli.errors import MEANINGS
+from tradingdata.cli.errors import Code
 
 
 class CommandHelp(SphinxDirective):
@@ -56,9 +56,9 @@ class ExitCodes(SphinxDirective):
         head = nodes.thead()
         head += row([nodes.Text("exit code"), nodes.Text("meaning")])
         body = nodes.tbody()
-        for code, meaning in MEANINGS.items():
+        for code in Code:
             cells = nodes.inline()
-            for part in re.split(r"(--\w+)", meaning):  # as text, two dashes would become one
+            for part in re.split(r"(--\w+)", code.meaning):  # as text, two dashes would become one
                 cells += nodes.literal(text=part) if part.startswith("--") else nodes.Text(part)
             body += row([nodes.literal(text=str(code.value)), cells])
         group += [head, body]

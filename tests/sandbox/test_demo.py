@@ -42,18 +42,6 @@ def test_the_demo_is_as_wide_as_the_terminal(width: int, monkeypatch: pytest.Mon
     assert width - 20 <= max(map(len, lines)) <= width
 
 
-def test_the_code_is_bold_on_a_terminal_only(shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    out = Terminal()
-    show(out)
-    assert out.getvalue().count("\x1b[1m>>> ") == 4
-    assert "\x1b" not in shown
-
-
 def test_another_command_is_refused_with_the_usage() -> None:
     done = run("dance")
     assert done.returncode == 2

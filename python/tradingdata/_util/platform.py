@@ -204,16 +204,6 @@ def end_connection(connection: socket) -> None:
             socket.close(connection.detach())
 
 
-def shows_colours(stream: TextIO) -> bool:
-    """Returns whether a stream is a terminal that understands ANSI sequences."""
-    if not stream.isatty() or os.environ.get("NO_COLOR"):
-        return False
-    if sys.platform == "win32":
-        with suppress(OSError):  # no console, but what a program shows as a terminal
-            return windows.enable_ansi(stream.fileno())
-    return True
-
-
 def is_closed_pipe(error: OSError) -> bool:
     """Returns whether a failed write means that nobody reads the pipe any more.
 

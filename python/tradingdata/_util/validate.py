@@ -7,6 +7,7 @@ messages: how a wrong value is shown, and which name was probably meant.
 from __future__ import annotations
 
 import os
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from ..errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 LONGEST = 10 * 366 * 86400  # seconds; well below the limit of the core's clock
 
 
@@ -57,25 +59,15 @@ def text(name: str, value: Any) -> str:
 
     Neither a message nor the traceback's local variables show the value: it may be a password.
     """
-    kind, is_text, encodable = type(value).__name__, isinstance(value, str), _encodable(value)
-    if encodable is not None:
-        return encodable
-    value = None
-    if not is_text:
-        raise TypeError(f"{name} must be text, not {kind}")
-    raise ConfigurationError(
-        f"{name} contains a lone surrogate, which UTF-8 cannot encode: remove it"
-    )
-
-
-def _encodable(value: Any) -> str | None:
-    """Returns the value if it is text that UTF-8 can encode."""
+    kind = type(value).__name__
     if not isinstance(value, str):
-        return None
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return None
+        value = None
+        raise TypeError(f"{name} must be text, not {kind}")
+    if _SURROGATE.search(value):
+        value = None
+        raise ConfigurationError(
+            f"{name} contains a lone surrogate, which UTF-8 cannot encode: remove it"
+        )
     return value
 
 

@@ -1,4 +1,4 @@
-"""Calls to the Windows API: access control lists of files, and the console. For `platform` only."""
+"""Calls to the Windows API: access control lists of files. For `platform` only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ _DACL = 4
 _FILE_OBJECT = 1
 _TOKEN_QUERY = 8
 _TOKEN_USER = 1
-_ANSI_OUTPUT = 4  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
 _REVISION = 1
 _WRITE = 0x40000000
 _CREATE_NEW = 1
@@ -105,15 +104,6 @@ def user_sid() -> str:
     sid = ctypes.c_void_p.from_buffer(buffer)  # the first member of TOKEN_USER
     _check(_advapi.ConvertSidToStringSidW(sid, ctypes.byref(text)))
     return _taken(text)
-
-
-def enable_ansi(stream: int) -> bool:
-    """Has a console interpret ANSI sequences; returns whether it does."""
-    handle = wintypes.HANDLE(msvcrt.get_osfhandle(stream))
-    mode = wintypes.DWORD()
-    if not _kernel.GetConsoleMode(handle, ctypes.byref(mode)):
-        return False
-    return bool(_kernel.SetConsoleMode(handle, mode.value | _ANSI_OUTPUT))
 
 
 @contextmanager

@@ -7,8 +7,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
-from shutil import get_terminal_size
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -17,7 +16,7 @@ from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
 # Importing these modules registers their commands.
 from . import archive, check, commands, profiles, results, watch  # noqa: F401
-from .errors import MEANINGS, Code, code_of, for_a_terminal
+from .errors import Code, code_of, for_a_terminal
 from .options import COMMANDS, GROUPS, Debug, spread, switch
 from .terminal import problem
 
@@ -34,7 +33,6 @@ tradingdata demo
 tradingdata check
 tradingdata trades --where symbol=INFY -o infy.csv
 """
-_BOXES_FROM = 80  # columns of a terminal; in fewer, boxes leave the texts no room
 _SECRET_OPTION = re.compile(
     r"--?(access[-_]?)?(token|bearer|password|secret|api[-_]?key)(=.*)?", re.I | re.S
 )
@@ -114,25 +112,22 @@ def _pipe_closed() -> int:
 
 
 def make_command() -> Any:
-    """Returns the program as a click command; rich formats its help on wide terminals only."""
-    styled = sys.stdout.isatty() and get_terminal_size().columns >= _BOXES_FROM
-    markup: Literal["rich"] | None = "rich" if styled else None
-    codes = [f"{code:>3}  {text}" for code, text in MEANINGS.items()]
+    """Returns the program as a click command."""
+    codes = "\n".join(f"{code:>3}  {code.meaning}" for code in Code)
     app = typer.Typer(
         name=PROGRAM,
-        rich_markup_mode=markup,
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-        epilog=f"{_examples(_EXAMPLES, styled)}\n\n{_listed('Exit codes', codes, styled)}",
+        epilog=f"{_listed('Examples', _EXAMPLES)}\n\n{_listed('Exit codes', codes)}",
     )
     app.callback(help=_flowing(_HELP))(_main)
     groups = {"": app}
     for name, (summary, examples) in GROUPS.items():
-        groups[name] = typer.Typer(
-            rich_markup_mode=markup, help=summary, epilog=_examples(examples, styled)
-        )
+        epilog = _listed("Examples", examples)
+        groups[name] = typer.Typer(rich_markup_mode=None, help=summary, epilog=epilog)
     for path, (function, examples) in COMMANDS.items():
         group, _, name = path.rpartition(" ")
-        help_text, epilog = _flowing(function.__doc__ or ""), _examples(examples, styled)
+        help_text, epilog = _flowing(function.__doc__ or ""), _listed("Examples", examples)
         groups[group].command(name, help=help_text, epilog=epilog)(spread(function))
     for name in GROUPS:
         app.add_typer(groups[name], name=name)
@@ -140,7 +135,7 @@ def make_command() -> Any:
 
 
 def _flowing(text: str) -> str:
-    """Joins the lines of each paragraph, because rich would keep the line ends of the source."""
+    """Joins the lines of each paragraph."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
@@ -159,13 +154,6 @@ def _main(
     pass
 
 
-def _examples(text: str, styled: bool) -> str:
-    return _listed("Examples", text.split("\n"), styled)
-
-
-def _listed(title: str, lines: Sequence[str], styled: bool) -> str:
+def _listed(title: str, text: str) -> str:
     """Formats lines for the help; the backspace keeps click from joining them."""
-    kept = [f"  {line}" for line in lines if line]
-    if styled:
-        return "\n".join([f"[bold]{title}[/bold]", *kept])
-    return "\n".join(["\b", f"{title}:", *kept])
+    return "\n".join(["\b", f"{title}:", *(f"  {line}" for line in text.splitlines() if line)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tradingdata.errors import (
     ArchiveError,
@@ -20,6 +20,7 @@ from tradingdata.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
 
 class UsageError(Exception):
@@ -31,49 +32,39 @@ class DataError(Exception):
 
 
 class Code(IntEnum):
-    """The exit codes of the command line."""
+    """The exit codes of the command line, each with its meaning."""
 
-    OK = 0
-    BUG = 1
-    USAGE = 2
-    CONFIGURATION = 3
-    AUTHENTICATION = 4
-    TRANSPORT = 5
-    SERVICE = 6
-    DATA = 7
-    NOT_FOUND = 8
-    FILE = 9
-    INTERRUPTED = 130
-    BROKEN_PIPE = 141
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str) -> Self:
+        """Creates a code."""
+        code = int.__new__(cls, value)
+        code._value_, code.meaning = value, meaning
+        return code
+
+    OK = 0, "success; a book may still be empty"
+    BUG = 1, "unexpected error; --debug shows the traceback"
+    USAGE = 2, "wrong command, option or argument"
+    CONFIGURATION = 3, "missing address, token, profile or library"
+    AUTHENTICATION = 4, "the service refused the token"
+    TRANSPORT = 5, "no complete response: connection, TLS or deadline"
+    SERVICE = 6, "the service responded with an error"
+    DATA = 7, "a response that is not what the service documents"
+    NOT_FOUND = 8, "no stock of that symbol, code or ISIN"
+    FILE = 9, "a file that exists or is unusable; a day not archived"
+    INTERRUPTED = 130, "interrupted by Ctrl-C"
+    BROKEN_PIPE = 141, "the output pipe was closed, as head does"
 
 
-MEANINGS = {
-    Code.OK: "success; a book may still be empty",
-    Code.BUG: "unexpected error; --debug shows the traceback",
-    Code.USAGE: "wrong command, option or argument",
-    Code.CONFIGURATION: "missing address, token, profile or library",
-    Code.AUTHENTICATION: "the service refused the token",
-    Code.TRANSPORT: "no complete response: connection, TLS or deadline",
-    Code.SERVICE: "the service responded with an error",
-    Code.DATA: "a response that is not what the service documents",
-    Code.NOT_FOUND: "no stock of that symbol, code or ISIN",
-    Code.FILE: "a file that exists or is unusable; a day not archived",
-    Code.INTERRUPTED: "interrupted by Ctrl-C",
-    Code.BROKEN_PIPE: "the output pipe was closed, as head does",
-}
-
-# The first matching class decides.
-_CODES: tuple[tuple[type[BaseException], Code], ...] = (
+# The first match decides.
+_CODES: tuple[tuple[Any, Code], ...] = (
     (UsageError, Code.USAGE),
     (ArchiveError, Code.FILE),
     (ConfigurationError, Code.CONFIGURATION),
     (AuthenticationError, Code.AUTHENTICATION),
     (TransportError, Code.TRANSPORT),
-    (StatusError, Code.SERVICE),
-    (ServiceError, Code.SERVICE),
-    (DecodeError, Code.DATA),
-    (DataError, Code.DATA),
-    (PaginationError, Code.DATA),
+    ((StatusError, ServiceError), Code.SERVICE),
+    ((DecodeError, DataError, PaginationError), Code.DATA),
     (StockNotFoundError, Code.NOT_FOUND),
     (ImportError, Code.CONFIGURATION),
     (OSError, Code.FILE),

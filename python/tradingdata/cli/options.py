@@ -140,19 +140,12 @@ def columns_of(name: str | None) -> list[str]:
 
 
 def _complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes the column after the last comma, excluding those before it."""
+    """Completes the column after the last comma and perhaps a minus, excluding those before it."""
     before, comma, last = incomplete.rpartition(",")
-    taken = before.split(",")
+    start = before + comma + "-" * last.startswith("-")
+    taken = before.replace("-", "").split(",")
     names = [name for name in columns_of(ctx.info_name) if name not in taken]
-    return [before + comma + name for name in names if name.startswith(last)]
-
-
-def _complete_sort(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes columns that a minus may precede."""
-    before, comma, last = incomplete.rpartition(",")
-    sign = "-" if last.startswith("-") else ""
-    found = _complete_columns(ctx, before.replace("-", "") + comma + last.removeprefix("-"))
-    return [before + comma + sign + name.rpartition(",")[2] for name in found]
+    return [start + name for name in names if name.startswith(last.removeprefix("-"))]
 
 
 def _complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -370,7 +363,7 @@ class Selection(Filter):
         option(
             "Sort by these columns; a minus sorts in descending order.",
             "A,-B,...",
-            autocompletion=_complete_sort,
+            autocompletion=_complete_columns,
         ),
     ] = None
     limit: Annotated[int | None, option("Keep the first N rows.", "N", min=1)] = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,12 +99,13 @@ class Destination:
             asked = self._columns is not None
             names = self._names(table) or []
             print_rows(console, table, names, asked=asked, rows=self._rows)
-            tell = partial(console.print, markup=False)
-            print_issues(table, lambda text, style: tell(text, style=style), lost_only=False)
+            for line in issue_texts(table, lost_only=False):
+                console.print(line, style="yellow")
             return
         else:
             self._print(table)
-        print_issues(table, remark, lost_only=True)
+        for line in issue_texts(table, lost_only=True):
+            remark(line, "yellow")
 
     def _print(self, table: Table[Any]) -> None:
         write_out(self._text(table).encode())
@@ -294,16 +294,12 @@ def print_rows(
     _print_left_out(console, shown, layout.missing, asked=asked)
 
 
-def print_issues(table: Table[Any], tell: Any, *, lost_only: bool) -> None:
-    """Reports the issues of the response."""
-    if not isinstance(table, Book):
-        return
-    found = zip(issue_lines(table), table.issues, strict=True)
-    lines = [line for line, issue in found if issue.lost or not lost_only]
-    for line in lines[:_MOST_ISSUES]:
-        tell(f"issue: {line}", "yellow")
-    if len(lines) > _MOST_ISSUES:
-        tell(f"+{len(lines) - _MOST_ISSUES} more issues", "yellow")
+def issue_texts(table: Table[Any], *, lost_only: bool) -> list[str]:
+    """Returns lines about the issues of the response."""
+    found = zip(issue_lines(table), getattr(table, "issues", ()), strict=True)
+    lines = [f"issue: {line}" for line, issue in found if issue.lost or not lost_only]
+    more = len(lines) - _MOST_ISSUES
+    return [*lines[:_MOST_ISSUES], *([f"+{more} more issues"] if more > 0 else [])]
 
 
 def fitting_table(

@@ -28,12 +28,18 @@ def screen() -> Console | None:
 
 def remark(text: str, style: str = "dim") -> None:
     """Writes a line to standard error, which is not part of the data."""
-    _to_stderr(text, style)
+    line = printable(text)
+    if not watched():
+        print(line, file=sys.stderr)
+        return
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False, markup=False, emoji=False).print(line, style=style)
 
 
 def problem(text: str) -> None:
     """Writes an error as one line, red on a terminal."""
-    _to_stderr("error: " + " ".join(text.split()), "red")
+    remark("error: " + " ".join(text.split()), "red")
 
 
 def watched() -> bool:
@@ -48,16 +54,6 @@ def write_out(data: bytes) -> None:
     while left:
         left = left[sys.stdout.buffer.write(left) :]
     sys.stdout.buffer.flush()
-
-
-def _to_stderr(text: str, style: str) -> None:
-    line = printable(text)
-    if not watched():
-        print(line, file=sys.stderr)
-        return
-    from rich.console import Console
-
-    Console(stderr=True, highlight=False, markup=False, emoji=False).print(line, style=style)
 
 
 _STYLES = {"ok": "green", "warn": "yellow", "FAIL": "bold red", "skip": "dim"}

@@ -32,16 +32,7 @@ from tradingdata.display.text import Layout
 from tradingdata.errors import TradingDataError
 
 from .errors import UsageError, for_a_terminal
-from .options import (
-    Chosen,
-    Connection,
-    Filter,
-    command,
-    option,
-    received,
-    retry_text,
-    switch,
-)
+from .options import Chosen, Connection, Filter, command, option, received, retry_text, switch
 from .output import TONE_STYLES, fitting_table, remark_notes, without_common_day
 from .rows import RowChoice, chosen_columns, parsed_time
 from .terminal import remark, screen, write_out

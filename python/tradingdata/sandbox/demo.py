@@ -6,7 +6,7 @@ from typing import Any, TextIO
 
 from tradingdata import sandbox
 from tradingdata._core import __version__
-from tradingdata._util.platform import accept_every_character, shows_colours
+from tradingdata._util.platform import accept_every_character
 from tradingdata.analysis import positions
 
 
@@ -29,9 +29,7 @@ def show(out: TextIO) -> None:
 
 
 def _write(out: TextIO, *shown: Any) -> None:
-    """Writes lines of Python, in bold on a terminal, and the result of the last one."""
+    """Writes lines of Python, and the result of the last one."""
     *lines, result = shown
-    bold = shows_colours(out)
     prompts = "\n".join(f">>> {line}" for line in lines)
-    out.write(f"\n\x1b[1m{prompts}\x1b[0m\n" if bold else f"\n{prompts}\n")
-    out.write(f"{result!r}\n")
+    out.write(f"\n{prompts}\n{result!r}\n")
