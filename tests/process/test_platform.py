@@ -86,45 +86,6 @@ def test_a_saved_file_is_private_in_a_folder_that_is_not(tmp_path: Path) -> None
         assert platform.is_private(file)
 
 
-def _refusing(monkeypatch: pytest.MonkeyPatch, times: int) -> list[str]:
-    """Has `os.replace` fail a number of times, as with a file that a scanner has open."""
-    calls: list[str] = []
-    real = os.replace
-
-    def replace(draft: str, target: str) -> None:
-        calls.append(target)
-        if len(calls) <= times:
-            raise PermissionError(13, "Access is denied", draft, 5, target)
-        real(draft, target)
-
-    monkeypatch.setattr(os, "replace", replace)
-    monkeypatch.setattr(platform, "WINDOWS", True)
-    return calls
-
-
-def test_a_file_that_a_scanner_has_open_is_replaced_a_moment_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls = _refusing(monkeypatch, times=3)
-    (tmp_path / "new").write_text("new")
-    platform.replace_file(str(tmp_path / "new"), str(tmp_path / "old"))
-    assert (tmp_path / "old").read_text() == "new"
-    assert len(calls) == 4
-
-
-def test_a_file_that_stays_open_is_not_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _refusing(monkeypatch, times=1000)
-    monkeypatch.setattr(platform, "_REPLACE_SECONDS", 0.05)
-    target = tmp_path / "book.json"
-    target.write_text("old")
-    with pytest.raises(PermissionError), whole_file(target, overwrite=True) as draft:
-        Path(draft).write_text("new")
-    assert [path.name for path in tmp_path.iterdir()] == ["book.json"]
-    assert target.read_text() == "old"
-
-
 def test_a_wait_that_no_signal_ends_is_made_of_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """F105: Windows waits for a lock until it is free, whatever the user presses."""
     monkeypatch.setattr(platform, "_LONGEST_WAIT", 0.01)

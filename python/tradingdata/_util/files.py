@@ -35,7 +35,7 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
         with open(draft, "rb+") as written:
             os.fsync(written.fileno())
         if overwrite:
-            platform.replace_file(draft, target)
+            os.replace(draft, target)
         else:
             _move_beside(draft, target)
         platform.flush_folder(folder or ".")

@@ -32,8 +32,6 @@ WINDOWS = sys.platform == "win32"
 # The roots that Windows trusts are in a store of its own; elsewhere they are in a file.
 HAS_ROOT_STORE = WINDOWS
 
-_REPLACE_SECONDS = 1.0
-
 _LONGEST_WAIT = 0.05 if WINDOWS else threading.TIMEOUT_MAX
 
 
@@ -139,22 +137,6 @@ if hasattr(os, "register_at_fork"):
 def set_variable(name: str, value: str) -> str:
     """Returns the shell command that sets an environment variable; on Windows, PowerShell's."""
     return f'$env:{name} = "{value}"' if WINDOWS else f"export {name}={value}"
-
-
-def replace_file(draft: str, target: str) -> None:
-    """Renames a file over another.
-
-    Windows refuses that while a program has the target open, which virus scanners and indexers
-    do for moments: then tries again for a second. Raises PermissionError.
-    """
-    until = time.monotonic() + _REPLACE_SECONDS
-    while True:
-        try:
-            return os.replace(draft, target)
-        except PermissionError:
-            if not WINDOWS or time.monotonic() > until:
-                raise
-            time.sleep(0.02)
 
 
 def flush_folder(folder: str) -> None:

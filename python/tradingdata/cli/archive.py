@@ -29,7 +29,7 @@ from .options import (
     received,
     switch,
 )
-from .output import BookDestination, Destination, ListTable
+from .output import Destination, ListTable, book_destination
 from .terminal import remark, watched, write_out
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _register_book(name: str, record: str) -> None:
     def show(
         stored: StoredBooks, columns: Columns, only: TimedSelection, output: Output, days: Days
     ) -> None:
-        destination = BookDestination(record, output, columns, only)
+        destination = book_destination(record, output, columns, only)
         destination.take(days.read(stored, name))
 
     show.__doc__ = (

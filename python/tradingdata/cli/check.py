@@ -21,7 +21,7 @@ from urllib.request import proxy_bypass
 import typer
 
 from tradingdata._util.optional_imports import show_versions
-from tradingdata.client.options import find_ca_file
+from tradingdata.client.options import BASE_URL_VARIABLE, find_ca_file
 from tradingdata.client.tokens import hide
 from tradingdata.display.plain_table import group
 from tradingdata.sandbox import DEFAULT_DAY
@@ -68,7 +68,9 @@ def _walk(connection: Connection, report: Report) -> None:
     with report.step("settings"):
         client = connection.client(token=False)
         options = connection.client_options
-        report.ok(f"{client.base_url}, from {_source(connection)}")
+        name, chosen = connection.chosen
+        source = f"the profile {name}" if "base_url" in chosen else BASE_URL_VARIABLE
+        report.ok(f"{client.base_url}, from {source}")
     route = route_of(client.base_url, options)
     with client:
         _network(route, options.get("connect_timeout", 5.0), client, report)
@@ -110,7 +112,9 @@ def _tls(route: Route, connection: socket.socket, client: Client, report: Report
     with report.step("TLS"):
         started = time.perf_counter()
         try:
-            secured = trusted(route, connection)
+            context = ssl.create_default_context(cafile=route.ca_file or None)
+            context.minimum_version = ssl.TLSVersion.TLSv1_2
+            secured = context.wrap_socket(connection, server_hostname=route.host)
         except (ssl.SSLError, OSError):
             client.search("INFY").first(1)  # raises an error with advice
             raise
@@ -166,11 +170,6 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms" if seconds < 0.01 else f"{seconds * 1000:.0f} ms"
 
 
-def _source(connection: Connection) -> str:
-    name, options = connection.chosen
-    return f"the profile {name}" if "base_url" in options else "TRADINGDATA_BASE_URL"
-
-
 @dataclass(frozen=True)
 class Route:
     """Target of the first connection: the service's host, or a proxy."""
@@ -216,13 +215,6 @@ def _proxy(host: str, given: str | None, trust_env: bool) -> str | None:
     return None if proxy_bypass(host) else found
 
 
-def trusted(route: Route, connection: socket.socket) -> ssl.SSLSocket:
-    """Starts TLS on the connection and verifies the certificate. Raises ssl.SSLError."""
-    context = ssl.create_default_context(cafile=route.ca_file or None)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    return context.wrap_socket(connection, server_hostname=route.host)
-
-
 def clock_skew(route: Route, connection: socket.socket) -> float | None:
     """Returns by how many seconds the service's clock is ahead of this machine's, or None.
 
@@ -236,11 +228,8 @@ def clock_skew(route: Route, connection: socket.socket) -> float | None:
     response = http.getresponse()
     between = (started + time.time()) / 2
     response.read()
-    date = response.getheader("Date")
-    if date is None:
-        return None
     try:
-        sent = parsedate_to_datetime(date).timestamp()
+        sent = parsedate_to_datetime(response.getheader("Date", "")).timestamp()
     except ValueError:
         return None
     # The header is rounded down to a second, so half a second is its expected error.

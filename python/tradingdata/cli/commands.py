@@ -20,7 +20,7 @@ from .options import (
     option,
     received,
 )
-from .output import BookDestination
+from .output import book_destination
 from .terminal import remark
 
 _EXAMPLES = {
@@ -45,7 +45,7 @@ def _register_book(call: str, record: str) -> None:
     def show(
         connection: Connection, columns: Columns, only: Any, output: Output, care: Care
     ) -> None:
-        destination = BookDestination(record, output, columns, only)
+        destination = book_destination(record, output, columns, only)
         with connection.client(**vars(care)) as client:
             book = received(getattr(client, call))
         destination.take(book)
@@ -92,7 +92,7 @@ def search(
     """
     if not query.strip():
         raise UsageError("QUERY is empty: pass a company name, an NSE symbol or a BSE code")
-    destination = BookDestination("Stock", output, columns, only)
+    destination = book_destination("Stock", output, columns, only)
     with connection.client(token=False, **vars(care)) as client:
         found = client.search(query, max_items=most, page_size=page_size, start_page=start_page)
         book = received(found.all)
@@ -124,7 +124,7 @@ def stock(
     """
     if not identifier.strip():
         raise UsageError("SYMBOL is empty: give an NSE symbol or a BSE code")
-    destination = BookDestination("Stock", output, columns)
+    destination = book_destination("Stock", output, columns)
     with connection.client(token=False) as client:
         found = client.stock(identifier)
     destination.take_one(StockList([found]))

@@ -240,20 +240,12 @@ class Connection:
             options["timeout"] = self.timeout
         return {"on_retry": _remark_retry, **options}
 
-    def client(
-        self,
-        *,
-        token: bool = True,
-        strict: bool = False,
-        keep_personal_data: bool = False,
-        on_retry: Callable[[Retry], object] | None = None,
-    ) -> Client:
+    def client(self, *, token: bool = True, **asked: Any) -> Client:
         """Returns a client for the profile or, without one, for the environment.
 
         Raises ConfigurationError where that gives no address, or no token and one is needed.
         """
         # What is not set leaves the choice to the profile.
-        asked = {"strict": strict, "keep_personal_data": keep_personal_data, "on_retry": on_retry}
         given = {name: value for name, value in asked.items() if value}
         options = {**self.client_options, **given}
         if "base_url" not in options and not os.environ.get(BASE_URL_VARIABLE):

@@ -18,13 +18,11 @@ from tradingdata.display.plain_table import cell_width, group
 from tradingdata.display.plain_table import table as plain_table
 from tradingdata.display.preview import (
     ENDS,
-    NOUNS,
     Shown,
     book_heading,
     common_day,
-    field_text,
     issue_lines,
-    printable,
+    set_fields,
 )
 from tradingdata.display.text import Layout, wrapped
 from tradingdata.table.table import Table
@@ -60,14 +58,20 @@ class Destination:
     """Destination of a command's rows, validated before any request.
 
     ``columns`` are the selected ones, None if none were selected; ``extra`` includes the fields
-    that the service does not document.
+    that the service does not document; ``choice`` selects rows of a book.
     """
 
     def __init__(
-        self, output: Output, *, columns: list[str] | None = None, extra: bool = False
+        self,
+        output: Output,
+        *,
+        columns: list[str] | None = None,
+        extra: bool = False,
+        choice: RowChoice | None = None,
     ) -> None:
         self._columns = columns
         self._extra = extra
+        self._choice = choice
         self._rows = output.rows
         if output.rows is not None and output.rows < 0:
             raise UsageError("--rows is 0 or more, and 0 shows all")
@@ -84,12 +88,14 @@ class Destination:
             raise UsageError(f"-o {self._path.name}: a workbook's name ends in .xlsx")
 
     @property
-    def as_table(self) -> bool:
+    def _as_table(self) -> bool:
         """Whether the output is a table with default columns."""
         return self._path is None and self._format is Format.TABLE and self._columns is None
 
-    def take(self, table: Table[Any]) -> None:
-        """Writes the rows and reports the issues of their response."""
+    def take(self, table: Any) -> None:
+        """Writes the selected rows, reports the issues of their response, and why none matched."""
+        if self._choice is not None:
+            table = self._choice.rows_of(table)
         console = screen()
         if self._path is not None:
             self._write(self._path, table)
@@ -101,16 +107,24 @@ class Destination:
             print_rows(console, table, names, asked=asked, rows=self._rows)
             for line in issue_texts(table, lost_only=False):
                 console.print(line, style="yellow")
-            return
+            return remark_notes(table)
         else:
             self._print(table)
         for line in issue_texts(table, lost_only=True):
             remark(line, "yellow")
+        remark_notes(table)
+
+    def take_one(self, book: Book[Any]) -> None:
+        """Writes a book of one record: field by field if it is a table, else as any book."""
+        if self._as_table:
+            write_out(record_text(book[0]).encode())
+        else:
+            self.take(book)
 
     def _print(self, table: Table[Any]) -> None:
         write_out(self._text(table).encode())
         hidden = len(table._kinds) - len(table._display_columns())
-        if self.as_table and hidden:
+        if self._as_table and hidden:
             remark(f"+{hidden} more columns: --columns")
 
     def _write(self, path: Path, table: Table[Any]) -> None:
@@ -171,34 +185,19 @@ class Destination:
             raise FileNotFoundError(f"there is no folder {path.parent}: create it first")
 
 
-class BookDestination:
-    """Destination of a book, of which options may select rows."""
-
-    def __init__(
-        self, record: str, output: Output, columns: Columns, only: Filter | None = None
-    ) -> None:
-        self._rows = RowChoice(record, Filter() if only is None else only)
-        chosen = chosen_columns(f"{record.lower()}s", _core.names_of(record), columns.columns)
-        self._destination = Destination(output, columns=chosen, extra=columns.extra)
-
-    def take(self, book: Book[Any]) -> None:
-        """Writes the selected rows and reports the issues of the response."""
-        part = self._rows.rows_of(book)
-        self._destination.take(part)
-        remark_notes(part)
-
-    def take_one(self, book: Book[Any]) -> None:
-        """Writes a book of one record: field by field if it is a table, else as any book."""
-        if self._destination.as_table:
-            write_out(record_text(book[0]).encode())
-        else:
-            self.take(book)
+def book_destination(
+    record: str, output: Output, columns: Columns, only: Filter | None = None
+) -> Destination:
+    """Returns the destination of a book, of which options may select rows."""
+    choice = RowChoice(record, Filter() if only is None else only)
+    chosen = chosen_columns(f"{record.lower()}s", _core.names_of(record), columns.columns)
+    return Destination(output, columns=chosen, extra=columns.extra, choice=choice)
 
 
-def remark_notes(book: Book[Any]) -> None:
-    """Explains on standard error why the filter matched nothing."""
-    for note in book.notes:
-        remark(f"no {NOUNS[book._record][0]} matches: {note}", "yellow")
+def remark_notes(table: Table[Any]) -> None:
+    """Explains on standard error why the filter of a book matched nothing."""
+    for note in getattr(table, "notes", ()):
+        remark(f"no {table._noun[0]} matches: {note}", "yellow")
 
 
 def _taken(path: Path) -> FileExistsError:
@@ -327,14 +326,7 @@ def fitting_table(
 
 def record_text(record: Any) -> str:
     """Returns a record as text, with one line for each field that is set."""
-    lines = []
-    kind = type(record).__name__
-    for name in _core.names_of(kind):
-        value = record[name]
-        if value is not None and value != "":
-            lines.append((name, field_text(kind, name, value)))
-    extras = _core.row_extras(record).items()
-    lines += [(printable(name), field_text(kind, name, value)) for name, value in extras]
+    lines = [(name, text) for name, text, _ in set_fields(record)]
     width = max((cell_width(name) for name, _ in lines), default=0)
     return "".join(f"{name}{' ' * (width - cell_width(name))}  {text}\n" for name, text in lines)
 

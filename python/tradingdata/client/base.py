@@ -21,7 +21,6 @@ from .options import SECRET, ClientOptions, Retry, Token, find_ca_file
 from .tokens import REFUSALS, Held, Source, hide, late
 
 if TYPE_CHECKING:
-    import logging
     from collections.abc import Callable
     from datetime import datetime, tzinfo
     from datetime import time as clock_time
@@ -30,24 +29,14 @@ if TYPE_CHECKING:
     from .._util.plans import Plan
 
 
-_DEBUG, _INFO = 10, 20  # of logging, which may never be imported
-_found: logging.Logger | None = None
-
-
-def _logger() -> logging.Logger | None:
-    # A program that never imported logging has no handler: do not make it pay for the import.
-    global _found
-    if _found is None and (module := sys.modules.get("logging")) is not None:
-        _found = module.getLogger("tradingdata")
-        if not _found.handlers:
-            _found.addHandler(module.NullHandler())  # silent unless the user configures logging
-    return _found
+_DEBUG, _INFO = 10, 20  # of logging
 
 
 def _log(level: int, what: str, account: str | None, text: str, *values: object) -> None:
-    logger = _logger()
-    if logger is not None:
+    # A program that never imported logging has no handler: do not make it pay for the import.
+    if (logging := sys.modules.get("logging")) is not None:
         label = "" if account is None else f" [{account}]"
+        logger = logging.getLogger("tradingdata")
         logger.log(level, f"%s%s: {text}", CALL_OF[what], label, *values)
 
 

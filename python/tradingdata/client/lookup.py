@@ -68,20 +68,17 @@ class StockLookup:
         return error
 
     def _nearest(self) -> list[Stock]:
-        from difflib import SequenceMatcher
+        from difflib import get_close_matches
         from itertools import chain, islice
 
-        matcher = SequenceMatcher(b=self.wanted, autojunk=False)
-
-        def likeness(stock: Stock) -> float:
-            ratios = [0.0]
-            for value in (*(getattr(stock, field) for field in KINDS), stock.companyname):
-                matcher.set_seq1(_plain(value)[: 4 * LONGEST_SHOWN])
-                ratios.append(matcher.ratio())
-            return max(ratios)
-
-        candidates = islice(chain.from_iterable(self._pages), MOST_COMPARED)
-        return sorted(candidates, key=likeness, reverse=True)[:MOST_NAMES]
+        by_text = {
+            _plain(value)[: 4 * LONGEST_SHOWN]: stock
+            for stock in islice(chain.from_iterable(self._pages), MOST_COMPARED)
+            for value in (*(getattr(stock, field) for field in KINDS), stock.companyname)
+        }
+        # A stock has four texts at most.
+        near = get_close_matches(self.wanted, by_text, 4 * MOST_NAMES, cutoff=0)
+        return list(dict.fromkeys(by_text[text] for text in near))[:MOST_NAMES]
 
     def _shown(self) -> str:
         return cut(self.wanted)

@@ -113,7 +113,14 @@ class _Pager:
             if _companies(again) == _companies(found):
                 return again
             found = again
-        return _unconfirmed(found) if confirm else found
+        if not confirm:
+            return found
+        error = PaginationError(
+            f"{MOST_PASSES} passes over the search returned different stocks each time, so rows "
+            "seem to move between pages: use the latest pass in `.received`, or try again later"
+        )
+        error.received = found
+        raise error
 
     @property
     def _doubt(self) -> DataWarning | None:
@@ -253,7 +260,7 @@ class AsyncSearchPager(_Pager):
 
     def pages(self) -> AsyncGenerator[StockList, None]:
         """Yields the search page by page; see ``SearchPager.pages``."""
-        return self._walk()
+        return self._walk(*self._begin(_core.SearchRun))
 
     async def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
         from contextlib import aclosing
@@ -264,13 +271,9 @@ class AsyncSearchPager(_Pager):
                     return found
         return None
 
-    async def _walk(
-        self, run: Any = None, progress: SearchPass | None = None
-    ) -> AsyncGenerator[StockList, None]:
+    async def _walk(self, run: Any, progress: SearchPass) -> AsyncGenerator[StockList, None]:
         from asyncio import get_running_loop
 
-        if run is None or progress is None:
-            run, progress = self._begin(_core.SearchRun)
         bar = progress_bar(f"search {self._shown()}", "stocks", enabled=self._progress)
         flights: PagesInFlight | None = None
         try:
@@ -322,12 +325,3 @@ def _companies(stocks: StockList) -> set[object]:
     """Returns the companies of a pass, ignoring prices; a row without a code is its own key."""
     codes = stocks.to_dict(["co_code"])["co_code"]
     return {row if code is None else code for row, code in zip(stocks, codes, strict=True)}
-
-
-def _unconfirmed(found: StockList) -> StockList:
-    error = PaginationError(
-        f"{MOST_PASSES} passes over the search returned different stocks each time, so rows seem "
-        "to move between pages: use the latest pass in `.received`, or try again later"
-    )
-    error.received = found
-    raise error

@@ -6,9 +6,8 @@ from functools import partial
 from html import escape
 from typing import Any
 
-from .. import _core
 from .plain_table import counted, group
-from .preview import NOUNS, Shown, field_text, issue_lines, tone_of
+from .preview import NOUNS, Shown, issue_lines, set_fields, tone_of
 
 # Rules use classes, because a style in each cell would be most of the output. Greys are half of the
 # page's text colour, and the colours of statuses are mixed with it, for contrast on light and dark
@@ -95,17 +94,10 @@ def _issues(table: Any) -> str:
 def record_html(record: Any) -> str:
     """Returns the HTML of a record: the fields that are set, with their meanings as tooltips."""
     kind = type(record)
-    rows = []
-    for name, _, doc, _ in _core.fields_of(kind):
-        value = record[name]
-        if value is None or value == "":
-            continue
-        text = field_text(kind, name, value)
-        tone = tone_of(text) if name == "status" else ""
-        rows.append(_cell("th", name, title=doc) + _value(text, tone=tone))
-    for name, value in _core.row_extras(record).items():
-        unknown = _cell("th", name, title="not in the service's document")
-        rows.append(unknown + _value(field_text(kind, name, value)))
+    rows = [
+        _cell("th", name, title=doc) + _value(text, tone=tone_of(text) if name == "status" else "")
+        for name, text, doc in set_fields(record)
+    ]
     noun = NOUNS.get(kind.__name__, ("row",))[0]
     title = f"<b>{kind.__name__}</b>: one {noun}, {len(rows)} fields set"
     body = "".join(f"<tr>{row}</tr>" for row in rows)

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Sequence
 from unicodedata import category, east_asian_width
 
-_AS_EMOJI = "\ufe0f"  # asks for the colourful form of the character before it
-
 
 def group(value: float | None, decimals: int = 0) -> str:
     """Formats a number with Indian digit grouping: 1234567.5 becomes "12,34,567.50".
@@ -45,18 +43,11 @@ def cell_width(text: str) -> int:
     """Returns the width of text in terminal columns: ideographs and emoji take two."""
     if text.isascii():
         return len(text)
-    width = last = 0
-    for character in text:
-        if character == _AS_EMOJI:
-            last = 2 - last  # the character before it is drawn two columns wide
-        elif "\U0001f3fb" <= character <= "\U0001f3ff" and last:  # colours the emoji before it
-            last = 0
-        elif category(character) in ("Mn", "Me"):
-            continue
-        else:
-            last = 2 if east_asian_width(character) in ("W", "F") else 1
-        width += last
-    return width
+    return sum(
+        2 if east_asian_width(character) in ("W", "F") else 1
+        for character in text
+        if category(character) not in ("Mn", "Me")
+    )
 
 
 def cut(text: str, most: int) -> str:

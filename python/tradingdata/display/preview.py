@@ -234,6 +234,21 @@ def field_text(record: type | str, name: str, value: Any) -> str:
     return plain(kind or "text", _price(value) if is_price else value)
 
 
+def set_fields(record: Any) -> list[tuple[str, str, str]]:
+    """Returns the name, the text and the meaning of each field of a record that is set."""
+    kind = type(record)
+    known = [(name, doc) for name, _, doc, _ in _core.fields_of(kind)]
+    found = [
+        (name, field_text(kind, name, record[name]), doc)
+        for name, doc in known
+        if record[name] is not None and record[name] != ""
+    ]
+    return found + [
+        (printable(name), field_text(kind, name, value), "not in the service's document")
+        for name, value in _core.row_extras(record).items()
+    ]
+
+
 def _price_of(order: Any) -> float | str | None:
     """Returns the price of an order; a stop order without one waits for its trigger."""
     if order.price == 0 and order.trigger_price and not order.traded_qty:
