@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "decode/decode.hpp"
-#include "decode/json/json_grammar.hpp"
+#include "decode/json.hpp"
+#include "decode/redact.hpp"
 #include "oracle.hpp"
-#include "table/personal.hpp"
 #include "table/records.hpp"
 
 using namespace tradingdata;

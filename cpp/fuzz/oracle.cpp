@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "base/text/time.hpp"
+#include "base/time.hpp"
 
 namespace tradingdata::oracle {
 

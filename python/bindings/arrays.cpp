@@ -7,12 +7,11 @@
 #include <limits>
 #include <string>
 
-#include "base/memory/arena.hpp"
+#include "base/memory.hpp"
 #include "bindings.hpp"
-#include "exports.hpp"
 #include "slice.hpp"
-#include "table/dictionary.hpp"
-#include "wall_clock.hpp"
+#include "table/row_values.hpp"
+#include "values.hpp"
 
 namespace tradingdata::python {
 

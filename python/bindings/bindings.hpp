@@ -1,11 +1,110 @@
-// The functions of the binding's files that the module's table of contents calls.
+// The two ways in which a thread beneath C++ frames of ours meets the interpreter: it works without
+// the GIL and takes it again, or it runs Python code, which may release the GIL at any time.
+//
+// While the interpreter ends, CPython before 3.14 ends every other thread at the moment it takes
+// the GIL, by unwinding its stack: destructors of ours would then touch Python objects without the
+// GIL, and handlers and `noexcept` functions would stop the unwinding, which ends the process by a
+// signal. So whatever may take the GIL beneath our frames goes through `or_park`, and never from a
+// handler or a destructor other than ReleasedGil's. What else is called of Python's C API runs no
+// Python code.
+//
+// Also: calls of Python code from C++, and the functions that the module's table of contents calls.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
-#include "python_calls.hpp"
+#include <chrono>
+#include <cstdint>
+#include <thread>
 
 namespace tradingdata::python {
+
+namespace py = pybind11;
+
+// The result of `work`, C calls that may take the GIL. A thread that would be ended in it waits for
+// the end of the process instead.
+template <typename Work>
+auto or_park(const Work& work) noexcept {
+  try {
+    return work();
+  } catch (...) {  // C functions throw nothing else; a thread that unwinds must not leave this
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+}
+
+class ReleasedGil {
+ public:
+  ReleasedGil() : state_(PyEval_SaveThread()) {}
+  ReleasedGil(const ReleasedGil&) = delete;
+  ReleasedGil& operator=(const ReleasedGil&) = delete;
+  ~ReleasedGil() {
+    or_park([this] { PyEval_RestoreThread(state_); });
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
+// The result of `work`, without the GIL unless it calls Python.
+template <typename Work>
+auto released_unless(bool calls_python, const Work& work) {
+  if (calls_python) return work();
+  const ReleasedGil released;
+  return work();
+}
+
+// A new reference; throws Python's error where there is none.
+inline py::object owned(PyObject* made) {
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+// Functions of the package that the core calls.
+enum class Function : std::uint8_t { frozen, no_attribute, no_field, read_extra, zone_of_record };
+
+// The function that `hand_over` was given, borrowed.
+py::handle handed_over(Function function);
+
+template <typename... Args>
+py::object call_python(py::handle callable, const Args&... args) {
+  const py::tuple given = py::make_tuple(args...);
+  return owned(or_park([&] { return PyObject_CallObject(callable.ptr(), given.ptr()); }));
+}
+
+inline py::object attribute(py::handle object, const char* name) {
+  return owned(or_park([&] { return PyObject_GetAttrString(object.ptr(), name); }));
+}
+
+inline py::object attribute(py::handle object, const char* name, py::object otherwise) {
+  PyObject* const found = or_park([&] { return PyObject_GetAttrString(object.ptr(), name); });
+  if (found != nullptr) return py::reinterpret_steal<py::object>(found);
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  return otherwise;
+}
+
+inline py::object imported(const char* name) {
+  return owned(or_park([&] { return PyImport_ImportModule(name); }));
+}
+
+inline bool equal(py::handle a, py::handle b) {
+  const int same = or_park([&] { return PyObject_RichCompareBool(a.ptr(), b.ptr(), Py_EQ); });
+  if (same < 0) throw py::error_already_set();
+  return same != 0;
+}
+
+// Text like PyUnicode_FromFormat's, which may show values by their repr.
+template <typename... Args>
+py::object format(const char* text, Args... args) {
+  return owned(or_park([&] { return PyUnicode_FromFormat(text, args...); }));
+}
+
+// Throws an error with a message like PyErr_Format's, which may show values by their repr.
+template <typename... Args>
+[[noreturn]] void raise(PyObject* type, const char* format, Args... args) {
+  or_park([&] { return PyErr_Format(type, format, args...); });
+  throw py::error_already_set();
+}
 
 void bind_python_calls(py::module_& module);
 void bind_errors(py::module_& module);

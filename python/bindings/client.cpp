@@ -1,6 +1,6 @@
-// _core.Client: one call at a time on the caller's thread, which Ctrl-C can leave.
-#include "client.hpp"
-
+// _core.Client, Search and Worker: calls on the caller's thread, which Ctrl-C can leave, or in
+// flight for an event loop, on a thread that never takes the GIL.
+#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -13,11 +13,51 @@
 #include <variant>
 
 #include "bindings.hpp"
-#include "released_gil.hpp"
+#include "client/search.hpp"
+#include "client/worker.hpp"
 #include "rows.hpp"
 #include "slice.hpp"
 
 namespace tradingdata::python {
+
+namespace py = pybind11;
+
+// (table, status_code, attempts, elapsed, received_at in microseconds UTC)
+py::tuple as_python(Fetched fetched);
+
+// The same, and: page, rows to yield, rows dropped
+py::tuple as_python(SearchPage page);
+
+// One slice of a wait, whose caller handles signals and calls its hooks between slices: whether the
+// wait is over, its result or None, and the retries, (attempt, reason, delay) each.
+template <typename Waited, typename IsOver>
+py::tuple wait_in_slices(Waited& waited, const IsOver& is_over) {
+  decltype(waited.wait()) result;
+  RetryRecords retries;
+  {
+    const ReleasedGil released;
+    result = waited.wait();
+    retries = waited.take_retries();
+  }
+  py::list reported;
+  for (const RetryRecord& retry : retries) {
+    reported.append(py::make_tuple(retry.attempt, retry.reason, retry.delay));
+  }
+  const bool over = is_over(result);
+  const py::object made = result ? py::object(as_python(std::move(*result))) : py::none();
+  return py::make_tuple(over, made, reported);
+}
+
+struct Port {
+  explicit Port(std::shared_ptr<Client> owner) : client(std::move(owner)), worker(client) {}
+
+  CallId submit(Call call);
+
+  std::shared_ptr<Client> client;
+  Worker worker;
+};
+
+// _core.Client: one call at a time on the caller's thread, which Ctrl-C can leave.
 
 py::tuple as_python(Fetched fetched) {
   return py::make_tuple(whole_slice(std::move(fetched.table)), fetched.status_code,
@@ -158,6 +198,143 @@ void bind_client(py::module_& module) {
         end_all_calls(from_seconds(patience));
       },
       py::arg("patience"));
+}
+
+// _core.Search and _core.SearchRun: a search over all its pages, on the caller's thread or on a
+// worker's.
+
+py::tuple as_python(SearchPage page) {
+  return as_python(std::move(page.fetched)) +
+         py::make_tuple(page.rows.source.page, std::move(page.rows.rows), page.rows.duplicates);
+}
+
+namespace {
+
+py::dict pager_as_python(const Pager& pager) {
+  py::dict result;
+  result["pages"] = pager.stats().pages;
+  result["items"] = pager.stats().items;
+  result["duplicates"] = pager.stats().duplicates;
+  result["requests"] = pager.stats().requests;
+  result["ended"] = pager.ended() ? py::object(py::str(name_of(pager.end()))) : py::none();
+  const PagerDoubt doubt = pager.doubt();
+  result["doubtful"] = doubt != PagerDoubt::none;
+  result["doubt"] = doubt == PagerDoubt::none ? py::none() : py::object(py::str(name_of(doubt)));
+  result["page"] = pager.page();
+  result["page_size"] = pager.page_size();
+  return result;
+}
+
+template <typename Made>
+std::shared_ptr<Made> make(std::shared_ptr<Client> client, const std::string& query,
+                           std::optional<std::int64_t> page_size, std::int64_t start_page,
+                           std::optional<std::int64_t> max_items, std::int64_t prefetch,
+                           std::optional<double> timeout) {
+  PagerOptions options;
+  options.may_shrink = !page_size;  // a size that the user chose is sent, or refused
+  options.page_size = page_size.value_or(options.page_size);
+  options.start_page = start_page;
+  options.max_items = max_items;
+  options.prefetch = prefetch;
+  return std::make_shared<Made>(std::move(client), query, options, timeout);
+}
+
+template <typename Made>
+py::class_<Made, std::shared_ptr<Made>> bind(py::module_& module, const char* name) {
+  return py::class_<Made, std::shared_ptr<Made>>(module, name, py::is_final())
+      .def(py::init(&make<Made>), py::arg("client"), py::arg("query"), py::arg("page_size"),
+           py::arg("start_page"), py::arg("max_items"), py::arg("prefetch"), py::arg("timeout"))
+      .def("set_timeout", &Made::set_timeout, py::arg("timeout"))
+      .def("state", [](const Made& self) { return pager_as_python(self.pager()); });
+}
+
+std::vector<CallId> submit(SearchRun& self, Port& port) {
+  std::vector<CallId> ids;
+  for (Call& call : self.calls()) ids.push_back(port.submit(std::move(call)));
+  return ids;
+}
+
+}  // namespace
+
+void bind_search(py::module_& module) {
+  bind<Search>(module, "Search")
+      .def("wait",
+           [](Search& self) {
+             return wait_in_slices(self, [&](const auto& page) { return page || self.ended(); });
+           })
+      .def("close", [](Search& self) {
+        const ReleasedGil released;
+        self.close();
+      });
+  bind<SearchRun>(module, "SearchRun")
+      .def("submit", &submit, py::arg("worker"))
+      .def("surplus", &SearchRun::surplus)
+      .def(
+          "deliver", [](SearchRun& self, const Outcome& outcome) { self.deliver(outcome); },
+          py::arg("outcome"))
+      .def("take",
+           [](SearchRun& self) {
+             std::optional<SearchPage> page = self.take();
+             return page ? py::object(as_python(std::move(*page))) : py::none();
+           })
+      .def_property_readonly("done", &SearchRun::done);
+}
+
+// _core.Worker: calls in flight for an event loop, on a thread that never takes the GIL.
+
+namespace {
+
+py::tuple events_as_python(Events events) {
+  py::list outcomes;
+  for (Outcome& outcome : events.outcomes) {
+    const CallId id = outcome.id;
+    outcomes.append(py::make_tuple(id, std::make_shared<Outcome>(std::move(outcome))));
+  }
+  py::list retries;
+  for (const RetryRecord& retry : events.retries) {
+    retries.append(py::make_tuple(retry.call, retry.attempt, retry.reason, retry.delay));
+  }
+  return py::make_tuple(retries, outcomes);
+}
+
+}  // namespace
+
+CallId Port::submit(Call call) {
+  const CallId id = call.id;
+  worker.submit(std::move(call));  // waits for nothing, so the GIL may stay
+  return id;
+}
+
+void bind_worker(py::module_& module) {
+  py::class_<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", py::is_final())
+      .def("result", [](const Outcome& self) { return as_python(fetched(self)); });
+  py::class_<Port, std::unique_ptr<Port>>(module, "Worker", py::is_final())
+      .def(py::init<std::shared_ptr<Client>>(), py::arg("client"))
+      .def(
+          "submit_book",
+          [](Port& self, const std::string& record, std::optional<double> timeout) {
+            return self.submit(self.client->book(*row_type_given(py::str(record)).schema, timeout));
+          },
+          py::arg("record"), py::arg("timeout"))
+      .def(
+          "cancel", [](Port& self, CallId id) { self.worker.cancel(id); }, py::arg("id"))
+      .def("notification_fd", [](const Port& self) { return self.worker.notification_fd(); })
+      .def("take", [](Port& self) { return events_as_python(self.worker.take()); })
+      .def(
+          "wait",
+          [](Port& self, double patience) {
+            Events events;
+            {
+              const ReleasedGil released;
+              events = self.worker.wait(from_seconds(patience));
+            }
+            return events_as_python(std::move(events));
+          },
+          py::arg("patience"))
+      .def("close", [](Port& self) {
+        const ReleasedGil released;
+        self.worker.close();
+      });
 }
 
 }  // namespace tradingdata::python

@@ -3,6 +3,12 @@
 
 #include <datetime.h>
 
+#include <bit>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "bindings.hpp"
 #include "rows.hpp"
 
 namespace tradingdata::python {
@@ -80,6 +86,170 @@ PyObject* Columns::timestamp(std::int64_t micros) {
 PyObject* Columns::date(std::int32_t days) {
   const auto date = date_of(days);
   return PyDate_FromDate(int{date.year()}, month_of(date), day_of_month(date));
+}
+
+// Interned names let attribute access compare pointers instead of text.
+
+void FieldNames::fill(const Schema& schema) {
+  constexpr std::size_t slots_a_name = 16;  // few are taken, so that probes end at once
+  made_slots_.resize(std::bit_ceil(slots_a_name * (schema.fields.size() + 1)));
+  slots_ = made_slots_.data();
+  mask_ = made_slots_.size() - 1;
+  py::dict by_text;
+  for (int field = 0; field < schema.width(); ++field) {
+    PyObject* const name = PyUnicode_InternFromString(schema.field(field).name.data());
+    if (name == nullptr) throw py::error_already_set();
+    names_.push_back(name);
+    by_text[py::handle(name)] = field;
+    std::size_t slot = slot_of(name);
+    while (made_slots_[slot].name != nullptr) slot = (slot + 1) & mask_;
+    made_slots_[slot] = {name, field};
+  }
+  by_text_ = by_text.release().ptr();
+}
+
+int FieldNames::find_equal(PyObject* name) const {
+  const int found = find(name);
+  if (found >= 0) return found;
+  // Equality of a subclass of str may be Python code.
+  PyObject* const field = or_park([&] { return PyDict_GetItemWithError(by_text_, name); });
+  if (field != nullptr) return static_cast<int>(PyLong_AsLong(field));
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return -1;
+}
+
+py::object no_field(const Schema& schema, py::handle name) {
+  py::list known;
+  for (const Field& field : schema.fields) known.append(field.name);
+  return call_python(handed_over(Function::no_field), schema.record, known, name);
+}
+
+// A small hash table from text views to Python strings. Columns such as the exchange repeat a few
+// texts, so most cells reuse an object; a column of distinct texts gives up the cache.
+
+namespace {
+
+constexpr int most_bits = 9;  // 512 entries, 16 kB a column
+
+std::uint64_t word_at(const void* bytes) {
+  std::uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// Whether all bytes are ASCII; text of eight or more is read in words, the last one overlapping.
+bool is_ascii(std::string_view text) {
+  constexpr std::uint64_t high_bits = 0x8080808080808080;
+  std::uint64_t all = 0;
+  if (text.size() < sizeof all) {
+    for (const char c : text) all |= static_cast<unsigned char>(c);
+    return (all & 0x80) == 0;
+  }
+  const char* const last = text.data() + text.size() - sizeof all;
+  for (const char* at = text.data(); at < last; at += sizeof all) all |= word_at(at);
+  return ((all | word_at(last)) & high_bits) == 0;
+}
+
+// A view contains short text completely. Of long text it has size and head; the tail is looked up.
+std::uint64_t hash_of(const Table& table, const TextView& view) {
+  std::uint64_t second = word_at(reinterpret_cast<const char*>(&view) + 8);
+  if (!view.is_inline()) {
+    const std::string_view text = table.text(view);
+    second = word_at(text.data() + text.size() - sizeof second);
+  }
+  return (word_at(&view) ^ std::rotl(second, 29)) * 0x9E3779B97F4A7C15;
+}
+
+bool same_text(const Table& table, const TextView& a, const TextView& b) {
+  if (word_at(&a) != word_at(&b)) return false;  // the size, and four bytes
+  if (a.is_inline()) return std::memcmp(a.inlined + 4, b.inlined + 4, 8) == 0;
+  return table.text(a) == table.text(b);
+}
+
+}  // namespace
+
+PyObject* make_text(std::string_view text) {
+  const auto size = static_cast<Py_ssize_t>(text.size());
+  if (size > 1 && is_ascii(text)) {
+    PyObject* const made = PyUnicode_New(size, 127);
+    if (made != nullptr) std::memcpy(PyUnicode_DATA(made), text.data(), text.size());
+    return made;
+  }
+  return PyUnicode_DecodeUTF8(text.data(), size, "strict");
+}
+
+bool TextCache::begin(std::int64_t rows) {
+  int bits = 1;
+  while (bits < most_bits && std::int64_t{1} << bits < 2 * rows) ++bits;
+  entries_.reset(new (std::nothrow) Entry[std::size_t{1} << bits]);
+  shift_ = 64 - bits;
+  return entries_ != nullptr;
+}
+
+void TextCache::give_up() {
+  if (entries_ == nullptr) return;
+  for (std::size_t i = 0; i < std::size_t{1} << (64 - shift_); ++i) Py_XDECREF(entries_[i].text);
+  entries_.reset();
+  useless_ = true;
+}
+
+PyObject* TextCache::get(const Table& table, const TextView& view) {
+  if (useless_) return make_text(table.text(view));
+  if (entries_ == nullptr && !begin(table.rows())) return PyErr_NoMemory();
+  Entry& entry = entries_[hash_of(table, view) >> shift_];
+  if (entry.text == nullptr || !same_text(table, entry.view, view)) [[unlikely]] {
+    return missed(table, view, entry);
+  }
+  ++hits_;
+  return Py_NewRef(entry.text);
+}
+
+PyObject* TextCache::missed(const Table& table, const TextView& view, Entry& entry) {
+  constexpr std::int64_t fair_trial = 512;
+  PyObject* const made = make_text(table.text(view));
+  if (made == nullptr) return nullptr;
+  ++misses_;
+  if (misses_ > fair_trial && hits_ < misses_) {
+    give_up();
+  } else {
+    entry.view = view;
+    Py_XSETREF(entry.text, Py_NewRef(made));
+  }
+  return made;
+}
+
+// Unknown fields stay JSON text until they are read; tradingdata.books.records parses them.
+
+namespace {
+
+py::object as_text(std::string_view text) {
+  return owned(make_text(text));
+}
+
+}  // namespace
+
+py::object extra_value(const Table& table, const Extra& extra) {
+  return call_python(handed_over(Function::read_extra), as_text(table.extra_json(extra)));
+}
+
+void add_extras(const Table& table, std::int64_t row, py::dict& into) {
+  for (const Extra& extra : table.extras_of(row)) {
+    into[as_text(table.extra_name(extra))] = extra_value(table, extra);
+  }
+}
+
+py::object find_extra(const Table& table, std::int64_t row, PyObject* name) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(name, &size);
+  if (text == nullptr) {  // half a surrogate pair, which no name has
+    PyErr_Clear();
+    return {};
+  }
+  const std::string_view wanted(text, static_cast<std::size_t>(size));
+  for (const Extra& extra : table.extras_of(row)) {
+    if (table.extra_name(extra) == wanted) return extra_value(table, extra);
+  }
+  return {};
 }
 
 }  // namespace tradingdata::python

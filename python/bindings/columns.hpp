@@ -1,21 +1,109 @@
-// Reads the cells of a table as Python objects, with what its rows share: a cache of texts, and the
-// zone of their times.
+// The cells of a table as Python objects, with what its rows share: the names of fields, a cache of
+// texts, and the zone of their times.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <string_view>
 #include <vector>
 
-#include "base/text/time.hpp"
-#include "names.hpp"
+#include "base/time.hpp"
+#include "table/schema.hpp"
 #include "table/table.hpp"
-#include "text_cache.hpp"
 
 namespace tradingdata::python {
 
 namespace py = pybind11;
+
+// Finds a field by its interned name: one look at an address and, nearly always, one comparison.
+class FieldFinder {
+ public:
+  // The field, or -1 where no field has this very object for a name.
+  int find(PyObject* name) const {
+    std::size_t slot = slot_of(name);
+    while (slots_[slot].name != nullptr) {
+      if (slots_[slot].name == name) return slots_[slot].field;
+      slot = (slot + 1) & mask_;
+    }
+    return -1;
+  }
+
+ protected:
+  struct Slot {
+    PyObject* name = nullptr;
+    int field = -1;
+  };
+
+  std::size_t slot_of(PyObject* name) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(name) >> 4;
+    return (address ^ address >> 9) & mask_;
+  }
+
+  const Slot* slots_ = nullptr;
+  std::size_t mask_ = 0;
+};
+
+// Names live as long as the process, as the types do that carry them.
+class FieldNames : public FieldFinder {
+ public:
+  void fill(const Schema& schema);
+
+  // Also finds a name that is equal, but another object. `name` is a str.
+  int find_equal(PyObject* name) const;
+  PyObject* name(int field) const { return names_[static_cast<std::size_t>(field)]; }
+
+ private:
+  std::vector<Slot> made_slots_;
+  std::vector<PyObject*> names_;
+  PyObject* by_text_ = nullptr;  // a dict, from name to field
+};
+
+// The message for a name that is not a field, with the closest one that is.
+py::object no_field(const Schema& schema, py::handle name);
+
+// A new str; nullptr with a Python error set.
+PyObject* make_text(std::string_view text);
+
+// The texts of a column that were read last, found by their views. Gives up on a column whose text
+// hardly repeats, which then costs nothing.
+class TextCache {
+ public:
+  TextCache() = default;
+  TextCache(TextCache&& other) noexcept = default;
+  TextCache& operator=(TextCache&&) = delete;
+  ~TextCache() { give_up(); }
+
+  // The text of a view of the table, as a new reference; nullptr with a Python error set.
+  PyObject* get(const Table& table, const TextView& view);
+
+ private:
+  struct alignas(32) Entry {
+    TextView view;
+    PyObject* text = nullptr;
+  };
+
+  bool begin(std::int64_t rows);
+  void give_up();
+  PyObject* missed(const Table& table, const TextView& view, Entry& entry);
+
+  std::unique_ptr<Entry[]> entries_;
+  int shift_ = 0;  // of a hash, to its place
+  std::int64_t hits_ = 0;
+  std::int64_t misses_ = 0;
+  bool useless_ = false;
+};
+
+// The value as Python's json reads it.
+py::object extra_value(const Table& table, const Extra& extra);
+
+// Adds a row's unknown fields to a dict, by name.
+void add_extras(const Table& table, std::int64_t row, py::dict& into);
+
+// The value of one of a row's unknown fields; a null object where it has no such field.
+py::object find_extra(const Table& table, std::int64_t row, PyObject* name);
 
 struct RowType;
 

@@ -8,14 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/text/time.hpp"
+#include "base/time.hpp"
 #include "bindings.hpp"
 #include "compute/groups.hpp"
 #include "compute/lots.hpp"
-#include "exports.hpp"
-#include "field_values.hpp"
-#include "released_gil.hpp"
 #include "slice.hpp"
+#include "values.hpp"
 
 namespace tradingdata::python {
 

@@ -1,11 +1,14 @@
-// The decoder on bytes that the caller has: from_json, load, and the tests.
-#include "decode/decode.hpp"
+// The decoder on bytes that the caller has (from_json, load, and the tests), and the core's rules
+// for personal data, of which Python has no copy.
+#include <pybind11/stl.h>
 
+#include <limits>
 #include <string>
 #include <string_view>
 
 #include "bindings.hpp"
-#include "released_gil.hpp"
+#include "decode/decode.hpp"
+#include "decode/redact.hpp"
 #include "rows.hpp"
 #include "slice.hpp"
 
@@ -55,6 +58,34 @@ void bind_decode(py::module_& module) {
              py::arg("strict") = false, py::arg("keep_personal_data") = false);
   module.def("decode_list", &decode_bytes<Decoder::Form::list>, py::arg("record"), py::arg("data"),
              py::arg("strict") = false, py::arg("keep_personal_data") = false);
+}
+
+// Masks personal data in Python's text by the core's rules, of which Python has no copy.
+
+namespace {
+
+// The text of a field's value as a display shows it, also where a book keeps personal data.
+std::string displayed(std::string_view name, std::string_view text) {
+  if (is_personal_name(name)) return masked(text);
+  return redacted_head(text, std::numeric_limits<std::int64_t>::max(), nullptr);
+}
+
+py::bytes masked_bytes(const py::bytes& json) {
+  std::string result;
+  {
+    const std::string_view sent(json);
+    const ReleasedGil released;
+    result = masked_json(sent);
+  }
+  return result;
+}
+
+}  // namespace
+
+void bind_personal(py::module_& module) {
+  module.def("is_personal", &is_personal_name, py::arg("name"));
+  module.def("displayed", &displayed, py::arg("name"), py::arg("text"));
+  module.def("masked_json", &masked_bytes, py::arg("json"));
 }
 
 }  // namespace tradingdata::python

@@ -1,33 +1,85 @@
-// Looks up the columns of an export, with a KeyError that names the missing one.
-#include "exports.hpp"
+// Rows as CSV and JSON text.
+#include <pybind11/stl.h>
 
-#include <pybind11/pybind11.h>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include <algorithm>
-
-#include "names.hpp"
+#include "bindings.hpp"
+#include "decode/decode.hpp"
+#include "export/csv.hpp"
+#include "export/json.hpp"
+#include "slice.hpp"
+#include "values.hpp"
 
 namespace tradingdata::python {
 
-namespace py = pybind11;
+namespace {
 
-int field_named(const Table& table, const std::string& name) {
-  const int field = table.schema().find(name);
-  if (field >= 0) return field;
-  PyErr_SetObject(PyExc_KeyError, no_field(table.schema(), py::str(name)).ptr());
-  throw py::error_already_set();
+py::bytes to_csv(const OwnedSlice& self, const Names& columns, const Names& extra,
+                 bool spreadsheet) {
+  const Table& table = self.table();
+  CsvOptions options{.start = self.start(),
+                     .length = self.size(),
+                     .columns = columns_named(table, columns, extra),
+                     .spreadsheet = spreadsheet};
+  if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
+  // The table is immutable and held by `self`.
+  return released_unless(options.offset != nullptr, [&] { return rows_as_csv(table, options); });
 }
 
-std::vector<int> columns_named(const Table& table, const Names& fields, const Names& extra) {
-  std::vector<int> columns;
-  for (const std::string& name : fields) columns.push_back(field_named(table, name));
-  const Names& unknown = table.extra_names();
-  for (const std::string& name : extra) {
-    const auto found = std::find(unknown.begin(), unknown.end(), name);
-    if (found == unknown.end()) throw py::key_error("no row has a field \"" + name + "\"");
-    columns.push_back(table.schema().width() + static_cast<int>(found - unknown.begin()));
+}  // namespace
+
+void bind_csv(py::module_& module) {
+  slice_class(module).def("to_csv", &to_csv, py::arg("columns"), py::arg("extra") = Names(),
+                          py::arg("spreadsheet") = false);
+}
+
+// Records as JSON text: one by one for an archive, and as a document for other programs.
+
+namespace {
+
+// As they were sent, where the table is a complete response; otherwise from its columns.
+py::list record_texts(const OwnedSlice& self) {
+  const Table& table = self.table();
+  py::list texts;
+  if (!table.holds_body()) {
+    for (std::int64_t row = self.start(); row < self.stop(); ++row)
+      texts.append(py::str(row_as_json(table, row)));
+    return texts;
   }
-  return columns;
+  std::vector<std::string_view> sent;
+  {
+    // The table is immutable and held by `self`.
+    const ReleasedGil released;
+    sent = sent_records(table);
+  }
+  for (std::int64_t row = self.start(); row < self.stop(); ++row) {
+    const std::string_view text = sent.at(static_cast<std::size_t>(row));
+    texts.append(py::str(text.data(), text.size()));
+  }
+  return texts;
+}
+
+py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, bool lines) {
+  const Table& table = self.table();
+  JsonOptions options{.start = self.start(),
+                      .length = self.size(),
+                      .fields = columns_named(table, columns, {}),
+                      .extras = extra,
+                      .lines = lines};
+  if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
+  // The table is immutable and held by `self`.
+  return released_unless(options.offset != nullptr, [&] { return export_json(table, options); });
+}
+
+}  // namespace
+
+void bind_json(py::module_& module) {
+  slice_class(module)
+      .def("record_texts", &record_texts)
+      .def("export_json", &export_rows, py::arg("columns"), py::arg("extra") = false,
+           py::arg("lines") = false);
 }
 
 }  // namespace tradingdata::python

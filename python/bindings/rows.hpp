@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "columns.hpp"
-#include "names.hpp"
 
 namespace tradingdata::python {
 

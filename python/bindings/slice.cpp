@@ -1,18 +1,46 @@
 // The methods of a slice, and its sequence slots in C.
 #include "slice.hpp"
 
+#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "bindings.hpp"
-#include "export/extra_column.hpp"
+#include "columns.hpp"
 #include "export/json.hpp"
-#include "released_gil.hpp"
 #include "rows.hpp"
+#include "table/row_selection.hpp"
+#include "table/row_values.hpp"
+#include "values.hpp"
 
 namespace tradingdata::python {
+
+namespace py = pybind11;
+
+int field_named(const Table& table, const std::string& name) {
+  const int field = table.schema().find(name);
+  if (field >= 0) return field;
+  PyErr_SetObject(PyExc_KeyError, no_field(table.schema(), py::str(name)).ptr());
+  throw py::error_already_set();
+}
+
+std::vector<int> columns_named(const Table& table, const Names& fields, const Names& extra) {
+  std::vector<int> columns;
+  for (const std::string& name : fields) columns.push_back(field_named(table, name));
+  const Names& unknown = table.extra_names();
+  for (const std::string& name : extra) {
+    const auto found = std::find(unknown.begin(), unknown.end(), name);
+    if (found == unknown.end()) throw py::key_error("no row has a field \"" + name + "\"");
+    columns.push_back(table.schema().width() + static_cast<int>(found - unknown.begin()));
+  }
+  return columns;
+}
+
+// The methods of a slice, and its sequence slots in C.
 
 OwnedSlice::OwnedSlice(TablePtr table, py::object zone)
     : columns_(std::make_shared<Columns>(std::move(table), zone)),
@@ -205,6 +233,163 @@ void bind_slice(py::module_& module) {
       .def("to_json", [](const OwnedSlice& self) {
         return py::bytes(rows_as_json(self.table(), self.start(), self.stop()));
       });
+}
+
+// Plain Python values of columns and rows: to_dict, to_dicts, and columns for frames.
+
+namespace {
+
+py::object column_list(const OwnedSlice& slice, int field) {
+  py::object result = owned(PyList_New(slice.size()));
+  for (std::int64_t row = 0; row < slice.size(); ++row) {
+    PyObject* const value = slice.columns().cell(field, slice.start() + row);
+    if (value == nullptr) throw py::error_already_set();
+    PyList_SET_ITEM(result.ptr(), row, value);
+  }
+  return result;
+}
+
+py::object column(const OwnedSlice& self, const std::string& name) {
+  return column_list(self, field_named(self.table(), name));
+}
+
+py::dict to_dict(const OwnedSlice& self, const Names& names) {
+  const RowType& type = self.columns().type();
+  py::dict result;
+  for (const int field : columns_named(self.table(), names, {})) {
+    result[py::handle(type.names.name(field))] = column_list(self, field);
+  }
+  return result;
+}
+
+py::list to_dicts(const OwnedSlice& self, const Names& names, bool extra) {
+  Columns& columns = self.columns();
+  const Table& table = self.table();
+  const RowType& type = columns.type();
+  const std::vector<int> fields = columns_named(table, names, {});
+  // One dict is kept up to date, row by row, and copied: a value that repeats the row before is
+  // left as it is, any other is set in a dict that lies in the cache, and a copy is one block.
+  const py::dict current;
+  for (const int field : fields) current[py::handle(type.names.name(field))] = py::none();
+  py::list result(static_cast<std::size_t>(self.size()));
+  for (std::int64_t row = self.start(); row < self.stop(); ++row) {
+    for (const int field : fields) {
+      if (row > self.start() && columns.repeats(field, row)) continue;
+      PyObject* const value = columns.cell(field, row);
+      if (value == nullptr) throw py::error_already_set();
+      const int failed = PyDict_SetItem(current.ptr(), type.names.name(field), value);
+      Py_DECREF(value);
+      if (failed != 0) throw py::error_already_set();
+    }
+    py::dict made = owned(PyDict_Copy(current.ptr()));
+    if (extra) add_extras(table, row, made);
+    PyList_SET_ITEM(result.ptr(), row - self.start(), made.release().ptr());
+  }
+  return result;
+}
+
+}  // namespace
+
+void bind_views(py::module_& module) {
+  slice_class(module)
+      .def("column", &column, py::arg("name"))
+      .def("to_dict", &to_dict, py::arg("columns"))
+      .def("to_dicts", &to_dicts, py::arg("columns"), py::arg("extra") = false);
+}
+
+// Rows chosen by conditions and sorted by fields, each as a new table.
+
+namespace {
+
+// Field, relation, part of a timestamp, whether a missing value is wanted, the wanted values.
+using ConditionTuple = std::tuple<std::string, std::string, std::string, bool, py::list>;
+
+Relation relation_named(const std::string& name) {
+  if (name == "eq") return Relation::equal;
+  if (name == "ne") return Relation::not_equal;
+  if (name == "lt") return Relation::less;
+  if (name == "le") return Relation::less_equal;
+  if (name == "gt") return Relation::greater;
+  if (name == "ge") return Relation::greater_equal;
+  throw py::value_error("there is no relation " + name);
+}
+
+TimePart part_named(const std::string& name) {
+  if (name == "all") return TimePart::all;
+  if (name == "day") return TimePart::day;
+  if (name == "clock") return TimePart::clock;
+  throw py::value_error("there is no part " + name);
+}
+
+std::int64_t integer_for(const Field& field, TimePart part, PyObject* value) {
+  if (field.kind == Kind::date || part == TimePart::day) return date_of(field, value);
+  const bool moment = field.kind == Kind::timestamp && part == TimePart::all;
+  return moment ? micros_of(field, value) : integer_of(field, value);
+}
+
+Condition condition_of(const Table& table, const ConditionTuple& given) {
+  const auto& [name, relation, part, null_wanted, values] = given;
+  Condition condition{.field = field_named(table, name),
+                      .relation = relation_named(relation),
+                      .part = part_named(part),
+                      .null_wanted = null_wanted};
+  const bool is_order =
+      condition.relation != Relation::equal && condition.relation != Relation::not_equal;
+  if (is_order && values.size() != 1) throw py::value_error("an order takes one value");
+  const Field& field = table.schema().field(condition.field);
+  const auto converted = [&](const auto& convert) {
+    std::vector<decltype(convert(values.ptr()))> result;
+    for (const py::handle& value : values) result.push_back(convert(value.ptr()));
+    return result;
+  };
+  switch (field.kind) {
+    case Kind::text:
+      condition.wanted =
+          converted([&](PyObject* value) { return std::string(text_of(field, value)); });
+      break;
+    case Kind::number:
+      condition.wanted = converted([&](PyObject* value) { return number_of(field, value); });
+      break;
+    default:
+      condition.wanted =
+          converted([&](PyObject* value) { return integer_for(field, condition.part, value); });
+  }
+  return condition;
+}
+
+// A new table of the rows that `choose` gives. Tables are immutable, and `self` is held.
+template <typename Choose>
+py::object chosen(const OwnedSlice& self, const Choose& choose) {
+  TablePtr made;
+  {
+    const ReleasedGil released;
+    made = gather(self.table(), choose());
+  }
+  return whole_slice(std::move(made), self.zone());
+}
+
+py::object where(const OwnedSlice& self, const std::vector<ConditionTuple>& given) {
+  const Table& table = self.table();
+  std::vector<Condition> conditions;
+  for (const ConditionTuple& one : given) conditions.push_back(condition_of(table, one));
+  return chosen(self, [&] { return rows_where(table, self.start(), self.stop(), conditions); });
+}
+
+py::object sorted(const OwnedSlice& self, const std::vector<std::tuple<std::string, bool>>& given) {
+  const Table& table = self.table();
+  std::vector<SortKey> keys;
+  for (const auto& [name, descending] : given) {
+    keys.push_back({.field = field_named(table, name), .descending = descending});
+  }
+  return chosen(self, [&] { return sorted_rows(table, self.start(), self.stop(), keys); });
+}
+
+}  // namespace
+
+void bind_selection(py::module_& module) {
+  slice_class(module)
+      .def("where", &where, py::arg("conditions"))
+      .def("sorted", &sorted, py::arg("keys"));
 }
 
 }  // namespace tradingdata::python

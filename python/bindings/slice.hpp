@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "columns.hpp"
 #include "table/row_selection.hpp"
+#include "table/table.hpp"
 
 namespace tradingdata::python {
 
@@ -48,5 +51,13 @@ py::object as_python(OwnedSlice slice);
 
 // All rows of a new table.
 py::object whole_slice(TablePtr table, const py::object& zone = py::none());
+
+using Names = std::vector<std::string>;
+
+// A field's position; throws KeyError where the record has no such field.
+int field_named(const Table& table, const std::string& name);
+
+// Positions of fields, then of unknown fields, which are numbered after the schema's.
+std::vector<int> columns_named(const Table& table, const Names& fields, const Names& extra);
 
 }  // namespace tradingdata::python

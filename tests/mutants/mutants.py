@@ -49,7 +49,7 @@ class Area:
 
 AREAS = {
     "decode": Area(
-        ("cpp/src/decode/**/*.cpp", "cpp/src/base/text/number.cpp"),
+        ("cpp/src/decode/**/*.cpp", "cpp/src/base/number.cpp"),
         ("*/tests/decode/*", "*/tests/base/*"),
     ),
     "pager": Area(
@@ -57,7 +57,7 @@ AREAS = {
         ("*/tests/client/pager*", "*/tests/client/search*"),
     ),
     "retry": Area(
-        ("cpp/src/client/retry*.cpp", "cpp/src/client/rate_limit.cpp"),
+        ("cpp/src/client/retry.cpp",),
         ("*/tests/client/retry*", "*/tests/client/engine*"),
     ),
     "tokens": Area(

@@ -189,7 +189,7 @@ def test_nothing_is_initialised_on_first_use() -> None:
 
 def test_only_the_transport_knows_libcurl() -> None:
     """The multi handle, the options of a transfer, its failures, URLs, and the reader of dates."""
-    transport = ["address.cpp", "curl.cpp", "curl_easy.cpp", "http.cpp", "transfer_failure.cpp"]
+    transport = ["address.cpp", "curl_easy.cpp", "http.cpp", "transfer_failure.cpp"]
     found = including(code("cpp", "python"), "^curl/")
     assert found == [f"cpp/src/http/{name}" for name in transport]
 

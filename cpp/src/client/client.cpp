@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/platform/process.hpp"
+#include "base/platform.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata {

@@ -7,10 +7,66 @@
 #include <cstdio>
 #include <utility>
 
-#include "client/status_errors.hpp"
-#include "decode/personal/redact.hpp"
+#include "client/retry.hpp"
+#include "decode/redact.hpp"
+
+namespace tradingdata::detail {
+
+PendingCall& PendingCalls::add(Call& call) {
+  const auto place = timed_.emplace(call.started, call.id).first;
+  try {
+    return calls_.try_emplace(call.id, std::move(call)).first->second;
+  } catch (...) {
+    timed_.erase(place);
+    throw;
+  }
+}
+
+void PendingCalls::move(PendingCall& call, CallState state, TimePoint due) noexcept {
+  Order::node_type node = order_of(call.state_).extract({call.due_, call.call.id});
+  in_flight_ += (state == CallState::in_flight) - (call.state_ == CallState::in_flight);
+  call.state_ = state;
+  call.due_ = due;
+  node.value().first = due;
+  order_of(state).insert(std::move(node));
+}
+
+void PendingCalls::remove(PendingCall& call) noexcept {
+  order_of(call.state_).erase({call.due_, call.call.id});
+  in_flight_ -= call.state_ == CallState::in_flight;
+  calls_.erase(call.call.id);
+}
+
+PendingCall* PendingCalls::find(CallId id) noexcept {
+  const auto found = calls_.find(id);
+  return found == calls_.end() ? nullptr : &found->second;
+}
+
+PendingCall* PendingCalls::first_of(const Order& order) noexcept {
+  return order.empty() ? nullptr : find(order.begin()->second);
+}
+
+PendingCall* PendingCalls::next_due(TimePoint now) noexcept {
+  for (const Order* order : {&timed_, &ready_}) {
+    if (!order->empty() && order->begin()->first <= now) return first_of(*order);
+  }
+  return nullptr;
+}
+
+TimePoint PendingCalls::next_event() const noexcept {
+  TimePoint next = TimePoint::max();
+  for (const Order* order : {&timed_, &ready_}) {
+    if (!order->empty()) next = std::min(next, order->begin()->first);
+  }
+  return next;
+}
+
+}  // namespace tradingdata::detail
 
 namespace tradingdata {
+
+// Moves each call through its states. Whatever a step throws ends that call only, so that no call
+// is forgotten and no other one fails with it.
 
 namespace {
 
@@ -201,11 +257,11 @@ void Engine::responded(Pending& pending, Response& response) {
   stats.bytes_received += response.bytes_received;
   const bool empty =
       response.status == 204 || (response.status == 200 && response.body.size() == 0);
-  if (empty) return failed(pending, detail::empty_body(response.status), Retry::once);
+  if (empty) return failed(pending, detail::empty_body_error(response.status), Retry::once);
   if (response.status == 200) return judge(pending, response);
-  const detail::Verdict verdict =
-      detail::verdict_of_status(pending.call.request, response, options_.sources.wall_micros());
-  failed(pending, verdict.error, verdict.retry);
+  const Error error =
+      detail::status_error(pending.call.request, response, options_.sources.wall_micros());
+  failed(pending, error, error.retryable ? Retry::always : Retry::never);
 }
 
 void Engine::judge(Pending& pending, Response& response) {

@@ -1,22 +1,148 @@
 // Calls over one transport: attempts, back-off, rate limit and deadline. Nothing here sleeps or has
 // a thread; the thread that waits pumps it. PendingCalls keeps the states of calls; what each
-// state leads to is decided here.
+// state leads to is decided by the engine.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <list>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/platform/clock.hpp"
-#include "client/call.hpp"
-#include "client/pending_calls.hpp"
-#include "client/rate_limit.hpp"
+#include "base/platform.hpp"
 #include "client/retry.hpp"
-#include "client/stats.hpp"
 #include "http/http.hpp"
+
+namespace tradingdata {
+
+// Makes a call's result of its response (HTTP 200, not empty), on the pumping thread, without any
+// lock held. What it throws ends the call; a body that ends too early is requested again where only
+// the connection's end showed its length.
+using Judged = std::shared_ptr<const void>;
+using Secrets = std::shared_ptr<TokenSearch>;  // no result may have them; may be null
+using Judge = std::function<Judged(Response&, const Secrets&)>;
+
+struct Outcome {
+  CallId id = 0;
+  std::shared_ptr<const void> result;  // the judge's
+  std::exception_ptr error;            // an Error, or whatever else ended the call
+  int status_code = 0;
+  int attempts = 0;
+  double elapsed = 0;            // seconds
+  std::int64_t received_at = 0;  // microseconds since the epoch, UTC
+};
+
+struct RetryRecord {
+  CallId call = 0;
+  int attempt = 0;  // the one that failed, from 1
+  std::string reason;
+  double delay = 0;  // seconds until the next
+};
+
+// Lists, since they are spliced from owner to owner: passing on an outcome needs no memory, which
+// may be what ran out.
+using Outcomes = std::list<Outcome>;
+using RetryRecords = std::list<RetryRecord>;
+
+CallId next_call_id();
+
+struct Call {
+  CallId id = next_call_id();
+  Request request;
+  TimePoint started;   // when the caller made it
+  TimePoint deadline;  // over all attempts and the time between them
+  Judge judge;
+  // The latest start that the rate limit may assign to the first attempt, if before the deadline.
+  TimePoint start_by = TimePoint::max();
+  Outcomes outcome = Outcomes(1);  // allocated with the call, so that a call can always end
+};
+
+// Counts of what a client has done so far. Thread-safe.
+struct Stats {
+  using Count = std::atomic<std::int64_t>;
+
+  Count calls = 0;        // that ended, well or not
+  Count failures = 0;     // calls that ended with an error
+  Count attempts = 0;     // requests sent
+  Count retries = 0;      // attempts after the first of a call
+  Count connections = 0;  // responses over a new connection
+  Count reused = 0;       // responses over a kept one
+  Count bytes_sent = 0;   // on the wire, headers included
+  Count bytes_received = 0;
+};
+
+}  // namespace tradingdata
+
+namespace tradingdata::detail {
+
+enum class CallState : std::uint8_t {
+  waiting,    // for the time of its first attempt, or for the end of a back-off
+  paced,      // for the slot that the rate limit gave it
+  ready,      // for room in the transport
+  in_flight,  // for its response
+};
+
+class PendingCall {
+ public:
+  explicit PendingCall(Call&& made) noexcept : call(std::move(made)), due_(call.started) {}
+
+  CallState state() const { return state_; }
+
+  Call call;
+  int attempts = 0;
+  int quota_taken = 0;        // by the last retry
+  bool retried_once = false;  // what may be retried once only
+  std::string last_failure;
+
+ private:
+  friend class PendingCalls;
+  CallState state_ = CallState::waiting;
+  TimePoint due_;
+};
+
+// The calls of one engine that have not ended. Every change of state is made here. A call is in one
+// of two orders, that of its state, and moving it carries its node over: no move can fail for lack
+// of memory.
+class PendingCalls {
+ public:
+  // Waiting until it starts. Throws std::bad_alloc, and leaves `call` as it is then.
+  PendingCall& add(Call& call);
+
+  // `due` is when it will be `next_due`. A ready call is due at its deadline: the nearest one is
+  // the first to start, and the first to be given up.
+  void move(PendingCall& call, CallState state, TimePoint due) noexcept;
+  void remove(PendingCall& call) noexcept;
+
+  // Null where there is none.
+  PendingCall* find(CallId id) noexcept;
+  PendingCall* next_ready() noexcept { return first_of(ready_); }
+  PendingCall* next_due(TimePoint now) noexcept;  // never a ready one whose deadline is ahead
+  bool empty() const noexcept { return calls_.empty(); }
+  PendingCall* any() noexcept { return calls_.empty() ? nullptr : &calls_.begin()->second; }
+
+  TimePoint next_event() const noexcept;  // when there will be one that is due
+  std::int64_t in_flight() const noexcept { return in_flight_; }
+
+ private:
+  using Order = std::set<std::pair<TimePoint, CallId>>;
+
+  Order& order_of(CallState state) noexcept { return state == CallState::ready ? ready_ : timed_; }
+  PendingCall* first_of(const Order& order) noexcept;
+
+  std::map<CallId, PendingCall> calls_;
+  Order timed_;
+  Order ready_;
+  std::int64_t in_flight_ = 0;
+};
+
+}  // namespace tradingdata::detail
 
 namespace tradingdata {
 

@@ -1,5 +1,5 @@
-// When a call is retried, and after which delay. All calls of this service only read, so every one
-// of them may be retried.
+// What a failed attempt means: its error, whether the call is retried and after which delay; and
+// the rate limit. All calls of this service only read, so every one of them may be retried.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "base/platform/clock.hpp"
+#include "base/error.hpp"
+#include "base/platform.hpp"
+#include "http/http.hpp"
 
 namespace tradingdata {
 
@@ -50,4 +53,36 @@ class RetryQuota {
   std::atomic<int> left_ = capacity;
 };
 
+// A rate limit that clients may share: requests per second, and a burst that may start at once.
+// Assigns start times and never waits itself. Thread-safe without a lock.
+class RateLimit {
+ public:
+  // Throws Error (configuration) unless per_second > 0 and burst >= 1.
+  explicit RateLimit(double per_second, int burst = 1);
+
+  // When the next request may start, `now` or later; nothing, and no slot taken, where that would
+  // be after `latest`.
+  std::optional<TimePoint> reserve(TimePoint now, TimePoint latest);
+
+  double per_second() const { return per_second_; }
+  int burst() const { return burst_; }
+
+ private:
+  double per_second_;
+  int burst_;
+  // Seconds as doubles: a large burst at a slow pace spans more than 64 bits of nanoseconds.
+  double interval_ = 0;
+  double tolerance_ = 0;          // how far ahead of the even pace a burst may run
+  std::atomic<double> next_ = 0;  // the even pace's next slot, on the steady clock
+};
+
 }  // namespace tradingdata
+
+namespace tradingdata::detail {
+
+// For every status but 200.
+Error status_error(const Request& request, const Response& response, std::int64_t wall_micros);
+
+Error empty_body_error(int status);
+
+}  // namespace tradingdata::detail

@@ -9,8 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/platform/notifier.hpp"
-#include "base/platform/process.hpp"
+#include "base/platform.hpp"
 
 namespace tradingdata {
 

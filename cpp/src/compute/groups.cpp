@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "base/text/time.hpp"
+#include "base/time.hpp"
 
 namespace tradingdata {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "base/text/number.hpp"
-#include "table/personal.hpp"
+#include "base/number.hpp"
+#include "decode/redact.hpp"
 
 namespace tradingdata::detail {
 

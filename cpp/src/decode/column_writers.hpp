@@ -7,14 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text/short_number.hpp"
-#include "base/text/simd.hpp"
-#include "base/text/timestamp_text.hpp"
-#include "decode/issue_log.hpp"
-#include "decode/json/json_grammar.hpp"
-#include "decode/json/json_value.hpp"
-#include "decode/personal/pan_mask.hpp"
-#include "table/table_builder.hpp"
+#include "base/number.hpp"
+#include "base/simd.hpp"
+#include "base/time.hpp"
+#include "decode/issues.hpp"
+#include "decode/json.hpp"
+#include "decode/pan_mask.hpp"
+#include "table/table.hpp"
 
 namespace tradingdata::detail {
 

@@ -8,9 +8,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/memory/buffer.hpp"
-#include "base/secrets/token_search.hpp"
+#include "base/memory.hpp"
+#include "base/secrets.hpp"
 #include "table/schema.hpp"
 #include "table/table.hpp"
 
@@ -78,5 +79,10 @@ std::string masked_json(std::string_view json);
 // The `message` of an error envelope, as it was sent, for responses with an HTTP status of
 // failure; "" if the body is not an envelope or has no message. Never throws.
 std::string service_message(std::string_view body);
+
+// The records of a table that holds one complete response, each as it is in the kept body,
+// including values that the columns could not hold. The views point into the body, so the table
+// must outlive them.
+std::vector<std::string_view> sent_records(const Table& table);
 
 }  // namespace tradingdata

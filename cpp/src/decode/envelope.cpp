@@ -2,10 +2,9 @@
 // says whether they count.
 #include "decode/envelope.hpp"
 
-#include "base/text/ascii.hpp"
-#include "decode/json/object_walk.hpp"
-#include "decode/personal/redact.hpp"
-#include "table/personal.hpp"
+#include "base/text.hpp"
+#include "decode/json.hpp"
+#include "decode/redact.hpp"
 
 namespace tradingdata::detail {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "decode/json/json_grammar.hpp"
+#include "decode/json.hpp"
 #include "decode/record_parser.hpp"
 
 namespace tradingdata::detail {

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "decode/json/object_walk.hpp"
-#include "table/personal.hpp"
+#include "decode/json.hpp"
+#include "decode/redact.hpp"
 
 namespace tradingdata::detail {
 

@@ -10,12 +10,11 @@
 
 #include "decode/column_writers.hpp"
 #include "decode/decode.hpp"
-#include "decode/issue_log.hpp"
-#include "decode/json/json_grammar.hpp"
-#include "decode/json/key_order.hpp"
-#include "decode/personal/pan_mask.hpp"
-#include "table/field_index.hpp"
-#include "table/table_builder.hpp"
+#include "decode/issues.hpp"
+#include "decode/json.hpp"
+#include "decode/key_order.hpp"
+#include "decode/pan_mask.hpp"
+#include "table/table.hpp"
 
 namespace tradingdata::detail {
 

@@ -1,13 +1,16 @@
-// Builds the tree of ArrowArray structures. Each one keeps the table alive, because consumers may
-// move children out of their parent.
+// Builds the trees of ArrowSchema and ArrowArray structures, and the stream of one batch.
 #include "export/arrow.hpp"
 
+#include <cerrno>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <new>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "export/arrow_columns.hpp"
-#include "export/arrow_sharing.hpp"
 
 namespace tradingdata {
 
@@ -16,46 +19,196 @@ namespace {
 using detail::Buffers;
 using detail::Source;
 
-// What an ArrowArray points into. A consumer may have moved children out, and then owns them.
-struct ArrayOwner {
-  TablePtr table;  // where the buffers lie in it
-  Buffers buffers;
-  std::vector<ArrowArray> children;
-  std::vector<ArrowArray*> child_pointers;
-  ArrowArray dictionary{};
+// What a structure points into. A consumer may have moved children out, and then owns them.
+template <typename Structure>
+struct Owner {
+  std::vector<Structure> children;
+  std::vector<Structure*> child_pointers;
+  Structure dictionary{};
 
-  ArrayOwner() = default;
-  ArrayOwner(const ArrayOwner&) = delete;
-  ArrayOwner& operator=(const ArrayOwner&) = delete;
-  ~ArrayOwner() {
-    for (ArrowArray& child : children) {
+  Owner() = default;
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() {
+    for (Structure& child : children) {
       if (child.release != nullptr) child.release(&child);
     }
     if (dictionary.release != nullptr) dictionary.release(&dictionary);
   }
 };
 
-void release_array(ArrowArray* array) {
-  const std::unique_ptr<ArrayOwner> owner(static_cast<ArrayOwner*>(array->private_data));
-  array->release = nullptr;
+struct SchemaOwner : Owner<ArrowSchema> {
+  std::string format;
+  std::string name;
+  std::string metadata;
+};
+
+struct ArrayOwner : Owner<ArrowArray> {
+  TablePtr table;  // where the buffers lie in it
+  Buffers buffers;
+};
+
+template <typename Structure, typename Owned>
+void pass_to(Structure& out, std::unique_ptr<Owned> owner) {
+  for (Structure& child : owner->children) owner->child_pointers.push_back(&child);
+  out.n_children = static_cast<std::int64_t>(owner->children.size());
+  out.children = owner->child_pointers.empty() ? nullptr : owner->child_pointers.data();
+  out.dictionary = owner->dictionary.release != nullptr ? &owner->dictionary : nullptr;
+  out.release = [](Structure* structure) {
+    const std::unique_ptr<Owned> released(static_cast<Owned*>(structure->private_data));
+    structure->release = nullptr;
+  };
+  out.private_data = owner.release();
+}
+
+void fill(ArrowSchema& out, std::unique_ptr<SchemaOwner> owner, std::int64_t flags) {
+  out = {};
+  out.format = owner->format.c_str();
+  out.name = owner->name.c_str();
+  out.metadata = owner->metadata.empty() ? nullptr : owner->metadata.data();
+  out.flags = flags;
+  pass_to(out, std::move(owner));
 }
 
 void fill(ArrowArray& out, std::unique_ptr<ArrayOwner> owner, std::int64_t length) {
-  for (ArrowArray& child : owner->children) owner->child_pointers.push_back(&child);
-  const bool has_dictionary = owner->dictionary.release != nullptr;
-  out = ArrowArray{
-      .length = length,
-      .null_count = owner->buffers.nulls,
-      .offset = 0,
-      .n_buffers = static_cast<std::int64_t>(owner->buffers.pointers.size()),
-      .n_children = static_cast<std::int64_t>(owner->children.size()),
-      .buffers = owner->buffers.pointers.data(),
-      .children = owner->child_pointers.empty() ? nullptr : owner->child_pointers.data(),
-      .dictionary = has_dictionary ? &owner->dictionary : nullptr,
-      .release = release_array,
-      .private_data = nullptr,
-  };
-  out.private_data = owner.release();
+  out = {};
+  out.length = length;
+  out.null_count = owner->buffers.nulls;
+  out.n_buffers = static_cast<std::int64_t>(owner->buffers.pointers.size());
+  out.buffers = owner->buffers.pointers.data();
+  pass_to(out, std::move(owner));
+}
+
+// The shape of an export: a name and an Arrow format for each column.
+struct ShapeColumn {
+  std::string name;
+  std::string format;
+  bool is_category;
+};
+
+struct Shape {
+  std::string record;
+  std::vector<ShapeColumn> columns;
+};
+
+// Names are C strings in this interface, and an unknown field's may hold anything.
+std::string without_nul(std::string name) {
+  constexpr std::string_view replacement = "\xEF\xBF\xBD";
+  for (std::size_t at = name.find('\0'); at != std::string::npos; at = name.find('\0', at)) {
+    name.replace(at, 1, replacement);
+  }
+  return name;
+}
+
+void append_counted(std::string& out, std::string_view text) {
+  const auto size = static_cast<std::int32_t>(text.size());
+  out.append(reinterpret_cast<const char*>(&size), sizeof size);
+  out += text;
+}
+
+// Key and value in the interface's form: counts in the machine's byte order.
+std::string record_metadata(std::string_view record) {
+  const std::int32_t pairs = 1;
+  std::string metadata(reinterpret_cast<const char*>(&pairs), sizeof pairs);
+  append_counted(metadata, "tradingdata.record");
+  append_counted(metadata, record);
+  return metadata;
+}
+
+std::string format_of(Kind kind, TextForm form, const std::string& time_zone) {
+  switch (kind) {
+    case Kind::integer: return "l";
+    case Kind::number: return "g";
+    case Kind::timestamp: return "tsu:" + time_zone;
+    case Kind::date: return "tdD";
+    case Kind::text: break;
+  }
+  switch (form) {
+    case TextForm::small: return "u";
+    case TextForm::large: return "U";
+    default: return "vu";
+  }
+}
+
+Shape shape_of(const Table& table, const ArrowExport& wanted) {
+  const Schema& schema = table.schema();
+  Shape shape{.record = std::string(schema.record), .columns = {}};
+  for (const ArrowColumn& column : wanted.columns) {
+    const bool known = column.column < schema.width();
+    const Kind kind = known ? schema.field(column.column).kind : Kind::text;
+    const bool is_category = kind == Kind::text && column.text == TextForm::category && known;
+    shape.columns.push_back({
+        .name = without_nul(std::string(table.column_name(column.column))),
+        .format = is_category ? "i" : format_of(kind, column.text, wanted.time_zone),
+        .is_category = is_category,
+    });
+  }
+  return shape;
+}
+
+void write_schema(const Shape& shape, ArrowSchema& out) {
+  auto batch = std::make_unique<SchemaOwner>();
+  batch->format = "+s";
+  batch->metadata = record_metadata(shape.record);
+  batch->children.resize(shape.columns.size());
+  for (std::size_t i = 0; i < shape.columns.size(); ++i) {
+    const ShapeColumn& column = shape.columns[i];
+    auto child = std::make_unique<SchemaOwner>();
+    child->format = column.format;
+    child->name = column.name;
+    if (column.is_category) {
+      auto values = std::make_unique<SchemaOwner>();
+      values->format = "u";
+      fill(child->dictionary, std::move(values), ARROW_FLAG_NULLABLE);
+    }
+    fill(batch->children[i], std::move(child), ARROW_FLAG_NULLABLE);
+  }
+  fill(out, std::move(batch), 0);
+}
+
+// A complete book uses about a third of its memory: the rest is keys and other text of its body.
+constexpr std::int64_t most_held_for_a_byte_used = 4;
+
+std::int64_t bytes_held(const Table& table) {
+  std::int64_t bytes = 0;
+  for (const Buffer& buffer : table.buffers()) bytes += buffer.size();
+  for (const Field& field : table.schema().fields) bytes += width_of(field.kind) * table.capacity();
+  return bytes;
+}
+
+// The part of a field's column that would be shared; its long text is in the table's buffers.
+struct Use {
+  std::int64_t values = 0;
+  std::int64_t long_text = 0;
+};
+
+Use use_of(const Table& table, const ArrowColumn& column, const ArrowExport& wanted) {
+  if (column.column >= table.schema().width()) return {};
+  const Kind kind = table.schema().field(column.column).kind;
+  if (kind == Kind::timestamp && wanted.to_utc) return {};
+  if (kind != Kind::text) return {.values = wanted.length * width_of(kind)};
+  if (column.text != TextForm::view) return {};
+  Use use{.values = wanted.length * width_of(kind)};
+  const auto* const views = table.column(column.column).as<TextView>() + wanted.start;
+  for (std::int64_t row = 0; row < wanted.length; ++row) {
+    if (!views[row].is_inline()) use.long_text += views[row].size;
+  }
+  return use;
+}
+
+// A small selection that shared its columns would keep a large table and its body alive.
+bool worth_sharing(const Table& table, const ArrowExport& wanted) {
+  constexpr std::int64_t most_in_a_copy = std::numeric_limits<std::int32_t>::max();
+  const bool few_rows = wanted.length * 2 < table.rows();
+  const std::int64_t held = bytes_held(table);
+  std::int64_t used = 0;
+  for (const ArrowColumn& column : wanted.columns) {
+    const Use use = use_of(table, column, wanted);
+    if (use.long_text > most_in_a_copy) return true;  // views reach no further into one buffer
+    used += use.values + use.long_text;
+    if (!few_rows && used * most_held_for_a_byte_used >= held) return true;
+  }
+  return false;
 }
 
 // An unknown field as a text column of its own: views of its JSON, null where a row has none.
@@ -153,6 +306,46 @@ void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& colu
   fill(out, std::move(owner), wanted.length);
 }
 
+struct StreamOwner {
+  Shape shape;
+  ArrowArray batch{};
+
+  StreamOwner() = default;
+  StreamOwner(const StreamOwner&) = delete;
+  StreamOwner& operator=(const StreamOwner&) = delete;
+  ~StreamOwner() {
+    if (batch.release != nullptr) batch.release(&batch);
+  }
+};
+
+StreamOwner& owner_of(ArrowArrayStream* stream) {
+  return *static_cast<StreamOwner*>(stream->private_data);
+}
+
+int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {
+  try {
+    write_schema(owner_of(stream).shape, *out);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
+}
+
+// The batch once, then released arrays: the end.
+int get_next(ArrowArrayStream* stream, ArrowArray* out) {
+  *out = std::exchange(owner_of(stream).batch, ArrowArray{});
+  return 0;
+}
+
+const char* get_last_error(ArrowArrayStream*) {
+  return nullptr;
+}
+
+void release_stream(ArrowArrayStream* stream) {
+  const std::unique_ptr<StreamOwner> owner(&owner_of(stream));
+  stream->release = nullptr;
+}
+
 }  // namespace
 
 std::vector<ArrowColumn> arrow_columns(const Table& table, bool extra) {
@@ -163,7 +356,7 @@ std::vector<ArrowColumn> arrow_columns(const Table& table, bool extra) {
 }
 
 void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out) {
-  const bool share = detail::worth_sharing(*table, wanted);
+  const bool share = worth_sharing(*table, wanted);
   // 16 bytes a cell: what a view or an offset with short text takes.
   Arena memory(wanted.length * static_cast<std::int64_t>(wanted.columns.size()) * 16);
   auto batch = std::make_unique<ArrayOwner>();
@@ -173,6 +366,22 @@ void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& 
     fill_column(batch->children[i], table, wanted.columns[i], wanted, share, memory);
   }
   fill(out, std::move(batch), wanted.length);
+}
+
+void export_schema(const Table& table, const ArrowExport& wanted, ArrowSchema& out) {
+  write_schema(shape_of(table, wanted), out);
+}
+
+void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out) {
+  auto owner = std::make_unique<StreamOwner>();
+  owner->shape = shape_of(*table, wanted);
+  export_array(table, wanted, owner->batch);
+  out = ArrowArrayStream{.get_schema = get_schema,
+                         .get_next = get_next,
+                         .get_last_error = get_last_error,
+                         .release = release_stream,
+                         .private_data = nullptr};
+  out.private_data = owner.release();
 }
 
 }  // namespace tradingdata

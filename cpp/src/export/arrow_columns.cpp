@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "table/dictionary.hpp"
+#include "table/row_values.hpp"
 
 namespace tradingdata::detail {
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "base/memory/arena.hpp"
+#include "base/memory.hpp"
 #include "export/arrow.hpp"
-#include "table/dictionary.hpp"
+#include "table/row_values.hpp"
 
 namespace tradingdata::detail {
 

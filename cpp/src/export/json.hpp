@@ -1,5 +1,5 @@
-// Rows as JSON: in the service's form, which is saved, pickled and archived, and for other
-// programs.
+// Rows as JSON: in the service's form, which is saved, pickled and archived, for other programs,
+// and the unknown fields of a row as one column.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "table/row_selection.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata {
@@ -29,5 +30,10 @@ struct JsonOptions {
 
 // An array with one record per line, or newline-delimited JSON.
 std::string export_json(const Table& table, const JsonOptions& options);
+
+// A copy of the rows in which one unknown field, `extra`, has the others as a JSON object, their
+// values as sent. A row without unknown fields has none. Each export then has the same columns,
+// whatever a service adds, and table_from_arrow reads the fields back.
+TablePtr with_extra_column(const Slice& rows);
 
 }  // namespace tradingdata

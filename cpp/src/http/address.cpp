@@ -12,7 +12,7 @@
 #include <new>
 
 #include "base/error.hpp"
-#include "base/text/ascii.hpp"
+#include "base/text.hpp"
 
 namespace tradingdata {
 

@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/memory/buffer.hpp"
-#include "base/platform/clock.hpp"
-#include "base/secrets/secret.hpp"
-#include "http/tokens.hpp"
+#include "base/memory.hpp"
+#include "base/platform.hpp"
+#include "base/secrets.hpp"
 
 namespace tradingdata {
 

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
 
-#include "base/memory/buffer.hpp"
-#include "http/gzip_stream.hpp"
+#include "base/memory.hpp"
 
 namespace tradingdata::detail {
 
@@ -14,6 +15,11 @@ enum class InflateResult : std::uint8_t { good, too_large, not_gzip, corrupt };
 
 class Inflater {
  public:
+  Inflater();  // throws std::bad_alloc
+  ~Inflater();
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
   void reset();
 
   // Appends what `chunk` inflates to, written straight into `out`. `limit` caps the size of `out`.
@@ -23,9 +29,14 @@ class Inflater {
   bool started() const { return started_; }
 
  private:
-  GzipStream stream_;
+  struct Stream;
+
+  std::unique_ptr<Stream> stream_;
   bool started_ = false;
   bool ended_ = false;
 };
+
+// Name and version of the library, e.g. "isa-l/2.30.0" or "zlib/1.2.13".
+std::string gzip_library();
 
 }  // namespace tradingdata::detail

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text/ascii.hpp"
+#include "base/text.hpp"
 #include "http/transfer_failure.hpp"
 
 namespace tradingdata::detail {

@@ -1,17 +1,169 @@
-// Copies and compares rows across tables, whose text views refer to different bodies.
+// Chooses and sorts row numbers, and copies rows.
 #include "table/row_selection.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <numeric>
+#include <ranges>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
 #include "table/row_values.hpp"
-#include "table/table_builder.hpp"
+#include "table/table.hpp"
 
 namespace tradingdata {
+
+namespace {
+
+// Keeps the rows that meet the condition; `read` gives a row's value.
+template <typename Value, typename Read>
+void keep_rows(std::vector<std::int64_t>& rows, const Column& column, const Condition& condition,
+               std::vector<Value> wanted, const Read& read) {
+  const auto keep = [&](const auto& meets) {
+    std::erase_if(rows, [&](std::int64_t row) { return !(column.valid(row) && meets(read(row))); });
+  };
+  switch (condition.relation) {
+    case Relation::equal:
+    case Relation::not_equal: {
+      std::ranges::sort(wanted);
+      const bool among = condition.relation == Relation::equal;
+      const bool one = wanted.size() == 1;
+      std::erase_if(rows, [&](std::int64_t row) {
+        if (!column.valid(row)) return condition.null_wanted != among;
+        const Value value = read(row);
+        const bool found =
+            one ? value == wanted.front() : std::ranges::binary_search(wanted, value);
+        return found != among;
+      });
+      return;
+    }
+    case Relation::less: return keep([&](const Value& value) { return value < wanted.front(); });
+    case Relation::less_equal:
+      return keep([&](const Value& value) { return value <= wanted.front(); });
+    case Relation::greater: return keep([&](const Value& value) { return value > wanted.front(); });
+    case Relation::greater_equal:
+      return keep([&](const Value& value) { return value >= wanted.front(); });
+  }
+}
+
+template <typename Stored>
+auto stored(const Column& column) {
+  return [values = column.as<Stored>()](std::int64_t row) { return values[row]; };
+}
+
+void keep_integers(std::vector<std::int64_t>& rows, const Column& column, Kind kind,
+                   const Condition& condition) {
+  const auto& wanted = std::get<std::vector<std::int64_t>>(condition.wanted);
+  const auto keep = [&](const auto& read) { keep_rows(rows, column, condition, wanted, read); };
+  if (kind == Kind::date) {
+    return keep([read = stored<std::int32_t>(column)](std::int64_t row) -> std::int64_t {
+      return read(row);
+    });
+  }
+  const auto read = stored<std::int64_t>(column);
+  switch (condition.part) {
+    case TimePart::all: return keep(read);
+    case TimePart::day:
+      return keep([&](std::int64_t row) -> std::int64_t { return day_of(read(row)); });
+    case TimePart::clock:
+      return keep([&](std::int64_t row) { return read(row) - day_of(read(row)) * micros_per_day; });
+  }
+}
+
+void keep_texts(std::vector<std::int64_t>& rows, const Table& table, const Condition& condition) {
+  const auto& wanted = std::get<std::vector<std::string>>(condition.wanted);
+  keep_rows(rows, table.column(condition.field), condition,
+            std::vector<std::string_view>(wanted.begin(), wanted.end()),
+            [&](std::int64_t row) { return table.text(condition.field, row); });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> rows_where(const Table& table, std::int64_t start, std::int64_t stop,
+                                     std::span<const Condition> conditions) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(stop - start));
+  std::iota(rows.begin(), rows.end(), start);
+  for (const Condition& condition : conditions) {
+    const Column& column = table.column(condition.field);
+    const Kind kind = table.schema().field(condition.field).kind;
+    switch (kind) {
+      case Kind::text: keep_texts(rows, table, condition); break;
+      case Kind::number:
+        keep_rows(rows, column, condition, std::get<std::vector<double>>(condition.wanted),
+                  stored<double>(column));
+        break;
+      default: keep_integers(rows, column, kind, condition);
+    }
+  }
+  return rows;
+}
+
+// Sorts row numbers by one field after the other, from the last to the first.
+
+namespace {
+
+// The values are stored beside their rows, since looking each up in its column would be slow.
+template <typename Read>
+void sort_by(std::vector<std::int64_t>& rows, const Column& column, bool descending,
+             const Read& read) {
+  struct Entry {
+    decltype(read(0)) value;
+    std::int64_t row;
+  };
+  std::vector<Entry> entries;
+  std::vector<std::int64_t> without_value;
+  entries.reserve(rows.size());
+  for (const std::int64_t row : rows) {
+    if (column.valid(row)) {
+      entries.push_back({read(row), row});
+    } else {
+      without_value.push_back(row);
+    }
+  }
+  if (descending) {
+    std::ranges::stable_sort(entries, std::greater<>(), &Entry::value);
+  } else {
+    std::ranges::stable_sort(entries, std::less<>(), &Entry::value);
+  }
+  const auto rest = std::ranges::transform(entries, rows.begin(), &Entry::row).out;
+  std::ranges::copy(without_value, rest);
+}
+
+template <typename Stored>
+void sort_by_stored(std::vector<std::int64_t>& rows, const Column& column, bool descending) {
+  sort_by(rows, column, descending,
+          [values = column.as<Stored>()](std::int64_t row) { return values[row]; });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, std::int64_t stop,
+                                      std::span<const SortKey> keys) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(stop - start));
+  std::iota(rows.begin(), rows.end(), start);
+  // The sort is stable, so the last key is applied first.
+  for (auto next = keys.rbegin(); next != keys.rend(); ++next) {
+    const SortKey& key = *next;
+    const Column& column = table.column(key.field);
+    switch (table.schema().field(key.field).kind) {
+      case Kind::text:
+        sort_by(rows, column, key.descending,
+                [&](std::int64_t row) { return table.text(key.field, row); });
+        break;
+      case Kind::number: sort_by_stored<double>(rows, column, key.descending); break;
+      case Kind::date: sort_by_stored<std::int32_t>(rows, column, key.descending); break;
+      default: sort_by_stored<std::int64_t>(rows, column, key.descending);
+    }
+  }
+  return rows;
+}
+
+// Copies and compares rows across tables, whose text views refer to different bodies.
 
 namespace {
 
@@ -165,38 +317,6 @@ TablePtr concat_labelled(const Schema& schema, std::span<const Slice> slices,
     std::fill(views + first, views + result.table().rows(), result.keep_text(labels[i]));
   }
   return std::move(result).build();
-}
-
-bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
-  if (&a.schema() != &b.schema()) return false;
-  for (int field = 0; field < a.schema().width(); ++field) {
-    if (!detail::same_value(a, row_a, b, row_b, field)) return false;
-  }
-  return detail::sorted_extras(a, row_a) == detail::sorted_extras(b, row_b);
-}
-
-// Field by field, a few rows at a time, so that the long text of these rows stays in the cache.
-bool same_rows(const Slice& a, const Slice& b) {
-  constexpr std::int64_t at_a_time = 128;
-  const std::int64_t rows = a.stop - a.start;
-  const Schema& schema = a.table->schema();
-  if (rows != b.stop - b.start || &schema != &b.table->schema()) return false;
-  for (std::int64_t done = 0; done < rows; done += at_a_time) {
-    const std::int64_t end = std::min(rows, done + at_a_time);
-    for (int field = 0; field < schema.width(); ++field) {
-      for (std::int64_t i = done; i < end; ++i) {
-        if (!detail::same_value(*a.table, a.start + i, *b.table, b.start + i, field)) return false;
-      }
-    }
-  }
-  if (a.table->extras().empty() && b.table->extras().empty()) return true;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    if (detail::sorted_extras(*a.table, a.start + i) !=
-        detail::sorted_extras(*b.table, b.start + i)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace tradingdata

@@ -1,23 +1,47 @@
-// Rows chosen from tables, and compared.
+// Rows of tables: chosen by conditions, sorted, copied and joined.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "table/table.hpp"
 
 namespace tradingdata {
 
-class TableBuilder;
+enum class Relation { equal, not_equal, less, less_equal, greater, greater_equal };
 
-// A run of rows of one table.
-struct Slice {
-  const Table* table;
-  std::int64_t start;
-  std::int64_t stop;
+// What of a timestamp is compared: all of it, its day, or its time of day.
+enum class TimePart { all, day, clock };
+
+// One condition on one field. A missing value meets none but `equal` and `not_equal`.
+struct Condition {
+  int field;
+  Relation relation = Relation::equal;
+  TimePart part = TimePart::all;
+  // Any of these for `equal`, none of them for `not_equal`, exactly one for an order. Integers are
+  // those of the column: a timestamp's microseconds (also of its time of day), a date's days.
+  std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> wanted{};
+  bool null_wanted = false;  // whether a missing value is among the wanted ones
 };
+
+// The rows from `start` on, before `stop`, that meet every condition, in order.
+std::vector<std::int64_t> rows_where(const Table& table, std::int64_t start, std::int64_t stop,
+                                     std::span<const Condition> conditions);
+
+struct SortKey {
+  int field;
+  bool descending = false;
+};
+
+// The rows from `start` on, before `stop`, sorted by the first key, then by the second, and so on.
+// Rows with equal values keep their order; rows without a value are last in either direction. Text
+// is compared by code points.
+std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, std::int64_t stop,
+                                      std::span<const SortKey> keys);
 
 // A new table of the given rows, in the given order, which owns its storage.
 TablePtr gather(const Table& table, std::span<const std::int64_t> rows);
@@ -32,14 +56,4 @@ TablePtr concat(std::span<const Slice> slices);
 // and the others are those of the slices.
 TablePtr concat_labelled(const Schema& schema, std::span<const Slice> slices,
                          std::span<const std::string> labels);
-
-// Whether two rows hold the same values in every field, unknown ones included (as sent).
-bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b);
-
-// Whether two slices of one kind of record have equal rows.
-bool same_rows(const Slice& a, const Slice& b);
-
-// Appends bytes that are equal for equal rows of any two tables of a schema, and for no others.
-void append_row(std::string& bytes, const Table& table, std::int64_t row);
-
 }  // namespace tradingdata

@@ -1,7 +1,13 @@
-// Writes values as bytes with their lengths, so that no two different rows give the same bytes.
+// Compares values, writes them as bytes, and finds those that repeat.
 #include "table/row_values.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <compare>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string_view>
 
 namespace tradingdata {
 
@@ -52,5 +58,143 @@ void append_row(std::string& bytes, const Table& table, std::int64_t row) {
     detail::append_text(bytes, json);
   }
 }
+// Field by field, a few rows at a time, so that the long text of these rows stays in the cache.
+bool same_rows(const Slice& a, const Slice& b) {
+  constexpr std::int64_t at_a_time = 128;
+  const std::int64_t rows = a.stop - a.start;
+  const Schema& schema = a.table->schema();
+  if (rows != b.stop - b.start || &schema != &b.table->schema()) return false;
+  for (std::int64_t done = 0; done < rows; done += at_a_time) {
+    const std::int64_t end = std::min(rows, done + at_a_time);
+    for (int field = 0; field < schema.width(); ++field) {
+      for (std::int64_t i = done; i < end; ++i) {
+        if (!detail::same_value(*a.table, a.start + i, *b.table, b.start + i, field)) return false;
+      }
+    }
+  }
+  if (a.table->extras().empty() && b.table->extras().empty()) return true;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    if (detail::sorted_extras(*a.table, a.start + i) !=
+        detail::sorted_extras(*b.table, b.start + i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// An ordered map: values come out sorted, and no choice of texts makes it slow.
+Categories categories_of(const Table& table, int field, std::int64_t start, std::int64_t length) {
+  std::map<std::string_view, std::int32_t> code_of;
+  std::vector<const std::int32_t*> by_row(static_cast<std::size_t>(length));  // null: no value
+  const auto* const views = table.column(field).as<TextView>() + start;
+  for (std::size_t row = 0; row < by_row.size(); ++row) {
+    if (!table.valid(field, start + static_cast<std::int64_t>(row))) continue;
+    // Equal views are equal text, and repeats are common.
+    const bool repeats = row > 0 && by_row[row - 1] != nullptr &&
+                         std::memcmp(views + row, views + row - 1, sizeof *views) == 0;
+    by_row[row] =
+        repeats ? by_row[row - 1] : &code_of.try_emplace(table.text(views[row])).first->second;
+  }
+  Categories categories;
+  categories.values.reserve(code_of.size());
+  for (auto& [text, code] : code_of) {
+    code = static_cast<std::int32_t>(categories.values.size());
+    categories.values.push_back(text);
+  }
+  categories.codes.reserve(by_row.size());
+  for (const std::int32_t* const code : by_row) {
+    categories.codes.push_back(code != nullptr ? *code : -1);
+  }
+  return categories;
+}
+
+namespace detail {
+
+// Hashes the keys first and sorts only the rows whose hashes are equal. A hash table alone would
+// be quadratic for keys that a service chose badly. Keys are compared by their tails first: numbers
+// of orders and trades differ in their last digits.
+
+namespace {
+
+struct RowKey {
+  std::uint64_t tail;  // the last bytes of the key's first text
+  std::int64_t row;
+};
+
+std::uint64_t tail_of(std::string_view text) {
+  std::uint64_t tail = 0;
+  for (const char c : text.substr(text.size() - std::min(text.size(), sizeof tail))) {
+    tail = tail << 8 | static_cast<unsigned char>(c);
+  }
+  return tail;
+}
+
+std::partial_ordering compare(const Table& table, std::int64_t a, std::int64_t b, int field) {
+  const bool valid = table.valid(field, a);
+  if (!valid || !table.valid(field, b)) return valid <=> table.valid(field, b);
+  if (table.schema().field(field).kind == Kind::text) {
+    return table.text(field, a) <=> table.text(field, b);
+  }
+  const auto* const values = table.column(field).as<double>();
+  return values[a] <=> values[b];
+}
+
+// By the values of the fields, which are text or numbers, the first one text.
+std::partial_ordering compare(const Table& table, const RowKey& a, const RowKey& b,
+                              std::span<const int> fields) {
+  std::partial_ordering order = a.tail <=> b.tail;
+  for (std::size_t i = 0; i < fields.size() && order == 0; ++i) {
+    order = compare(table, a.row, b.row, fields[i]);
+  }
+  return order;
+}
+
+}  // namespace
+
+void RepeatSearch::see(const Table& table, std::int64_t rows) {
+  hashes_.reserve(static_cast<std::size_t>(table.capacity()));
+  for (auto row = static_cast<std::int64_t>(hashes_.size()); row < rows; ++row) {
+    const bool valid = table.valid(key_[0], row);
+    hashes_.push_back(valid ? std::hash<std::string_view>{}(table.text(key_[0], row)) : 0);
+  }
+}
+
+// Hashing only selects the rows to sort: a few in a thousand, or all of them where a service sends
+// texts with equal hashes.
+Repeats RepeatSearch::repeats(const Table& table) const {
+  const std::size_t bits = std::bit_ceil(hashes_.size() + 1) * 32;
+  std::vector<bool> once(bits);
+  std::vector<bool> twice(bits);
+  bool repeated = false;
+  const auto each_row = [&](const auto& visit) {
+    for (std::int64_t row = 0; row < table.rows(); ++row) {
+      if (!table.valid(key_[0], row)) continue;
+      visit(row, hashes_[static_cast<std::size_t>(row)] & (bits - 1));
+    }
+  };
+  each_row([&](std::int64_t, std::size_t place) {
+    if (once[place]) twice[place] = repeated = true;
+    once[place] = true;
+  });
+  if (!repeated) return {};
+
+  std::vector<RowKey> keys;
+  each_row([&](std::int64_t row, std::size_t place) {
+    if (twice[place]) keys.push_back({tail_of(table.text(key_[0], row)), row});
+  });
+  std::sort(keys.begin(), keys.end(), [&](const RowKey& a, const RowKey& b) {
+    const auto order = compare(table, a, b, key_);
+    return order != 0 ? order < 0 : a.row < b.row;
+  });
+  Repeats repeats;
+  for (std::size_t i = 1; i < keys.size(); ++i) {
+    if (compare(table, keys[i - 1], keys[i], key_) != 0) continue;
+    const std::int64_t row = keys[i].row;
+    repeats.first = repeats.count++ == 0 ? row : std::min(repeats.first, row);
+  }
+  return repeats;
+}
+
+}  // namespace detail
 
 }  // namespace tradingdata

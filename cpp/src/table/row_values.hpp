@@ -1,8 +1,9 @@
-// Single values of rows, compared by content, whichever table they belong to.
+// Values of rows, compared by content, whichever table they belong to.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,7 +11,9 @@
 
 #include "table/table.hpp"
 
-namespace tradingdata::detail {
+namespace tradingdata {
+
+namespace detail {
 
 inline bool same_value(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b,
                        int field) {
@@ -45,4 +48,52 @@ std::vector<std::pair<std::string_view, std::string_view>> sorted_extras(const T
 // Appends bytes that are equal where the values are.
 void append_value(std::string& bytes, const Table& table, int field, std::int64_t row);
 
-}  // namespace tradingdata::detail
+}  // namespace detail
+
+// Whether two slices hold the same values in every field of their rows, unknown ones included (as
+// sent).
+bool same_rows(const Slice& a, const Slice& b);
+inline bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::int64_t row_b) {
+  return same_rows({&a, row_a, row_a + 1}, {&b, row_b, row_b + 1});
+}
+
+// Appends bytes that are equal for equal rows of any two tables of a schema, and for no others.
+void append_row(std::string& bytes, const Table& table, std::int64_t row);
+
+// A text column as codes into its distinct texts.
+struct Categories {
+  std::vector<std::int32_t> codes;       // by row; -1: no value
+  std::vector<std::string_view> values;  // sorted; they lie in the table
+};
+
+// Of the rows [start, start + length) of a text field.
+Categories categories_of(const Table& table, int field, std::int64_t start, std::int64_t length);
+
+namespace detail {
+
+struct Repeats {
+  std::int64_t count = 0;
+  std::int64_t first = -1;  // the first row that is one
+};
+
+// Finds the rows whose key of text fields an earlier row has too. Rows without a value in
+// the key's first field are left out.
+class RepeatSearch {
+ public:
+  explicit RepeatSearch(std::span<const int> key) : key_(key) {}
+
+  // Looks at the rows up to `rows` that were not looked at before: best while they are in the
+  // processor's cache.
+  void see(const Table& table, std::int64_t rows);
+
+  // The result, once all rows of the table were seen.
+  Repeats repeats(const Table& table) const;
+
+ private:
+  std::span<const int> key_;
+  std::vector<std::size_t> hashes_;  // of the key's first field, by row
+};
+
+}  // namespace detail
+
+}  // namespace tradingdata

@@ -1,9 +1,13 @@
-// Access to the parts of a table that are not columns: text, unknown fields and the body.
+// Allocates all columns of a table in one block, and gives access to what is not a column: text,
+// unknown fields and the body.
 #include "table/table.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
 
-#include "base/memory/memory_pool.hpp"
+#include "base/memory.hpp"
 
 namespace tradingdata {
 
@@ -35,6 +39,119 @@ std::string_view Table::column_name(int column) const {
   const int width = schema_->width();
   if (column < width) return schema_->field(column).name;
   return extra_names_[static_cast<std::size_t>(column - width)];
+}
+
+// Allocates all columns of a table in one block.
+
+namespace {
+
+constexpr std::int64_t line = 64;
+// Large columns whose starts differ by a multiple of a page would share a few cache sets.
+std::int64_t stagger(std::int64_t rows) {
+  return rows < 256 ? 0 : 3 * line;
+}
+constexpr std::int64_t greatest_buffer = std::numeric_limits<std::int32_t>::max();
+
+std::int64_t rounded(std::int64_t bytes) {
+  return (bytes + line - 1) / line * line;
+}
+std::int64_t bitmap_bytes(std::int64_t rows) {
+  return rounded((rows + 7) / 8);
+}
+
+}  // namespace
+
+TableBuilder::TableBuilder(const Schema& schema)
+    : table_(std::make_shared<Table>(schema)), known_extras_(ByName{&table_->extra_names_}) {}
+
+std::int64_t TableBuilder::bytes_for(std::int64_t rows) const {
+  std::int64_t bytes = 0;
+  for (const Field& field : table_->schema().fields) {
+    bytes += rounded(rows * width_of(field.kind)) + bitmap_bytes(rows) + stagger(rows);
+  }
+  return bytes;
+}
+
+void TableBuilder::reserve(std::int64_t rows) {
+  if (rows <= table_->capacity_) return;
+  const std::int64_t filled_rows = table_->rows_;
+  auto* const arena = static_cast<std::byte*>(allocate_block(bytes_for(rows)));
+  std::byte* at = arena;
+  for (int i = 0; i < table_->schema().width(); ++i) {
+    Column& filled = column(i);
+    const std::int64_t width = width_of(table_->schema().field(i).kind);
+    std::byte* const values = at;
+    std::byte* const validity = at + rounded(rows * width);
+    std::memset(validity, 0xFF, static_cast<std::size_t>(bitmap_bytes(rows)));
+    if (filled_rows > 0) {
+      std::memcpy(values, filled.values, static_cast<std::size_t>(filled_rows * width));
+      std::memcpy(validity, filled.validity, static_cast<std::size_t>((filled_rows + 63) / 64 * 8));
+    }
+    filled.values = values;
+    filled.validity = reinterpret_cast<const std::uint64_t*>(validity);
+    at = validity + bitmap_bytes(rows) + stagger(rows);
+  }
+  free_block(table_->arena_);
+  table_->arena_ = arena;
+  table_->capacity_ = rows;
+}
+
+void TableBuilder::set_null(int field, std::int64_t row) {
+  Column& column = this->column(field);
+  std::uint64_t& word = validity_word(field, row);
+  const std::uint64_t bit = std::uint64_t{1} << (row % 64);
+  if ((word & bit) == 0) return;
+  word &= ~bit;
+  ++column.nulls;
+  const std::int64_t width = width_of(table_->schema().field(field).kind);
+  std::memset(writable(column.values + row * width), 0, static_cast<std::size_t>(width));
+}
+
+void TableBuilder::unset_null(int field, std::int64_t row) {
+  Column& column = this->column(field);
+  std::uint64_t& word = validity_word(field, row);
+  const std::uint64_t bit = std::uint64_t{1} << (row % 64);
+  if ((word & bit) == 0) --column.nulls;
+  word |= bit;
+}
+
+void TableBuilder::hold_body(Buffer body) {
+  if (body.data() == nullptr) body.reserve(0);
+  table_->buffers_.push_back(std::move(body));
+  table_->holds_body_ = true;
+}
+
+std::pair<std::int32_t, std::int32_t> TableBuilder::keep_bytes(std::string_view bytes) {
+  std::vector<Buffer>& buffers = table_->buffers_;
+  const std::size_t first_own = table_->holds_body_ ? 1 : 0;
+  // Views count bytes in 32 bits: a larger size would wrap around.
+  if (bytes.size() > static_cast<std::size_t>(greatest_buffer)) {
+    throw std::length_error("a text of 2 GiB or more does not fit into a column");
+  }
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  if (buffers.size() == first_own || buffers.back().size() + size > greatest_buffer) {
+    buffers.emplace_back();
+  }
+  Buffer& side = buffers.back();
+  const std::int64_t offset = side.size();
+  side.append(bytes);
+  return {static_cast<std::int32_t>(buffers.size() - 1), static_cast<std::int32_t>(offset)};
+}
+
+TextView TableBuilder::keep_text(std::string_view text) {
+  if (text.size() <= static_cast<std::size_t>(TextView::inline_capacity)) {
+    return TextView::make_inline(text);
+  }
+  const auto [buffer, offset] = keep_bytes(text);
+  return TextView::make_place(text, buffer, offset);
+}
+
+std::int32_t TableBuilder::extra_name(std::string_view name) {
+  if (const auto found = known_extras_.find(name); found != known_extras_.end()) return *found;
+  const auto position = static_cast<std::int32_t>(table_->extra_names_.size());
+  table_->extra_names_.emplace_back(name);
+  known_extras_.insert(position);
+  return position;
 }
 
 }  // namespace tradingdata

@@ -2,19 +2,91 @@
 // afterwards, so any number of threads may read it without a lock.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/issue.hpp"
-#include "base/memory/buffer.hpp"
-#include "base/text/text.hpp"
+#include "base/memory.hpp"
+#include "base/text.hpp"
 #include "table/schema.hpp"
 
 namespace tradingdata {
+
+// Why a value did not fit its column. There is one issue for each field and problem.
+enum class Problem : std::uint8_t {
+  missing,
+  not_text,
+  not_number,
+  not_integer,
+  not_time,
+  not_date,
+  out_of_range,
+  would_round,
+  lone_surrogate,
+  empty_text,
+  number_as_text,
+  text_as_number,
+  integer_as_fraction,
+  time_in_other_form,
+  time_cut,
+  offset_dropped,
+  offset_differs,
+  date_with_time,
+  repeated_key,
+  several_clients,
+  repeated_trade,
+  token_sent,
+};
+
+struct ProblemInfo {
+  std::string_view text;
+  bool lost;  // the value could not be kept
+};
+
+inline constexpr int problem_count = static_cast<int>(Problem::token_sent) + 1;
+
+constexpr ProblemInfo describe(Problem problem) {
+  switch (problem) {
+    case Problem::missing: return {"missing", true};
+    case Problem::not_text: return {"not text", true};
+    case Problem::not_number: return {"not a number", true};
+    case Problem::not_integer: return {"not an integer", true};
+    case Problem::not_time: return {"not a time", true};
+    case Problem::not_date: return {"not a date", true};
+    case Problem::out_of_range: return {"out of range", true};
+    case Problem::would_round: return {"an integer beyond 2**53 would round", true};
+    case Problem::lone_surrogate: return {"half a surrogate pair", true};
+    case Problem::empty_text: return {"empty text", false};
+    case Problem::number_as_text: return {"number sent as text", false};
+    case Problem::text_as_number: return {"text sent as a number", false};
+    case Problem::integer_as_fraction: return {"integer written with a fraction", false};
+    case Problem::time_in_other_form: return {"time in another form", false};
+    case Problem::time_cut: return {"time finer than a microsecond, cut", false};
+    case Problem::offset_dropped: return {"offset from UTC, dropped", false};
+    case Problem::offset_differs:
+      return {"another offset from UTC than in the rest, or none", true};
+    case Problem::date_with_time: return {"date with midnight behind it", false};
+    case Problem::repeated_key: return {"unknown field sent twice, last kept", true};
+    case Problem::several_clients: return {"more than one client in a book", false};
+    case Problem::repeated_trade: return {"the same trade more than once", false};
+    case Problem::token_sent: return {"the access token, now X", true};
+  }
+  return {"unknown", true};
+}
+
+struct Issue {
+  std::string field;  // its wire name; "$" for the complete response
+  Problem problem;
+  std::int64_t count = 0;
+  std::int64_t row = 0;  // the first
+  std::string raw;       // the first's JSON text, capped; personal data is not shown
+};
 
 // Bytes of one value in a column.
 constexpr std::int64_t width_of(Kind kind) {
@@ -107,5 +179,86 @@ class Table {
 };
 
 using TablePtr = std::shared_ptr<const Table>;
+
+// A run of rows of one table.
+struct Slice {
+  const Table* table;
+  std::int64_t start;
+  std::int64_t stop;
+};
+
+// The only way to write to a table. `build` ends the writing, and so cannot be called on a builder
+// that is still in use.
+class TableBuilder {
+ public:
+  explicit TableBuilder(const Schema& schema);
+  TableBuilder(TableBuilder&&) noexcept = default;
+  TableBuilder& operator=(TableBuilder&&) noexcept = default;
+  TableBuilder(const TableBuilder&) = delete;
+  TableBuilder& operator=(const TableBuilder&) = delete;
+  ~TableBuilder() = default;
+
+  TablePtr build() && { return std::move(table_); }
+
+  // The table as far as it is filled. The reference is valid until `build`.
+  const Table& table() const { return *table_; }
+
+  // Makes room for rows; pointers into columns become invalid. Never shrinks.
+  void reserve(std::int64_t rows);
+  std::int64_t bytes_for(std::int64_t rows) const;  // of memory, in columns
+  void set_rows(std::int64_t rows) { table_->rows_ = rows; }
+
+  // The cells of a field, for as many rows as were reserved. A cell has a value unless it was set
+  // to null.
+  template <typename T>
+  T* cells(int field) {
+    return reinterpret_cast<T*>(writable(table_->column(field).values));
+  }
+  void set_null(int field, std::int64_t row);
+  void unset_null(int field, std::int64_t row);
+
+  // Text that outlives the call: inline, or copied to a buffer of the table's own.
+  TextView keep_text(std::string_view text);
+  // A copy of bytes in a buffer of the table's own: the buffer, and the offset there.
+  std::pair<std::int32_t, std::int32_t> keep_bytes(std::string_view bytes);
+
+  // Takes the body of a complete response as buffer 0, before any text is kept. It may still be
+  // masked in place.
+  void hold_body(Buffer body);
+  // Exchanges it with another one, which text is then read from.
+  void swap_body(Buffer& body) { std::swap(table_->buffers_.front(), body); }
+  char* body() { return table_->buffers_.front().data(); }
+
+  std::vector<Extra>& extras() { return table_->extras_; }
+  std::int32_t extra_name(std::string_view name);  // its position, new where it is
+  std::vector<Issue>& issues() { return table_->issues_; }
+  void set_message(std::string message) { table_->message_ = std::move(message); }
+  void set_masked(bool masked) { table_->masked_ = masked; }
+
+ private:
+  struct ByName {
+    using is_transparent = void;
+    const std::vector<std::string>* names;
+    std::string_view name_of(std::int32_t position) const {
+      return (*names)[static_cast<std::size_t>(position)];
+    }
+    bool operator()(std::int32_t a, std::int32_t b) const { return name_of(a) < name_of(b); }
+    bool operator()(std::int32_t a, std::string_view b) const { return name_of(a) < b; }
+    bool operator()(std::string_view a, std::int32_t b) const { return a < name_of(b); }
+  };
+
+  Column& column(int field) { return table_->columns_[static_cast<std::size_t>(field)]; }
+  // A place of a column as this builder may write to it: all columns lie in the arena.
+  std::byte* writable(const void* place) {
+    auto* const arena = static_cast<std::byte*>(table_->arena_);
+    return arena + (static_cast<const std::byte*>(place) - arena);
+  }
+  std::uint64_t& validity_word(int field, std::int64_t row) {
+    return *reinterpret_cast<std::uint64_t*>(writable(column(field).validity + row / 64));
+  }
+
+  std::shared_ptr<Table> table_;
+  std::set<std::int32_t, ByName> known_extras_;  // positions in extra_names
+};
 
 }  // namespace tradingdata

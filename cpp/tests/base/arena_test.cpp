@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "base/memory/arena.hpp"
+#include "base/memory.hpp"
 
 using namespace tradingdata;
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/memory/memory_pool.hpp"
+#include "base/memory.hpp"
 
 using namespace tradingdata;
 

@@ -7,9 +7,8 @@
 #include <random>
 #include <string>
 
-#include "base/memory/buffer.hpp"
-#include "base/text/number.hpp"
-#include "base/text/short_number.hpp"
+#include "base/memory.hpp"
+#include "base/number.hpp"
 
 using namespace tradingdata;
 

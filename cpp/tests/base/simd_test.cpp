@@ -1,6 +1,6 @@
 // Each function of simd.hpp against the obvious loop, for every byte in every place. The same tests
 // run with SSE2, NEON and the portable form, so that all three agree.
-#include "base/text/simd.hpp"
+#include "base/simd.hpp"
 
 #include <doctest/doctest.h>
 

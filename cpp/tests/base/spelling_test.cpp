@@ -1,5 +1,5 @@
 // Escapes of every kind, resolved layer by layer.
-#include "base/secrets/spelling.hpp"
+#include "base/secrets.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "base/memory/buffer.hpp"
-#include "base/text/simd.hpp"
-#include "base/text/text.hpp"
+#include "base/memory.hpp"
+#include "base/simd.hpp"
+#include "base/text.hpp"
 
 using namespace tradingdata;
 

@@ -5,8 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text/time.hpp"
-#include "base/text/timestamp_text.hpp"
+#include "base/time.hpp"
 
 using namespace tradingdata;
 using namespace std::chrono_literals;

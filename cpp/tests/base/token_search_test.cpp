@@ -1,5 +1,5 @@
 // Access tokens are found as they are and behind escapes, and other text is not mistaken for one.
-#include "base/secrets/token_search.hpp"
+#include "base/secrets.hpp"
 
 #include <doctest/doctest.h>
 

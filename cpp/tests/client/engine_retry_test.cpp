@@ -1,6 +1,6 @@
 // Which failures are retried, after which delay, and what the final error says.
 #include "client/engine.hpp"
-#include "client/status_errors.hpp"
+#include "client/retry.hpp"
 
 #include <doctest/doctest.h>
 
@@ -221,7 +221,7 @@ TEST_CASE("F45 a message that only repeats the status is shown once") {
     Response response;
     response.status = 401;
     response.body = Buffer(std::string(R"({"message":")") + sent + R"("})");
-    const std::string text = detail::verdict_of_status(Request(), response, 0).error.what();
+    const std::string text = detail::status_error(Request(), response, 0).what();
     return text.substr(0, text.find(';'));
   };
   CHECK(message("unauthorized") == "HTTP 401 Unauthorized");

@@ -1,5 +1,5 @@
 // The states of calls and the order in which they become due.
-#include "client/pending_calls.hpp"
+#include "client/engine.hpp"
 
 #include <doctest/doctest.h>
 

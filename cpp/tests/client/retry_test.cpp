@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "client/rate_limit.hpp"
 
 using namespace tradingdata;
 using std::chrono::milliseconds;

@@ -1,5 +1,5 @@
 // Tables from structures of another library, which may be wrong in every place that can be checked.
-#include "decode/arrow/from_arrow.hpp"
+#include "decode/from_arrow.hpp"
 
 #include <doctest/doctest.h>
 

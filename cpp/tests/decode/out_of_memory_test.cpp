@@ -12,8 +12,8 @@
 #include "support/bodies.hpp"
 #include "support/decoding.hpp"
 #include "support/failing_memory.hpp"
-#include "table/dictionary.hpp"
 #include "table/row_selection.hpp"
+#include "table/row_values.hpp"
 
 using namespace tradingdata;
 using namespace tradingdata::decoding;

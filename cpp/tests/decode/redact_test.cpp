@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "decode/personal/redact.hpp"
+#include "decode/redact.hpp"
 #include "support/tokens.hpp"
 
 namespace {

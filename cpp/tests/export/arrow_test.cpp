@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "table/dictionary.hpp"
-#include "table/table_builder.hpp"
+#include "table/row_values.hpp"
+#include "table/table.hpp"
 
 using namespace tradingdata;
 

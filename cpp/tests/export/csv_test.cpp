@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "table/table_builder.hpp"
+#include "table/table.hpp"
 
 using namespace tradingdata;
 

@@ -1,6 +1,6 @@
 // JSON that the decoder reads back, and records as they were sent.
 #include "export/json.hpp"
-#include "decode/json/raw_records.hpp"
+#include "decode/decode.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "decode/decode.hpp"
 #include "table/records.hpp"
-#include "table/row_selection.hpp"
+#include "table/row_values.hpp"
 
 using namespace tradingdata;
 

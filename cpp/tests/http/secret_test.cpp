@@ -1,12 +1,11 @@
 // Which tokens can be sent, and that they are never shown.
-#include "base/secrets/secret.hpp"
+#include "base/secrets.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
 #include "base/error.hpp"
-#include "http/tokens.hpp"
 
 using namespace tradingdata;
 

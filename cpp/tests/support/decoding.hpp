@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/text/time.hpp"
+#include "base/time.hpp"
 #include "decode/decode.hpp"
 #include "table/records.hpp"
 

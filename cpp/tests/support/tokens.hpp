@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/secrets/token_search.hpp"
+#include "base/secrets.hpp"
 
 namespace tradingdata::tokens {
 

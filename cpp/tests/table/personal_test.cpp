@@ -1,5 +1,5 @@
 // Names of personal fields, and how their values are masked.
-#include "table/personal.hpp"
+#include "decode/redact.hpp"
 
 #include <doctest/doctest.h>
 

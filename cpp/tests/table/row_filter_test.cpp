@@ -1,5 +1,5 @@
 // Conditions on values, and the rows that meet them.
-#include "table/row_filter.hpp"
+#include "table/row_selection.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/text/time.hpp"
+#include "base/time.hpp"
 #include "decode/decode.hpp"
 #include "table/records.hpp"
-#include "table/row_order.hpp"
 
 using namespace tradingdata;
 using namespace std::chrono_literals;

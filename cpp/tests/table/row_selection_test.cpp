@@ -1,5 +1,6 @@
 // Gathering, joining and comparing rows.
 #include "table/row_selection.hpp"
+#include "table/row_values.hpp"
 
 #include <doctest/doctest.h>
 

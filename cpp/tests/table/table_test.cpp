@@ -5,9 +5,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/memory/buffer.hpp"
+#include "base/memory.hpp"
 #include "table/records.hpp"
-#include "table/table_builder.hpp"
+#include "table/table.hpp"
 
 using namespace tradingdata;
 

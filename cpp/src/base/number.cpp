@@ -1,0 +1,126 @@
+// The uncommon cases of number parsing: exponents, literals of more than 19 digits and correct
+// rounding. The common case is in short_number.hpp.
+#include "base/number.hpp"
+
+#include <charconv>
+#include <limits>
+
+namespace tradingdata {
+
+namespace {
+
+constexpr int most_digits = 19;                      // always fit 64 bits
+constexpr std::uint64_t exact_integer = 1ULL << 53;  // beyond it not every integer is a double
+constexpr int exact_power = 22;                      // 10^22 is the last exact power of ten
+// Beyond what any number of digits could compensate, and far from overflow.
+constexpr std::int64_t exponent_cap = 1'000'000'000'000;
+
+constexpr double powers_of_ten[exact_power + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+// Written without an exponent, and with nothing but zeros behind the point.
+bool is_whole(std::string_view literal) {
+  if (literal.find_first_of("eE") != std::string_view::npos) return false;
+  const std::size_t point = literal.find('.');
+  return point == std::string_view::npos ||
+         literal.find_first_not_of('0', point + 1) == std::string_view::npos;
+}
+
+// Whether an integer, as written before a point, is exactly this double.
+bool is_digits_of(double value, std::string_view literal) {
+  char digits[512];
+  const auto [end, error] =
+      std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed, 0);
+  return error == std::errc() &&
+         literal.substr(0, literal.find('.')) == std::string_view(digits, end);
+}
+
+}  // namespace
+
+namespace detail {
+
+// Passes an exponent, from its letter; nullptr, with the fault noted, where it has no digits.
+const char* read_exponent(const char* at, NumberScan& scan) {
+  ++at;
+  const bool negative = *at == '-';
+  if (*at == '-' || *at == '+') ++at;
+  if (!is_digit(*at)) {
+    scan.fault = at;
+    return nullptr;
+  }
+  scan.integral = false;
+  std::int64_t value = 0;
+  for (; is_digit(*at); ++at) {
+    if (value < exponent_cap) value = value * 10 + (*at - '0');
+  }
+  scan.exponent += negative ? -value : value;
+  return at;
+}
+
+// Counts the digits of a long literal again: only those from the first that is not zero matter, and
+// those that 64 bits cannot hold move into the exponent; nothing is lost where they are zeros.
+void recount_long(const char* from, NumberScan& scan) {
+  scan.digits = 0;
+  int kept = 0;
+  for (const char* at = from; is_digit(*at) || *at == '.'; ++at) {
+    if (*at == '.' || (kept == 0 && *at == '0')) continue;
+    if (kept == most_digits) {
+      if (*at != '0') scan.exact = false;
+      ++scan.exponent;
+    } else {
+      scan.digits = scan.digits * 10 + static_cast<std::uint64_t>(*at - '0');
+      ++kept;
+    }
+  }
+}
+
+}  // namespace detail
+
+std::optional<std::int64_t> integer_of(const NumberScan& scan) {
+  if (!scan.exact) return std::nullopt;
+  std::uint64_t digits = scan.digits;
+  std::int64_t exponent = scan.exponent;
+  for (; exponent < 0 && digits != 0; ++exponent) {
+    if (digits % 10 != 0) return std::nullopt;
+    digits /= 10;
+  }
+  for (; exponent > 0 && digits != 0; --exponent) {
+    if (digits > std::numeric_limits<std::uint64_t>::max() / 10) return std::nullopt;
+    digits *= 10;
+  }
+  constexpr auto greatest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (digits > greatest + (scan.negative ? 1 : 0)) return std::nullopt;
+  return static_cast<std::int64_t>(scan.negative ? 0 - digits : digits);
+}
+
+std::optional<double> exact_double(std::int64_t integer) {
+  constexpr double limit = 9223372036854775808.0;  // to which the greatest integers round
+  const auto nearest = static_cast<double>(integer);
+  const bool exact = nearest < limit && static_cast<std::int64_t>(nearest) == integer;
+  return exact ? std::optional(nearest) : std::nullopt;
+}
+
+NumberFit double_of(const NumberScan& scan, std::string_view literal, double& value) {
+  if (scan.exact && scan.digits <= exact_integer && scan.exponent >= -exact_power &&
+      scan.exponent <= exact_power) {
+    // Both operands are exact, so the one rounding is the correct one (Clinger).
+    const auto digits = static_cast<double>(scan.digits);
+    const double size = scan.exponent < 0 ? digits / powers_of_ten[-scan.exponent]
+                                          : digits * powers_of_ten[scan.exponent];
+    value = scan.negative ? -size : size;
+    return NumberFit::exact;
+  }
+  const auto [end, error] = std::from_chars(literal.data(), literal.data() + literal.size(), value);
+  if (error == std::errc()) {
+    return is_whole(literal) && !is_digits_of(value, literal) ? NumberFit::would_round
+                                                              : NumberFit::exact;
+  }
+  // The standard gives one error for both ends of the range: the magnitude distinguishes them.
+  const bool tiny = scan.digits == 0 || scan.exponent < 0;
+  if (!tiny) return NumberFit::out_of_range;
+  value = scan.negative ? -0.0 : 0.0;
+  return NumberFit::exact;
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,213 @@
+// The two kinds of systems, POSIX and Windows; then what is the same on both.
+#include "base/platform.hpp"
+
+#ifdef _WIN32
+#define NOMINMAX
+#include <windows.h>
+#else
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "base/error.hpp"
+
+namespace tradingdata {
+
+namespace detail {
+
+#ifdef _WIN32
+
+std::int64_t process_id() {
+  return GetCurrentProcessId();
+}
+
+void* map_pages(std::size_t size) noexcept {
+  return VirtualAlloc(nullptr, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+void unmap_pages(void* pages, std::size_t) noexcept {
+  VirtualFree(pages, 0, MEM_RELEASE);
+}
+
+Notifier::Notifier() = default;
+Notifier::~Notifier() = default;
+void Notifier::raise() noexcept {}
+void Notifier::lower() noexcept {}
+
+#else
+
+std::int64_t process_id() {
+  return getpid();
+}
+
+void* map_pages(std::size_t size) noexcept {
+  void* const pages =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return nullptr;
+#ifdef MADV_HUGEPAGE
+  constexpr std::size_t huge_from = 4 << 20;  // gains more than it wastes in the last page
+  // Advice only: a refusal costs nothing.
+  if (size >= huge_from) madvise(pages, size, MADV_HUGEPAGE);
+#endif
+  return pages;
+}
+
+void unmap_pages(void* pages, std::size_t size) noexcept {
+  munmap(pages, size);
+}
+
+// The ends neither block nor survive an exec.
+Notifier::Notifier() {
+  int ends[2];
+  if (pipe(ends) != 0) {
+    throw Error(ErrorKind::connect, "cannot create a pipe: this process has too many open files");
+  }
+  for (const int end : ends) {
+    fcntl(end, F_SETFL, O_NONBLOCK);
+    fcntl(end, F_SETFD, FD_CLOEXEC);
+  }
+  read_end_ = ends[0];
+  write_end_ = ends[1];
+}
+
+Notifier::~Notifier() {
+  close(read_end_);
+  close(write_end_);
+}
+
+void Notifier::raise() noexcept {
+  const char mark = 1;
+  [[maybe_unused]] const auto written = write(write_end_, &mark, 1);
+}
+
+void Notifier::lower() noexcept {
+  char mark;  // there is one: it is raised once before it is lowered
+  [[maybe_unused]] const auto taken = read(read_end_, &mark, 1);
+}
+
+#endif
+
+namespace {
+
+constinit std::mutex shared_mutex;
+constinit std::atomic<bool> is_ending = false;
+constinit std::atomic<int> inside = 0;
+constinit std::atomic<int> fork_blockers = 0;  // grows only under the mutex
+constinit std::atomic<int> forks_waiting = 0;  // no further blocker begins before these
+
+// Polled and not signalled: a condition variable could not be used in the child.
+void pause_for_fork() {
+  std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+#ifndef _WIN32
+
+// The mutex is free between two attempts: a thread may need it before its blocker ends.
+void before_fork() {
+  ++forks_waiting;
+  while (true) {
+    shared_mutex.lock();
+    if (fork_blockers == 0) return;
+    shared_mutex.unlock();
+    pause_for_fork();
+  }
+}
+
+void after_fork_in_parent() {
+  --forks_waiting;
+  shared_mutex.unlock();
+}
+
+void after_fork_in_child() {
+  inside = 0;  // the threads that were inside stayed with the parent, and so did those that fork
+  forks_waiting = 0;
+  shared_mutex.unlock();
+}
+
+// While the library is loaded, and not at the first use, which a fork could interrupt.
+[[maybe_unused]] const int registered =
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+
+#endif
+
+}  // namespace
+
+std::mutex& process_mutex() {
+  return shared_mutex;
+}
+
+ForkBlocker::ForkBlocker() noexcept {
+  while (true) {
+    {
+      const std::scoped_lock lock(shared_mutex);
+      if (forks_waiting == 0) {
+        ++fork_blockers;
+        return;
+      }
+    }
+    pause_for_fork();
+  }
+}
+
+ForkBlocker::~ForkBlocker() {
+  --fork_blockers;
+}
+
+bool ending() {
+  return is_ending;
+}
+void end() {
+  is_ending = true;
+}
+int threads_inside() {
+  return inside;
+}
+
+Inside::Inside() {
+  ++inside;
+}
+Inside::~Inside() {
+  --inside;
+}
+
+}  // namespace detail
+
+namespace {
+
+std::int64_t wall_micros_now() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// Called once per retry, so the system's own source is fast enough, and unlike a seeded generator
+// it does not give forked children the same jitter.
+double system_random() {
+  std::random_device device;
+  return std::uniform_real_distribution<double>(0.0, 1.0)(device);
+}
+
+}  // namespace
+
+Sources system_sources() {
+  return {std::chrono::steady_clock::now, wall_micros_now, system_random};
+}
+
+double to_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+Duration from_seconds(double seconds) {
+  constexpr double ten_years = 3600.0 * 24 * 3653;
+  const double clamped = seconds > 0 ? std::min(seconds, ten_years) : 0.0;  // NaN gives 0
+  return std::chrono::round<Duration>(std::chrono::duration<double>(clamped));
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,213 @@
+// Scans, validates, unescapes and writes JSON strings, in blocks while they are plain ASCII.
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/simd.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+bool is_continuation(unsigned char byte) {
+  return (byte & 0xC0) == 0x80;
+}
+
+// The value of a \u escape's four digits, which are known to be digits.
+int hex_quad(const char* digits) {
+  int value = 0;
+  for (int i = 0; i < 4; ++i) value = value * 16 + hex_digit(digits[i]);
+  return value;
+}
+
+bool is_high_surrogate(int unit) {
+  return unit >= 0xD800 && unit < 0xDC00;
+}
+bool is_low_surrogate(int unit) {
+  return unit >= 0xDC00 && unit < 0xE000;
+}
+
+char* put_utf8(char* out, int code) {
+  const auto put = [&out](int byte) { *out++ = static_cast<char>(byte); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | code >> 6);
+    put(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  } else {
+    put(0xF0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3F));
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  }
+  return out;
+}
+
+// Passes the escape at a backslash; if it is malformed, returns false with `at` on the bad byte.
+bool pass_escape(const char*& at) {
+  ++at;
+  switch (*at) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't': ++at; return true;
+    case 'u':
+      ++at;
+      for (int i = 0; i < 4; ++i, ++at) {
+        if (hex_digit(*at) < 0) return false;
+      }
+      return true;
+    default: return false;
+  }
+}
+
+char simple_escape(char letter) {
+  switch (letter) {
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    default: return letter;
+  }
+}
+
+constexpr int replacement_character = 0xFFFD;
+
+}  // namespace
+
+Utf8Scan scan_utf8(const char* text) {
+  const auto byte = [text](int i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {1, 1};
+  if (lead < 0xC2 || lead > 0xF4) return {0, 0};
+  // What the second byte may be: no overlong form, no surrogate, nothing beyond U+10FFFF.
+  unsigned char lowest = 0x80;
+  unsigned char highest = 0xBF;
+  switch (lead) {
+    case 0xE0: lowest = 0xA0; break;
+    case 0xED: highest = 0x9F; break;
+    case 0xF0: lowest = 0x90; break;
+    case 0xF4: highest = 0x8F; break;
+    default: break;
+  }
+  if (byte(1) < lowest || byte(1) > highest) return {0, 1};
+  const int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  for (int i = 2; i < length; ++i) {
+    if (!is_continuation(byte(i))) return {0, i};
+  }
+  return {length, length};
+}
+
+StringScan scan_string(const char* from) {
+  StringScan scan{.end = nullptr};
+  const char* at = from;
+  const auto malformed = [&](const char* problem, const char* reached) {
+    scan.fault = at;
+    scan.reached = reached;
+    scan.problem = problem;
+    return scan;
+  };
+  for (;;) {
+    const std::size_t plain = detail::plain_length(at);
+    at += plain;
+    if (plain == 32) continue;
+    if (*at == '"') {
+      scan.end = at;
+      return scan;
+    }
+    if (*at == '\\') {
+      const char* behind = at;
+      if (!pass_escape(behind)) return malformed("an escape that JSON does not know", behind);
+      scan.escaped = true;
+      at = behind;
+    } else if (static_cast<unsigned char>(*at) >= 0x80) {
+      // A run of other scripts: blocks of 16 would stop at each of its bytes.
+      do {
+        const Utf8Scan character = scan_utf8(at);
+        if (character.length == 0) return malformed("invalid UTF-8", at + character.fitting);
+        at += character.length;
+      } while (static_cast<unsigned char>(*at) >= 0x80);
+    } else {
+      return malformed("a control character inside text", at);
+    }
+  }
+}
+
+std::int64_t unescape(const char* from, const char* to, char* out, bool& damaged) {
+  char* const start = out;
+  while (from < to) {
+    if (*from != '\\') {
+      *out++ = *from++;
+      continue;
+    }
+    if (from[1] != 'u') {
+      *out++ = simple_escape(from[1]);
+      from += 2;
+      continue;
+    }
+    int code = hex_quad(from + 2);
+    from += 6;
+    if (is_high_surrogate(code) && to - from >= 6 && from[0] == '\\' && from[1] == 'u' &&
+        is_low_surrogate(hex_quad(from + 2))) {
+      code = 0x10000 + ((code - 0xD800) << 10) + (hex_quad(from + 2) - 0xDC00);
+      from += 6;
+    } else if (is_high_surrogate(code) || is_low_surrogate(code)) {
+      code = replacement_character;
+      damaged = true;
+    }
+    out = put_utf8(out, code);
+  }
+  return out - start;
+}
+
+std::string unescaped(const char* from, const char* to) {
+  bool damaged = false;
+  std::string text(static_cast<std::size_t>(to - from), '\0');
+  text.resize(static_cast<std::size_t>(unescape(from, to, text.data(), damaged)));
+  return text;
+}
+
+// Copies the plain stretches of a text, and escapes what is between them.
+
+namespace {
+
+void put_escaped(std::string& out, char c) {
+  out += '\\';
+  if (c == '"' || c == '\\') {
+    out += c;
+    return;
+  }
+  constexpr char hex[] = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  out += "u00";
+  out += hex[byte >> 4];
+  out += hex[byte & 15];
+}
+
+}  // namespace
+
+void put_json_text(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t plain = 0;  // where the characters begin that go out as they are
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20) continue;
+    out += text.substr(plain, i - plain);
+    put_escaped(out, c);
+    plain = i + 1;
+  }
+  out += text.substr(plain);
+  out += '"';
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,153 @@
+// Parses and formats times outside the documented form, which timestamp_text.hpp reads faster.
+#include "base/time.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "base/text.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+constexpr std::size_t date_length = 10;
+constexpr std::size_t time_length = 19;
+
+// `count` digits as a number, or a negative number if one is not a digit.
+int digits(const char* text, int count) {
+  int value = 0;
+  for (int i = 0; i < count; ++i) {
+    if (!is_digit(text[i])) return -1;
+    value = value * 10 + (text[i] - '0');
+  }
+  return value;
+}
+
+// The days of a date as YYYY-MM-DD; nothing if the text is not a date.
+std::optional<std::int32_t> read_date(const char* text) {
+  const int year = digits(text, 4);
+  const int month = digits(text + 5, 2);
+  const int day = digits(text + 8, 2);
+  if (text[4] != '-' || text[7] != '-' || year < 1 || month < 1 || day < 1) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok()) return std::nullopt;
+  return days_since_epoch(date);
+}
+
+// Seconds since midnight of HH:MM:SS, or a negative number.
+int read_clock(const char* text) {
+  const int hour = digits(text, 2);
+  const int minute = digits(text + 3, 2);
+  const int second = digits(text + 6, 2);
+  const bool sound = text[2] == ':' && text[5] == ':' && hour >= 0 && hour < 24 && minute >= 0 &&
+                     minute < 60 && second >= 0 && second < 60;
+  return sound ? hour * 3600 + minute * 60 + second : -1;
+}
+
+// Passes a fraction such as .25; false where there is none. Digits beyond a microsecond are cut.
+bool pass_fraction(std::string_view& text, Timestamp& time) {
+  std::size_t end = 1;
+  int micros = 0;
+  for (int scale = 100'000; end < text.size() && is_digit(text[end]); ++end, scale /= 10) {
+    micros += (text[end] - '0') * scale;
+    time.cut = time.cut || (scale == 0 && text[end] != '0');
+  }
+  text.remove_prefix(end);
+  time.micros += micros;
+  return end > 1;
+}
+
+// Z, +05:30, +0530 or +05 as minutes; nothing if it is none of these.
+std::optional<int> read_offset(std::string_view text) {
+  if (text == "Z") return 0;
+  const bool colon = text.size() == 6 && text[3] == ':';
+  if ((text[0] != '+' && text[0] != '-') || !(text.size() == 3 || text.size() == 5 || colon)) {
+    return std::nullopt;
+  }
+  const int hours = digits(text.data() + 1, 2);
+  const int minutes = text.size() == 3 ? 0 : digits(text.data() + (colon ? 4 : 3), 2);
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return std::nullopt;
+  return (text[0] == '-' ? -1 : 1) * (hours * 60 + minutes);
+}
+
+}  // namespace
+
+TimeFit parse_timestamp(std::string_view text, Timestamp& time) {
+  if (text.size() < date_length) return TimeFit::unreadable;
+  const std::optional<std::int32_t> days = read_date(text.data());
+  if (!days) return TimeFit::unreadable;
+  if (text.size() == date_length) return days == zero_date ? TimeFit::zero : TimeFit::unreadable;
+  if (text.size() < time_length) return TimeFit::unreadable;
+  const char separator = text[date_length];
+  const int seconds = read_clock(text.data() + date_length + 1);
+  if ((separator != ' ' && separator != 'T') || seconds < 0) return TimeFit::unreadable;
+  time = {.micros = *days * micros_per_day + seconds * micros_per_second};
+  std::string_view rest = text.substr(time_length);
+  const bool documented = rest.empty() && separator == ' ';
+  if (rest.starts_with('.') && !pass_fraction(rest, time)) return TimeFit::unreadable;
+  if (!rest.empty()) {
+    time.offset = read_offset(rest);
+    if (!time.offset) return TimeFit::unreadable;
+  }
+  // Another time of that day is no absent value, and no time of a trade.
+  if (days == zero_date) {
+    const bool midnight = time.micros == zero_date * micros_per_day && !time.cut;
+    return midnight ? TimeFit::zero : TimeFit::unreadable;
+  }
+  return documented ? TimeFit::documented : TimeFit::other_form;
+}
+
+TimeFit parse_date(std::string_view text, std::int32_t& days) {
+  if (text.size() < date_length) return TimeFit::unreadable;
+  const std::optional<std::int32_t> read = read_date(text.data());
+  if (!read) return TimeFit::unreadable;
+  days = *read;
+  if (text.size() == date_length) return days == zero_date ? TimeFit::zero : TimeFit::documented;
+  Timestamp time;
+  const TimeFit fit = parse_timestamp(text, time);
+  if (fit == TimeFit::zero || fit == TimeFit::unreadable) return fit;
+  const bool midnight = time.micros == days * micros_per_day && !time.cut;
+  return midnight ? TimeFit::other_form : TimeFit::unreadable;
+}
+
+std::string format_date(std::int32_t days) {
+  const std::chrono::year_month_day date = calendar_date(days);
+  char text[32];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", int{date.year()}, unsigned{date.month()},
+                unsigned{date.day()});
+  return text;
+}
+
+std::string format_timestamp(std::int64_t micros) {
+  const std::int32_t day = day_of(micros);
+  const std::int64_t rest = micros - day * micros_per_day;
+  const auto seconds = static_cast<int>(rest / micros_per_second);
+  const auto fraction = static_cast<int>(rest % micros_per_second);
+  char text[32];
+  std::snprintf(text, sizeof text, " %02d:%02d:%02d", seconds / 3600, seconds / 60 % 60,
+                seconds % 60);
+  std::string result = format_date(day) + text;
+  if (fraction != 0) {
+    std::snprintf(text, sizeof text, ".%06d", fraction);
+    result += text;
+  }
+  return result;
+}
+
+std::string format_offset(std::int64_t micros) {
+  const std::int64_t seconds = std::abs(micros) / micros_per_second;
+  char text[16];
+  std::snprintf(text, sizeof text, "%c%02d:%02d", micros < 0 ? '-' : '+',
+                static_cast<int>(seconds / 3600), static_cast<int>(seconds / 60 % 60));
+  std::string result = text;
+  if (seconds % 60 != 0) {
+    std::snprintf(text, sizeof text, ":%02d", static_cast<int>(seconds % 60));
+    result += text;
+  }
+  return result;
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,157 @@
+// Times as the service writes them: wall clock times without a zone, since it documents none.
+#pragma once
+
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tradingdata {
+
+constexpr std::int64_t micros_per_second = 1'000'000;
+constexpr std::int64_t seconds_per_day = 86'400;
+constexpr std::int64_t micros_per_day = micros_per_second * seconds_per_day;
+
+// The day of a time in microseconds since 1970-01-01, also before it.
+constexpr std::int32_t day_of(std::int64_t micros) {
+  const std::int64_t day = micros / micros_per_day;
+  return static_cast<std::int32_t>(micros % micros_per_day < 0 ? day - 1 : day);
+}
+
+// Days since 1970-01-01 in the proleptic Gregorian calendar, and back.
+constexpr std::int32_t days_since_epoch(const std::chrono::year_month_day& date) {
+  return static_cast<std::int32_t>(std::chrono::sys_days(date).time_since_epoch().count());
+}
+constexpr std::chrono::year_month_day calendar_date(std::int32_t days) {
+  return std::chrono::sys_days(std::chrono::days(days));
+}
+
+// 0001-01-01, which the service sends where there is no date.
+inline constexpr std::int32_t zero_date =
+    days_since_epoch({std::chrono::year(1), std::chrono::January, std::chrono::day(1)});
+
+enum class TimeFit : std::uint8_t {
+  documented,  // YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD for a date
+  other_form,  // with a T, a fraction or an offset; of a date: with midnight
+  zero,        // 0001-01-01, also with midnight behind it: there is no value
+  unreadable,
+};
+
+struct Timestamp {
+  std::int64_t micros = 0;         // since 1970-01-01 00:00:00 on the wall clock
+  std::optional<int> offset = {};  // from UTC in minutes, where the text has one
+  bool cut = false;                // the text has digits beyond a microsecond
+};
+
+TimeFit parse_timestamp(std::string_view text, Timestamp& time);
+
+// Days since 1970-01-01.
+TimeFit parse_date(std::string_view text, std::int32_t& days);
+
+// As on the wire; a fraction follows where there is one.
+std::string format_timestamp(std::int64_t micros);
+std::string format_date(std::int32_t days);
+
+// A time zone's offset in microseconds as "+05:30"; seconds follow where there are any.
+std::string format_offset(std::int64_t micros);
+
+}  // namespace tradingdata
+
+namespace tradingdata::detail {
+
+// The form that the service documents is read eight characters at a time, quotes included. A book
+// repeats a few days, so a column remembers the last one.
+inline constexpr int date_length = 10;
+inline constexpr int timestamp_length = 19;
+
+// Seconds since midnight of HH:MM:SS, or -1.
+inline std::int64_t clock_seconds(const char* text) {
+  if constexpr (std::endian::native != std::endian::little) return -1;
+  std::uint64_t word;
+  std::memcpy(&word, text, sizeof word);
+  word ^= 0x30303A30303A3030;  // digits become 0..9, colons 0
+  // A digit above 9, or another byte in place of a colon, carries into its byte's top bit.
+  if (((word | (word + 0x76767F76767F7676)) & 0x8080808080808080) != 0) return -1;
+  const auto two = [word](int shift) {
+    return static_cast<std::int64_t>((word >> shift & 0xFF) * 10 + (word >> (shift + 8) & 0xFF));
+  };
+  const std::int64_t hour = two(0);
+  const std::int64_t minute = two(24);
+  const std::int64_t second = two(48);
+  if (hour > 23 || minute > 59 || second > 59) return -1;
+  return hour * 3600 + minute * 60 + second;
+}
+
+// The days since 1970-01-01 of YYYY-MM-DD; nothing where the text is no day, or 0001-01-01.
+inline std::optional<std::int32_t> read_day(const char* text) {
+  if constexpr (std::endian::native != std::endian::little) {
+    std::int32_t days = 0;
+    const bool read = parse_date({text, date_length}, days) == TimeFit::documented;
+    return read ? std::optional(days) : std::nullopt;
+  }
+  std::uint64_t word;
+  std::uint16_t last;
+  std::memcpy(&word, text, sizeof word);
+  std::memcpy(&last, text + sizeof word, sizeof last);
+  word ^= 0x2D30302D30303030;  // as in clock_seconds
+  last ^= 0x3030;
+  if (((word | (word + 0x7F76767F76767676)) & 0x8080808080808080) != 0) return std::nullopt;
+  if (((last | (last + 0x7676)) & 0x8080) != 0) return std::nullopt;
+  const auto two = [](std::uint64_t from, int shift) {
+    return static_cast<unsigned>((from >> shift & 0xFF) * 10 + (from >> (shift + 8) & 0xFF));
+  };
+  const unsigned year = two(word, 0) * 100 + two(word, 16);
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
+                                         std::chrono::month(two(word, 40)),
+                                         std::chrono::day(two(last, 0))};
+  if (year == 0 || !date.ok()) return std::nullopt;
+  const std::int32_t days = days_since_epoch(date);
+  return days == zero_date ? std::nullopt : std::optional(days);
+}
+
+// A quote and the ten characters of a day.
+inline bool same_day(const char* quote, const char* expected) {
+  std::uint64_t a, b;
+  std::uint32_t c, d;
+  std::memcpy(&a, quote, sizeof a);
+  std::memcpy(&b, expected, sizeof b);
+  std::memcpy(&c, quote + 7, sizeof c);
+  std::memcpy(&d, expected + 7, sizeof d);
+  return a == b && c == d;
+}
+
+inline bool is_zero_day(const char* quote) {
+  return same_day(quote, "\"0001-01-01");
+}
+
+class DayMemo {
+ public:
+  // Whether a day follows the quote; days() then returns it. `latest` is shared by all columns: the
+  // times of a record are mostly of one day, which is then read once.
+  bool read(const char* quote, DayMemo& latest) {
+    if (same_day(quote, text_)) return true;
+    if (!same_day(quote, latest.text_) && !latest.learn(quote)) return false;
+    *this = latest;
+    return true;
+  }
+  std::int32_t days() const { return days_; }
+
+ private:
+  bool learn(const char* quote) {
+    if (*quote != '"') return false;
+    const std::optional<std::int32_t> days = read_day(quote + 1);
+    if (!days) return false;
+    std::memcpy(text_, quote, sizeof text_);
+    days_ = *days;
+    return true;
+  }
+
+  // Never without a day that is true of its text: a body may hold any eleven bytes.
+  char text_[date_length + 1] = {'"', '1', '9', '7', '0', '-', '0', '1', '-', '0', '1'};
+  std::int32_t days_ = 0;
+};
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,74 @@
+// Columns of an Arrow table as fields of a record, and unknown ones as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decode/arrow_input.hpp"
+#include "table/table.hpp"
+
+namespace tradingdata::detail {
+
+// Throws std::invalid_argument, which names the column, where a text is not UTF-8.
+void check_utf8(std::string_view column, std::string_view text);
+
+class ArrowField {
+ public:
+  // Throws UnsupportedColumn where the field does not take columns of the type.
+  ArrowField(TableBuilder& table, int field, const WireType& type, bool mask);
+
+  // Fills the rows from `first` on, which must be reserved.
+  void fill(const ArrayReader& values, std::int64_t first);
+  // Null throughout: no column has the field.
+  void fill_missing(std::int64_t rows);
+
+  // Adds what was noted to the table's issues.
+  void finish();
+
+ private:
+  void fill_texts(const ArrayReader& values);
+  void fill_integers(const ArrayReader& values);
+  void fill_numbers(const ArrayReader& values);
+  void fill_times(const ArrayReader& values);
+  void fill_dates(const ArrayReader& values);
+  template <typename Cell, typename Convert>
+  void fill_cells(const ArrayReader& values, const Convert& convert);
+  // No value for a row, which the column has one for; or another value than that.
+  void note(Problem problem, std::int64_t row, const std::string& raw);
+
+  TableBuilder& table_;
+  int field_;
+  const Field& declared_;
+  const WireType& type_;
+  bool mask_;
+  std::int64_t first_ = 0;
+  std::vector<Issue> issues_;
+};
+
+class ArrowExtras {
+ public:
+  ArrowExtras(TableBuilder& table, bool mask) : table_(table), mask_(mask) {}
+
+  // A column that the schema does not have: each value that is not null, as JSON.
+  void add_column(const std::string& name, const WireType& type, const ArrayReader& values,
+                  std::int64_t first);
+  // The column of JSON objects. Fields that the schema has are left out. Throws
+  // std::invalid_argument where a text is no JSON object.
+  void add_objects(const ArrayReader& values, std::int64_t first);
+
+  // Adds them to the table, row by row; of two with one name in a row, the last.
+  void finish();
+
+ private:
+  void add(std::int64_t row, std::int32_t name, std::string_view json);
+  void add_object(std::int64_t row, std::string_view text);
+
+  TableBuilder& table_;
+  bool mask_;
+  std::vector<Extra> extras_;
+  Buffer object_;
+};
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,170 @@
+// Checks the arrays of another library once, so that reading a value needs no check.
+#include "decode/arrow_input.hpp"
+
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+namespace tradingdata::detail {
+
+namespace {
+
+Wire plain_wire(std::string_view format) {
+  constexpr std::pair<std::string_view, Wire> known[] = {
+      {"n", Wire::null},     {"b", Wire::boolean},    {"c", Wire::int8},
+      {"C", Wire::uint8},    {"s", Wire::int16},      {"S", Wire::uint16},
+      {"i", Wire::int32},    {"I", Wire::uint32},     {"l", Wire::int64},
+      {"L", Wire::uint64},   {"f", Wire::float32},    {"g", Wire::float64},
+      {"u", Wire::text},     {"U", Wire::large_text}, {"vu", Wire::text_view},
+      {"tdD", Wire::date32}, {"tdm", Wire::date64},
+  };
+  for (const auto& [text, wire] : known) {
+    if (text == format) return wire;
+  }
+  throw std::out_of_range("another format");
+}
+
+std::int64_t units_per_second(char unit) {
+  switch (unit) {
+    case 's': return 1;
+    case 'm': return 1'000;
+    case 'u': return 1'000'000;
+    case 'n': return 1'000'000'000;
+    default: throw std::out_of_range("another unit");
+  }
+}
+
+WireType plain_type(std::string_view format) {
+  WireType type;
+  if (format.size() >= 4 && format.substr(0, 2) == "ts" && format[3] == ':') {
+    type.wire = Wire::timestamp;
+    type.per_second = units_per_second(format[2]);
+    type.zone = format.substr(4);
+  } else {
+    type.wire = plain_wire(format);
+  }
+  return type;
+}
+
+std::string_view text_or_empty(const char* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+std::optional<WireType> known_type(const ArrowSchema& column) {
+  const std::string_view format = text_or_empty(column.format);
+  try {
+    if (column.dictionary == nullptr) return plain_type(format);
+    WireType type = plain_type(text_or_empty(column.dictionary->format));
+    type.index = plain_wire(format);
+    type.is_dictionary = true;
+    const bool codes = Wire::int8 <= type.index && type.index <= Wire::uint64;
+    if (codes && type.is_text() && column.dictionary->dictionary == nullptr) return type;
+  } catch (const std::out_of_range&) {
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+WireType wire_type(const ArrowSchema& column) {
+  if (const std::optional<WireType> type = known_type(column)) return *type;
+  throw UnsupportedColumn(
+      "column " + std::string(text_or_empty(column.name)) + " has the Arrow format \"" +
+      std::string(text_or_empty(column.format)) +
+      "\", which is not text, a number, a time or a date: cast it before it is passed, or drop it");
+}
+
+ArrayReader::ArrayReader(std::string_view column, Wire wire, const ArrowArray& array,
+                         std::int64_t first, std::int64_t length)
+    : column_(column), wire_(wire), first_(array.offset), length_(length) {
+  constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max() / 64;
+  if (array.release == nullptr) fail("was released before");
+  if (array.length < 0 || array.offset < 0 || array.length > greatest || array.offset > greatest) {
+    fail("has a length or an offset out of range");
+  }
+  if (length > array.length || first > array.length - length) fail("is shorter than its batch");
+  first_ += first;
+  if (wire == Wire::null) {
+    all_null_ = true;
+    return;
+  }
+  const bool offsets = wire == Wire::text || wire == Wire::large_text;
+  const std::int64_t buffers = offsets || wire == Wire::text_view ? 3 : 2;
+  const bool fits =
+      wire == Wire::text_view ? array.n_buffers >= buffers : array.n_buffers == buffers;
+  if (!fits || array.buffers == nullptr) fail("does not have the buffers of its type");
+  if (array.null_count < -1 || array.null_count > array.length) fail("has a wrong null count");
+  if (array.null_count != 0) validity_ = static_cast<const std::uint8_t*>(array.buffers[0]);
+  if (array.null_count > 0 && validity_ == nullptr) fail("has nulls, but no validity bitmap");
+  values_ = array.buffers[1];
+  if (length_ == 0) return;
+  if (values_ == nullptr) fail("lacks a buffer");
+  if (wire == Wire::text) check_offsets<std::int32_t>(array);
+  if (wire == Wire::large_text) check_offsets<std::int64_t>(array);
+  if (wire == Wire::text_view) check_views(array);
+}
+
+ArrayReader ArrayReader::open(std::string_view column, const WireType& type,
+                              const ArrowArray& array, std::int64_t first, std::int64_t length) {
+  if (!type.is_dictionary) return ArrayReader(column, type.wire, array, first, length);
+  ArrayReader codes(column, type.index, array, first, length);
+  if (array.dictionary == nullptr) codes.fail("lacks its dictionary");
+  const ArrowArray& texts = *array.dictionary;
+  codes.dictionary_.push_back(ArrayReader(column, type.wire, texts, 0, texts.length));
+  for (std::int64_t row = 0; row < length; ++row) {
+    if (!codes.valid(row)) continue;
+    const std::int64_t code = codes.code(row);
+    if (code < 0 || code >= texts.length) codes.fail("has a code beyond its dictionary");
+  }
+  return codes;
+}
+
+void ArrayReader::fail(const char* what) const {
+  throw std::invalid_argument("the Arrow data is malformed: column " + std::string(column_) + " " +
+                              what);
+}
+
+// The interface gives no size of the text itself, so that only the order of the offsets can be
+// checked.
+template <typename Offset>
+void ArrayReader::check_offsets(const ArrowArray& array) {
+  data_ = static_cast<const char*>(array.buffers[2]);
+  const Offset* const ends = values<Offset>();
+  if (ends[0] < 0) fail("has a negative offset");
+  bool ordered = true;
+  for (std::int64_t row = 0; row < length_; ++row) ordered &= ends[row] <= ends[row + 1];
+  if (!ordered) fail("has offsets that decrease");
+  if (data_ == nullptr && ends[length_] > 0) fail("lacks its text");
+  if (data_ == nullptr) data_ = "";
+}
+
+void ArrayReader::check_views(const ArrowArray& array) {
+  blocks_ = array.buffers + 2;
+  const std::int64_t blocks = array.n_buffers - 3;
+  const auto* const sizes = static_cast<const std::int64_t*>(array.buffers[array.n_buffers - 1]);
+  if (blocks > 0 && sizes == nullptr) fail("lacks the sizes of its buffers");
+  const View* const views = values<View>();
+  for (std::int64_t row = 0; row < length_; ++row) {
+    const View& view = views[row];
+    if (!valid(row)) continue;
+    if (view.size < 0) fail("has a text of negative size");
+    if (view.size <= static_cast<std::int32_t>(sizeof view.inlined)) continue;
+    const std::int64_t block = view.buffer();
+    if (block < 0 || block >= blocks || blocks_[block] == nullptr || view.offset() < 0 ||
+        view.offset() > sizes[block] - view.size) {
+      fail("has a text outside its buffers");
+    }
+  }
+}
+
+std::int64_t ArrayReader::code(std::int64_t row) const {
+  std::int64_t code = -1;
+  with_values([&](const auto* codes) {
+    using Code = std::remove_cvref_t<decltype(*codes)>;
+    if constexpr (std::is_integral_v<Code>) code = static_cast<std::int64_t>(+codes[row]);
+  });
+  return code;
+}
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,255 @@
+// Takes a stream of batches over, matches its columns with the fields of a record, and fills these
+// column by column.
+#include "decode/from_arrow.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "decode/arrow_columns.hpp"
+#include "decode/arrow_input.hpp"
+
+namespace tradingdata {
+
+namespace {
+
+using detail::ArrayReader;
+using detail::ArrowExtras;
+using detail::ArrowField;
+using detail::Taken;
+using detail::Wire;
+using detail::WireType;
+
+[[noreturn]] void malformed(const std::string& what) {
+  throw std::invalid_argument("the Arrow data is malformed: " + what);
+}
+
+[[noreturn]] void fail_as(ArrowArrayStream& stream, const char* what) {
+  const char* const reason =
+      stream.get_last_error != nullptr ? stream.get_last_error(&stream) : nullptr;
+  throw std::invalid_argument("the Arrow data's producer failed " + std::string(what) +
+                              (reason != nullptr ? std::string(": ") + reason : ""));
+}
+
+// The columns of a stream and all of its batches.
+struct Input {
+  Taken<ArrowSchema> schema;
+  std::vector<Taken<ArrowArray>> batches;
+  std::vector<std::string> names;
+  std::vector<WireType> types;  // of the columns that are read
+  std::int64_t rows = 0;
+};
+
+void check_schema(const ArrowSchema& schema) {
+  if (schema.release == nullptr || schema.format == nullptr) malformed("it has no schema");
+  if (std::string_view(schema.format) != "+s") {
+    throw UnsupportedColumn("the Arrow data is one array, not a table: pass a table or a frame");
+  }
+  if (schema.n_children < 0 || (schema.n_children > 0 && schema.children == nullptr)) {
+    malformed("its schema has no columns");
+  }
+  for (std::int64_t i = 0; i < schema.n_children; ++i) {
+    if (schema.children[i] == nullptr) malformed("its schema lacks a column");
+  }
+}
+
+void check_batch(const ArrowArray& batch, std::int64_t columns) {
+  constexpr std::int64_t greatest = std::numeric_limits<std::int32_t>::max();
+  if (batch.n_children != columns || (columns > 0 && batch.children == nullptr)) {
+    malformed("a batch has another number of columns than its schema");
+  }
+  if (batch.length < 0 || batch.offset < 0 || batch.length > greatest || batch.offset > greatest) {
+    malformed("a batch has a length or an offset out of range");
+  }
+  if (batch.null_count > 0) malformed("a row of a batch is null as a whole");
+  for (std::int64_t i = 0; i < columns; ++i) {
+    if (batch.children[i] == nullptr) malformed("a batch lacks a column");
+  }
+}
+
+Input read_all(ArrowArrayStream& given) {
+  Taken<ArrowArrayStream> stream(given);
+  ArrowArrayStream& producer = *stream;
+  if (producer.release == nullptr) malformed("it was consumed before");
+  if (producer.get_schema == nullptr || producer.get_next == nullptr) {
+    malformed("its stream has no functions");
+  }
+  Input input;
+  if (producer.get_schema(&producer, input.schema.get()) != 0) fail_as(producer, "with its schema");
+  check_schema(*input.schema);
+  for (;;) {
+    Taken<ArrowArray> batch;
+    if (producer.get_next(&producer, batch.get()) != 0) fail_as(producer, "with a batch of rows");
+    if (batch->release == nullptr) break;
+    check_batch(*batch, input.schema->n_children);
+    input.rows += batch->length;
+    if (input.rows > std::numeric_limits<std::int32_t>::max()) {
+      throw std::invalid_argument("the Arrow data has more rows than fit into one book");
+    }
+    input.batches.push_back(std::move(batch));
+  }
+  for (std::int64_t i = 0; i < input.schema->n_children; ++i) {
+    const char* const name = input.schema->children[i]->name;
+    input.names.emplace_back(name != nullptr ? name : "");
+  }
+  return input;
+}
+
+// What others add to the columns of a record: an archive, and pandas with its index.
+bool is_added(std::string_view name) {
+  constexpr std::string_view archive_columns[] = {"account", "day", "fetch", "received_at"};
+  if (std::find(std::begin(archive_columns), std::end(archive_columns), name) !=
+      std::end(archive_columns)) {
+    return true;
+  }
+  constexpr std::string_view head = "__index_level_";
+  constexpr std::string_view tail = "__";
+  if (!name.starts_with(head) || !name.ends_with(tail)) return false;
+  const std::string_view number = name.substr(head.size(), name.size() - head.size() - tail.size());
+  return !number.empty() && std::all_of(number.begin(), number.end(), is_digit);
+}
+
+// Calls work(values, first) for each array of a column.
+template <typename Work>
+void each_array(const Input& input, std::size_t column, const WireType& type, const Work& work) {
+  std::int64_t first = 0;
+  for (const Taken<ArrowArray>& batch : input.batches) {
+    const ArrayReader values = ArrayReader::open(
+        input.names[column], type, *batch->children[column], batch->offset, batch->length);
+    work(values, first);
+    first += batch->length;
+  }
+}
+
+// The one zone of all times.
+class Zone {
+ public:
+  void take(const std::string& column, const std::string& zone) {
+    if (zone_ && *zone_ != zone) {
+      throw UnsupportedColumn("column " + column + " is in another time zone than column " +
+                              column_ + ": convert them to the same");
+    }
+    zone_ = zone;
+    column_ = column;
+  }
+  std::string get() const { return zone_.value_or(""); }
+
+ private:
+  std::optional<std::string> zone_;
+  std::string column_;
+};
+
+struct OneBatch {
+  Taken<ArrowSchema> schema;
+  Taken<ArrowArray> batch;
+};
+
+OneBatch& owner_of(ArrowArrayStream* stream) {
+  return *static_cast<OneBatch*>(stream->private_data);
+}
+
+int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {
+  *out = std::exchange(*owner_of(stream).schema, ArrowSchema{});
+  return 0;
+}
+
+int get_next(ArrowArrayStream* stream, ArrowArray* out) {
+  *out = std::exchange(*owner_of(stream).batch, ArrowArray{});
+  return 0;
+}
+
+void release_stream(ArrowArrayStream* stream) {
+  const std::unique_ptr<OneBatch> owner(&owner_of(stream));
+  stream->release = nullptr;
+}
+
+}  // namespace
+
+ArrowArrayStream stream_of(ArrowSchema& schema, ArrowArray& batch) {
+  auto owner =
+      std::make_unique<OneBatch>(OneBatch{Taken<ArrowSchema>(schema), Taken<ArrowArray>(batch)});
+  return ArrowArrayStream{.get_schema = get_schema,
+                          .get_next = get_next,
+                          .get_last_error = nullptr,
+                          .release = release_stream,
+                          .private_data = owner.release()};
+}
+
+ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
+                            bool keep_personal_data) {
+  const Input input = read_all(stream);
+  ArrowTable made{TableBuilder(schema), {}};
+  TableBuilder& table = made.table;
+  table.reserve(input.rows);
+  const bool mask = !keep_personal_data;
+  table.set_masked(mask);
+
+  Zone zone;
+  ArrowExtras extras(table, mask);
+  std::vector<std::optional<std::size_t>> column_of(schema.fields.size());
+  std::set<std::string_view> seen;
+  for (std::size_t i = 0; i < input.names.size(); ++i) {
+    const std::string& name = input.names[i];
+    if (!seen.insert(name).second) {
+      throw std::invalid_argument("the Arrow data has two columns named " + name);
+    }
+    const int field = schema.find(name);
+    if (field >= 0) {
+      column_of[static_cast<std::size_t>(field)] = i;
+    } else if (!is_added(name)) {
+      const WireType type = detail::wire_type(*input.schema->children[i]);
+      const bool objects = name == extra_column && (type.is_text() || type.wire == Wire::null);
+      each_array(input, i, type, [&](const ArrayReader& values, std::int64_t first) {
+        if (!objects) {
+          extras.add_column(name, type, values, first);
+        } else if (type.is_text()) {
+          extras.add_objects(values, first);
+        }
+      });
+    }
+  }
+  WireType nothing;
+  nothing.wire = Wire::null;
+  for (int field = 0; field < schema.width(); ++field) {
+    const std::optional<std::size_t> column = column_of[static_cast<std::size_t>(field)];
+    if (!column) {
+      ArrowField missing(table, field, nothing, mask);
+      missing.fill_missing(input.rows);
+      missing.finish();
+      continue;
+    }
+    const WireType type = detail::wire_type(*input.schema->children[*column]);
+    ArrowField filled(table, field, type, mask);
+    if (schema.field(field).kind == Kind::timestamp && type.wire == Wire::timestamp) {
+      zone.take(input.names[*column], type.zone);
+    }
+    each_array(input, *column, type,
+               [&](const ArrayReader& values, std::int64_t first) { filled.fill(values, first); });
+    filled.finish();
+  }
+  extras.finish();
+  table.set_rows(input.rows);
+  made.time_zone = zone.get();
+  return made;
+}
+
+void to_wall_clock(TableBuilder& table, const std::function<std::int64_t(std::int64_t)>& to_wall) {
+  const Table& filled = table.table();
+  for (int field = 0; field < filled.schema().width(); ++field) {
+    if (filled.schema().field(field).kind != Kind::timestamp) continue;
+    auto* const micros = table.cells<std::int64_t>(field);
+    for (std::int64_t row = 0; row < filled.rows(); ++row) {
+      if (filled.valid(field, row)) micros[row] = to_wall(micros[row]);
+    }
+  }
+}
+
+}  // namespace tradingdata

@@ -1,0 +1,43 @@
+// Makes a table of what another library passes over the Arrow C interface: an archive, a Parquet
+// file, a data frame. Everything is copied, and the producer's memory is released.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "base/arrow_interface.hpp"
+#include "table/table.hpp"
+
+namespace tradingdata {
+
+// The name of the column with the unknown fields of each row, as the text of a JSON object.
+inline constexpr char extra_column[] = "extra";
+
+// A column of a type that cannot be read, or that its field does not take.
+struct UnsupportedColumn : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+struct ArrowTable {
+  TableBuilder table;
+  // The zone that the times are in, or "". They are instants (UTC) until `to_wall_clock`.
+  std::string time_zone;
+};
+
+// Reads all batches of a stream, which it takes over. Columns are found by name: one that is
+// missing is null throughout, and an issue unless its field is optional; an unknown one becomes an
+// unknown field of each row. Personal fields are masked unless `keep_personal_data`. Throws
+// std::invalid_argument where the data is malformed or the producer fails, and its subclass
+// UnsupportedColumn for a column of a type that its field cannot take.
+ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
+                            bool keep_personal_data);
+
+// A stream of one batch, which it takes over.
+ArrowArrayStream stream_of(ArrowSchema& schema, ArrowArray& batch);
+
+// Converts the times of a table from instants to the wall clock times that `to_wall` returns.
+void to_wall_clock(TableBuilder& table, const std::function<std::int64_t(std::int64_t)>& to_wall);
+
+}  // namespace tradingdata

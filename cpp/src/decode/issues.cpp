@@ -1,0 +1,143 @@
+// Collects issues, one for each field and problem, and removes those of a record that is read
+// again because it had not arrived completely.
+#include "decode/issues.hpp"
+
+#include <cstdint>
+
+#include "decode/redact.hpp"
+#include "table/records.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+constexpr std::int64_t most_raw = 64;         // bytes of a value shown in an issue
+constexpr std::int64_t most_of_a_name = 100;  // bytes of an unknown name shown in a path
+
+}  // namespace
+
+std::string issue_text(std::string_view raw, TokenSearch* tokens) {
+  return redacted_line(raw, most_raw, tokens);
+}
+
+Notes::Notes(const Document& body, TableBuilder& table, const DecodeOptions& options,
+             std::string_view where)
+    : body_(body), table_(table), options_(options), where_(where) {}
+
+void Notes::note(int field, Problem problem, std::int64_t row, const char* place,
+                 std::string_view raw) {
+  const Field& noted = table_.table().schema().field(field);
+  const int index = field * problem_count + static_cast<int>(problem);
+  if (of_field_.empty()) {  // most books have nothing to note
+    of_field_.resize(
+        table_.table().schema().fields.size() * static_cast<std::size_t>(problem_count), -1);
+  }
+  count(of_field_, static_cast<std::size_t>(index), noted.name, problem, row,
+        noted.personal() ? std::string_view() : raw);
+  refuse_if_strict(noted.name, problem, row, place);
+}
+
+void Notes::note_repeated(std::int32_t extra, std::int64_t row, std::string_view lost) {
+  const auto place = static_cast<std::size_t>(extra);
+  if (place >= of_extra_.size()) of_extra_.resize(place + 1, -1);
+  const std::string& name = table_.table().extra_names()[place];
+  count(of_extra_, place, name, Problem::repeated_key, row,
+        is_personal_name(name) ? std::string_view() : lost);
+  refuse_if_strict(name, Problem::repeated_key, row, lost.data());
+}
+
+void Notes::count(std::vector<std::int32_t>& index, std::size_t place, std::string_view name,
+                  Problem problem, std::int64_t row, std::string_view raw) {
+  auto& issues = table_.issues();
+  if (index[place] < 0) {
+    index[place] = static_cast<std::int32_t>(issues.size());
+    issues.push_back(
+        Issue{std::string(name), problem, 0, row, issue_text(raw, options_.tokens.get())});
+  }
+  ++issues[static_cast<std::size_t>(index[place])].count;
+  if (!body_.complete()) counted_.push_back(static_cast<std::size_t>(index[place]));
+}
+
+void Notes::roll_back() {
+  auto& issues = table_.issues();
+  for (const std::size_t issue : counted_) --issues[issue].count;
+  counted_.clear();
+  // Those that the record was the first of are the last ones.
+  while (!issues.empty() && issues.back().count == 0) issues.pop_back();
+  for (auto* const index : {&of_field_, &of_extra_}) {
+    for (std::int32_t& issue : *index) {
+      if (issue >= static_cast<std::int32_t>(issues.size())) issue = -1;
+    }
+  }
+  if (!was_refused_) refusal_.reset();
+}
+
+void Notes::refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,
+                             const char* place) {
+  if (!options_.strict || refusal_ || !describe(problem).lost) return;
+  refuse(place, std::string(describe(problem).text) + " (strict)", path_of(row, name));
+}
+
+void Notes::refuse(const char* place, std::string_view problem, const std::string& path) {
+  if (!refusal_) refusal_ = at_path(body_.error(place, problem), path);
+}
+
+std::string Notes::path_of(std::int64_t element, std::string_view name) const {
+  std::string path = where_ + "[" + std::to_string(element) + "]";
+  if (!name.empty()) path += "." + redacted_line(name, most_of_a_name, options_.tokens.get());
+  return path;
+}
+
+// Checks after the walk: whether all rows are of one client, and whether a trade occurs twice.
+
+namespace {
+
+void note(TableBuilder& book, TokenSearch* tokens, int field, Problem problem, std::int64_t row,
+          std::int64_t count) {
+  const Table& table = book.table();
+  const std::string_view name = table.schema().field(field).name;
+  std::string raw("\"");
+  raw += table.text(field, row);
+  raw += '"';
+  book.issues().push_back(Issue{std::string(name), problem, count, row, issue_text(raw, tokens)});
+}
+
+void check_clients(TableBuilder& book, TokenSearch* tokens, int field) {
+  const Table& table = book.table();
+  std::int64_t first = -1;
+  std::int64_t other = -1;
+  std::int64_t count = 0;
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    if (!table.valid(field, row)) continue;
+    if (first < 0) first = row;
+    if (same_value(table, first, table, row, field)) continue;
+    if (count++ == 0) other = row;
+  }
+  if (count > 0) note(book, tokens, field, Problem::several_clients, other, count);
+}
+
+}  // namespace
+
+BookChecks::BookChecks(const Schema& schema) {
+  if (&schema == &trade_schema) trades_.emplace(trade_schema.identity);
+}
+
+void BookChecks::see(const Table& book, std::int64_t rows) {
+  if (trades_) trades_->see(book, rows);
+}
+
+void BookChecks::finish(TableBuilder& book, TokenSearch* tokens) {
+  const Table& table = book.table();
+  if (table.rows() == 0) return;
+  const int client = table.schema().find("client_id");
+  if (client >= 0 && table.schema().field(client).kind == Kind::text)
+    check_clients(book, tokens, client);
+  if (!trades_) return;
+  trades_->see(table, table.rows());
+  const Repeats repeats = trades_->repeats(table);
+  if (repeats.count == 0) return;
+  note(book, tokens, trade_schema.identity[0], Problem::repeated_trade, repeats.first,
+       repeats.count);
+}
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,81 @@
+// What the decoder reports about values: the issues of the table, and the first reason to refuse
+// the book, which is raised only once the rest of the response is known to be valid JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/secrets.hpp"
+#include "decode/decode.hpp"
+#include "decode/json.hpp"
+#include "table/row_values.hpp"
+#include "table/table.hpp"
+
+namespace tradingdata::detail {
+
+// A value's JSON as an issue shows it.
+std::string issue_text(std::string_view raw, TokenSearch* tokens);
+
+class Notes {
+ public:
+  // `where` is the JSON path of the array: records are at where[0], where[1], ...
+  Notes(const Document& body, TableBuilder& table, const DecodeOptions& options,
+        std::string_view where);
+
+  // A value of a field, which begins at `place`; `raw` is its JSON text.
+  void note(int field, Problem problem, std::int64_t row, const char* place, std::string_view raw);
+  // An unknown field that a record has twice.
+  void note_repeated(std::int32_t extra, std::int64_t row, std::string_view lost);
+
+  // Only the first refusal is kept.
+  void refuse(const char* place, std::string_view problem, const std::string& path);
+  const std::optional<Error>& refusal() const { return refusal_; }
+
+  // What is noted from here on belongs to a record that may have to be read again.
+  void begin_record() {
+    counted_.clear();
+    was_refused_ = refusal_.has_value();
+  }
+  void roll_back();  // to the last begin_record
+
+  // $.data[3], or $.data[3].name.
+  std::string path_of(std::int64_t element, std::string_view name = "") const;
+
+ private:
+  void count(std::vector<std::int32_t>& index, std::size_t place, std::string_view name,
+             Problem problem, std::int64_t row, std::string_view raw);
+  void refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,
+                        const char* place);
+
+  const Document& body_;
+  TableBuilder& table_;
+  const DecodeOptions& options_;
+  std::string where_;
+  std::vector<std::int32_t> of_field_;  // the issue of each field and problem, or -1
+  std::vector<std::int32_t> of_extra_;
+  std::optional<Error> refusal_;
+  std::vector<std::size_t> counted_;  // the issues that the record was counted in
+  bool was_refused_ = false;          // before this record
+};
+
+// Checks that need all rows of a book: reports rows of another client than the first, and repeated
+// trades.
+class BookChecks {
+ public:
+  explicit BookChecks(const Schema& schema);
+
+  // May be called while a book arrives, with the number of its complete rows.
+  void see(const Table& book, std::int64_t rows);
+
+  // Adds the issues of a complete book. `tokens` are not shown; may be null.
+  void finish(TableBuilder& book, TokenSearch* tokens);
+
+ private:
+  std::optional<RepeatSearch> trades_;  // of trades alone
+};
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,130 @@
+// Finds fields by perfect hash tables of their names, and remembers the order of keys for the next
+// body of the thread.
+#include "decode/key_order.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "decode/json.hpp"
+#include "table/records.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+template <std::size_t... Position>
+constexpr auto indexes_of(std::index_sequence<Position...>) {
+  return std::array{FieldIndex(*record_schemas[Position])...};
+}
+
+// Constants rather than lazily initialised: a process that forks while another thread initialises
+// one leaves the child with a guard that is never released.
+constexpr auto indexes = indexes_of(std::make_index_sequence<record_schemas.size()>());
+
+static_assert(std::ranges::all_of(record_schemas, [](const Schema* schema) {
+  return schema->width() <= FieldSet::capacity;
+}));
+
+}  // namespace
+
+const FieldIndex* field_index(const Schema& schema) {
+  for (std::size_t i = 0; i < record_schemas.size(); ++i) {
+    if (record_schemas[i] == &schema) return &indexes[i];
+  }
+  return nullptr;
+}
+
+FieldSet FieldSet::all(const Schema& schema) {
+  if (schema.width() > capacity) {
+    throw std::invalid_argument("JSON cannot be decoded into more than 128 columns");
+  }
+  FieldSet fields;
+  for (int field = 0; field < schema.width(); ++field) fields.add(field);
+  return fields;
+}
+
+// Learns the order of keys from a record, and remembers it for the next body of the thread.
+
+namespace {
+
+std::uint32_t low_bits(std::int64_t count) {
+  return count >= 32 ? ~0u : (1u << std::max<std::int64_t>(count, 0)) - 1;
+}
+
+// What this thread learned from the last body of such records; nullptr for those of a schema that
+// was made at run time.
+Order* remembered(const Schema& schema) {
+  thread_local std::array<Order, record_schemas.size()> orders;
+  const auto* const found = std::find(record_schemas.begin(), record_schemas.end(), &schema);
+  if (found == record_schemas.end()) return nullptr;
+  return &orders[static_cast<std::size_t>(found - record_schemas.begin())];
+}
+
+}  // namespace
+
+void Order::add(std::string_view text, const KeyMeaning& meaning) {
+  const bool known = meaning.field >= 0;
+  std::vector<int>& positions = known ? of_field : of_extra;
+  const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
+  if (place >= positions.size()) positions.resize(place + 1, -1);
+  if (text.size() > Step::longest || positions[place] >= 0) return;
+  Step step{.length = static_cast<std::int64_t>(text.size()), .meaning = meaning, .before = fields};
+  text.copy(step.text, text.size());
+  step.first_half = low_bits(step.length);
+  step.second_half = low_bits(step.length - 32);
+  steps.push_back(step);
+  positions[place] = static_cast<int>(steps.size()) - 1;
+  if (known) fields.add(meaning.field);
+}
+
+KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask)
+    : schema_(schema),
+      index_(field_index(schema) != nullptr ? *field_index(schema) : own_index_.emplace(schema)),
+      table_(table),
+      mask_(mask),
+      order_(remembered(schema) ? std::exchange(*remembered(schema), {}) : Order()) {
+  order_.of_field.resize(static_cast<std::size_t>(schema.width()), -1);
+}
+
+KeyOrder::~KeyOrder() {
+  // The numbers of unknown names are this table's only.
+  // A body may end on another thread than it began on.
+  if (Order* const kept = remembered(schema_); kept != nullptr && order_.of_extra.empty()) {
+    *kept = std::move(order_);
+  }
+}
+
+KeyMeaning KeyOrder::look_up(const char* from, const StringScan& scan) {
+  std::string_view name(from, static_cast<std::size_t>(scan.end - from));
+  if (scan.escaped) name = scratch_ = unescaped(from, scan.end);
+  KeyMeaning meaning{.field = index_.find(name)};
+  if (meaning.field >= 0) return meaning;
+  if (mask_.hide_tokens_in_text(from, scan.end)) name = scratch_ = unescaped(from, scan.end);
+  meaning.extra = table_.extra_name(name);
+  return meaning;
+}
+
+const Step* KeyOrder::behind(const KeyMeaning& meaning, const Step* step) const {
+  const bool known = meaning.field >= 0;
+  const std::vector<int>& positions = known ? order_.of_field : order_.of_extra;
+  const auto place = static_cast<std::size_t>(known ? meaning.field : meaning.extra);
+  const int found = place < positions.size() ? positions[place] : -1;
+  if (found >= 0) return begin() + found + 1;
+  // The first step contains the record's brace, which must not match a comma further on.
+  return step == begin() && step != end() ? step + 1 : step;
+}
+
+void KeyOrder::learn(const Document& body, const char* record, int depth) {
+  Order learned;
+  learned.of_field.resize(order_.of_field.size(), -1);
+  std::int64_t keys = 0;
+  visit_pairs(body, record, depth, [&](const Pair& pair) {
+    learned.add({pair.from, static_cast<std::size_t>(pair.value - pair.from)},
+                look_up(pair.key + 1, pair.scan));
+    return ++keys < most_keys;
+  });
+  order_ = std::move(learned);
+}
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,116 @@
+// Overwrites account numbers in place, padding with blanks, so that no offset into the body
+// changes.
+#include "decode/pan_mask.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "decode/redact.hpp"
+
+namespace tradingdata::detail {
+
+namespace {
+
+// Overwrites a value; blanks fill the rest of its place, so that the JSON stays valid.
+void overwrite(char* place, std::size_t size, std::string_view with) {
+  const std::size_t count = std::min(size, with.size());
+  std::fill(std::copy_n(with.begin(), count, place), place + size, ' ');
+}
+
+std::string in_quotes(const std::string& text) {
+  std::string result("\"");
+  result += text;
+  result += '"';
+  return result;
+}
+
+}  // namespace
+
+void PanMask::undo_changes() {
+  for (auto original = originals_.rbegin(); original != originals_.rend(); ++original) {
+    original->text.copy(begin_ + original->offset, original->text.size());
+  }
+  originals_.clear();
+  hidden_tokens_ = kept_tokens_;
+}
+
+std::optional<std::string> PanMask::hide(const Literal& value) {
+  const std::size_t size = value.raw().size();
+  std::optional<std::string> hidden;
+  if (value.type == Literal::Type::text && !value.damaged) {
+    hidden = masked(value.text);
+  } else if (value.type == Literal::Type::number && size > 2) {
+    hidden = std::string(size - 2, 'X');  // and two quotes
+  }
+  overwrite(overwritable(value.from, size), size,
+            hidden     ? in_quotes(*hidden)
+            : size < 4 ? "0"
+                       : "null");
+  return hidden;
+}
+
+const char* PanMask::hide_value(const char* from) {
+  constexpr int depth = 0;  // it was validated before
+  std::string scratch;
+  const Literal value = read_literal(body_, from, depth, scratch);
+  hide(value);
+  const char* end = value.to;
+  while (end[-1] == ' ') --end;
+  return end;
+}
+
+// In valid JSON, text before a colon is a key, and all other text is a value: one pass suffices,
+// however deeply it is nested.
+void PanMask::hide_members(const char* from, const char* to) {
+  for (;;) {
+    from = static_cast<const char*>(std::memchr(from, '"', static_cast<std::size_t>(to - from)));
+    if (from == nullptr) return;
+    const char* const name = from + 1;
+    const StringScan text = body_.scan_text(from);
+    from = body_.pass_space(text.end + 1);
+    if (*from != ':') continue;
+    const bool personal = text.escaped ? is_personal_name(unescaped(name, text.end))
+                                       : is_personal_name({name, text.end});
+    if (personal) from = hide_value(body_.pass_space(from + 1));
+  }
+}
+
+bool PanMask::hide_tokens_in_text(const char* from, const char* to) {
+  const std::int64_t before = hidden_tokens_;
+  if (tokens_ == nullptr) return false;
+  tokens_->find(
+      {from, static_cast<std::size_t>(to - from)}, [&](std::size_t begin, std::size_t end) {
+        const char* const place = from + begin;
+        const std::size_t size = end - begin;
+        const auto& mark = TokenSearch::mark;
+        // A part of it may have been found before, in another spelling.
+        if (!std::string_view(place, size).starts_with(mark)) ++hidden_tokens_;
+        char* const hidden = overwritable(place, size);
+        std::fill(std::copy(mark.begin(), mark.end(), hidden), hidden + size, TokenSearch::filler);
+      });
+  return hidden_tokens_ > before;
+}
+
+// Text by text, and number by number: a token never spans several values.
+void PanMask::hide_tokens_in_value(const char* from, const char* to) {
+  constexpr std::string_view separators = ",:[]{} \t\r\n";
+  while (from != to) {
+    if (*from == '"') {
+      const char* const end = body_.scan_text(from).end;
+      hide_tokens_in_text(from + 1, end);
+      from = end + 1;
+    } else if (separators.find(*from) != std::string_view::npos) {
+      ++from;
+    } else {
+      const char* const end = std::find_first_of(from, to, separators.begin(), separators.end());
+      if (hide_tokens_in_text(from, end)) {
+        const auto size = static_cast<std::size_t>(end - from);
+        overwrite(overwritable(from, size), size,
+                  in_quotes(std::string(size - 2, TokenSearch::filler)));
+      }
+      from = end;
+    }
+  }
+}
+
+}  // namespace tradingdata::detail

@@ -1,0 +1,36 @@
+// What must not be shown: what is personal in a record and how it is masked, in columns, kept
+// bodies, displays and errors alike, and the one path from a service's text to an error, a log or
+// an issue.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/secrets.hpp"
+
+namespace tradingdata {
+
+// The length of the name of a personal field at the beginning of a text, or 0. Upper and lower case
+// are alike, and marks between the letters do not count: pan_no, PAN_NO, panNo, Pan-No.
+std::size_t personal_name_at(std::string_view text);
+bool is_personal_name(std::string_view name);
+
+// A permanent account number has ten letters and digits. Their order does not matter here,
+// so that text that is already masked is masked alike.
+inline constexpr int account_number_length = 10;
+bool is_account_number(const char* text);
+void hide_account_number(char* text);  // all but two characters at either end
+
+// Personal text, masked: ABCDE1234F is ABXXXXXX4F; anything of another shape is all X.
+std::string masked(std::string_view text);
+
+// At most `limit` bytes of a text, then "..."; `<token>` replaces tokens and runs of them. Other
+// characters keep their spelling, but for controls and malformed UTF-8. `tokens` may be null.
+std::string redacted_head(std::string_view text, std::int64_t limit, TokenSearch* tokens);
+
+// The same for a message, which is one line: a service's text must not begin a line of a log.
+std::string redacted_line(std::string_view text, std::int64_t limit, TokenSearch* tokens);
+
+}  // namespace tradingdata

@@ -1,0 +1,386 @@
+// Records: made by keyword or from another one, shown, and joined to tables; and the declarations
+// of records and calls, which the package's lists follow.
+#include <pybind11/stl.h>
+
+#include <datetime.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bindings.hpp"
+#include "client/calls.hpp"
+#include "columns.hpp"
+#include "decode/redact.hpp"
+#include "rows.hpp"
+#include "slice.hpp"
+#include "table/records.hpp"
+#include "table/row_selection.hpp"
+#include "table/table.hpp"
+#include "values.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+constexpr char source_keyword[] = "_source";
+
+// Whether there is a value now; the zero date counts as missing, as on the wire.
+bool put(TableBuilder& table, int index, std::int64_t row, PyObject* value) {
+  const Field& field = table.table().schema().field(index);
+  switch (field.kind) {
+    case Kind::text:
+      table.cells<TextView>(index)[row] = table.keep_text(text_of(field, value));
+      break;
+    case Kind::integer: table.cells<std::int64_t>(index)[row] = integer_of(field, value); break;
+    case Kind::number: table.cells<double>(index)[row] = number_of(field, value); break;
+    case Kind::timestamp:
+      table.cells<std::int64_t>(index)[row] = micros_of(field, value);
+      if (days_of(value) != zero_date) return true;
+      if (table.cells<std::int64_t>(index)[row] == zero_date * micros_per_day) return false;
+      raise(PyExc_ValueError,
+            "%s cannot be %.100R: 0001-01-01 stands for no time: pass a later day, or None",
+            field.name.data(), value);
+    case Kind::date:
+      return (table.cells<std::int32_t>(index)[row] = date_of(field, value)) != zero_date;
+  }
+  return true;
+}
+
+// The table of one row to fill: without a value, or a copy of another row.
+TableBuilder begin_table(const RowType& type, const RowObject* base) {
+  if (base != nullptr) return copy_of(base->columns->table(), std::array{base->row});
+  TableBuilder table(*type.schema);
+  table.reserve(1);
+  table.set_masked(false);
+  for (int field = 0; field < type.schema->width(); ++field) table.set_null(field, 0);
+  table.set_rows(1);
+  return table;
+}
+
+// The one time zone of all times of a record; without times, that of its base.
+class Zone {
+ public:
+  explicit Zone(py::object base) : base_(std::move(base)) {}
+
+  void take(const Field& field, const py::object& zone) {
+    if (zone_ && !equal(zone_, zone)) {
+      raise(PyExc_ValueError, "%s is in another time zone than the other times", field.name.data());
+    }
+    zone_ = zone;
+  }
+  py::object get() const { return zone_ ? zone_ : base_; }
+
+ private:
+  py::object base_;
+  py::object zone_;
+};
+
+// The zone of a datetime. A zone of pytz (which has a method `localize`) and the second of two
+// equal clock times need a closer look.
+py::object zone_of(const py::handle& time) {
+  auto zone = py::reinterpret_borrow<py::object>(PyDateTime_DATE_GET_TZINFO(time.ptr()));
+  if (zone.is_none()) return zone;
+  const bool of_pytz = !attribute(zone, "localize", py::none()).is_none();
+  if (PyDateTime_DATE_GET_FOLD(time.ptr()) == 0 && !of_pytz) return zone;
+  return call_python(handed_over(Function::zone_of_record), time);
+}
+
+// Times of the base keep their zone; new ones must be in it.
+Zone zone_of(const RowObject* base, const Table& table, const py::dict& changes) {
+  if (base == nullptr) return Zone(py::none());
+  const auto known = py::reinterpret_borrow<py::object>(base->columns->zone());
+  Zone zone(known);
+  for (int i = 0; i < table.schema().width(); ++i) {
+    const Field& field = table.schema().field(i);
+    const bool stays =
+        field.kind == Kind::timestamp && table.valid(i, 0) && !changes.contains(field.name);
+    if (stays) zone.take(field, known);
+  }
+  return zone;
+}
+
+// dataclasses.replace() gives every field, and the record that they are from as `_source`: what is
+// made keeps its unknown fields.
+const RowObject* source_of(const RowType& type, const py::dict& keywords) {
+  PyObject* const source = PyDict_GetItemString(keywords.ptr(), source_keyword);
+  const bool fits = source != nullptr && Py_TYPE(source) == type.type;
+  return fits ? reinterpret_cast<RowObject*>(source) : nullptr;
+}
+
+}  // namespace
+
+py::object make_record(const RowType& type, PyObject* keywords, const RowObject* base) {
+  const py::dict changes =
+      keywords != nullptr ? py::reinterpret_borrow<py::dict>(keywords) : py::dict();
+  const RowObject* const source = source_of(type, changes);
+  if (base == nullptr) base = source;
+  TableBuilder table = begin_table(type, base);
+  Zone zone = zone_of(base, table.table(), changes);
+  for (const auto& [key, value] : changes) {
+    if (source != nullptr && value.ptr() == reinterpret_cast<const PyObject*>(source)) continue;
+    const int index = type.names.find_equal(key.ptr());
+    if (index < 0) throw py::type_error(no_field(*type.schema, key).cast<std::string>());
+    const Field& field = type.schema->field(index);
+    table.unset_null(index, 0);
+    if (value.is_none() || !put(table, index, 0, value.ptr())) {
+      table.set_null(index, 0);
+    } else if (field.kind == Kind::timestamp) {
+      zone.take(field, zone_of(value));
+    } else if (field.personal()) {
+      table.set_masked(false);
+    }
+  }
+  return make_row(whole_slice(std::move(table).build(), zone.get()), 0);
+}
+
+py::object table_of(const py::object& record, const std::vector<py::list>& columns,
+                    const py::object& zone) {
+  const Schema& schema = *row_type_given(record).schema;
+  if (columns.size() != schema.fields.size()) throw py::value_error("a column each is needed");
+  TableBuilder table(schema);
+  for (int field = 0; field < schema.width(); ++field) {
+    // Converting a value may run Python code, which could change the list.
+    const py::tuple values = columns[static_cast<std::size_t>(field)];
+    const auto rows = static_cast<std::int64_t>(values.size());
+    if (field == 0) table.reserve(rows);
+    if (rows != table.table().capacity()) throw py::value_error("columns of one length are needed");
+    for (std::int64_t row = 0; row < rows; ++row) {
+      PyObject* const value = PyTuple_GET_ITEM(values.ptr(), row);
+      if (value == Py_None || !put(table, field, row, value)) table.set_null(field, row);
+    }
+  }
+  table.set_rows(table.table().capacity());
+  return whole_slice(std::move(table).build(), zone);
+}
+
+PyObject* repr_row(PyObject* self) {
+  const RowType& type = *row_type_of(self);
+  const auto* row = reinterpret_cast<RowObject*>(self);
+  const Table& table = row->columns->table();
+  return guarded([&] {
+    py::list parts;
+    for (int i = 0; i < type.schema->width(); ++i) {
+      if (!table.valid(i, row->row)) continue;
+      const Field& field = type.schema->field(i);
+      if (field.kind == Kind::text && table.text(i, row->row).empty()) continue;
+      py::object value = owned(row->columns->cell(i, row->row));
+      if (field.personal()) value = py::str(masked(table.text(i, row->row)));
+      parts.append(format("%s=%R", field.name.data(), value.ptr()));
+    }
+    const std::size_t unknown = table.extras_of(row->row).size();
+    if (unknown > 0) parts.append(format("<%zu unknown>", unknown));
+    const py::object fields = owned(PyUnicode_Join(py::str(", ").ptr(), parts.ptr()));
+    return format("%s(%U)", type.schema->record.data(), fields.ptr()).release().ptr();
+  });
+}
+
+// Functions on records and their types, and tables built from records.
+
+namespace {
+
+// A table of rows from several ones, which the caller keeps alive; their zones must agree.
+class Union {
+ public:
+  void add(const Slice& slice, py::handle zone) {
+    if (!zone_) zone_ = py::reinterpret_borrow<py::object>(zone);
+    if (!equal(zone_, zone)) {
+      throw py::value_error(
+          "books in different time zones cannot be joined: localize them to the same zone");
+    }
+    slices_.push_back(slice);
+  }
+
+  py::object make() const {
+    TablePtr joined;
+    {
+      // The tables are immutable, and the caller holds them.
+      const ReleasedGil released;
+      joined = concat(slices_);
+    }
+    return whole_slice(std::move(joined), zone_);
+  }
+
+  py::object make(const Schema& schema, const std::vector<std::string>& labels) const {
+    TablePtr joined;
+    {
+      // The tables are immutable, and the caller holds them.
+      const ReleasedGil released;
+      joined = concat_labelled(schema, slices_, labels);
+    }
+    return whole_slice(std::move(joined), zone_ ? zone_ : py::none());
+  }
+
+ private:
+  std::vector<Slice> slices_;
+  py::object zone_;
+};
+
+const RowObject* row_of(const py::handle& row) {
+  if (row_type_of(row.ptr()) == nullptr) throw py::type_error("not a record");
+  return reinterpret_cast<RowObject*>(row.ptr());
+}
+
+py::object join(const py::sequence& parts) {
+  Union united;
+  for (const py::handle& part : parts) {
+    const auto& slice = part.cast<const OwnedSlice&>();
+    united.add(slice.view(), slice.zone());
+  }
+  return united.make();
+}
+
+py::object from_rows(const py::object& record, const py::list& rows) {
+  const RowType& type = row_type_given(record);
+  Union united;
+  for (const py::handle& row : rows) {
+    if (Py_TYPE(row.ptr()) != type.type) {
+      raise(PyExc_TypeError, "a table of %s is made of %s records, not of %R",
+            type.schema->record.data(), type.type->tp_name, row.ptr());
+    }
+    const RowObject* const object = row_of(row);
+    united.add({&object->columns->table(), object->row, object->row + 1}, object->columns->zone());
+  }
+  if (rows.empty()) return whole_slice(std::make_shared<Table>(*type.schema));
+  return united.make();
+}
+
+py::list fields_of(const py::object& record) {
+  py::list result;
+  const RowType& type = row_type_given(record);
+  for (int i = 0; i < type.schema->width(); ++i) {
+    const Field& field = type.schema->field(i);
+    const auto name = py::reinterpret_borrow<py::object>(type.names.name(i));
+    result.append(py::make_tuple(name, name_of(field.kind), field.doc, field.personal()));
+  }
+  return result;
+}
+
+// The names alone, as the objects that rows find their fields by.
+py::list names_of(const py::object& record) {
+  py::list result;
+  const RowType& type = row_type_given(record);
+  for (int i = 0; i < type.schema->width(); ++i) {
+    result.append(py::reinterpret_borrow<py::object>(type.names.name(i)));
+  }
+  return result;
+}
+
+// One table of all rows, whose first column has the label of the slice that a row is from.
+py::object labelled(const py::object& record, const py::list& parts,
+                    const std::vector<std::string>& labels) {
+  if (labels.size() != parts.size()) throw py::value_error("each slice takes one label");
+  const RowType& type = row_type_given(record);
+  Union united;
+  for (const py::handle& part : parts) {
+    const auto& slice = part.cast<const OwnedSlice&>();
+    united.add(slice.view(), slice.zone());
+  }
+  return united.make(*type.schema, labels);
+}
+
+// The row alone, in the table that it keeps alive.
+py::object slice_of(const py::object& row) {
+  const RowObject* const object = row_of(row);
+  const py::handle slice = object->owner;
+  const auto& owner = slice.cast<const OwnedSlice&>();
+  const std::int64_t at = object->row - owner.start();
+  return as_python(owner.part(at, at + 1));
+}
+
+py::object changed(const py::object& row, const py::dict& changes) {
+  const RowObject* const base = row_of(row);
+  return make_record(*row_type_of(row.ptr()), changes.ptr(), base);
+}
+
+py::dict row_extras(const py::object& row) {
+  py::dict extras;
+  add_extras(row_of(row)->columns->table(), row_of(row)->row, extras);
+  return extras;
+}
+
+}  // namespace
+
+void bind_record_functions(py::module_& module) {
+  module.def("join", &join, py::arg("parts"));
+  module.def("from_rows", &from_rows, py::arg("record"), py::arg("rows"));
+  module.def("fields_of", &fields_of, py::arg("record"));
+  module.def("names_of", &names_of, py::arg("record"));
+  module.def("labelled", &labelled, py::arg("record"), py::arg("parts"), py::arg("labels"));
+  module.def("table_of", &table_of, py::arg("record"), py::arg("columns"),
+             py::arg("zone") = py::none());
+  module.def("changed", &changed, py::arg("row"), py::arg("changes"));
+  module.def("slice_of", &slice_of, py::arg("row"));
+  module.def("row_extras", &row_extras, py::arg("row"));
+}
+
+// The declarations of records and calls as plain Python data, which the package's lists follow.
+
+namespace {
+
+py::tuple names_at(const Schema& schema, std::span<const int> fields) {
+  py::tuple names(fields.size());
+  for (std::size_t i = 0; i < fields.size(); ++i) names[i] = schema.field(fields[i]).name;
+  return names;
+}
+
+py::dict field(const Field& declared) {
+  py::dict made;
+  made["name"] = declared.name;
+  made["kind"] = name_of(declared.kind);
+  made["doc"] = declared.doc;
+  made["personal"] = declared.personal();
+  made["optional"] = declared.optional();
+  return made;
+}
+
+py::dict record(const Record& declared) {
+  const Schema& schema = *declared.schema;
+  py::tuple fields(schema.fields.size());
+  for (std::size_t i = 0; i < schema.fields.size(); ++i) fields[i] = field(schema.fields[i]);
+  py::dict made;
+  made["name"] = schema.record;
+  made["title"] = declared.title;
+  made["book"] = declared.book;
+  made["noun"] = py::make_tuple(declared.noun, declared.nouns);
+  made["fields"] = fields;
+  made["identity"] = names_at(schema, schema.identity);
+  made["event_times"] = names_at(schema, declared.event_times);
+  made["display"] = names_at(schema, declared.display);
+  made["narrow"] = names_at(schema, declared.narrow);
+  return made;
+}
+
+py::dict call(const ServiceCall& declared) {
+  py::tuple parameters(declared.parameters.size());
+  for (std::size_t i = 0; i < declared.parameters.size(); ++i) {
+    parameters[i] = declared.parameters[i];
+  }
+  py::dict made;
+  made["name"] = declared.name;
+  made["method"] = declared.method == Method::get ? "GET" : "POST";
+  made["path"] = declared.path;
+  made["parameters"] = parameters;
+  made["body"] = declared.body.empty() ? py::object(py::none()) : py::str(declared.body);
+  made["takes_token"] = declared.takes_token;
+  made["form"] = declared.form == Decoder::Form::book ? "envelope" : "array";
+  made["record"] = declared.schema->record;
+  return made;
+}
+
+template <typename Declared, typename Make>
+py::tuple each(const Declared& declared, const Make& make) {
+  py::tuple made(declared.size());
+  for (std::size_t i = 0; i < declared.size(); ++i) made[i] = make(declared[i]);
+  return made;
+}
+
+}  // namespace
+
+void bind_declarations(py::module_& module) {
+  module.def("records", [] { return each(tradingdata::records, record); });
+  module.def("calls", [] { return each(service_calls, call); });
+}
+
+}  // namespace tradingdata::python

@@ -1,0 +1,179 @@
+// Conversions that lose nothing: a bool is not a number, and an integer beyond 64 bits or a float
+// that would round is an error.
+#include "values.hpp"
+
+#include <datetime.h>
+
+#include <cmath>
+#include <optional>
+
+#include "base/number.hpp"
+#include "base/time.hpp"
+#include "bindings.hpp"
+
+namespace tradingdata::python {
+
+namespace {
+
+[[noreturn]] void refuse(const Field& field, PyObject* value, const char* wanted) {
+  if (field.personal()) {
+    raise(PyExc_TypeError, "%s takes %s or None, not %s", field.name.data(), wanted,
+          Py_TYPE(value)->tp_name);
+  }
+  raise(PyExc_TypeError, "%s takes %s or None, not %.100R", field.name.data(), wanted, value);
+}
+
+[[noreturn]] void refuse_value(const Field& field, PyObject* value, const char* why) {
+  raise(PyExc_ValueError, "%s cannot be %.100R: %s", field.name.data(), value, why);
+}
+
+// NumPy's integers are no ints, but give one.
+bool is_integer(PyObject* value) {
+  return PyIndex_Check(value) && !PyBool_Check(value);
+}
+
+// None where the integer needs more than 64 bits.
+std::optional<std::int64_t> whole_of(PyObject* value) {
+  const py::object whole = owned(or_park([&] { return PyNumber_Index(value); }));
+  int overflow = 0;
+  const long long result = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow != 0) return std::nullopt;
+  return result;
+}
+
+bool is_number(PyObject* value) {
+  const PyNumberMethods* const protocol = Py_TYPE(value)->tp_as_number;
+  return !PyBool_Check(value) && !PyUnicode_Check(value) && protocol != nullptr &&
+         (protocol->nb_float != nullptr || protocol->nb_index != nullptr);
+}
+
+}  // namespace
+
+// The header of the C API keeps one pointer per file.
+void import_datetime_for_values() {
+  PyDateTime_IMPORT;
+  if (PyDateTimeAPI == nullptr) throw py::error_already_set();
+}
+
+std::int64_t integer_of(const Field& field, PyObject* value) {
+  if (!is_integer(value)) refuse(field, value, "an int");
+  const auto whole = whole_of(value);
+  if (!whole) refuse_value(field, value, "it takes integers of 64 bits");
+  return *whole;
+}
+
+double number_of(const Field& field, PyObject* value) {
+  if (!is_number(value)) refuse(field, value, "a float");
+  if (is_integer(value)) {
+    const auto whole = whole_of(value);
+    const auto exact = whole ? exact_double(*whole) : std::nullopt;
+    if (!exact) {
+      refuse_value(field, value, "an integer beyond 2**53 would round; pass a float");
+    }
+    return *exact;
+  }
+  const double result = or_park([&] { return PyFloat_AsDouble(value); });
+  if (result == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  if (!std::isfinite(result)) refuse_value(field, value, "it takes finite numbers");
+  return result;
+}
+
+std::int32_t days_of(PyObject* value) {
+  return days_since_epoch({std::chrono::year(PyDateTime_GET_YEAR(value)),
+                           std::chrono::month(PyDateTime_GET_MONTH(value)),
+                           std::chrono::day(PyDateTime_GET_DAY(value))});
+}
+
+std::int64_t micros_of(const Field& field, PyObject* value) {
+  if (!PyDateTime_Check(value)) refuse(field, value, "a datetime");
+  const int seconds = PyDateTime_DATE_GET_HOUR(value) * 3600 +
+                      PyDateTime_DATE_GET_MINUTE(value) * 60 + PyDateTime_DATE_GET_SECOND(value);
+  return days_of(value) * micros_per_day + seconds * micros_per_second +
+         PyDateTime_DATE_GET_MICROSECOND(value);
+}
+
+std::int32_t date_of(const Field& field, PyObject* value) {
+  if (!PyDate_Check(value) || PyDateTime_Check(value)) refuse(field, value, "a date");
+  return days_of(value);
+}
+
+std::string_view text_of(const Field& field, PyObject* value) {
+  if (!PyUnicode_Check(value)) refuse(field, value, "a str");
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(value, &size);
+  if (text == nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+    refuse_value(field, value, "it holds half of a surrogate pair, which UTF-8 cannot encode");
+  }
+  return {text, static_cast<std::size_t>(size)};
+}
+
+// Asks the time zone for its offset at both ends of a day, and at each time only on days on which
+// it changes: a call of Python for every row would be slow.
+
+namespace {
+
+std::int64_t micros_of(const py::object& timedelta) {
+  return attribute(timedelta, "days").cast<std::int64_t>() * micros_per_day +
+         attribute(timedelta, "seconds").cast<std::int64_t>() * micros_per_second +
+         attribute(timedelta, "microseconds").cast<std::int64_t>();
+}
+
+}  // namespace
+
+WallClock::WallClock(py::object zone, bool of_instants)
+    : of_instants_(of_instants), zone_(std::move(zone)) {
+  const py::object datetime = imported("datetime");
+  const py::object of_epoch =
+      of_instants ? attribute(attribute(datetime, "timezone"), "utc") : zone_;
+  epoch_ = call_python(attribute(datetime, "datetime"), 1970, 1, 1, 0, 0, 0, 0, of_epoch);
+  timedelta_ = attribute(datetime, "timedelta");
+}
+
+std::int64_t WallClock::offset_at(std::int64_t micros) const {
+  py::object time = epoch_ + call_python(timedelta_, 0, 0, micros);
+  if (of_instants_) time = call_python(attribute(time, "astimezone"), zone_);
+  const py::object offset = call_python(attribute(time, "utcoffset"));
+  if (offset.is_none()) throw py::value_error("the time zone has no offset from UTC");
+  return micros_of(offset);
+}
+
+std::int64_t WallClock::offset(std::int64_t micros) {
+  const std::int64_t day = day_of(micros);
+  const auto [entry, is_new] = offset_of_day_.try_emplace(day);
+  if (is_new) {
+    const std::int64_t morning = offset_at(day * micros_per_day);
+    const std::int64_t night = offset_at((day + 1) * micros_per_day - 1);
+    if (morning == night) entry->second = morning;
+  }
+  return entry->second ? *entry->second : offset_at(micros);
+}
+
+std::function<std::int64_t(std::int64_t)> WallClock::offset_of(py::object zone) {
+  return [clock = WallClock(std::move(zone))](std::int64_t wall) mutable {
+    return clock.offset(wall);
+  };
+}
+
+std::function<std::int64_t(std::int64_t)> WallClock::to_wall(py::object zone) {
+  return [clock = WallClock(std::move(zone), true)](std::int64_t instant) mutable {
+    return instant + clock.offset(instant);
+  };
+}
+
+std::string arrow_zone(const py::object& zone) {
+  const py::object key = attribute(zone, "key", py::none());
+  if (!key.is_none()) return key.cast<std::string>();
+  if (!py::type::of(zone).is(attribute(imported("datetime"), "timezone"))) {
+    throw py::value_error("Arrow knows zones by name: localize the book with a name or a ZoneInfo");
+  }
+  const std::int64_t offset = micros_of(call_python(attribute(zone, "utcoffset"), py::none()));
+  if (offset == 0) return "UTC";
+  if (offset % (60 * micros_per_second) != 0) {
+    throw py::value_error("Arrow supports only UTC offsets of full minutes");
+  }
+  return format_offset(offset);
+}
+
+}  // namespace tradingdata::python
