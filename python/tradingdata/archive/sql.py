@@ -149,8 +149,8 @@ def newest(name: str, condition: str = "true") -> str:
 
 def live_files(name: str) -> str:
     """SQL that selects the files that may have rows of `live_fetches`, by their statistics."""
-    between = 'fetch_id BETWEEN "min.fetch_id" AND "max.fetch_id"'
-    return f"coalesce((SELECT count(*) > 0 FROM live_{name} WHERE {between}), true)"
+    single = f'"min.fetch_id" IN (SELECT fetch_id FROM live_{name})'
+    return f'coalesce("min.fetch_id" <> "max.fetch_id" OR {single}, true)'
 
 
 def define(connection: Any, name: str, days: str) -> None:
@@ -163,19 +163,16 @@ def define(connection: Any, name: str, days: str) -> None:
     """
     chosen = f"SELECT * FROM stored_{name} WHERE {days} AND fetch_id IN"
     live = f"{chosen} (SELECT fetch_id FROM live_{name} WHERE"
-    # The rows of files with one fetch of one day need neither be counted nor filtered.
-    ((wanted, counted, several, present),) = connection.execute(f"""
-    WITH single AS (
-        SELECT "min.fetch_id" AS fetch_id, sum(num_records) AS n FROM files_{name}
-        WHERE "min.fetch_id" = "max.fetch_id" AND "min.day" = "max.day" GROUP BY ALL)
-    SELECT coalesce(sum(stored), 0), coalesce(sum(n), 0), coalesce(bool_or(several), false),
-        (SELECT sum(coalesce(num_records, -1)) FROM files_{name})
-    FROM live_{name} LEFT JOIN single USING (fetch_id)""").fetchall()
-    if counted != wanted:
-        counted, present = scalar(connection, f"SELECT count(*) FROM ({live} true))"), None
-    if counted != wanted:
-        raise OSError(f"{counted} rows of the {name} where the log has {wanted}")
-    view = f"{live} NOT several)" if several or present != wanted else f"FROM stored_{name}"
+    ((wanted, several, present),) = connection.execute(f"""
+    SELECT coalesce(sum(stored), 0), coalesce(bool_or(several), false),
+        (SELECT coalesce(sum(coalesce(num_records, -1)), 0) FROM files_{name})
+    FROM live_{name}""").fetchall()
+    view = f"FROM stored_{name} WHERE {days}"
+    if several or present != wanted:  # otherwise the files have these rows and no others
+        counted = scalar(connection, f"SELECT count(*) FROM ({live} true))")
+        if counted != wanted:
+            raise OSError(f"{counted} rows of the {name} where the log has {wanted}")
+        view = f"{live} NOT several)"
     if several:
         merged = f"SELECT * EXCLUDE (key, occurrence, seen) FROM ({newest(name, 'several')})"
         view += f" UNION ALL BY NAME {merged}"
