@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import shutil
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,9 @@ def days(number: int) -> list[dt.date]:
     return [day for day in each if day.weekday() < 5][:number]
 
 
-def book_of(body: bytes, day: dt.date, part: float = 1.0) -> Any:
+def book_of(body: bytes, day: dt.date, part: float = 1.0, account: str = "desk") -> Any:
     """A response of that day: the trades of the body, at other prices each day."""
-    td, polars = peer("tradingdata"), peer("polars")
-    response = peer("tradingdata.books.response").Response
+    polars = peer("polars")
     frame = _frame(body)
     frame = frame[: round(part * len(frame))]
     times = [name for name in frame.columns if frame[name].dtype == polars.Datetime("us")]
@@ -37,12 +37,17 @@ def book_of(body: bytes, day: dt.date, part: float = 1.0) -> Any:
         *(polars.lit(day).dt.combine(polars.col(name).dt.time()).alias(name) for name in times),
         (polars.col("traded_price") + day.toordinal() % 97).alias("traded_price"),
     )
-    made = td.TradeBook.from_arrow(frame, keep_personal_data=True)
+    made = peer("tradingdata").TradeBook.from_arrow(frame, keep_personal_data=True)
     at = dt.datetime.combine(day, dt.time(15, round(45 * part)), dt.UTC)
+    return _received(made, account, at)
+
+
+def _received(book: Any, account: str, at: dt.datetime) -> Any:
+    response = peer("tradingdata.books.response").Response
     told = response(
-        made._rows, status_code=200, account="desk", attempts=1, elapsed=0.1, received_at=at
+        book._rows, status_code=200, account=account, attempts=1, elapsed=0.1, received_at=at
     )
-    return td.TradeBook._of(made._rows, response=told)
+    return type(book)._of(book._rows, response=told)
 
 
 @lru_cache(1)
@@ -161,6 +166,56 @@ def sizes(source: Source) -> tuple[int, int]:
     return ours, plain
 
 
+ACCOUNTS, YEARS = 200, 5 * 250  # accounts and days of 20 trades each
+
+
+class _Client:
+    """A client of an account whose books are those of ``day``."""
+
+    def __init__(self, account: str, body: bytes) -> None:
+        self.account, self._body = account, body
+        self.day = _FIRST
+
+    def trade_book(self, *, timeout: float | None) -> Any:
+        return book_of(self._body, self.day, 20 / TRADES, self.account)
+
+    def order_book(self, *, timeout: float | None) -> Any:
+        at = dt.datetime.combine(self.day, dt.time(15, 45), dt.UTC)
+        return _received(peer("tradingdata").OrderBook(), self.account, at)
+
+
+def years(body: bytes) -> Iterator[Sequence[str]]:
+    """Processor time of reading five years of many accounts, before and after `compact`."""
+    folder, dates = _folder(), days(YEARS)
+    archive = archive_of(folder, [])
+    clients = [_Client(f"desk{number:03}", body) for number in range(ACCOUNTS)]
+    for day in dates:
+        for client in clients:
+            client.day = day
+        archive.fetch(clients, concurrency=1)
+    day, query = dates[YEARS // 2], QUERY.format("trades")
+    reads: dict[str, tuple[Callable[[], object], float]] = {  # and what it should take
+        "open": (lambda: type(archive)(archive.path, keep_personal_data=True), 0.2),
+        "a day of an account": (lambda: archive.trades(day, account="desk077"), 0.05),
+        "a day of all": (lambda: archive.trades(day), 0.3),
+        "group all by SQL": (lambda: archive.sql(query), 1.0),
+    }
+
+    def seconds(read: Callable[[], object]) -> float:
+        times = [time.process_time()]
+        for _ in range(3):
+            read()
+            times.append(time.process_time())
+        return min(after - before for before, after in pairwise(times))
+
+    before = {name: seconds(read) for name, (read, _) in reads.items()}
+    archive.compact()
+    for name, (read, goal) in reads.items():
+        each = (before[name], seconds(read), goal)
+        yield name, *(f"{figure * 1e3:,.0f} ms" for figure in each)
+    shutil.rmtree(folder)
+
+
 CASES: dict[str, Prepare] = {
     "store": store_ours,
     "store:polars": store_polars,
@@ -199,3 +254,7 @@ def archive(run: Run) -> None:
         ratios = (ours / plain,) * 3
         figures = (each[0][1], " ".join(each[1]), ratios)
         run.rows.append(Row(f"{title}: times the size of plain Parquet", *figures, 2, 1.5))
+    if run.only == "years":  # which takes about ten minutes to make
+        title = f"{ACCOUNTS} accounts, {YEARS} days, {ACCOUNTS * YEARS * 20:,} trades"
+        rows = list(years(trades(TRADES).body()))
+        run.show(Table([title, "as stored", "compacted", "goal"], rows))
