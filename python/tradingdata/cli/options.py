@@ -156,7 +156,7 @@ def _complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _complete_profiles(incomplete: str) -> list[str]:
     try:
-        return [name for name in read_profiles().names if name.startswith(incomplete)]
+        return [name for name in read_profiles().tables if name.startswith(incomplete)]
     except (ConfigurationError, OSError):
         return []
 
@@ -223,10 +223,10 @@ class Connection:
         if not name:
             return None, {}
         profiles = read_profiles()
-        if name not in profiles.names:
+        if name not in profiles.tables:
             raise ConfigurationError(
                 f"{profiles.path} has no profile of that name: "
-                f"use one of: {', '.join(profiles.names) or 'none'}"
+                f"use one of: {', '.join(profiles.tables) or 'none'}"
             )
         return name, profiles.options(name)
 

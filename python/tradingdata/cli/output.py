@@ -96,22 +96,16 @@ class Destination:
         """Writes the selected rows, reports the issues of their response, and why none matched."""
         if self._choice is not None:
             table = self._choice.rows_of(table)
-        console = screen()
-        if self._path is not None:
-            self._write(self._path, table)
-        elif self._format in _BINARY:
-            self._stream(table)
-        elif self._format is Format.TABLE and console is not None:
-            asked = self._columns is not None
+        console = screen() if self._path is None and self._format is Format.TABLE else None
+        if console is not None:
             names = self._names(table) or []
-            print_rows(console, table, names, asked=asked, rows=self._rows)
+            print_rows(console, table, names, asked=self._columns is not None, rows=self._rows)
             for line in issue_texts(table, lost_only=False):
                 console.print(line, style="yellow")
-            return remark_notes(table)
         else:
-            self._print(table)
-        for line in issue_texts(table, lost_only=True):
-            remark(line, "yellow")
+            self._write(table)
+            for line in issue_texts(table, lost_only=True):
+                remark(line, "yellow")
         remark_notes(table)
 
     def take_one(self, book: Book[Any]) -> None:
@@ -121,50 +115,41 @@ class Destination:
         else:
             self.take(book)
 
-    def _print(self, table: Table[Any]) -> None:
-        write_out(self._text(table).encode())
-        hidden = len(table._kinds) - len(table._display_columns())
-        if self._as_table and hidden:
-            remark(f"+{hidden} more columns: --columns")
-
-    def _write(self, path: Path, table: Table[Any]) -> None:
+    def _write(self, table: Table[Any]) -> None:
+        """Writes the rows to the file, or else to standard output."""
+        if self._path is None:
+            write_out(self._content(table))
+            hidden = len(table._kinds) - len(table._display_columns())
+            if self._as_table and hidden:
+                remark(f"+{hidden} more columns: --columns")
+            return
         try:
-            self._write_file(path, table, overwrite=self._force)
+            with whole_file(self._path, overwrite=self._force) as draft, open(draft, "wb") as file:
+                file.write(self._content(table))
         except FileExistsError:
-            raise _taken(path) from None
+            raise _taken(self._path) from None
         except OSError as error:
             if error.strerror is None:
                 raise
             # The original error names the temporary file.
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        remark(f"wrote {counted(table)} to {path}")
+            raise OSError(error.errno, error.strerror, str(self._path)) from None
+        remark(f"wrote {counted(table)} to {self._path}")
 
-    def _stream(self, table: Table[Any]) -> None:
-        """Writes a format to standard output that libraries can only write to files."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, f"book.{self._format.value}")
-            self._write_file(path, table, overwrite=False)
-            write_out(path.read_bytes())
-
-    def _write_file(self, path: Path, table: Table[Any], *, overwrite: bool) -> None:
-        """Writes the rows to a file atomically."""
-        names, extra = self._names(table), self._extra
-        if self._format is Format.PARQUET:
-            table.to_parquet(path, names, extra=extra, overwrite=overwrite)
-        elif self._format is Format.XLSX:
-            table.to_excel(path, names, extra=extra, overwrite=overwrite)
-        else:
-            with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
-                file.write(self._text(table).encode())
-
-    def _text(self, table: Table[Any]) -> str:
-        """Returns the rows in a text format."""
+    def _content(self, table: Table[Any]) -> bytes:
+        """Returns the rows in the format."""
         names, extra = self._names(table), self._extra
         if self._format is Format.TABLE:
-            return plain_rows(table, names or [])
+            return plain_rows(table, names or []).encode()
         if self._format is Format.CSV:
-            return table.to_csv(None, names, extra=extra)
-        return table.to_json(None, names, extra=extra, lines=self._format is Format.NDJSON)
+            return table.to_csv(None, names, extra=extra).encode()
+        if self._format not in _BINARY:
+            lines = self._format is Format.NDJSON
+            return table.to_json(None, names, extra=extra, lines=lines).encode()
+        with tempfile.TemporaryDirectory() as folder:  # libraries write these to files only
+            path = Path(folder, f"book.{self._format.value}")
+            export = table.to_parquet if self._format is Format.PARQUET else table.to_excel
+            export(path, names, extra=extra)
+            return path.read_bytes()
 
     def _names(self, table: Table[Any]) -> list[str] | None:
         """Returns the selected columns, the key columns of a table, or None for all."""

@@ -124,7 +124,7 @@ def check(
     `tradingdata check --profile NAME`.
     """
     profiles = read_profiles()
-    chosen = names or profiles.names
+    chosen = names or list(profiles.tables)
     if not chosen:
         raise ConfigurationError(f"{profiles.path} has no profile: add one")
     report = Report(chosen)

@@ -118,20 +118,13 @@ class LoopPort:
 
     async def result(self, call: int, on_retry: RetryHook) -> tuple[Any, ...]:
         """Waits for the result of a submitted call; cancels the call if the caller leaves."""
-        try:
-            return (await self._wait_for(call, on_retry)).result()
-        finally:
-            self._forget(call)
+        return (await self.watch(call, on_retry)).result()
 
     def watch(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
         """Returns a future for the outcome; cancelling the future cancels the call."""
-        future = self._wait_for(call, on_retry)
-        future.add_done_callback(lambda _: self._forget(call))
-        return future
-
-    def _wait_for(self, call: int, on_retry: RetryHook) -> asyncio.Future[_core.Outcome]:
         future: asyncio.Future[_core.Outcome] = self._loop.create_future()
         self._waiting[call] = (future, on_retry)
+        future.add_done_callback(lambda _: self._forget(call))
         return future
 
     def _forget(self, call: int) -> None:

@@ -50,11 +50,6 @@ class Profiles:
         self.path = path
         self.tables = tables
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the profiles, in file order."""
-        return list(self.tables)
-
     def options(self, name: str) -> dict[str, Any]:
         """Returns the options of a profile for ``Client``; ``account`` defaults to its name.
 

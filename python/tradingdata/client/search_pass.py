@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     Options = ParamSpec("Options")
     Result = TypeVar("Result")
 
-    class _Readable(Protocol):
-        def all(self) -> StockList: ...
-
     class _AsyncReadable(Protocol):
         async def all(self) -> StockList: ...
 
@@ -225,13 +222,11 @@ EXPORTS = (
 )  # fmt: skip
 
 
-def of_all(
-    export: Callable[Concatenate[StockList, Options], Result],
-) -> Callable[Concatenate[_Readable, Options], Result]:
+def of_all(export: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the method of a pager that exports all stocks of its search."""
 
     @wraps(export)
-    def run(pager: _Readable, /, *args: Options.args, **kwargs: Options.kwargs) -> Result:
+    def run(pager: Any, /, *args: Any, **kwargs: Any) -> Any:
         _check_arguments(export, args, kwargs)
         return export(pager.all(), *args, **kwargs)
 

@@ -13,12 +13,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.message import Message
-from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from types import MappingProxyType
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 
 from .._util.platform import end_connection, own_port, reset_on_close
 from .faults import ENDPOINTS, Fault, Reply, error
@@ -48,14 +46,6 @@ class HttpRequest:
         """The bearer token, if one was sent."""
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         return token if scheme == "Bearer" else None
-
-
-@lru_cache(maxsize=1024)
-def _split(target: str) -> tuple[str, Mapping[str, str]]:
-    """Returns the path and the query parameters, of a repeated one the last value."""
-    path, _, query = target.partition("?")
-    pairs = parse_qs(query, keep_blank_values=True)
-    return path, MappingProxyType({name: values[-1] for name, values in pairs.items()})
 
 
 Handle = Callable[[HttpRequest], tuple[Reply, Fault | None]]
@@ -104,7 +94,9 @@ class Connection(BaseHTTPRequestHandler):
         if not (length.isascii() and length.isdigit()):
             return self.send_error(HTTPStatus.BAD_REQUEST)
         content = self.rfile.read(int(length))
-        request = HttpRequest(self.command, *_split(self.path), self.headers, content)
+        path, _, text = self.path.partition("?")
+        query = dict(parse_qsl(text, keep_blank_values=True))  # of a repeated one the last value
+        request = HttpRequest(self.command, path, query, self.headers, content)
         reply, fault = self.server.outcome(request)
         head, body = self._head(reply), reply.body
         if fault and fault.kind.act:

@@ -43,15 +43,12 @@ class Clock:
     def __init__(self, day: date, speed: float | None) -> None:
         self.day = day
         self.speed = speed or 0.0
-        self._lock = threading.Lock()
-        self._at = float(CLOSE if speed is None else 0)
-        self._since = wall.monotonic()
+        self._set(CLOSE if speed is None else 0)
 
     @property
     def second(self) -> int:
         """Seconds after the opening bell, rounded down; negative before it."""
-        with self._lock:
-            return int(self._now() // 1)
+        return int(self._now() // 1)
 
     @property
     def now(self) -> datetime:
@@ -81,9 +78,7 @@ class Clock:
                 raise ValueError(f'{moment!r} is not a time of day such as "10:30"') from None
         if moment.tzinfo is not None:
             raise ValueError("market times have no zone: pass a naive time")
-        seconds = moment.hour * 3600 + moment.minute * 60 + moment.second - OPEN
-        with self._lock:
-            self._set(seconds)
+        self._set(moment.hour * 3600 + moment.minute * 60 + moment.second - OPEN)
         return self.now
 
     def advance(self, seconds: float) -> datetime:
@@ -100,16 +95,15 @@ class Clock:
         """
         if not seconds >= 0:
             raise ValueError(f"seconds must be 0 or more, not {seconds!r}")
-        with self._lock:
-            self._set(min(self._now() + seconds, 24 * 3600 - 1 - OPEN))
+        self._set(min(self._now() + seconds, 24 * 3600 - 1 - OPEN))
         return self.now
 
     def _now(self) -> float:
-        elapsed = (wall.monotonic() - self._since) * self.speed
-        return max(self._at, min(self._at + elapsed, CLOSE))
+        at, since = self._origin
+        return max(at, min(at + (wall.monotonic() - since) * self.speed, CLOSE))
 
     def _set(self, seconds: float) -> None:
-        self._at, self._since = float(seconds), wall.monotonic()
+        self._origin = (float(seconds), wall.monotonic())
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +200,6 @@ class Service:
         self.accounts: tuple[str, ...] = tuple(account.label for account in found)
         self.requests = RequestLog()
         self._faults = FaultQueue()
-        self._tokens_lock = threading.Lock()
         self._tokens = {label: _token(f"{seed}/{label}/1") for label in self.accounts}
         market = Market(seed, day)
         self._books = {
@@ -217,8 +210,6 @@ class Service:
         # Created last, so that a running day begins when the service can be reached.
         self.clock = Clock(day, speed)
         self._server = Server(port, self._handle)
-        self._stop_lock = threading.Lock()
-        self._stopped = False
         self._process = os.getpid()
         self.base_url = f"http://127.0.0.1:{self._server.port}"
         _running.add(self)
@@ -235,8 +226,7 @@ class Service:
         Raises:
             ValueError: The service has no such account.
         """
-        with self._tokens_lock:
-            return self._tokens[self._label(account)]
+        return self._tokens[self._label(account)]
 
     def client(self, account: str | None = None, **options: Any) -> Client:
         """Returns a client for an account.
@@ -270,9 +260,8 @@ class Service:
             The new token.
         """
         label = self._label(account)
-        with self._tokens_lock:
-            token = self._tokens[label] = _token(self._tokens[label])
-            return token
+        token = self._tokens[label] = _token(self._tokens[label])
+        return token
 
     def fail_next(
         self,
@@ -343,13 +332,9 @@ class Service:
     def stop(self) -> None:
         """Closes the port and all connections. Safe to call more than once."""
         # A forked child has a copy of this object, but the connections belong to its parent.
-        if os.getpid() != self._process:
-            return
-        with self._stop_lock:
-            if not self._stopped:
-                self._stopped = True
-                _running.discard(self)
-                self._server.stop()
+        if os.getpid() == self._process and self in _running:
+            _running.discard(self)
+            self._server.stop()
 
     def __enter__(self) -> Service:
         return self
@@ -358,7 +343,7 @@ class Service:
         self.stop()
 
     def __repr__(self) -> str:
-        state = "stopped" if self._stopped else self.base_url
+        state = self.base_url if self in _running else "stopped"
         accounts = f"{len(self.accounts)} account{'s' * (len(self.accounts) > 1)}"
         return f"<sandbox.Service {state}, {self.now}, {accounts}>"
 
@@ -374,8 +359,7 @@ class Service:
         return account
 
     def _account_of(self, token: str | None) -> str | None:
-        with self._tokens_lock:
-            return next((label for label, own in self._tokens.items() if own == token), None)
+        return next((label for label, own in self._tokens.items() if own == token), None)
 
     def _respond(self, request: HttpRequest, account: str | None) -> Reply:
         """Returns the response. Undocumented requests are errors, which reveals client bugs."""
