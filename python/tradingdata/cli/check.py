@@ -29,7 +29,7 @@ from tradingdata.sandbox.__main__ import serve
 from tradingdata.sandbox.demo import show as show_demo
 
 from .errors import UsageError
-from .options import Connection, command, option, received
+from .options import Connection, Result, command, option, received
 from .terminal import Report, Stop
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _walk(connection: Connection, report: Report) -> None:
     with client:
         _network(route, options.get("connect_timeout", 5.0), client, report)
         with report.step("search", go_on=True):
-            took = _timed(lambda: client.search("INFY").first(1))
+            _, took = _timed(lambda: client.search("INFY").first(1))
             report.ok(f"response in {_ms(took)}, without a token")
         _account(connection, client, report)
 
@@ -84,19 +84,16 @@ def _network(route: Route, timeout: float, client: Client, report: Report) -> No
     host, port = route.target
     whose = "" if route.proxy is None else "the proxy "
     with report.step("DNS", "check the host's name, and this machine's network and DNS"):
-        started = time.perf_counter()
-        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries, took = _timed(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         found = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
-        took = _ms(time.perf_counter() - started)
         report.ok(
-            f"{whose}{host} is {', '.join(found[:3])} ({took})"
+            f"{whose}{host} is {', '.join(found[:3])} ({_ms(took)})"
             if found != [host]
             else "already an IP address"
         )
     with report.step("TCP", "check the port, the network, and that a firewall lets you out"):
-        started = time.perf_counter()
-        connection = socket.create_connection(route.target, timeout=timeout)
-        report.ok(f"connected to {whose}{host}, port {port} ({_ms(time.perf_counter() - started)})")
+        connection, took = _timed(lambda: socket.create_connection(route.target, timeout=timeout))
+        report.ok(f"connected to {whose}{host}, port {port} ({_ms(took)})")
     with connection:
         if route.proxy is not None:
             report.skip("TLS", "behind the proxy: the search below needs it")
@@ -110,15 +107,15 @@ def _network(route: Route, timeout: float, client: Client, report: Report) -> No
 
 def _tls(route: Route, connection: socket.socket, client: Client, report: Report) -> None:
     with report.step("TLS"):
-        started = time.perf_counter()
         try:
             context = ssl.create_default_context(cafile=route.ca_file or None)
             context.minimum_version = ssl.TLSVersion.TLSv1_2
-            secured = context.wrap_socket(connection, server_hostname=route.host)
+            secured, took = _timed(
+                lambda: context.wrap_socket(connection, server_hostname=route.host)
+            )
         except (ssl.SSLError, OSError):
             client.search("INFY").first(1)  # raises an error with advice
             raise
-        took = time.perf_counter() - started
         expires = str((secured.getpeercert() or {})["notAfter"])
         end = datetime.fromtimestamp(ssl.cert_time_to_seconds(expires), UTC)
         left = (end - datetime.now(UTC)).days
@@ -156,14 +153,13 @@ def _account(connection: Connection, client: Client, report: Report) -> None:
         orders = received(client.order_book)
         report.ok(f"from {source}, accepted: {group(len(orders))} orders today")
     with report.step("latency"):
-        times = [_timed(lambda: received(client.order_book)) for _ in range(_CALLS)]
+        times = [_timed(lambda: received(client.order_book))[1] for _ in range(_CALLS)]
         report.ok(f"order book in {_ms(median(times))}, the median of {_CALLS} calls")
 
 
-def _timed(call: Callable[[], object]) -> float:
+def _timed(call: Callable[[], Result]) -> tuple[Result, float]:
     started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
+    return call(), time.perf_counter() - started
 
 
 def _ms(seconds: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 
     AnyBook = TypeVar("AnyBook", bound=Book[Any])
 
-_VALUES = {
-    "integer": "a whole number",
-    "number": "a number",
-    "timestamp": "a time such as 09:15, 2026-11-20 or '2026-11-20 09:15:00'",
-    "date": "a date such as 2026-11-26",
-}
 _CONDITION = re.compile(r"\s*([^<>=!\s]+)\s*(!=|<=|>=|==|=|<|>)(.*)", re.DOTALL)
 _COMPARISONS = {"=": "eq", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
@@ -117,23 +111,20 @@ def _unknown(what: str, known: Sequence[str], name: str) -> str:
 
 
 def _value(what: str, kind: str, text: str) -> Any:
+    if kind == "text":
+        return text.strip()
+    parsed, example = _KINDS[kind]
     try:
-        return _parsed(kind, text.strip())
+        return parsed(text.strip())
     except ValueError:
-        raise UsageError(f"{what} takes {_VALUES[kind]}, not {text.strip()!r}") from None
+        raise UsageError(f"{what} takes {example}, not {text.strip()!r}") from None
 
 
-def _parsed(kind: str, text: str) -> Any:
-    if kind == "integer":
-        return int(text)
-    if kind == "number":
-        number = float(text)
-        if not isfinite(number):
-            raise ValueError("not finite")
-        return number
-    if kind == "timestamp":
-        return _moment(text)
-    return date.fromisoformat(text) if kind == "date" else text
+def _number(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError("not finite")
+    return number
 
 
 def _moment(text: str) -> datetime | date | time:
@@ -146,3 +137,11 @@ def _moment(text: str) -> datetime | date | time:
         if getattr(moment, "tzinfo", None) is None and not (kind is time and ":" not in text):
             return moment
     raise ValueError("no time")
+
+
+_KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "integer": (int, "a whole number"),
+    "number": (_number, "a number"),
+    "timestamp": (_moment, "a time such as 09:15, 2026-11-20 or '2026-11-20 09:15:00'"),
+    "date": (date.fromisoformat, "a date such as 2026-11-26"),
+}

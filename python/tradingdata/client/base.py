@@ -32,44 +32,6 @@ if TYPE_CHECKING:
 _DEBUG, _INFO = 10, 20  # of logging
 
 
-def _log(level: int, what: str, account: str | None, text: str, *values: object) -> None:
-    # A program that never imported logging has no handler: do not make it pay for the import.
-    if (logging := sys.modules.get("logging")) is not None:
-        label = "" if account is None else f" [{account}]"
-        logger = logging.getLogger("tradingdata")
-        logger.log(level, f"%s%s: {text}", CALL_OF[what], label, *values)
-
-
-def log_retry(
-    what: str, account: str | None, on_retry: Callable[[Retry], object] | None
-) -> Callable[[int, str, float], None]:
-    """Returns the function that the core calls before it waits for another attempt."""
-
-    def report(attempt: int, reason: str, delay: float) -> None:
-        retry = Retry(CALL_OF[what], account, attempt, reason, delay)
-        text = "attempt %d failed (%s), again in %.2f s"
-        _log(_INFO, what, account, text, attempt, reason, delay)
-        if on_retry is not None:
-            on_retry(retry)
-
-    return report
-
-
-def log_end(
-    what: str,
-    account: str | None,
-    elapsed: float,
-    *,
-    status: int | None = None,
-    error: TradingDataError | None = None,
-) -> None:
-    """Logs how a call ended."""
-    if error is None:
-        _log(_DEBUG, what, account, "%s in %.3f s", status, elapsed)
-    else:
-        _log(_INFO, what, account, "%s in %.3f s: %s", type(error).__name__, elapsed, error)
-
-
 def levels_of_ours() -> int:
     """Returns the ``stacklevel`` that makes a warning point to the user's line."""
     package = __name__.partition(".")[0]
@@ -277,9 +239,9 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens]):
                 raise late()
             response: tuple[Any, ...] = yield self._send(what, deadline - started)
         except TradingDataError as error:
-            log_end(what, self._account, time.monotonic() - started, error=error)
+            self._log_end(what, time.monotonic() - started, error)
             raise
-        log_end(what, self._account, time.monotonic() - started, status=response[1])
+        self._log_end(what, time.monotonic() - started, response[1])
         return response
 
     def _budget(self, timeout: float | None) -> float:
@@ -287,7 +249,30 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens]):
         return self._timeout if timeout is None else seconds("timeout", timeout)
 
     def _retry_hook(self, what: str) -> Callable[[int, str, float], None]:
-        return log_retry(what, self._account, self._on_retry)
+        """Returns the function that is called before the core waits for another attempt."""
+
+        def report(attempt: int, reason: str, delay: float) -> None:
+            self._log(
+                _INFO, what, "attempt %d failed (%s), again in %.2f s", attempt, reason, delay
+            )
+            if self._on_retry is not None:
+                self._on_retry(Retry(CALL_OF[what], self._account, attempt, reason, delay))
+
+        return report
+
+    def _log_end(self, what: str, elapsed: float, end: int | TradingDataError) -> None:
+        """Logs the status or the error with which a call ended."""
+        if isinstance(end, TradingDataError):
+            self._log(_INFO, what, "%s in %.3f s: %s", type(end).__name__, elapsed, end)
+        else:
+            self._log(_DEBUG, what, "%s in %.3f s", end, elapsed)
+
+    def _log(self, level: int, what: str, text: str, *values: object) -> None:
+        # A program that never imported logging has no handler: do not make it pay for the import.
+        if (logging := sys.modules.get("logging")) is not None:
+            label = "" if self._account is None else f" [{self._account}]"
+            logger = logging.getLogger("tradingdata")
+            logger.log(level, f"%s%s: {text}", CALL_OF[what], label, *values)
 
     def _received(self, kind: type[Book], found: tuple[Any, ...]) -> Book:
         """Converts a response to a book."""

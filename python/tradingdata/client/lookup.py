@@ -43,7 +43,9 @@ class StockLookup:
         for field, kind in KINDS.items():
             matches = [stock for stock in page if _plain(getattr(stock, field)) == self.wanted]
             if len({_company(stock) for stock in matches}) > 1:
-                raise self._error(f"{len(matches)} stocks have the {kind} {self._shown()}", matches)
+                raise self._error(
+                    f"{len(matches)} stocks have the {kind} {cut(self.wanted)}", matches
+                )
             if matches:
                 return copy.copy(matches[0])  # a copy does not keep the page alive
         self._pages.append(page)
@@ -55,7 +57,7 @@ class StockLookup:
         """Returns an error that names the most similar stocks."""
         seen = sum(len(page) for page in self._pages)
         subject = f"none of the first {seen:,} hits" if more else "no stock"
-        message = f"{subject} has the NSE symbol, BSE code or ISIN {self._shown()}"
+        message = f"{subject} has the NSE symbol, BSE code or ISIN {cut(self.wanted)}"
         if ISIN.fullmatch(self.wanted):
             message += " (the service does not promise to find stocks by ISIN)"
         return self._error(message, self._nearest())
@@ -79,9 +81,6 @@ class StockLookup:
         # A stock has four texts at most.
         near = get_close_matches(self.wanted, by_text, 4 * MOST_NAMES, cutoff=0)
         return list(dict.fromkeys(by_text[text] for text in near))[:MOST_NAMES]
-
-    def _shown(self) -> str:
-        return cut(self.wanted)
 
 
 def lookup(

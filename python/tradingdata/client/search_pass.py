@@ -16,7 +16,7 @@ from .._util.files import target_of
 from ..books.book import StockList, concat
 from ..books.response import Response
 from ..errors import DataWarning, DeadlineError, PaginationError, TradingDataError
-from .base import levels_of_ours, log_end, log_retry
+from .base import levels_of_ours
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -90,7 +90,7 @@ class SearchPass:
         self._warned = False
         self.page: int = self._state["page"]  # the first that was not yielded completely
         self.current = self.page
-        self.on_retry = log_retry("Stock", client.account, client._on_retry)
+        self.on_retry = client._retry_hook("Stock")
 
     @property
     def page_size(self) -> int:
@@ -127,9 +127,8 @@ class SearchPass:
         self.update()
         table, status, _, elapsed, _, number, rows, _ = found
         self.page = self.current = number
-        account = self._client.account
-        log_end("Stock", account, elapsed, status=status)
-        response = Response(table, account, *found[1:5])
+        self._client._log_end("Stock", elapsed, status)
+        response = Response(table, self._client.account, *found[1:5])
         page = StockList._received(table, response, stacklevel=levels_of_ours())
         if len(rows) != len(page):
             page = page._part(table.take(rows))
@@ -153,7 +152,7 @@ class SearchPass:
                 f"the {len(error.received):,} stocks before it are in the error's .received; "
                 f"resume with start_page={error.page}, page_size={self.page_size}"
             )
-        log_end("Stock", self._client.account, error.elapsed, error=error)
+        self._client._log_end("Stock", error.elapsed, error)
         return error
 
     def update(self) -> None:

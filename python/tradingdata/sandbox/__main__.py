@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from types import FrameType
+from typing import Any
 
 from .._util.platform import ending_signals, set_variable
 from . import DEFAULT_DAY, Service, start
@@ -55,29 +56,23 @@ def serve(
         print("\nstopped", flush=True)
 
 
+_OPTIONS: tuple[tuple[str, type, Any, str], ...] = (
+    ("--port", int, 8765, "port; 0 chooses a free one (default %(default)s)"),
+    ("--seed", int, 0, "seed of the generated day"),
+    ("--day", str, None, f"trading day (default {DEFAULT_DAY})"),
+    ("--speed", float, None, "market seconds per second, from 09:15; without it, the day is over"),
+    ("--accounts", str, "1", "number of accounts, or comma-separated labels (default %(default)s)"),
+    ("--orders", int, 200, "orders per account (default %(default)s)"),
+)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tradingdata.sandbox",
         description="Run a simulated Trading Data Service on this machine until Ctrl-C.",
     )
-    parser.add_argument(
-        "--port", type=int, default=8765, help="port; 0 chooses a free one (default %(default)s)"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the generated day")
-    parser.add_argument("--day", help=f"trading day (default {DEFAULT_DAY})")
-    parser.add_argument(
-        "--speed",
-        type=float,
-        help="market seconds per second, from 09:15; without it, the day is over",
-    )
-    parser.add_argument(
-        "--accounts",
-        default="1",
-        help="number of accounts, or comma-separated labels (default %(default)s)",
-    )
-    parser.add_argument(
-        "--orders", type=int, default=200, help="orders per account (default %(default)s)"
-    )
+    for name, kind, default, meaning in _OPTIONS:
+        parser.add_argument(name, type=kind, default=default, help=meaning)
     return parser
 
 

@@ -376,8 +376,7 @@ def _pick(random: Random, found: Sequence[T]) -> T:
 class Books:
     """Both books of an account at the time of the clock.
 
-    The day is generated on the first request. A record is encoded again only if it has changed: by
-    an event, or each minute by the market price of a pending order.
+    The day is generated on the first request.
     """
 
     def __init__(self, account: Account, market: Market, day: date, orders: int, seed: int) -> None:
@@ -386,8 +385,6 @@ class Books:
         self._lock = threading.Lock()
         self._second = _BEFORE_ANY
         self._books = dict.fromkeys(BOOK_CALLS, _envelope([]))
-        self._orders: dict[int, tuple[State, int, bytes]] = {}
-        self._trades: list[bytes] = []
 
     @cached_property
     def _day_of_orders(self) -> tuple[list[Order], list[tuple[Order, Fill]]]:
@@ -402,12 +399,11 @@ class Books:
                 orders, fills = self._day_of_orders
                 count = bisect_right(orders, second, key=lambda order: order.received)
                 known = [
-                    self._order(row, order, second) for row, order in enumerate(orders[:count])
+                    self._order(row, order, second) for row, order in enumerate(orders[:count], 1)
                 ]
                 count = bisect_right(fills, second, key=lambda pair: pair[1].second)
-                for number in range(len(self._trades), count):
-                    self._trades.append(self._trade(number + 1, *fills[number]))
-                rows = {"order_book": known, "trade_book": self._trades[:count]}
+                traded = [self._trade(row, *fill) for row, fill in enumerate(fills[:count], 1)]
+                rows = {"order_book": known, "trade_book": traded}
                 self._books = {
                     call: _envelope(rows[call] if call in rows else [_plain_record(call)])
                     for call in BOOK_CALLS
@@ -419,11 +415,7 @@ class Books:
         state = order.state(second)
         priced = second if state.status == "Pending" else state.updated
         price = self._market.price(order.instrument, priced)
-        known = self._orders.get(row)
-        if known is None or known[:2] != (state, price):
-            record = _encode_order(order, state, row + 1, price, self._account, self._day)
-            known = self._orders[row] = (state, price, record)
-        return known[2]
+        return _encode_order(order, state, row, price, self._account, self._day)
 
     def _trade(self, number: int, order: Order, fill: Fill) -> bytes:
         traded = timestamp(self._day, fill.second)

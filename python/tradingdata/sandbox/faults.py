@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from .._util.declarations import CALLS
 from .._util.validate import did_you_mean
@@ -42,33 +42,17 @@ def error(status: int, message: str, *headers: tuple[str, str]) -> Reply:
     return Reply(status, encode(envelope), headers=headers)
 
 
-class Wire(Protocol):
-    """The operations of a connection that faults use."""
-
-    def send(self, data: bytes) -> None:
-        """Sends bytes unchanged."""
-
-    def wait(self, seconds: float) -> bool:
-        """Waits; returns whether the service is stopping."""
-
-    def reset(self) -> None:
-        """Closes the connection at once with a TCP reset."""
-
-
 Details = Mapping[str, Any]
 Change = Callable[[Reply, Details], Reply]
-Act = Callable[[Wire, bytes, bytes, Details], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of fault, which changes the response or acts on the connection."""
+    """A kind of fault, which changes the response or, without `change`, acts on the connection."""
 
     what: str
     details: Details
     change: Change | None = None
-    act: Act | None = None
-    closes: bool = True
 
 
 @dataclass(slots=True)
@@ -128,31 +112,6 @@ def _redirect(reply: Reply, details: Details) -> Reply:
     return replace(moved, content_type="text/html")
 
 
-def _stall(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
-    wire.wait(float(details["seconds"]))
-
-
-def _slow(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
-    """Sends the headers at once and the body in pieces spread evenly over the time."""
-    wire.send(head)
-    seconds = float(details["seconds"])
-    pieces = max(1, min(len(body), int(seconds * 20)))
-    for piece in range(pieces):
-        if wire.wait(seconds / pieces):
-            return
-        wire.send(body[len(body) * piece // pieces : len(body) * (piece + 1) // pieces])
-
-
-def _cut(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
-    wire.send(head + body[: int(len(body) * float(details["at"]))])
-
-
-def _reset(wire: Wire, head: bytes, body: bytes, details: Details) -> None:
-    if details["at"] is not None:
-        wire.send(head + body[: int(len(body) * float(details["at"]))])
-    wire.reset()
-
-
 _OUTAGES = {
     "500": "Internal server error",
     "502": "Bad gateway",
@@ -185,16 +144,10 @@ KINDS: dict[str, Kind] = {
         {"message": "Something went wrong", "status": "error"},
         _error_envelope,
     ),
-    "stall": Kind(
-        "no response for seconds=, then the connection closes", {"seconds": 30.0}, act=_stall
-    ),
-    "slow": Kind(
-        "the correct response, sent slowly over seconds=", {"seconds": 3.0}, act=_slow, closes=False
-    ),
-    "cut": Kind(
-        "the connection closes early, after the fraction at= of the body", {"at": 0.5}, act=_cut
-    ),
-    "reset": Kind(_RESET, {"at": None}, act=_reset),
+    "stall": Kind("no response for seconds=, then the connection closes", {"seconds": 30.0}),
+    "slow": Kind("the correct response, sent slowly over seconds=", {"seconds": 3.0}),
+    "cut": Kind("the connection closes early, after the fraction at= of the body", {"at": 0.5}),
+    "reset": Kind(_RESET, {"at": None}),
     "empty": Kind("200 without a body", {}, _body(lambda body: b"")),
     "bad_json": Kind("200 with a body that is almost valid JSON", {}, _body(_bad_json)),
     "null_data": Kind("200 with null data, as for an empty book", {}, _body(_null_data)),

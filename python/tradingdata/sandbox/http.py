@@ -65,24 +65,11 @@ class Connection(BaseHTTPRequestHandler):
             return self._respond
         raise AttributeError(name)
 
-    def send(self, data: bytes) -> None:
-        """Sends bytes unchanged."""
-        self.request.sendall(data)
-
-    def wait(self, seconds: float) -> bool:
-        """Waits; returns whether the service is stopping."""
-        return self.server.stopping.wait(seconds)
-
-    def reset(self) -> None:
-        """Closes the connection at once with a TCP reset."""
-        reset_on_close(self.request)
-        self.request.close()
-
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Refuses a malformed request in the form of the service; the connection then closes."""
         self.close_connection = True
         reply = error(code, message or HTTPStatus(code).phrase)
-        self.send(self._head(reply) + reply.body)
+        self.request.sendall(self._head(reply) + reply.body)
 
     def log_message(self, *_: object) -> None:
         """Does nothing: `Service.requests` is the log."""
@@ -99,11 +86,33 @@ class Connection(BaseHTTPRequestHandler):
         request = HttpRequest(self.command, path, query, self.headers, content)
         reply, fault = self.server.outcome(request)
         head, body = self._head(reply), reply.body
-        if fault and fault.kind.act:
-            fault.kind.act(self, head, body, fault.details)
-            self.close_connection |= fault.kind.closes
+        if fault is None or fault.kind.change is not None:
+            self.request.sendall(head + (b"" if self.command == "HEAD" else body))
         else:
-            self.send(head + (b"" if self.command == "HEAD" else body))
+            self._disturb(fault, head, body)
+
+    def _disturb(self, fault: Fault, head: bytes, body: bytes) -> None:
+        """Applies a fault that acts on the connection, which ends unless the response is slow."""
+        details, wait = fault.details, self.server.stopping.wait
+        self.close_connection |= fault.name != "slow"
+        if fault.name == "stall":
+            wait(float(details["seconds"]))
+        elif fault.name == "slow":
+            # The headers at once, and the body in pieces spread evenly over the time.
+            self.request.sendall(head)
+            seconds = float(details["seconds"])
+            pieces = max(1, min(len(body), int(seconds * 20)))
+            for piece in range(pieces):
+                if wait(seconds / pieces):
+                    return
+                begin, end = (len(body) * at // pieces for at in (piece, piece + 1))
+                self.request.sendall(body[begin:end])
+        else:
+            if details["at"] is not None:
+                self.request.sendall(head + body[: int(len(body) * float(details["at"]))])
+            if fault.name == "reset":
+                reset_on_close(self.request)
+                self.request.close()
 
     def _head(self, reply: Reply) -> bytes:
         """Returns the status line and the headers of a response."""

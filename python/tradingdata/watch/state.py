@@ -280,14 +280,9 @@ class OrderState:
 
 def _with_rows(response: OrderBook, known: OrderBook, held: dict[int, int]) -> OrderBook:
     """Returns the response with the known rows in place of those held."""
-    parts = []
-    begin = 0
-    for row in sorted(held):
-        parts.append(response._rows[begin:row])
-        parts.append(known._rows[held[row] : held[row] + 1])
-        begin = row + 1
-    parts.append(response._rows[begin:])
-    return OrderBook._of(_core.join(parts), issues=response.issues)
+    rows = [len(response) + held[row] if row in held else row for row in range(len(response))]
+    both = _core.join([response._rows, known._rows])
+    return OrderBook._of(both.take(rows), issues=response.issues)
 
 
 class TradeState:
