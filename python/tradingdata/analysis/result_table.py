@@ -41,7 +41,6 @@ class ResultTable(Table[Record]):
         *("account", "exchange", "product", "client_id", "segment", "security_id"),
     )
     _key_columns: ClassVar[tuple[str, ...]]  # columns in a display, the most important first
-    _summed: ClassVar[tuple[str, ...]] = ()
     _leading = 2  # number of key columns shown on any screen
     _size: ClassVar[str] = ""  # column by which rows are sorted, the largest amount first
     _zero: ClassVar[str] = ""  # rows with zero in this column come last; defaults to _size

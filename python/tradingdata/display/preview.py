@@ -23,6 +23,7 @@ NOUNS = {name: record["noun"] for name, record in RECORDS.items()}
 ENDS = 5  # rows shown at either end
 _PRICE = ("Order", "price")
 _MOST_DECIMALS = 4  # the precision of exchange quotes
+_PAISE = 2  # decimals of an amount of money
 
 
 class Shown:
@@ -46,6 +47,7 @@ class Shown:
         *,
         ends: int = ENDS,
         total: Mapping[str, float] | None = None,
+        amounts: Sequence[str] = (),
         tail: bool = True,
         essential: Sequence[str] = (),
     ) -> None:
@@ -66,7 +68,12 @@ class Shown:
         sums = total or {}
         # Formatted with its column, so that a sum has the same number of decimals.
         columns = [
-            _texts(kind, [*values(name, numbers), sums.get(name)]) for name, kind in kinds.items()
+            _texts(
+                kind,
+                [*values(name, numbers), sums.get(name)],
+                _PAISE if name in amounts else _MOST_DECIMALS,
+            )
+            for name, kind in kinds.items()
         ]
         self.total = _labelled([texts[-1] for texts in columns]) if total else None
         columns = [texts[:-1] for texts in columns]
@@ -121,6 +128,7 @@ def shown_table(
         [name for name in (*kinds, *table._rows.extra_names()) if name not in chosen],
         ends=ENDS if ends is None else ends,
         total={name: value for name, value in table._total().items() if name in chosen},
+        amounts=table._summed,
         tail=not table._is_ranked,
         essential=table._essential if list(chosen) == list(best) else chosen,
     )
@@ -265,22 +273,22 @@ def _masked(name: str, value: Any) -> str:
     return _core.displayed(name, printable(str(value)))
 
 
-def _texts(kind: str, values: list[Any]) -> list[str]:
-    """Formats the values of a column; numbers share their decimals: none for integers, else 2 to 4.
+def _texts(kind: str, values: list[Any], most: int = _MOST_DECIMALS) -> list[str]:
+    """Formats the values of a column. Text in place of a number is kept.
 
-    Text in place of a number is kept.
+    Numbers share their decimals: none for integers, else two to ``most``.
     """
     if kind in ("integer", "number"):
         numbers = (value for value in values if value is not None and not isinstance(value, str))
-        decimals = max(map(_decimals, numbers), default=0)
+        decimals = max((_decimals(value, most) for value in numbers), default=0)
         return [v if isinstance(v, str) else group(v, decimals) for v in values]
     return ["" if value is None else printable(str(value)) for value in values]
 
 
-def _decimals(value: float) -> int:
+def _decimals(value: float, most: int) -> int:
     if not isfinite(value) or value == int(value):
         return 0
-    written = f"{value:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2]
+    written = f"{value:.{most}f}".rstrip("0").partition(".")[2]
     return max(2, len(written))
 
 

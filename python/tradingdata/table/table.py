@@ -33,6 +33,7 @@ class Table(TableExport, Generic[Record]):
     __slots__ = ("__weakref__", "_rows")
 
     _row: ClassVar[type]
+    _summed: ClassVar[tuple[str, ...]] = ()  # amounts of money of which a display shows the sums
     _noun: tuple[str, str] = ("row", "rows")  # one and several
     _rows: _core.Slice
 
