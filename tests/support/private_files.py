@@ -12,10 +12,17 @@ if sys.platform == "win32":
     from tradingdata._util import windows
 
 
+def _set_access(path: str, entries: str) -> None:
+    """Replaces the access control list of a file on Windows."""
+    if sys.platform == "win32":
+        with windows._descriptor(entries) as descriptor:
+            windows._check(windows._advapi.SetFileSecurityW(path, 4, descriptor))
+
+
 def make_private(path: Path) -> None:
     """Lets only the user read a file."""
     if sys.platform == "win32":
-        windows.set_access(str(path), f"(A;;FA;;;{windows.user_sid()})")
+        _set_access(str(path), f"(A;;FA;;;{windows.user_sid()})")
     else:
         path.chmod(0o600)
 
@@ -23,7 +30,7 @@ def make_private(path: Path) -> None:
 def make_readable(path: Path, mode: int = 0o644) -> None:
     """Lets other users read a file; Windows knows no `mode`."""
     if sys.platform == "win32":
-        windows.set_access(str(path), f"(A;;FA;;;{windows.user_sid()})(A;;FR;;;WD)")
+        _set_access(str(path), f"(A;;FA;;;{windows.user_sid()})(A;;FR;;;WD)")
     else:
         path.chmod(mode)
 

@@ -48,8 +48,8 @@ def flag(name: str, value: Any) -> bool:
 
 
 def hook(name: str, value: Any) -> Any:
-    """Returns a callable or None."""
-    if value is not None and not callable(value):
+    """Returns a callable."""
+    if not callable(value):
         raise TypeError(f"{name} must be a function, not {shown(value)}")
     return value
 

@@ -19,7 +19,6 @@ _advapi = ctypes.WinDLL("advapi32", use_last_error=True)
 _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
 
 _OWNER_AND_DACL = 1 | 4
-_DACL = 4
 _FILE_OBJECT = 1
 _TOKEN_QUERY = 8
 _TOKEN_USER = 1
@@ -57,12 +56,6 @@ def create_private(path: str) -> None:
     if handle.value == _INVALID:
         raise OSError(None, ctypes.FormatError(code).rstrip("\r\n ."), path, code)
     _kernel.CloseHandle(handle)
-
-
-def set_access(path: str, entries: str) -> None:
-    """Replaces the access control list of a file, which then inherits none of its folder's."""
-    with _descriptor(entries) as descriptor:
-        _check(_advapi.SetFileSecurityW(path, _DACL, descriptor))
 
 
 def access_of(file: int) -> str:

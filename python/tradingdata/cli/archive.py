@@ -95,9 +95,7 @@ def fetch(
     path: Annotated[str, argument("The archive's folder; created if needed.", "ARCHIVE")],
     connection: Connection,
     tz: Annotated[str | None, option("Time zone of the days (Asia/Kolkata).", "ZONE")] = None,
-    keep_personal_data: Annotated[
-        bool, switch("--keep-personal-data", "Do not mask account numbers (PAN).")
-    ] = False,
+    keep_personal_data: Keep = False,
 ) -> None:
     """Fetch and keep today's orders and trades.
 

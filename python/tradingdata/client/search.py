@@ -5,7 +5,9 @@ The core decides which page to request next and where the list ends.
 
 from __future__ import annotations
 
+import re
 import time
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -17,7 +19,7 @@ from ..table.export import TableExport
 from .base import wait_for
 from .lookup import StockLookup, cut
 from .progress_bar import progress_bar, require_bar
-from .search_pass import EXPORTS, PagesInFlight, SearchPass, SearchStats, of_all, of_all_async
+from .search_pass import PagesInFlight, SearchPass, SearchStats, of_all, of_all_async
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Generator, Sequence
@@ -236,7 +238,7 @@ class SearchPager(_Pager, TableExport):
         return self.all()._selection(columns, extra=extra, categories=categories)
 
 
-for _name in EXPORTS:
+for _name in filter(re.compile("to_").match, vars(TableExport)):
     setattr(SearchPager, _name, of_all(getattr(StockList, _name)))
 
 
@@ -248,8 +250,6 @@ class AsyncSearchPager(_Pager):
     """
 
     async def __aiter__(self) -> AsyncGenerator[Stock, None]:
-        from contextlib import aclosing
-
         run, progress = self._begin(_core.SearchRun)
         async with aclosing(self._walk(run, progress)) as pages:
             async for page in pages:
@@ -263,8 +263,6 @@ class AsyncSearchPager(_Pager):
         return self._walk(*self._begin(_core.SearchRun))
 
     async def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
-        from contextlib import aclosing
-
         async with aclosing(self._walk(*self._begin(_core.SearchRun, within=budget))) as pages:
             async for page in pages:
                 if (found := lookup.find(page)) is not None:

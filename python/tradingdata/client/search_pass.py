@@ -215,12 +215,6 @@ class PagesInFlight:
             flight.exception()
 
 
-EXPORTS = (
-    "to_pandas", "to_polars", "to_arrow", "to_dicts", "to_dict", "to_json", "to_csv", "to_parquet",
-    "to_excel",
-)  # fmt: skip
-
-
 def of_all(export: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the method of a pager that exports all stocks of its search."""
 

@@ -138,19 +138,16 @@ class Source:
         """Calls the function unless another call has renewed the token, or one was assigned."""
         if is_new() or self._function is None:
             return is_new()
-        self._refuse_reentry()
-        yield self._begin(deadline)
-        try:
-            return is_new() or self._take((yield self._fetch(self._function, deadline)))
-        finally:
-            self._end()
-
-    def _refuse_reentry(self) -> None:
         if self in _fetching.get():
             raise ConfigurationError(
                 "the access_token function used the client that is waiting for its token: use "
                 "another client, or none, inside the function"
             )
+        yield self._begin(deadline)
+        try:
+            return is_new() or self._take((yield self._fetch(self._function, deadline)))
+        finally:
+            self._end()
 
     def _take(self, token: Held) -> bool:
         """Stores what the function returned; False if it is the token that was refused."""

@@ -263,11 +263,6 @@ class Company:
     group: str
     suspended: str = ""
 
-    @property
-    def sector(self) -> str:
-        """The sector of the industry."""
-        return SECTORS[self.industry]
-
 
 def check_digit(isin: str) -> str:
     """Returns the last character of an ISIN, from its first eleven characters (ISO 6166)."""
@@ -437,8 +432,8 @@ def _record(company: Company, rank: int) -> bytes:
             "mcap": company.crores,
             "mcaptype": "Large Cap" if rank < _LARGE else "Mid Cap" if rank < _MID else "Small Cap",
             "displaytype": company.industry,
-            "sectorcode": _SECTOR_CODES[company.sector],
-            "sectorname": company.sector,
+            "sectorcode": _SECTOR_CODES[SECTORS[company.industry]],
+            "sectorname": SECTORS[company.industry],
             "industrycode": _INDUSTRY_CODES[company.industry],
             "industryname": company.industry,
             "bselistedflag": "Y" if company.bse else "N",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -158,53 +157,20 @@ FAULTS: Mapping[str, str] = MappingProxyType({name: kind.what for name, kind in 
 """The kinds of fault that `Service.fail_next` accepts, each with a description of its effect."""
 
 
-class FaultQueue:
-    """Faults waiting for requests, in the order in which they were added."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._faults: list[Fault] = []
-
-    def add(
-        self,
-        name: str,
-        *,
-        times: int | None,
-        endpoint: str | None,
-        account: str | None,
-        details: Details,
-    ) -> None:
-        """Adds a fault. Raises ValueError for unknown names, listing the known ones."""
-        kind = KINDS[_known("kind of fault", name, KINDS)]
-        if endpoint is not None:
-            _known("endpoint", endpoint, ENDPOINTS)
-        for detail, value in details.items():
-            default = kind.details[_known(f"detail of {name!r}", detail, kind.details)]
-            if isinstance(default, int | float) and detail != "retry_after":
-                _number(detail, value)
-        if times is not None and times < 1:
-            raise ValueError(f"times must be 1 or more, or None for every call, not {times}")
-        fault = Fault(name, kind, {**kind.details, **details}, times, endpoint, account)
-        with self._lock:
-            self._faults.append(fault)
-
-    def take(self, endpoint: str, account: str | None) -> Fault | None:
-        """Removes and returns the fault that applies to this request, or None."""
-        with self._lock:
-            for fault in self._faults:
-                if fault.endpoint not in (None, endpoint) or fault.account not in (None, account):
-                    continue
-                if fault.times is not None:
-                    fault.times -= 1
-                    if not fault.times:
-                        self._faults.remove(fault)
-                return fault
-        return None
-
-    def clear(self) -> None:
-        """Removes all faults."""
-        with self._lock:
-            self._faults.clear()
+def make_fault(
+    name: str, times: int | None, endpoint: str | None, account: str | None, details: Details
+) -> Fault:
+    """Returns a fault. Raises ValueError for unknown names, listing the known ones."""
+    kind = KINDS[_known("kind of fault", name, KINDS)]
+    if endpoint is not None:
+        _known("endpoint", endpoint, ENDPOINTS)
+    for detail, value in details.items():
+        default = kind.details[_known(f"detail of {name!r}", detail, kind.details)]
+        if isinstance(default, int | float) and detail != "retry_after":
+            _number(detail, value)
+    if times is not None and times < 1:
+        raise ValueError(f"times must be 1 or more, or None for every call, not {times}")
+    return Fault(name, kind, {**kind.details, **details}, times, endpoint, account)
 
 
 def _number(name: str, value: object) -> None:

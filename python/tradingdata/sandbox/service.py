@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .._util.declarations import BOOK_CALLS, CALLS
 from .companies import search
 from .day import Books, make_accounts
-from .faults import ENDPOINTS, JSON, TOKEN_REFUSED, Fault, FaultQueue, Reply, error
+from .faults import ENDPOINTS, JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault
 from .market import CLOSE, OPEN, Market
 
 if TYPE_CHECKING:
@@ -199,7 +199,8 @@ class Service:
         self.day = day
         self.accounts: tuple[str, ...] = tuple(account.label for account in found)
         self.requests = RequestLog()
-        self._faults = FaultQueue()
+        self._faults: list[Fault] = []
+        self._taking = threading.Lock()
         self._tokens = {label: _token(f"{seed}/{label}/1") for label in self.accounts}
         market = Market(seed, day)
         self._books = {
@@ -292,11 +293,8 @@ class Service:
         Example:
             >>> service.fail_next("stall", seconds=2, endpoint="order_book")
         """
-        if account is not None:
-            account = self._label(account)
-        self._faults.add(
-            str(kind), times=times, endpoint=endpoint, account=account, details=details
-        )
+        label = None if account is None else self._label(account)
+        self._faults.append(make_fault(str(kind), times, endpoint, label, details))
 
     def clear_faults(self) -> None:
         """Removes the faults that have not been applied yet."""
@@ -378,9 +376,21 @@ class Service:
         refusal = _refused_body(request, endpoint)
         return refusal or Reply(200, self._books[account].at(self.clock.second)[endpoint])
 
+    def _take_fault(self, endpoint: str, account: str | None) -> Fault | None:
+        """Returns the fault that applies to this request, and counts that it does."""
+        with self._taking:
+            for fault in self._faults:
+                if fault.endpoint in (None, endpoint) and fault.account in (None, account):
+                    if fault.times is not None:
+                        fault.times -= 1
+                        if not fault.times:
+                            self._faults.remove(fault)
+                    return fault
+        return None
+
     def _handle(self, request: HttpRequest) -> tuple[Reply, Fault | None]:
         account = self._account_of(request.token)
-        fault = self._faults.take(request.endpoint, account) if request.endpoint else None
+        fault = self._take_fault(request.endpoint, account) if request.endpoint else None
         reply = self._respond(request, account)
         if fault and fault.kind.change:
             reply = fault.kind.change(reply, fault.details)
