@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cached_property
 from inspect import Parameter, signature
@@ -88,14 +88,11 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
         if is_dataclass(hint):
             groups[parameter.name] = hint
             of_fields = get_type_hints(hint, include_extras=True)
-            parameters += [
-                _parameter(field.name, of_fields[field.name], field.default)
-                for field in fields(hint)
-            ]
+            own = signature(groups[parameter.name]).parameters.values()
+            parameters += [each.replace(annotation=of_fields[each.name]) for each in own]
         else:
-            default = MISSING if parameter.default is Parameter.empty else parameter.default
-            parameters.append(_parameter(parameter.name, hint, default))
-    parameters.append(_parameter("debug", Debug, False))
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint))
+    parameters.append(Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=Debug))
 
     def run(*, debug: bool, **values: Any) -> None:
         for name, group in groups.items():
@@ -106,11 +103,6 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def _parameter(name: str, hint: Any, default: Any) -> Parameter:
-    default = Parameter.empty if default is MISSING else default
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 # Completion makes no request to the service. Commands are named after their rows or their call.

@@ -40,14 +40,8 @@ if TYPE_CHECKING:
 
 _STDOUT = Path("-")
 _BINARY = {Format.PARQUET, Format.XLSX}
-_SUFFIXES = {
-    ".csv": Format.CSV,
-    ".json": Format.JSON,
-    ".ndjson": Format.NDJSON,
-    ".jsonl": Format.NDJSON,
-    ".parquet": Format.PARQUET,
-    ".xlsx": Format.XLSX,
-}
+_SUFFIXES = {f".{each}": each for each in Format if each is not Format.TABLE}
+_SUFFIXES[".jsonl"] = Format.NDJSON
 _AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
 _MOST_NAMES = 3

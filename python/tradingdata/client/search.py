@@ -100,12 +100,13 @@ class _Pager:
         Smaller than requested if the service returns shorter pages, and 10 if it rejects the
         default of 100.
         """
-        return self._pass.page_size
+        size: int = self._pass.state["page_size"]
+        return size
 
     @property
     def stats(self) -> SearchStats:
         """The counts of the latest pass so far."""
-        return self._pass.stats
+        return SearchStats(*(self._pass.state[name] for name in SearchStats._fields))
 
     def _all(self, confirm: bool) -> Plan[StockList]:
         pager: Any = self

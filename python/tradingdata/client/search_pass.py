@@ -85,28 +85,17 @@ class SearchPass:
         self._client = client
         self._run = run
         self._until = until
-        self._state = run.state()
+        self.state = run.state()
         self._received: list[StockList] = []
         self._warned = False
-        self.page: int = self._state["page"]  # the first that was not yielded completely
+        self.page: int = self.state["page"]  # the first that was not yielded completely
         self.current = self.page
         self.on_retry = client._retry_hook("Stock")
 
     @property
-    def page_size(self) -> int:
-        """The page size in use (the wire's ``limit``)."""
-        size: int = self._state["page_size"]
-        return size
-
-    @property
-    def stats(self) -> SearchStats:
-        """The counts so far."""
-        return SearchStats(*(self._state[name] for name in SearchStats._fields))
-
-    @property
     def doubt(self) -> DataWarning | None:
         """Why rows may be missing, and what to do."""
-        found = DOUBTS.get(self._state["doubt"])
+        found = DOUBTS.get(self.state["doubt"])
         if found is None:
             return None
         return DataWarning(f"{found[0]}, so there may be more stocks: {found[1]}")
@@ -137,27 +126,27 @@ class SearchPass:
     def yielded(self, page: StockList) -> None:
         """Records that this page is about to be yielded."""
         self._received.append(page)
-        self.page = self._state["page"]
+        self.page = self.state["page"]
 
     def failed(self, error: TradingDataError) -> TradingDataError:
         """Adds to an error the stocks received before it, and where to resume."""
-        self._state = self._run.state()
+        self.state = self._run.state()
         error.account = self._client.account
         error.received = concat([StockList(), *self._received])
         if error.page is None:
             error.page = self.page
         if self._received and not isinstance(error, PaginationError):
-            error.page_size = self.page_size
+            error.page_size = self.state["page_size"]
             error.add_note(
                 f"the {len(error.received):,} stocks before it are in the error's .received; "
-                f"resume with start_page={error.page}, page_size={self.page_size}"
+                f"resume with start_page={error.page}, page_size={error.page_size}"
             )
         self._client._log_end("Stock", error.elapsed, error)
         return error
 
     def update(self) -> None:
         """Updates the counts, and warns of the first doubt."""
-        self._state = self._run.state()
+        self.state = self._run.state()
         doubt = self.doubt
         if doubt is not None and not self._warned:
             self._warned = True

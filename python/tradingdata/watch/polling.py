@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .._util.plans import run, run_async
 from .._util.validate import shown
@@ -20,33 +20,20 @@ if TYPE_CHECKING:
     from datetime import time as clock_time
 
     from .._util.plans import Plan
-
-    Response = TypeVar("Response")
-    Taken = TypeVar("Taken", contravariant=True)
-    Update = TypeVar("Update", covariant=True)
-
-    class State(Protocol[Taken, Update]):
-        """The known state of a book; computes updates from responses and failures."""
-
-        def received(self, response: Taken) -> Update:
-            """Returns the update for a successful poll."""
-
-        def missed(self, error: TradingDataError) -> Update:
-            """Returns the update for a failed poll."""
-
+    from .state import OrderState, OrderUpdate, TradeState, TradeUpdate
 
 _FOR_EVER = partial(float, "inf")
 
 
 def watch(
-    poll: Callable[[], Response],
-    state: State[Response, Update],
+    poll: Callable[[], Any],
+    state: OrderState | TradeState,
     interval: float,
     left: Callable[[], float] = _FOR_EVER,
     *,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
-) -> Generator[Update, None, None]:
+) -> Generator[Any, None, None]:
     """Polls on a fixed grid and yields an update each time; polls never overlap.
 
     Args:
@@ -65,14 +52,14 @@ def watch(
 
 
 async def watch_async(
-    poll: Callable[[], Awaitable[Response]],
-    state: State[Response, Update],
+    poll: Callable[[], Awaitable[Any]],
+    state: OrderState | TradeState,
     interval: float,
     left: Callable[[], float] = _FOR_EVER,
     *,
     clock: Callable[[], float] | None = None,
     sleep: Callable[[float], Awaitable[object]] | None = None,
-) -> AsyncGenerator[Update, None]:
+) -> AsyncGenerator[Any, None]:
     """Async variant of ``watch``, on the loop's clock."""
     import asyncio
 
@@ -86,8 +73,8 @@ async def watch_async(
 
 
 def _polled(
-    poll: Callable[[], Any], state: State[Any, Update], grid: Grid, clock: Callable[[], float]
-) -> Plan[Update]:
+    poll: Callable[[], Any], state: OrderState | TradeState, grid: Grid, clock: Callable[[], float]
+) -> Plan[OrderUpdate | TradeUpdate]:
     """The plan of one poll."""
     try:
         response = yield poll()
