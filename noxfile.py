@@ -278,7 +278,7 @@ def slow(session: nox.Session) -> None:
 def versions(session: nox.Session) -> None:
     """pytest: frames with the oldest pandas, polars and pyarrow, and with pandas 2"""
     environment(session)
-    folders = [ROOT / "tests" / name for name in ("export", "books", "analysis", "accounts")]
+    folders = [ROOT / "tests" / name for name in ("table", "books", "analysis", "accounts")]
     frames = re.compile(r"to_(pandas|polars|arrow|parquet|excel)|__arrow")
     files = [path for folder in folders for path in sorted(folder.glob("test_*.py"))]
     tests = [path for path in files if frames.search(path.read_text("utf-8"))]
@@ -423,9 +423,9 @@ def pythons(session: nox.Session) -> None:
             names = ("pandas", "polars", "arrow", "excel", "duckdb", "archive", "progress")
             libraries = [one for name in names for one in EXTRAS[name] if "tradingdata" not in one]
             add(session, venv, "--only-binary", ":all:", "openpyxl", *libraries)
-            tested.append("tests/export")
+            tested.append("tests/table")
         except nox.command.CommandFailed:
-            print("Without tests/export: a library of frames has no wheel for this Python.")
+            print("Without tests/table: a library of frames has no wheel for this Python.")
         session.run(venv / "bin/python", "-m", "pytest", *PARALLEL, *tested)
     ran = sorted({*version.values()} - left_out)
     if missing := sorted({"3.11", "3.12", "3.13", "3.14", "3.14t"} - {*left_out, *ran}):

@@ -18,7 +18,7 @@ from .contest import TESTS
 
 Record: TypeAlias = dict[str, object]
 
-MAKERS = [TESTS / f"support/service/{name}.py" for name in ("records", "values", "coherence")]
+MAKERS = [TESTS / "support/service/records.py", Path(__file__)]
 FLOORS = Path(__file__).with_name("floors")
 CPP = TESTS.parent / "cpp"
 FLAGS = "-std=c++20 -O3 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror".split()
@@ -43,7 +43,7 @@ def digest(*files: Path) -> str:
 
 def book(record: str, count: int, form: str = "compact") -> Path:
     """A response of `count` records in one of FORMS, as a file."""
-    path = folder() / f"{record}-{count}-{form}-{digest(*MAKERS, Path(__file__))}.json"
+    path = folder() / f"{record}-{count}-{form}-{digest(*MAKERS)}.json"
     if not path.exists():
         print(f"making {count:,} {record}s, {form} ...", file=sys.stderr)
         from service import envelope, orders, trades

@@ -107,7 +107,13 @@ def random_books(kind: Any) -> st.SearchStrategy[Any]:
     return st.lists(st.tuples(record, unknown), max_size=4).map(joined)
 
 
-def check_round_trips(book: Any, path: Path) -> None:
+@pytest.mark.parametrize("kind", TYPES)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_random_books_come_back(kind: Any, tmp_path: Path, data: st.DataObject) -> None:
+    book, path = data.draw(random_books(kind)), tmp_path / "book.parquet"
     for way in ("stream", "polars", "pandas", "Parquet of pyarrow", "Parquet of polars"):
         path.unlink(missing_ok=True)
         with warnings.catch_warnings():
@@ -115,25 +121,3 @@ def check_round_trips(book: Any, path: Path) -> None:
             again = read(WAYS[way](book, path), type(book))
         assert again == book, way
         assert again.extra_fields == book.extra_fields, way
-
-
-@pytest.mark.parametrize("kind", TYPES)
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(data=st.data())
-def test_random_books_come_back(kind: Any, tmp_path: Path, data: st.DataObject) -> None:
-    check_round_trips(data.draw(random_books(kind)), tmp_path / "book.parquet")
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3000)
-@pytest.mark.parametrize("examples", [300, pytest.param(3400, marks=pytest.mark.long)])
-@pytest.mark.parametrize("kind", TYPES)
-def test_many_random_books_come_back(kind: Any, examples: int, tmp_path: Path) -> None:
-    @settings(max_examples=examples, deadline=None)
-    @given(data=st.data())
-    def check(data: st.DataObject) -> None:
-        check_round_trips(data.draw(random_books(kind)), tmp_path / "book.parquet")
-
-    check()

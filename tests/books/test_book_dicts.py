@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -56,11 +55,6 @@ class TestPlainPython:
         assert second == LIST[1]._asdict()
         assert BOOK.to_dicts()[0] == LIST[0]._asdict()
 
-    @pytest.mark.parametrize("kind", [td.TradeBook, td.OrderBook, td.StockList])
-    def test_an_empty_book_has_its_columns(self, kind: Any) -> None:
-        assert kind().to_dicts() == []
-        assert kind().to_dict() == {name: [] for name in kind().columns}
-
     def test_a_value_that_repeats_is_not_carried_past_a_missing_one(self) -> None:
         """A row's dict starts as the one before it."""
         symbols = ["A", "A", None, None, "A", "x" * 13, "x" * 13, None]
@@ -86,13 +80,6 @@ class TestJson:
         assert json.loads(json.dumps(reported)) == reported == json.loads(book.to_json())
         lines = book.to_json(lines=True).splitlines()
         assert [json.loads(line) for line in lines] == reported
-
-    def test_times_are_text_as_the_service_writes_them(self) -> None:
-        row = BOOK[:1].to_dicts(["exch_trade_time", "expiry_date"], json=True)[0]
-        plain = BOOK[:1].to_dicts(["exch_trade_time", "expiry_date"])[0]
-        assert row["exch_trade_time"] == f"{plain['exch_trade_time']:%Y-%m-%d %H:%M:%S}"
-        local = BOOK[:1].localize("Asia/Kolkata").to_dicts(["exch_trade_time"], json=True)[0]
-        assert local["exch_trade_time"] == row["exch_trade_time"] + "+05:30"
 
     def test_columns_choose_and_unknown_fields_come_as_sent(self) -> None:
         rows = [trades(1)[0] | {"a": [1, {"b": "\n"}]}, trades(1)[0]]

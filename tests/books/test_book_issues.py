@@ -28,16 +28,6 @@ class TestIssues:
         assert next(i.raw for i in book.issues if i.lost) == '"MKT"'
         assert (book[1].quantity, book[1].traded_price) == (5, None)
 
-    def test_several_clients_and_repeated_trades_are_reported(self) -> None:
-        clients = trade_book(4, client_id=lambda i: "CL1" if i < 2 else "CL2")
-        assert [(i.field, i.row, i.lost) for i in clients.issues] == [("client_id", 2, False)]
-        rows = trades(4)
-        repeated = td.TradeBook.from_json(
-            as_json(envelope([*rows, rows[2]]))
-        )  # F98: kept, reported
-        assert len(repeated) == 5
-        assert [(i.field, i.count, i.lost) for i in repeated.issues] == [("trade_no", 1, False)]
-
     @pytest.mark.parametrize("asked_before", [True, False])
     def test_a_part_lists_the_issues_of_its_response(self, asked_before: bool) -> None:
         book = trade_book(4, client_id=str, lot_size="1")

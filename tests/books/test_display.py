@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 import warnings
 from html.parser import HTMLParser
 from typing import Any
@@ -185,14 +184,6 @@ def test_a_record_shows_what_is_set_with_its_meaning_as_a_hint() -> None:
         ["quantity", "1,00,000"],
     ]
     assert "Trading symbol" in page.hints
-
-
-def test_colours_are_mixed_with_those_of_the_page() -> None:
-    """So that they read well on light and dark, and a browser that cannot mix uses the page's."""
-    html = sample("trade", 3).book._repr_html_()
-    assert "background" not in html
-    assert set(re.findall(r"[^-]color:([^ ,}]*)", html)) == {"color-mix(in"}
-    assert html.count("color-mix(in srgb,currentColor ") == 3
 
 
 @pytest.mark.parametrize(("status", "kind"), [("Error", "e"), ("PENDING", "p"), ("success", "s")])

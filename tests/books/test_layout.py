@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 import tradingdata as td
-from tradingdata.display.plain_table import cell_width, cut, table
+from tradingdata.display.plain_table import cell_width, cut, group, table
 from tradingdata.display.text import GAP, fitted, wrapped
 
 
@@ -72,3 +72,24 @@ def test_a_stop_order_without_a_price_shows_its_trigger_until_it_trades() -> Non
     assert "trigger 101.50" in repr(td.OrderBook([waiting]))
     traded = td.Order(price=0.0, trigger_price=101.5, traded_qty=5)
     assert "at market" in repr(td.OrderBook([traded]))
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (0, 0, "0"),
+        (999, 0, "999"),
+        (1000, 0, "1,000"),
+        (99_999, 0, "99,999"),
+        (100_000, 0, "1,00,000"),
+        (12_345_678, 0, "1,23,45,678"),
+        (1_234_567.5, 2, "12,34,567.50"),
+        (-1_234_567.5, 2, "-12,34,567.50"),
+        (0.005, 1, "0.0"),
+        (-0.004, 2, "0.00"),
+        (-100, 0, "-100"),
+        (None, 2, ""),
+    ],
+)
+def test_numbers_are_grouped_the_indian_way(value: float | None, decimals: int, text: str) -> None:
+    assert group(value, decimals) == text

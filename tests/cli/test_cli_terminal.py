@@ -77,19 +77,6 @@ def test_a_table_fits_the_terminal_with_its_key_columns_first(
     assert_fits(shown.getvalue(), width, columns)
 
 
-def test_a_real_terminal_shows_the_same(sandbox: Service) -> None:
-    assert_fits(on_terminal("trades", env=account(sandbox), width=80), 80, 5)
-
-
-def test_numbers_are_grouped_the_indian_way(sandbox: Service, run: Run, screen: Screen) -> None:
-    trades = sandbox.client().trade_book()
-    assert max(trade.trade_value or 0 for trade in trades) >= 1e5
-    shown = screen(120)
-    run("trades", "--rows", "0")
-    assert re.search(r"\d,\d\d,\d\d\d\.\d\d", shown.getvalue())
-    assert len(shown.getvalue().splitlines()) == len(trades) + 3
-
-
 def test_columns_that_were_asked_for_and_do_not_fit_are_reported(run: Run, screen: Screen) -> None:
     shown = screen(80)
     run("orders", "--columns", "all")

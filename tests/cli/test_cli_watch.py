@@ -276,15 +276,6 @@ def test_an_interval_is_positive(run: Run, interval: str) -> None:
     assert run("watch", "--interval", interval).code == Code.USAGE
 
 
-def test_a_real_terminal_shows_one_screen(sandbox: Service) -> None:
-    shown = on_terminal(
-        "watch", "-i", "0.1", "--polls", "2", env=account(sandbox), width=80, height=20
-    )
-    last = ESCAPE.sub("", shown).split("orders: ")[-1].splitlines()
-    assert "60 orders" in shown
-    assert len(last) <= 20
-
-
 def test_ctrl_c_ends_it_with_130(sandbox: Service) -> None:
     child = start("watch", "-i", "0.2", env=account(sandbox))
     until = time.monotonic() + 20

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import TOKEN, run_child
+from calls import TOKEN
 from sample_books import trade_book
 
 URL = "https://127.0.0.1:9"
@@ -38,11 +38,6 @@ def test_f136_so_is_one_for_a_large_value_of_a_filter() -> None:
     assert len(str(caught.value)) < 250
 
 
-def test_f137_a_directory_as_ca_file_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(td.ConfigurationError, match="is not a file"):
-        td.Client(URL, ca_file=tmp_path)
-
-
 def test_f137_displays_print_to_an_ascii_output() -> None:
     code = """
 import tradingdata as td
@@ -58,31 +53,6 @@ with td.sandbox.start() as service, service.client() as client:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u20b9\\u0928" in done.stdout
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="cgitb was removed")
-def test_f137_cgitb_shows_a_traceback_of_ours() -> None:
-    code = """
-import warnings
-warnings.simplefilter("ignore")
-import cgitb
-book = td.TradeBook.from_json(b'{"status": "success", "data": [{"order_no": "1"}]}')
-def fail(client, pager, book, row, attempt):
-    try:
-        attempt()
-    except Exception:
-        print(len(cgitb.text(sys.exc_info())) > 100, len(cgitb.html(sys.exc_info())) > 100)
-client = td.Client("http://127.0.0.1:9", access_token=TOKEN, attempts=1)
-for attempt in (
-    lambda: td.Client("no url", access_token=TOKEN),
-    lambda: setattr(client, "access_token", 5),
-    lambda: book.filter(symbl=1),
-    lambda: book[0].symbl,
-    client.trade_book,
-):
-    fail(client, client.search("x"), book, book[0], attempt)
-"""
-    assert run_child(code).split() == ["True"] * 10
 
 
 def test_load_env_reads_an_export_with_a_tab(

@@ -22,13 +22,11 @@ from service import (
     black_hole,
     envelope,
     hold,
-    pages,
     reply,
     retry_after,
     stall,
     stall_before_headers,
     stall_mid_body,
-    stocks,
     trades,
 )
 
@@ -102,17 +100,6 @@ def test_f116_wait_for_and_timeout_at_end_a_call(phase: str, ca: Authority) -> N
         on_loop(url, run, ca_file=ca.pem_file, timeout=60, connect_timeout=60)
 
 
-def test_f116_the_client_works_on_after_a_cancelled_call(service: Service) -> None:
-    service.script(stall(), good_book())
-
-    async def run(client: td.AsyncClient) -> int:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.trade_book(), 0.1)
-        return len(await client.trade_book())
-
-    assert on_loop(service.base_url, run) == 3
-
-
 def test_f116_a_call_that_was_never_awaited_sends_nothing(service: Service) -> None:
     async def run(client: td.AsyncClient) -> None:
         task = asyncio.create_task(client.trade_book())
@@ -136,37 +123,6 @@ def test_many_calls_are_in_flight_at_once(service: Service, count: int) -> None:
         return [len(book) for book in await asyncio.gather(*calls)]
 
     assert on_loop(service.base_url, run) == [3] * count
-
-
-def test_a_search_is_read_page_by_page_and_may_be_left(service: Service) -> None:
-    service.choose(pages(stocks(30)))
-
-    async def run(client: td.AsyncClient) -> None:
-        found = [stock.co_code async for stock in client.search("x", page_size=10)]
-        assert found == list(range(100, 130))
-        async for stock in client.search("x", page_size=10):
-            assert stock.co_code == 100
-            break
-        assert len(await client.search("x", page_size=10).first(12)) == 12
-
-    on_loop(service.base_url, run)
-
-
-def test_a_search_that_is_cancelled_within_a_page(service: Service) -> None:
-    service.choose(pages(stocks(30), faults={2: [stall(), stall()]}))
-
-    async def run(client: td.AsyncClient) -> None:
-        got: list[int | None] = []
-
-        async def read() -> None:
-            async for stock in client.search("x", page_size=10):
-                got.append(stock.co_code)
-
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(read(), 0.3)
-        assert got == list(range(100, 110))
-
-    on_loop(service.base_url, run)
 
 
 def test_f104_one_client_on_one_loop_after_the_other(service: Service) -> None:

@@ -8,7 +8,6 @@ import gc
 import pickle
 import threading
 import warnings
-from collections import deque
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -18,19 +17,13 @@ import pytest
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, within
 from service import (
-    EMPTY_BOOK,
     Service,
     book_reply,
     deflate_reply,
     hang_up,
     hold,
-    html_reply,
-    json_reply,
-    oversize_body,
-    pages,
     reply,
     stall,
-    stocks,
     trades,
 )
 
@@ -59,12 +52,6 @@ def test_an_empty_variable_is_no_token(service: Service, monkeypatch: pytest.Mon
         assert "without a token" in repr(client)
         with pytest.raises(td.ConfigurationError, match="need an access token"):
             client.trade_book()
-
-
-def test_a_search_needs_no_token(service: Service) -> None:
-    service.script(json_reply(stocks(1)), json_reply([]))
-    with td.Client(service.base_url) as client:
-        assert len(client.search("x").all()) == 1
 
 
 @pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
@@ -182,20 +169,6 @@ class TestClose:
         assert isinstance(errors[0], td.ClientClosedError)
         service.wait_for_open(0)
 
-    def test_a_search_that_is_left_or_outlives_its_client(self, service: Service) -> None:
-        service.choose(pages(stocks(20)))
-        client = td.Client(service.base_url)
-        rows = iter(client.search("x", page_size=5))
-        assert next(rows).co_code == 100
-        client.close()
-        with pytest.raises(td.ClientClosedError):  # behind the page that was fetched ahead
-            deque(rows, maxlen=0)
-        again = iter(td.Client(service.base_url).search("x", page_size=5))
-        next(again)
-        del again
-        gc.collect()
-        service.wait_for_open(0)
-
 
 def test_a_timeout_per_call_replaces_the_client_s(service: Service) -> None:
     service.script(stall(), stall(), good_book())
@@ -245,17 +218,6 @@ def test_an_error_tells_what_is_known_of_the_call(call: Any, service: Service) -
     assert str(again) == str(error)
 
 
-def test_the_body_of_an_error_is_capped(service: Service) -> None:
-    page = b"<html>" + b"x" * 100_000
-    service.script(html_reply(page=page), html_reply(400, page))
-    for kind in (td.DecodeError, td.BadRequestError):
-        error = failure(service.base_url)
-        assert type(error) is kind
-        assert error.body.startswith("<html>xxx")
-        assert error.body.endswith("xxx...")
-        assert len(error.body) < 2100
-
-
 @both
 def test_strict_makes_what_is_lost_an_error(call: Any, service: Service) -> None:
     service.script(then=book_reply(trades(2, quantity="many")))
@@ -284,33 +246,6 @@ def test_a_data_warning_points_at_the_line_that_made_the_call(service: Service) 
 async def await_book(url: str) -> None:
     async with td.AsyncClient(url, access_token=TOKEN) as client:
         await client.trade_book()
-
-
-@both
-def test_personal_data_is_masked_unless_it_is_asked_for(call: Any, service: Service) -> None:
-    service.script(then=book_reply(trades(2, pan_no=PAN)))
-    masked = call(service.base_url)
-    assert masked[0]["pan_no"] == "ABXXXXXX4F"
-    assert PAN.encode() not in masked.response.content
-    kept = call(service.base_url, keep_personal_data=True)
-    assert kept[0]["pan_no"] == PAN
-    assert PAN not in f"{kept!r} {kept[0]!r}"
-
-
-def test_max_body_bounds_a_response_and_says_so(service: Service) -> None:
-    """F94: above the cap a clear error; and more than 2**31 - 1 bytes are never taken."""
-    service.script(reply(200, EMPTY_BOOK), reply(200, EMPTY_BOOK), oversize_body(2**31))
-    size = len(EMPTY_BOOK)
-    with td.Client(service.base_url, access_token=TOKEN, max_body=size) as client:
-        assert len(client.trade_book()) == 0
-    error = failure(service.base_url, max_body=size - 1)
-    assert (
-        f"larger than max_body ({size - 1} bytes, decompressed); pass a larger `max_body`"
-        in str(error)
-    )
-    error = failure(service.base_url, max_body=2**40)
-    assert f"larger than max_body ({2**31 - 1} bytes, decompressed)" in str(error)
-    assert error.elapsed < 1
 
 
 def test_stats_count_calls_attempts_connections_and_bytes(service: Service) -> None:

@@ -94,14 +94,6 @@ def test_on_retry_is_called_for_each_wait(call: Any) -> None:
     )
 
 
-@both
-def test_on_retry_is_called_for_a_search_s_waits(call: Any, service: Service) -> None:
-    reported: list[td.types.Retry] = []
-    service.choose(pages(stocks(3), faults={1: [reply(502)]}))
-    call(service.base_url, "search", "x", on_retry=reported.append)
-    assert [(retry.call, retry.attempt) for retry in reported] == [("search", 1)]
-
-
 def test_a_hook_may_use_the_client(service: Service) -> None:
     service.script(reply(503), good_book(5), good_book(3))
     inner: list[int] = []

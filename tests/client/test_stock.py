@@ -10,8 +10,8 @@ import pytest
 
 import tradingdata as td
 from calls import within
-from searching import ENVELOPE, kinds, pages_asked, refusing_limits_above, replayed
-from service import Service, delay, html_reply, json_reply, pages, reply, stall, stocks
+from searching import ENVELOPE, kinds, pages_asked, replayed
+from service import Service, delay, html_reply, json_reply, pages, reply, stocks
 from tradingdata import _core
 from tradingdata.client.lookup import StockLookup
 
@@ -58,12 +58,6 @@ def test_the_match_may_be_on_a_later_page_and_no_page_after_it_is_requested(
     assert look_up(service, kind, ROWS[13]["nsesymbol"]).co_code == ROWS[13]["co_code"]
     assert pages_asked(service) == [1, 2, 3, 4]
     assert len(service.connections) == 1
-
-
-@kinds
-def test_a_service_that_refuses_100_is_asked_for_10(service: Service, kind: str) -> None:
-    service.choose(refusing_limits_above(10, 422, pages(ROWS)))
-    assert look_up(service, kind, ROWS[13]["nsesymbol"]).co_code == ROWS[13]["co_code"]
 
 
 def test_names_that_only_contain_it_are_no_match(service: Service) -> None:
@@ -197,12 +191,6 @@ class TestFailures:
         with within(0.5, at_least=0.3), pytest.raises(td.DeadlineError):
             look_up(service, kind, "NOSUCH", per_call=0.35)
         assert len(service.requests) <= 4
-
-    @kinds
-    def test_so_does_the_client_s_own(self, service: Service, kind: str) -> None:
-        service.script(then=stall())
-        with pytest.raises(TimeoutError):
-            look_up(service, kind, "NOSUCH", timeout=0.2)
 
 
 def test_the_row_does_not_keep_its_page(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,16 +39,6 @@ def test_a_function_is_asked_when_a_token_is_first_needed_and_then_kept(
     assert tokens_sent(service) == ["token-1", "token-1", "token-2"]
 
 
-def test_an_async_function_is_refused_by_the_client_that_cannot_await_it() -> None:
-    async def source() -> str:
-        return "token"
-
-    url = "https://api.example.test"
-    with pytest.raises(td.ConfigurationError, match=r"async function: .* use AsyncClient"):
-        td.Client(url, access_token=source)  # type: ignore[arg-type]
-    assert repr(td.AsyncClient(url, access_token=source)).endswith("with a token>")
-
-
 def test_a_search_asks_for_no_token(service: Service) -> None:
     service.script(json_reply(stocks(1)), json_reply([]))
     source = Source()

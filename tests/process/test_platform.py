@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
 import socket
-import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -183,17 +180,3 @@ def test_windows_trusts_its_store_of_roots_unless_a_file_is_named(
     assert ca_roots.find_ca_file(tmp_path / "own.pem", trust_env=True) == str(tmp_path / "own.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
     assert ca_roots.find_ca_file(None, trust_env=True) == str(tmp_path / "own.pem")
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "cp437", "cp1252"])
-def test_the_demonstration_runs_in_any_encoding(encoding: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tradingdata", "demo"],
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"trade_book" in done.stdout

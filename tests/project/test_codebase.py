@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+import service
 import tradingdata as td
-from service import service_document
 from tradingdata import _core
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +89,7 @@ def test_the_compiled_fields_are_those_of_the_service_document(record: str) -> N
     }
     documented = [
         (field.name, kinds[field.type], "personal data" in field.meaning)
-        for field in service_document.fields(record.lower())
+        for field in service.fields(record.lower())
     ]
     compiled = [(name, kind, personal) for name, kind, _, personal in _core.fields_of(record)]
     assert compiled == documented, "declare and document the same: table/records.hpp, service.md"

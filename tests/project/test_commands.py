@@ -42,11 +42,11 @@ def test_a_command_has_a_help_examples_a_page_and_a_test(command: str) -> None:
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_of_results_is_exported_in_every_format(table: str) -> None:
     """The fixture `tables` calls each function of `analysis`; this names what it cannot call."""
-    text = (Path(__file__).parents[1] / "export/test_every_table.py").read_text()
+    text = (Path(__file__).parents[1] / "table/test_every_table.py").read_text()
     returned = {
         inspect.signature(value).return_annotation
         for value in vars(analysis).values()
         if inspect.isfunction(value)
     }
     known = table in returned or re.search(rf'"{table}"', text) or table == "ResultTable"
-    assert known, f"add a {table} to the fixture `tables` of tests/export/test_every_table.py"
+    assert known, f"add a {table} to the fixture `tables` of tests/table/test_every_table.py"

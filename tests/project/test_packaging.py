@@ -57,16 +57,6 @@ def test_the_oldest_python_is_the_one_that_the_checkers_assume() -> None:
     assert sys.version_info >= (3, oldest)
 
 
-def test_the_installed_metadata_is_that_of_the_project() -> None:
-    project, metadata = PROJECT["project"], INSTALLED.metadata
-    assert metadata["Name"] == project["name"]
-    assert metadata["Summary"] == project["description"]
-    assert metadata["Requires-Python"] == project["requires-python"]
-    assert metadata["License-Expression"] == project["license"]
-    assert metadata.get_all("Classifier") == project["classifiers"]
-    assert metadata.get_all("Provides-Extra") == list(project["optional-dependencies"])
-
-
 def test_every_part_of_the_extra_all_is_an_extra() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     (everything,) = extras["all"]

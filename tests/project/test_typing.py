@@ -56,11 +56,3 @@ def test_records_are_typed_as_they_are() -> None:
     """The stub says property; the binary has descriptors of those names."""
     for record in (td.Trade, td.Order, td.Stock):
         assert all(hasattr(vars(record)[name], "__get__") for name in record.__dataclass_fields__)
-
-
-def test_the_version_is_that_of_the_installed_package() -> None:
-    try:
-        installed = importlib.metadata.version("tradingdata")
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip("imported without being installed")
-    assert td.__version__ == installed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import service
 import tradingdata as td
-from service import service_document
 from tradingdata import _core
 
 RECORDS = {record["name"]: record for record in _core.records()}
@@ -35,6 +35,6 @@ def test_a_call_is_a_method_of_both_clients_and_documented(call: dict[str, objec
     assert hasattr(td.AsyncClient, str(call["name"]))
     assert call["record"] in RECORDS
     assert (call["form"] == "envelope") == (call["body"] is not None)
-    document = service_document.DOCUMENT.read_text()
+    document = service.DOCUMENT.read_text()
     assert f"| Method | {call['method']} |" in document
     assert f"| Path | {{base_url}}{call['path']} |" in document

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 import tradingdata as td
 from calls import run_child
 from sample_records import BAD, GOOD, TYPES, filled, first_of, kinds_of, records, wire_trade
-from service import as_json, envelope, orders, stocks, trades
+from service import as_json, envelope, trades
 from tradingdata import _core
 
 pytestmark = pytest.mark.sanitize
@@ -258,19 +258,6 @@ class TestUnknownFields:
     def test_a_key_is_a_name(self) -> None:
         with pytest.raises(TypeError, match="by its wire name"):
             td.Trade()[0]  # type: ignore[index]
-
-
-@pytest.mark.parametrize(
-    ("make", "book"), [(orders, td.OrderBook), (trades, td.TradeBook)], ids=["order", "trade"]
-)
-def test_a_row_equals_the_record_made_by_hand_from_it(make: Any, book: Any) -> None:
-    for row in book.from_json(as_json(envelope(make(20, variety=True)))):
-        assert type(row)(**row._asdict()) == row
-
-
-def test_a_found_stock_equals_the_one_made_by_hand_from_it() -> None:
-    for row in td.StockList.from_json(as_json(stocks(20, variety=True))):
-        assert td.Stock(**row._asdict()) == row
 
 
 def test_f125_hashes_are_seeded_so_that_no_service_can_choose_them() -> None:

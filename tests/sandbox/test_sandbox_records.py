@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import service
 from sandbox_calls import Record, ask, column, orders, search, trades
-from service import service_document
 from tradingdata import sandbox
 
 
@@ -35,7 +35,7 @@ def test_every_record_has_the_documented_fields_in_the_documented_order(
 ) -> None:
     found = rows(day, record)
     assert len(found) > 100
-    assert {tuple(row) for row in found} == {tuple(service_document.names(record))}
+    assert {tuple(row) for row in found} == {tuple(service.names(record))}
 
 
 @pytest.mark.parametrize("record", ["trade", "order", "stock"])
@@ -46,7 +46,7 @@ def test_every_value_has_the_documented_type(day: sandbox.Service, record: str) 
         "integer": int,
         "number": (int, float),
     }
-    for field in service_document.fields(record):
+    for field in service.fields(record):
         kind, _, form = field.type.partition(", ")
         values = column(found, field.name)
         assert all(isinstance(value, kinds[kind]) for value in values), field.name

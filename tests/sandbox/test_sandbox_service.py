@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from calls import wait_until
-from sandbox_calls import PATHS, SETTING, ask, call, connect, orders
+from sandbox_calls import PATHS, SETTING, ask, call, connect
 from signalling import end as end_process
 from signalling import interrupt, interruptible
 from systems import WINDOWS, needs
@@ -89,16 +88,6 @@ def test_an_account_that_is_not_there_is_named_with_those_that_are() -> None:
         for method in (service.token, service.expire_token):
             with pytest.raises(ValueError, match=r"'csh'.*cash, derivatives"):
                 method("csh")
-
-
-def test_two_hundred_accounts_start_at_once_and_each_has_a_day() -> None:
-    begun = time.process_time()
-    with sandbox.start(accounts=200) as service:
-        assert time.process_time() - begun < 5
-        seen = {
-            orders(service, account)[0]["client_id"] for account in ("desk1", "desk99", "desk200")
-        }
-        assert len(seen) == 3
 
 
 def test_it_tells_what_it_was_asked() -> None:

@@ -14,8 +14,6 @@ import tradingdata as td
 from service import Record, as_json, envelope, fields, samples
 from tradingdata import _core
 
-Book = td.TradeBook | td.OrderBook | td.StockList
-
 BOOKS: dict[str, Any] = {
     record["name"].lower(): getattr(td, record["book"]) for record in _core.records()
 }

@@ -88,13 +88,6 @@ def test_f2_a_name_that_is_not_found_is_tried_once_more(ca: Authority, tmp_path:
     assert "check `base_url` or TRADINGDATA_BASE_URL, DNS, the network" in message
 
 
-def test_a_name_that_is_found_serves(tls_service: Service, ca: Authority, tmp_path: Path) -> None:
-    tls_service.script(good_book())
-    url = tls_service.url(host="api.example.test")
-    outcome, *_ = call_by_name(url, ca, resolver(tmp_path, address="127.0.0.1"), timeout=10)
-    assert outcome == "rows 3"
-
-
 def test_f3_a_stalled_lookup_ends_at_the_deadline(ca: Authority, tmp_path: Path) -> None:
     url = "https://api.example.test"
     environment = resolver(tmp_path, seconds=4)

@@ -187,14 +187,6 @@ def test_no_body_is_tried_once_more_and_is_never_no_trades(call: Any, behaviour:
         assert len(call(service.base_url)) == 3
 
 
-def test_f30_a_longer_body_brings_no_expect_header_either(service: Service) -> None:
-    """F30: the header is off for good, not by the body's size."""
-    service.script(good_book())
-    with td.Client(service.base_url, access_token="x" * 60_000) as client:
-        client.trade_book()
-    assert service.requests[0].header("expect") is None
-
-
 @both
 @pytest.mark.parametrize(
     ("behaviour", "phase"),
@@ -220,14 +212,6 @@ def test_what_stalls_or_drips_ends_at_the_deadline(
         pytest.raises(td.DeadlineError, match=f"the deadline passed while {phase}"),
     ):
         call(service.base_url, timeout=0.3)
-
-
-def test_f31_a_stall_on_a_kept_connection_is_reported_as_one(service: Service) -> None:
-    service.script(good_book(), stall_before_headers())
-    with td.Client(service.base_url, access_token=TOKEN) as client:
-        client.trade_book()
-        with pytest.raises(td.DeadlineError, match="while waiting for the response"):
-            client.trade_book(timeout=0.2)
 
 
 @pytest.mark.parametrize(
@@ -262,18 +246,3 @@ def test_f34_a_length_above_the_cap_is_refused_before_its_body(service: Service)
     error = failure(service.base_url, max_body=999, timeout=5)
     assert "larger than max_body" in str(error)
     assert error.elapsed < 1
-
-
-def test_an_error_response_is_not_read_without_end(service: Service) -> None:
-    """The body of a status other than 200 is only for the message: its head is enough."""
-
-    def endless_error(connection: Any) -> None:
-        connection.send(b"HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n")
-        while True:
-            connection.send(b"1000\r\n" + b"x" * 4096 + b"\r\n")
-
-    service.script(endless_error)
-    error = failure(service.base_url, timeout=10)
-    assert isinstance(error, td.BadRequestError)
-    assert error.body.startswith("xxx")
-    assert error.elapsed < 5

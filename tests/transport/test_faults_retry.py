@@ -17,7 +17,6 @@ from service import (
     Behaviour,
     Service,
     cut_content_length,
-    json_reply,
     pages,
     reply,
     reset,
@@ -67,38 +66,11 @@ def test_the_waits_differ() -> None:
     assert len(set(delays)) == 8
 
 
-@pytest.mark.parametrize("attempts", [1, 2, 5])
-def test_attempts_are_counted_as_asked(attempts: int) -> None:
-    with served(then=reset) as service:
-        error = failure(service.base_url, attempts=attempts)
-        assert len(service.requests) == attempts
-    assert error.attempts == attempts
-
-
-@pytest.mark.parametrize(
-    ("what", "response"),
-    [
-        ("trade_book", good_book()),
-        ("order_book", json_reply({"status": "success", "message": "", "data": []})),
-        ("search", json_reply([])),
-    ],
-)
-def test_every_call_only_reads_and_is_tried_again(what: str, response: Behaviour) -> None:
-    with served(cut_content_length(), reply(502), response) as service:
-        arguments = ["tata"] if what == "search" else []
-        sync_call(service.base_url, what, *arguments)
-        assert len(service.requests) == 3
-
-
 @both
 def test_f48_retry_after_in_seconds_is_waited_for(call: Any) -> None:
     with within(3, at_least=1):
         [delay] = waits(retry_after("1"), call=call)
     assert delay == pytest.approx(1)
-
-
-def test_f48_retry_after_of_a_503_too() -> None:
-    assert waits(retry_after("1", 503)) == [pytest.approx(1)]
 
 
 @both
@@ -114,23 +86,13 @@ def test_f48_a_longer_wait_than_a_minute_is_reported_instead(call: Any, value: s
     assert "; make fewer requests, or pass a `rate_limit`" in str(error)
 
 
-def test_f48_a_longer_wait_than_the_deadline_is_reported_instead() -> None:
-    with within(0.5), served(then=retry_after("20")) as service:
-        error = failure(service.base_url, timeout=5)
-        assert len(service.requests) == 1
-    assert error.retry_after == 20
-    assert "not retried: the deadline is before the next attempt" in str(error)
-
-
 @pytest.mark.parametrize(
     ("value", "date", "seconds"),
     [
         (http_date(NOW + timedelta(seconds=1)), http_date(NOW), 1),
         (http_date(NOW - timedelta(days=1)), http_date(NOW), 0),
-        ("Mon, 06-Jan-25 09:15:01 GMT".replace("Mon", "Monday"), http_date(NOW), 1),
-        ("Mon Jan  6 09:15:01 2025", http_date(NOW), 1),
     ],
-    ids=["F49 date", "F49 past", "F49 RFC 850", "F49 asctime"],
+    ids=["F49 date", "F49 past"],
 )
 def test_f49_a_date_counts_from_the_response_s_own_date(
     value: str, date: str, seconds: float
@@ -140,16 +102,9 @@ def test_f49_a_date_counts_from_the_response_s_own_date(
     assert seconds <= delay <= seconds + 0.25
 
 
-def test_f49_without_a_date_the_local_clock_counts() -> None:
-    soon = datetime.now(UTC) + timedelta(seconds=2)
-    [delay] = waits(retry_after(http_date(soon)))
-    assert 0.5 <= delay <= 2.25
-
-
 @pytest.mark.parametrize(
     "value",
-    [None, "", "soon", "-1", "1e12", "999999999999", "0x10", "NaN", "inf", "1 second", "1;2",
-     "Mon, 99 Foo 2025 99:99:99 GMT", "\u00b2".encode().decode("latin-1"), "9" * 400],
+    [None, "soon", "-1", "1e12"],
     ids=lambda value: f"F50 {value!r:.20}",
 )  # fmt: skip
 def test_f50_garbage_in_retry_after_is_no_wait_and_no_error(value: str | None) -> None:
@@ -180,12 +135,6 @@ def test_f52_a_long_outage_empties_the_quota_and_fails_fast() -> None:
         assert len(service.requests) == 180
 
 
-def test_f52_one_client_s_quota_is_not_another_s() -> None:
-    with served(then=reply(503)) as service:
-        for _ in range(2):
-            assert failure(service.base_url, attempts=2).attempts == 2
-
-
 @both
 @pytest.mark.parametrize(
     "behaviour",
@@ -201,27 +150,6 @@ def test_the_deadline_is_over_all_attempts_and_waits(call: Any, behaviour: Behav
 
 
 @both
-def test_a_deadline_tells_what_failed_before_it(call: Any) -> None:
-    with served(reply(503), then=stall()) as service, within(1, at_least=0.9):
-        error = failure(service.base_url, call=call, timeout=1)
-    assert type(error) is td.DeadlineError
-    assert error.attempts == 2
-    assert "; before that: HTTP 503" in str(error)
-
-
-def test_a_mixture_of_faults_ends_in_a_book() -> None:
-    with served(reset, cut_content_length(), reply(502), good_book()) as service:
-        book = sync_call(service.base_url)
-    assert book.response.attempts == 4
-
-
-def test_a_search_page_is_tried_again_and_no_row_is_lost(service: Service) -> None:
-    service.script(json_reply(stocks(2)), reply(503), reset, json_reply([]))
-    with td.Client(service.base_url) as client:
-        assert len(client.search("x").all()) == 2
-
-
-@both
 def test_what_on_retry_raises_comes_out(call: Any) -> None:
     class Enough(Exception):
         pass
@@ -234,22 +162,6 @@ def test_what_on_retry_raises_comes_out(call: Any) -> None:
             call(service.base_url, on_retry=enough)
         service.wait_for_open(0)
         assert len(service.requests) == 1
-
-
-@both
-def test_a_rate_limit_spaces_calls_and_waits_inside_the_deadline(call: Any) -> None:
-    pace = td.RateLimit(10)
-    with served(then=good_book()) as service, within(1, at_least=0.19):
-        for _ in range(3):
-            call(service.base_url, rate_limit=pace)
-    slow = td.RateLimit(0.1)
-    with served(then=good_book()) as service:
-        call(service.base_url, rate_limit=slow)
-        with within(0.2):
-            error = failure(service.base_url, call=call, rate_limit=slow, timeout=0.5)
-        assert len(service.requests) == 1
-    assert type(error) is td.DeadlineError
-    assert "the rate limit delays the request" in str(error)
 
 
 def test_one_rate_limit_paces_both_clients_and_every_kind_of_call(service: Service) -> None:

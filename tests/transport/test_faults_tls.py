@@ -41,17 +41,6 @@ def test_f134_a_client_certificate_is_required(
 
 
 @both
-def test_a_certificate_with_only_a_common_name_is_refused(
-    call: Any, ca: Authority, tmp_path: Path
-) -> None:
-    with Service(tls=ca.common_name_only("127.0.0.1")) as service:
-        error = failure(service.base_url, call=call, ca_file=ca.pem_file)
-        assert service.requests == []
-    assert type(error) is td.TLSError
-    assert not error.retryable
-
-
-@both
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -275,11 +264,3 @@ except td.TLSError as error:
 """
     environment = {"CURL_INSECURE": "1", "PYTHONHTTPSVERIFY": "0", "SSL_NO_VERIFY": "1"}
     assert run_child(code, tls_service.base_url, environment=environment).strip() == "1"
-
-
-def test_a_session_of_tls_is_kept_for_the_next_call(tls_service: Service, ca: Authority) -> None:
-    tls_service.script(then=good_book())
-    with td.Client(tls_service.base_url, access_token=TOKEN, ca_file=ca.pem_file) as client:
-        for _ in range(3):
-            client.trade_book()
-    assert len(tls_service.connections) == 1

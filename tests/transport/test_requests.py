@@ -16,7 +16,6 @@ from service import (
     json_reply,
     orders,
     reply,
-    set_cookie,
     stocks,
     trades,
 )
@@ -169,14 +168,6 @@ def test_f78_pages_are_counted_from_one_and_hold_something(
         kind("http://127.0.0.1:1").search("tata", **options)
 
 
-@pytest.mark.parametrize("suffix", ["", "/", "//"])
-def test_a_slash_at_the_end_of_the_base_url_is_dropped(service: Service, suffix: str) -> None:
-    service.script(then=reply(200, EMPTY_BOOK))
-    with td.Client(service.base_url + suffix, access_token=TOKEN) as client:
-        client.trade_book()
-    assert service.requests[0].target == "/api/v1/trade/book"
-
-
 @pytest.mark.parametrize("prefix", ["/gateway", "/gateway/", "/a/b%20c/~d"])
 def test_a_path_of_the_base_url_goes_before_the_service_s_own(
     service: Service, prefix: str
@@ -188,29 +179,3 @@ def test_a_path_of_the_base_url_goes_before_the_service_s_own(
     book, search = service.requests
     assert book.target == prefix.rstrip("/") + "/api/v1/trade/book"
     assert search.target == prefix.rstrip("/") + "/api/v1/stocks?query=x&page=1&limit=100"
-
-
-def test_dots_in_the_base_url_are_sent_unchanged_or_resolved_but_never_escape(
-    service: Service,
-) -> None:
-    service.script(reply(200, EMPTY_BOOK))
-    with td.Client(f"{service.base_url}/a/../b", access_token=TOKEN) as client:
-        client.trade_book()
-    assert service.requests[0].target in {"/b/api/v1/trade/book", "/a/../b/api/v1/trade/book"}
-
-
-def test_host_and_scheme_may_be_written_in_capitals(service: Service) -> None:
-    service.script(reply(200, EMPTY_BOOK))
-    with td.Client(f"HTTP://LOCALHOST:{service.port}", access_token=TOKEN) as client:
-        client.trade_book()
-    assert service.requests[0].header("host") == f"localhost:{service.port}"
-
-
-def test_f67_cookies_hsts_and_alt_svc_are_not_kept(service: Service) -> None:
-    service.script(set_cookie(), set_cookie(), json_reply([]))
-    with td.Client(service.base_url, access_token=TOKEN) as client:
-        client.trade_book()
-        client.trade_book()
-        client.search("x").all()
-    assert service.requests[0].raw == service.requests[1].raw
-    assert all(request.header("cookie") is None for request in service.requests)

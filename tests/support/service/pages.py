@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .connection import Behaviour
-from .replies import json_reply
-from .request import Request
-from .script import Choice
+from .connection import Behaviour, Request
+from .responses import json_reply
+from .server import Choice
 
 DEFAULT_PAGE = 1
 DEFAULT_LIMIT = 10

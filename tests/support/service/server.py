@@ -1,4 +1,4 @@
-"""The service itself: accepts on loopback, one thread a connection, and responds by its script."""
+"""The service itself: its threads, what it is scripted to do, and what it recorded."""
 
 from __future__ import annotations
 
@@ -6,14 +6,177 @@ import contextlib
 import socket
 import ssl
 import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
-from .connection import READ, Behaviour, Connection, ConnectionOver, ready
-from .log import Log, Opened
+from .connection import (
+    READ,
+    BadRequest,
+    Behaviour,
+    Connection,
+    ConnectionOver,
+    CutRequest,
+    Request,
+    TlsHello,
+    read_request,
+    ready,
+)
 from .ports import listen
-from .request import BadRequest, CutRequest, Request, TlsHello, read_request
-from .script import Script, Unscripted
+
+Choice: TypeAlias = Callable[[Request], Behaviour]
+
+
+class Unscripted(Exception):
+    """A request came for which the script has no behaviour."""
+
+
+class Script:
+    """Behaviours by path; a path without its own is handled by the ones for all paths."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._choices: dict[str | None, Choice] = {}
+
+    def script(
+        self,
+        *behaviours: Behaviour,
+        then: Behaviour | None = None,
+        path: str | None = None,
+    ) -> None:
+        """Use the behaviours one by one, and `then` for each request after them.
+
+        Without `then`, a request more than scripted is an error that leaving the service raises.
+        A new script for a `path` (None: all paths) takes the place of the old one.
+        """
+        self.script_from(behaviours, then=then, path=path)
+
+    def script_from(
+        self,
+        behaviours: Iterable[Behaviour],
+        *,
+        then: Behaviour | None = None,
+        path: str | None = None,
+    ) -> None:
+        """Do what `script` does for any iterable, an endless one included."""
+        left = iter(behaviours)
+
+        def next_of(request: Request) -> Behaviour:
+            behaviour = next(left, then)
+            if behaviour is None:
+                raise Unscripted(f"{request.method} {request.target[:200]}")
+            return behaviour
+
+        self.choose(next_of, path=path)
+
+    def choose(self, choice: Choice, *, path: str | None = None) -> None:
+        """Ask a function for the behaviour of each request; calls never overlap."""
+        with self._lock:
+            self._choices[path] = choice
+
+    def _behaviour_for(self, request: Request) -> Behaviour:
+        with self._lock:
+            choice = self._choices.get(request.path) or self._choices.get(None)
+            if choice is None:
+                raise Unscripted(f"{request.method} {request.target[:200]}")
+            return choice(request)
+
+
+@dataclass
+class Opened:
+    """One TCP connection; `closed_at` is time.monotonic(), the handshake sets `tls` and `alpn`.
+
+    `unfinished` is what came of a request that the client did not send to its end.
+    """
+
+    number: int
+    closed_at: float | None = None
+    tls: str | None = None
+    alpn: str | None = None
+    unfinished: bytes = b""
+
+
+class Log:
+    """The record of one service; every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._requests: list[Request] = []
+        self._connections: list[Opened] = []
+        self._errors: list[Exception] = []
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests in the order in which their last bytes came."""
+        with self._changed:
+            return list(self._requests)
+
+    @property
+    def connections(self) -> list[Opened]:
+        """The connections in the order in which they were accepted."""
+        with self._changed:
+            return list(self._connections)
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections neither side has closed."""
+        with self._changed:
+            return self._open()
+
+    @property
+    def errors(self) -> list[Exception]:
+        """What no script asked for: unscripted and malformed requests, broken behaviours."""
+        with self._changed:
+            return list(self._errors)
+
+    def wait_for_requests(self, count: int, timeout: float = 30.0) -> list[Request]:
+        """Wait for `count` requests and return all; AssertionError after `timeout` seconds."""
+        self._wait(lambda: len(self._requests) >= count, timeout, f"{count} requests")
+        return self.requests
+
+    def wait_for_connections(self, count: int, timeout: float = 30.0) -> list[Opened]:
+        """Wait for `count` connections and return all; AssertionError after `timeout` seconds."""
+        self._wait(lambda: len(self._connections) >= count, timeout, f"{count} connections")
+        return self.connections
+
+    def wait_for_open(self, count: int, timeout: float = 30.0) -> None:
+        """Wait until just `count` connections are open; AssertionError after `timeout` seconds."""
+        self._wait(lambda: self._open() == count, timeout, f"{count} open connections")
+
+    def _open(self) -> int:
+        return sum(connection.closed_at is None for connection in self._connections)
+
+    def _wait(self, done: Callable[[], bool], timeout: float, what: str) -> None:
+        with self._changed:
+            if not self._changed.wait_for(done, timeout):
+                raise AssertionError(
+                    f"not {what} in {timeout} s: {len(self._requests)} requests, "
+                    f"{len(self._connections)} connections, {self._open()} open"
+                )
+
+    def _add_connection(self) -> Opened:
+        with self._changed:
+            opened = Opened(number=len(self._connections))
+            self._connections.append(opened)
+            self._changed.notify_all()
+            return opened
+
+    def _close_connection(self, opened: Opened) -> None:
+        with self._changed:
+            opened.closed_at = time.monotonic()
+            self._changed.notify_all()
+
+    def _add_request(self, request: Request) -> None:
+        with self._changed:
+            self._requests.append(request)
+            self._changed.notify_all()
+
+    def _add_error(self, error: Exception) -> None:
+        with self._changed:
+            self._errors.append(error)
+
 
 JOIN_TIMEOUT = 30.0
 REFUSAL = b"HTTP/1.1 400 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

@@ -113,13 +113,6 @@ def test_polars_and_arrow_hold_the_values_that_json_reads(kind: str) -> None:
             assert arrow_table[name].to_pylist() == expected.column(name)
 
 
-def test_every_library_agrees_with_to_dict() -> None:
-    book = sample("order").book
-    columns = book.to_dict()
-    assert book.to_arrow().to_pydict() == columns
-    assert book.to_polars().to_dict(as_series=False) == columns
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     texts=st.lists(st.none() | st.text(st.characters(codec="utf-8"), max_size=20), max_size=20),
@@ -135,16 +128,6 @@ def test_any_text_survives(texts: list[str | None], cut: slice) -> None:
     assert values(book.to_pandas()["symbol"]) == wanted
     with pd.option_context("mode.string_storage", "python"):
         assert values(book.to_pandas()["symbol"]) == wanted
-
-
-def test_columns_are_picked_and_ordered() -> None:
-    expected = sample("trade", 20)
-    names = ["quantity", "symbol", "isin"]
-    assert list(expected.book.to_pandas(names).columns) == names
-    assert expected.book.to_polars(names).columns == names
-    assert expected.book.to_arrow(columns=names).column_names == names
-    assert expected.book.to_polars(names)["symbol"].to_list() == expected.column("symbol")
-    assert expected.book.to_pandas([]).shape == (20, 0)
 
 
 def test_unknown_fields_follow_where_they_are_asked_for(storage: str) -> None:

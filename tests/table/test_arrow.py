@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import datetime as dt
 import gc
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -15,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import tradingdata as td
-from oracle import BOOKS, KINDS, UNKNOWN, Sample, body_of, empty, of_kind, sample
+from oracle import KINDS, Sample, body_of, of_kind, sample
 from service import trades
 
 pytestmark = pytest.mark.sanitize
@@ -62,26 +60,11 @@ def test_a_schema_has_every_field_in_order_and_names_the_record(kind: str) -> No
     assert schema.metadata == {b"tradingdata.record": kind.title().encode()}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_schema_never_depends_on_the_data(kind: str) -> None:
-    book = sample(kind, 50).book
-    schemas = [pa.schema(part) for part in (book, book[:0], empty(kind), BOOKS[kind]())]
-    schemas += [pa.table(part).schema for part in (book, book[:0], empty(kind), BOOKS[kind]())]
-    assert all(schema.equals(schemas[0], check_metadata=True) for schema in schemas)
-
-
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_are_those_that_json_reads(kind: str, part: str) -> None:
     expected = sample(kind).part(PARTS[part])
     check(pa.table(expected.book), expected)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_values_written_with_escapes_are_those_that_json_reads(kind: str) -> None:
-    expected = sample(kind, ascii_only=True)
-    check(pa.table(expected.book), expected)
-    check(pa.table(expected.book[::3]), expected.part(slice(None, None, 3)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -143,30 +126,12 @@ def test_f125_a_request_that_was_consumed_is_refused() -> None:
         sample("stock", 5).book.__arrow_c_stream__(requested_schema=capsule)
 
 
-def test_a_stream_ends_after_its_batch() -> None:
-    reader = pa.RecordBatchReader.from_stream(sample("trade", 5).book)
-    assert reader.read_next_batch().num_rows == 5
-    with pytest.raises(StopIteration):
-        reader.read_next_batch()
-
-
 def test_capsules_that_nobody_takes_are_freed() -> None:
     book = sample("trade", 5).book
     for _ in range(100):
         book.__arrow_c_stream__()
         book.__arrow_c_schema__()
     gc.collect()
-
-
-def test_unknown_fields_leave_as_json_objects_in_one_column() -> None:
-    expected = sample("order", 60)
-    frame = expected.book.to_arrow(columns=[], extra=True)
-    assert frame.schema.names == ["extra"]
-    texts = frame["extra"].to_pylist()
-    wanted = [None if value is None else {UNKNOWN: value} for value in expected.unknown()]
-    assert [None if text is None else json.loads(text) for text in texts] == wanted
-    assert pl.DataFrame(expected.book.to_polars([], extra=True))["extra"].to_list() == texts
-    assert expected.book[1:3].to_arrow(columns=[], extra=True)["extra"].to_pylist() == [None, None]
 
 
 def test_frames_outlive_their_book() -> None:
@@ -185,60 +150,6 @@ def test_frames_outlive_their_book() -> None:
     assert polars_frame["display_name"].to_list() == expected.column("display_name")
     assert column.to_pylist() == expected.column("display_name")
     assert ballast
-
-
-MALLOC_COUNTS = (
-    "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
-)
-
-
-class MallocInfo(ctypes.Structure):
-    """What glibc's mallinfo2 returns."""
-
-    _fields_ = tuple((name, ctypes.c_size_t) for name in MALLOC_COUNTS)
-
-
-def allocated() -> int:
-    """Bytes that malloc has given and not got back: unlike resident memory, free holes are out."""
-    try:
-        mallinfo2 = ctypes.CDLL(None).mallinfo2
-    except AttributeError:
-        pytest.skip("the C library does not tell what is allocated")
-    mallinfo2.restype = MallocInfo
-    info = mallinfo2()
-    return int(info.uordblks + info.hblkhd)
-
-
-SMALL_PARTS: dict[str, Callable[[Any], Any]] = {
-    "arrow of a slice": lambda book: pa.table(book[1000:1010]),
-    "polars of a slice": lambda book: pl.DataFrame(book[1000:1010]),
-    "polars of few columns": lambda book: book.to_polars(["exchange", "quantity"]),
-    "pandas of a slice": lambda book: book[1000:1010].to_pandas(),
-    "text of a slice": lambda book: book[1000:1010].to_arrow(),
-}
-
-
-@pytest.mark.parametrize("part", SMALL_PARTS)
-def test_a_small_part_does_not_keep_a_body_alive(part: str) -> None:
-    body = body_of("trade", trades(4000))
-    warm = SMALL_PARTS[part](td.TradeBook.from_json(body))
-    before = allocated()
-    kept = [SMALL_PARTS[part](td.TradeBook.from_json(body)) for _ in range(10)]
-    grown = allocated() - before
-    assert len(kept) == 10
-    assert len(warm) == len(kept[0])
-    assert grown < 2 * len(body), f"{grown / len(body):.1f} bodies"
-
-
-def test_a_whole_frame_shares_the_memory_of_its_book() -> None:
-    body = body_of("trade", trades(4000))
-    book = td.TradeBook.from_json(body)
-    warm = pa.table(book)
-    before = allocated()
-    kept = [pa.table(book) for _ in range(10)]
-    grown = allocated() - before
-    assert kept[0].equals(warm)
-    assert grown < len(body), f"{grown / len(body):.2f} bodies"
 
 
 @pytest.mark.parametrize(

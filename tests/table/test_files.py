@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
-import json
 import os
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from openpyxl.utils.escape import unescape
 
 import tradingdata as td
-from oracle import BOOKS, KINDS, UNKNOWN, body_of, of_kind, read, sample
+from oracle import BOOKS, KINDS, body_of, read, sample
 from service import trades
 from systems import link_to, needs
 
@@ -41,39 +40,6 @@ def test_csv_has_the_values_that_json_reads(kind: str) -> None:
     assert head == list(expected.kinds)
     for at, name in enumerate(head):
         assert [row[at] for row in rows] == [cell_text(value) for value in expected.column(name)]
-
-
-def test_csv_tells_empty_text_from_none() -> None:
-    records = trades(2, symbol=("", None).__getitem__, isin="EQ")
-    text = td.TradeBook.from_json(body_of("trade", records)).to_csv(columns=["symbol", "isin"])
-    assert text == 'symbol,isin\n"",EQ\n,EQ\n'
-
-
-def test_csv_of_an_empty_book_is_its_names() -> None:
-    assert lines(td.OrderBook().to_csv()) == [td.OrderBook().columns]
-
-
-def test_csv_numbers_read_back_to_the_same_value() -> None:
-    numbers = [0.1 + 0.2, 1e15 + 0.5, 1e16, 1e-7, 5e-324, 1.7976931348623157e308, -0.0, 100000.0]
-    records = trades(len(numbers), traded_price=numbers.__getitem__)
-    book = td.TradeBook.from_json(body_of("trade", records))
-    written = book.to_csv(columns=["traded_price"]).splitlines()[1:]
-    assert written == [repr(number) for number in numbers]
-
-
-def test_csv_of_a_part_has_its_columns_its_rows_and_unknown_fields() -> None:
-    expected = sample("trade", 30).part(slice(3, 20, 2))
-    rows = lines(expected.book.to_csv(columns=["quantity", "symbol"], extra=True))
-    assert rows[0] == ["quantity", "symbol", "extra"]
-    assert [row[1] for row in rows[1:]] == [cell_text(v) for v in expected.column("symbol")]
-    found = [json.loads(row[2])[UNKNOWN] if row[2] else None for row in rows[1:]]
-    assert found == expected.unknown()
-
-
-def test_csv_times_of_a_localized_book_have_their_offset() -> None:
-    book = sample("order", 20).book.localize("Asia/Kolkata")
-    rows = lines(book.to_csv(columns=["order_date_time", "symbol"]))[1:]
-    assert [row[0] for row in rows] == [cell_text(row.order_date_time) for row in book]
 
 
 def test_a_spreadsheet_gets_no_formula_and_whole_order_numbers() -> None:
@@ -235,13 +201,3 @@ def test_a_missing_excel_library_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(ImportError, match=r"needs xlsxwriter, .*: pip install"):
         sample("trade", 2).book.to_excel(tmp_path / "book.xlsx")
     assert os.listdir(tmp_path) == []
-
-
-def test_account_numbers_are_masked_in_every_file(tmp_path: Path) -> None:
-    book = td.TradeBook.from_json(body_of("trade", trades(3, pan_no="ABCPK1234F")))
-    assert "ABCPK1234F" not in book.to_csv(extra=True)
-    book.to_parquet(tmp_path / "book.parquet")
-    assert b"ABCPK1234F" not in (tmp_path / "book.parquet").read_bytes()
-    assert pl.read_parquet(tmp_path / "book.parquet")["pan_no"].to_list() == ["ABXXXXXX4F"] * 3
-    names = of_kind(sample("trade", 1), "string")
-    assert "pan_no" in names

@@ -1,0 +1,213 @@
+"""What is around the service: certificates, ports, a proxy, name lookups, a bare client."""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import trustme
+
+from .connection import Connection, Request
+from .server import Service
+
+HOSTS = ("127.0.0.1", "::1", "localhost", "api.example.test")
+DAY = dt.timedelta(days=1)
+
+
+class Authority:
+    """A certificate authority; `pem_file` is the file that a client must trust.
+
+    Every context may be given `alpn`, the protocols offered, such as ["h2", "http/1.1"].
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._ca = trustme.CA()
+        self.pem_file = folder / "test-ca.pem"
+        self._ca.cert_pem.write_to_path(self.pem_file)
+
+    def good(self, *hosts: str, alpn: Sequence[str] = ()) -> ssl.SSLContext:
+        """Serve with a valid certificate for `hosts`; without any, for loopback and HOSTS."""
+        return _context(self._ca.issue_cert(*(hosts or HOSTS)), alpn)
+
+    def expired(self) -> ssl.SSLContext:
+        """Serve with a certificate that ended yesterday (F9)."""
+        now = dt.datetime.now(dt.UTC)
+        leaf = self._ca.issue_cert(*HOSTS, not_before=now - 2 * DAY, not_after=now - DAY)
+        return _context(leaf)
+
+    def not_yet_valid(self) -> ssl.SSLContext:
+        """Serve with a certificate that begins tomorrow (F10)."""
+        now = dt.datetime.now(dt.UTC)
+        leaf = self._ca.issue_cert(*HOSTS, not_before=now + DAY, not_after=now + 2 * DAY)
+        return _context(leaf)
+
+    def wrong_host(self) -> ssl.SSLContext:
+        """Serve with a valid certificate for another host (F11)."""
+        return self.good("other.example.test")
+
+    def unknown_ca(self) -> ssl.SSLContext:
+        """Serve with a certificate of an authority that no client trusts (F12)."""
+        return _context(trustme.CA().issue_cert(*HOSTS))
+
+    def self_signed(self, folder: Path) -> ssl.SSLContext:
+        """Serve with a certificate that signed itself (F12); `folder` holds its files."""
+        own = trustme.CA()
+        chain = folder / "self-signed.pem"
+        own.private_key_pem.write_to_path(chain)
+        own.cert_pem.write_to_path(chain, append=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(chain)
+        return context
+
+    def client_certificate(self) -> ssl.SSLContext:
+        """Serve only clients that have a certificate, which TLS 1.3 asks for at the end (F134)."""
+        context = self.good()
+        context.verify_mode = ssl.CERT_REQUIRED
+        self._ca.configure_trust(context)
+        return context
+
+    def old_tls(self) -> ssl.SSLContext:
+        """Serve TLS 1.1 and nothing newer (F13); RuntimeError where OpenSSL has none."""
+        if not ssl.HAS_TLSv1_1:
+            raise RuntimeError("this Python's OpenSSL has no TLS 1.1")
+        context = self.good()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            context.minimum_version = ssl.TLSVersion.TLSv1
+            context.maximum_version = ssl.TLSVersion.TLSv1_1
+        context.set_ciphers("DEFAULT@SECLEVEL=0")
+        return context
+
+
+def _context(leaf: trustme.LeafCert, alpn: Sequence[str] = ()) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    leaf.configure_cert(context)
+    if alpn:
+        context.set_alpn_protocols(list(alpn))
+    return context
+
+
+ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+@dataclass
+class Tunnel:
+    """What went through one connection of the proxy, after the request that opened it."""
+
+    target: str
+    up: bytearray = field(default_factory=bytearray)
+    down: bytearray = field(default_factory=bytearray)
+
+
+class Proxy(Service):
+    """A proxy that leads every target to one service; a script gives it faults of its own.
+
+    `requests` are those made to the proxy, `tunnels` what it passed on; `seen` is all its clients
+    sent, to look for a canary in. `relay` is the behaviour that a script of its own ends with.
+    """
+
+    def __init__(self, upstream: Service) -> None:
+        super().__init__()
+        self.tunnels: list[Tunnel] = []
+        self._upstream = upstream
+        self.script(then=self.relay)
+
+    @property
+    def seen(self) -> bytes:
+        """Every byte that clients sent to the proxy or through it."""
+        through = b"".join(bytes(tunnel.up) for tunnel in list(self.tunnels))
+        return b"".join(request.raw for request in self.requests) + through
+
+    def relay(self, client: Connection) -> None:
+        """Open a tunnel for CONNECT, pass any other request on in origin form."""
+        request = client.request
+        tunnel = Tunnel(request.target)
+        self.tunnels.append(tunnel)
+        with socket.create_connection(("127.0.0.1", self._upstream.port)) as sock:
+            upstream = client.beside(sock)
+            if request.method == "CONNECT":
+                client.send(ESTABLISHED)
+            else:
+                upstream.send(_origin_form(request))
+            _pass_on(client, upstream, tunnel)
+        client.close()
+
+
+def _origin_form(request: Request) -> bytes:
+    """Return the request without scheme and host, and with the upstream's close as its end."""
+    path = "/" + request.target.split("/", 3)[3]
+    hop = ("connection", "proxy-connection", "proxy-authorization")
+    kept = [(name, value) for name, value in request.headers if name.lower() not in hop]
+    lines = [f"{name}: {value}" for name, value in [*kept, ("Connection", "close")]]
+    start = "\r\n".join([f"{request.method} {path} {request.version}", *lines, "", ""])
+    return start.encode("latin-1") + request.raw[len(request.head) :]
+
+
+def _pass_on(client: Connection, upstream: Connection, tunnel: Tunnel) -> None:
+    while True:
+        for side in client.either(upstream):
+            data = side.receive()
+            if not data:
+                return
+            (tunnel.up if side is client else tunnel.down).extend(data)
+            (upstream if side is client else client).send(data)
+
+
+SOURCE = Path(__file__).with_name("resolver.c")
+
+
+class NoCompiler(Exception):
+    """This machine cannot build the shim: skip the test."""
+
+
+def resolver_environment(
+    folder: Path, *, seconds: float = 0.0, address: str | None = None
+) -> dict[str, str]:
+    """Return environment variables under which every name but localhost resolves as said.
+
+    It takes `seconds`, in which no signal is heard by the resolving thread, and gives `address`
+    (None: no such host). `folder` keeps the built shim. NoCompiler away from Linux or without cc.
+    """
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None or sys.platform != "linux":
+        raise NoCompiler("a slow resolver needs Linux and a C compiler")
+    shim = folder / "resolver.so"
+    if not shim.exists():
+        command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(shim), str(SOURCE), "-ldl"]
+        subprocess.run(command, check=True)
+    environment = {"LD_PRELOAD": str(shim), "TEST_RESOLVER_SECONDS": str(seconds)}
+    if address is not None:
+        environment["TEST_RESOLVER_ADDRESS"] = address
+    return environment
+
+
+GET = b"GET /api/v1/stocks?query=a HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+
+
+def exchange(
+    port: int,
+    request: bytes = GET,
+    *,
+    tls: ssl.SSLContext | None = None,
+    host: str = "127.0.0.1",
+    timeout: float = 5.0,
+) -> bytes:
+    """Send the bytes, return all that comes until the service closes."""
+    with socket.create_connection((host, port), timeout=timeout) as plain:
+        if tls is None:
+            return _exchange(plain, request)
+        with tls.wrap_socket(plain, server_hostname=host, suppress_ragged_eofs=False) as secure:
+            return _exchange(secure, request)
+
+
+def _exchange(sock: socket.socket, request: bytes) -> bytes:
+    sock.sendall(request)
+    return b"".join(iter(lambda: sock.recv(65536), b""))

@@ -1,0 +1,453 @@
+"""What the service sends: good responses, and those of the faults F1 to F77."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from http.client import responses
+from itertools import chain, repeat
+from typing import TypeAlias
+
+from .connection import Behaviour, Connection
+
+
+def as_json(value: object, *, ascii_only: bool = False) -> bytes:
+    r"""Return compact JSON in UTF-8; `ascii_only` writes the rest as \u escapes."""
+    text = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
+    return text.encode("utf-8")
+
+
+def envelope(
+    data: object, status: object = "success", message: object = "Success"
+) -> dict[str, object]:
+    """Return the common response envelope, its members in the order of the service document."""
+    return {"data": data, "message": message, "status": status}
+
+
+Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
+
+JSON_TYPE = "application/json; charset=utf-8"
+EMPTY_BOOK = as_json(envelope([]))
+HTML_PAGE = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body>Sign in</body></html>"
+BODILESS = (204, 304)
+POLL = 0.005
+
+
+def head(status: int = 200, *headers: tuple[str, str], reason: str | None = None) -> bytes:
+    """Return a status line, the headers and the empty line, as latin-1 bytes and unchecked."""
+    if reason is None:
+        reason = responses.get(status, "Unknown")
+    lines = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in headers)]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+
+
+def with_defaults(headers: Headers, **defaults: str) -> list[tuple[str, str]]:
+    """Return the headers, behind those defaults (content_type="...") that they do not name."""
+    own = list(headers.items() if isinstance(headers, Mapping) else headers)
+    named = {name.lower() for name, _ in own}
+    kept = {key.replace("_", "-").title(): value for key, value in defaults.items()}
+    return [pair for pair in kept.items() if pair[0].lower() not in named] + own
+
+
+def message(
+    status: int = 200, body: bytes = b"", *, headers: Headers = (), reason: str | None = None
+) -> bytes:
+    """Return the bytes of a whole reply; Content-Type and Content-Length unless `headers` say."""
+    defaults = {"content_type": JSON_TYPE, "content_length": str(len(body))}
+    if status in BODILESS:
+        defaults = {}
+    return head(status, *with_defaults(headers, **defaults), reason=reason) + body
+
+
+def raw(data: bytes) -> Behaviour:
+    """Send these bytes; the connection stays open."""
+    return lambda connection: connection.send(data)
+
+
+def reply(
+    status: int = 200, body: bytes = b"", *, headers: Headers = (), reason: str | None = None
+) -> Behaviour:
+    """Send a whole reply; the connection stays open."""
+    return raw(message(status, body, headers=headers, reason=reason))
+
+
+def json_reply(value: object, status: int = 200, *, headers: Headers = ()) -> Behaviour:
+    """Reply with a value as compact JSON."""
+    return reply(status, as_json(value), headers=headers)
+
+
+def book_reply(records: Iterable[object]) -> Behaviour:
+    """Reply with the records in the service's envelope."""
+    return json_reply(envelope(list(records)))
+
+
+def html_reply(status: int = 200, page: bytes = HTML_PAGE) -> Behaviour:
+    """Reply with a web page: an error page, a captive portal (F53, F54, F65)."""
+    return reply(status, page, headers={"Content-Type": "text/html; charset=utf-8"})
+
+
+def redirect(status: int, to: str) -> Behaviour:
+    """Reply with a 3xx and a Location (F62-F64)."""
+    return reply(status, headers={"Location": to})
+
+
+def retry_after(value: str | None, status: int = 429, *, date: str | None = None) -> Behaviour:
+    """Reply 429 with this Retry-After and Date, as given; None leaves one out (F48-F50)."""
+    pairs = [("Date", date), ("Retry-After", value)]
+    return reply(status, headers=[(name, text) for name, text in pairs if text is not None])
+
+
+def set_cookie(cookie: str = "session=canary; Path=/", body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Reply with a cookie, HSTS and Alt-Svc, all to be ignored (F67)."""
+    headers = {
+        "Set-Cookie": cookie,
+        "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+        "Alt-Svc": 'h2="127.0.0.1:1"; ma=3600',
+    }
+    return reply(200, body, headers=headers)
+
+
+def steps(*behaviours: Behaviour) -> Behaviour:
+    """Do several behaviours one after the other, all for one request."""
+
+    def run(connection: Connection) -> None:
+        for behaviour in behaviours:
+            behaviour(connection)
+
+    return run
+
+
+def delay(seconds: float, then: Behaviour) -> Behaviour:
+    """Wait, then do the other behaviour."""
+    return steps(lambda connection: connection.pause(seconds), then)
+
+
+def hold(gate: threading.Event, then: Behaviour) -> Behaviour:
+    """Wait until the test sets the event, then do the other behaviour."""
+
+    def wait(connection: Connection) -> None:
+        while not gate.is_set():
+            connection.pause(POLL)
+
+    return steps(wait, then)
+
+
+def hang_up(connection: Connection) -> None:
+    """Close in order, at once."""
+    connection.close()
+
+
+def reset(connection: Connection) -> None:
+    """Close with a TCP reset, at once."""
+    connection.reset()
+
+
+CONTENT_TYPE = ("Content-Type", JSON_TYPE)
+CHUNKED = ("Transfer-Encoding", "chunked")
+CLOSE = ("Connection", "close")
+
+
+def empty_reply(connection: Connection) -> None:
+    """Close without a byte (F7, F70)."""
+    connection.close()
+
+
+def garbage(data: bytes = b"\x00\xff\x13garbage\r\n\r\n") -> Behaviour:
+    """Send what is no HTTP and close (F8)."""
+    return steps(raw(data), hang_up)
+
+
+def http09(body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Send the body without status line or headers and close (F8)."""
+    return garbage(body)
+
+
+def cut_content_length(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
+    """Announce the whole body, send `keep` bytes of it (half), close in order (F20)."""
+    return steps(raw(_part(body, keep)), hang_up)
+
+
+def reset_mid_body(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
+    """Announce the whole body, send `keep` bytes of it (half), reset the connection (F19)."""
+    return steps(raw(_part(body, keep)), Connection.reset)
+
+
+def chunk(data: bytes) -> bytes:
+    """Return data as one chunk; no data makes the last chunk."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def pieces(body: bytes, size: int) -> Iterable[bytes]:
+    """Split a body; the last piece may be shorter."""
+    return (body[at : at + size] for at in range(0, len(body), size))
+
+
+def chunked(body: bytes = EMPTY_BOOK, *, size: int = 4096, trailers: bytes = b"") -> Behaviour:
+    """Send the body correctly in chunks of `size` bytes; `trailers` are whole lines with CR LF."""
+    chunks = b"".join(chunk(piece) for piece in pieces(body, size))
+    return raw(head(200, CONTENT_TYPE, CHUNKED) + chunks + b"0\r\n" + trailers + b"\r\n")
+
+
+def cut_chunked(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
+    """Close before the last chunk (F21): after the whole body, or `keep` bytes of its chunk."""
+    start = head(200, CONTENT_TYPE, CHUNKED)
+    if keep is None:
+        return steps(raw(start + chunk(body)), hang_up)
+    return steps(raw(start + b"%x\r\n" % len(body) + body[:keep]), hang_up)
+
+
+def bad_chunk_size(body: bytes = EMPTY_BOOK, *, size: bytes = b"xyz") -> Behaviour:
+    """Send `size` where the first chunk's size belongs (F22)."""
+    start = head(200, CONTENT_TYPE, CHUNKED)
+    return steps(raw(start + size + b"\r\n" + body + b"\r\n0\r\n\r\n"), hang_up)
+
+
+def chunked_and_length(body: bytes = EMPTY_BOOK, *, length: int = 5) -> Behaviour:
+    """Send a correctly chunked body with a Content-Length beside it that is wrong (F23)."""
+    start = head(200, CONTENT_TYPE, CHUNKED, ("Content-Length", str(length)))
+    return raw(start + chunk(body) + chunk(b""))
+
+
+def two_content_lengths(body: bytes = EMPTY_BOOK, *, other: int | None = None) -> Behaviour:
+    """Send the right Content-Length and behind it another one, 10 less unless given (F24)."""
+    other = len(body) - 10 if other is None else other
+    lengths = [("Content-Length", str(length)) for length in (len(body), other)]
+    return steps(raw(head(200, CONTENT_TYPE, *lengths) + body), hang_up)
+
+
+def negative_length(body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Announce -5 bytes (F25)."""
+    return steps(raw(message(body=body, headers={"Content-Length": "-5"})), hang_up)
+
+
+def extra_bytes(body: bytes = EMPTY_BOOK, *, extra: bytes = b"HTTP/1.1 500 Poison") -> Behaviour:
+    """Send more bytes behind a complete reply and keep the connection open (F26)."""
+    return raw(message(body=body) + extra)
+
+
+def close_delimited(
+    body: bytes = EMPTY_BOOK, *, keep: int | None = None, notify: bool = True
+) -> Behaviour:
+    """Send a body that only the close ends, cut after `keep` bytes (F27).
+
+    With `notify` False a TLS connection ends without its close_notify (F16).
+    """
+    sent = body if keep is None else body[:keep]
+    start = head(200, CONTENT_TYPE, CLOSE)
+    return steps(raw(start + sent), lambda connection: connection.close(notify=notify))
+
+
+def _part(body: bytes, keep: int | None) -> bytes:
+    kept = len(body) // 2 if keep is None else keep
+    return message(body=body)[: len(message(body=body)) - len(body) + kept]
+
+
+BLOCK = b" " * 65536
+
+
+def continue_flood(count: int = 1000, then: Behaviour | None = None) -> Behaviour:
+    """Send `count` times 100 Continue before the reply (F29)."""
+    return steps(raw(head(100) * count), then or raw(message(body=EMPTY_BOOK)))
+
+
+def header_flood(size: int = 2**20, *, line: int = 1000, body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Send about `size` bytes of headers in lines of `line` bytes before the body (F33)."""
+    flood = [(f"X-Flood-{number:08}", "x" * (line - 20)) for number in range(size // line)]
+    headers = [CONTENT_TYPE, ("Content-Length", str(len(body)))]
+    return raw(head(200, *flood, *headers) + body)
+
+
+def huge_header_line(size: int = 200_000, body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Send one header whose value has `size` bytes (F33)."""
+    return header_flood(size + 20, line=size + 20, body=body)
+
+
+def oversize_body(size: int, block: bytes = BLOCK) -> Behaviour:
+    """Announce `size` bytes and send them, spaces unless `block` says (F34)."""
+
+    def run(connection: Connection) -> None:
+        connection.send(head(200, CONTENT_TYPE, ("Content-Length", str(size))))
+        whole, rest = divmod(size, len(block))
+        for piece in chain(repeat(block, whole), [block[:rest]]):
+            connection.send(piece)
+
+    return run
+
+
+def endless_body(block: bytes = BLOCK, *, in_chunks: bool = True) -> Behaviour:
+    """Send blocks until the client leaves, in chunks or up to a close that never comes (F35)."""
+
+    def run(connection: Connection) -> None:
+        connection.send(head(200, CONTENT_TYPE, *([CHUNKED] if in_chunks else [])))
+        piece = chunk(block) if in_chunks else block
+        while True:
+            connection.send(piece)
+
+    return run
+
+
+GZIP = 31
+GZIP_TRAILER = 8
+
+
+def encoded(data: bytes, encoding: str) -> Behaviour:
+    """Reply with these bytes under this Content-Encoding (F38, F39, F43)."""
+    return reply(200, data, headers={"Content-Encoding": encoding})
+
+
+def gzip_bytes(body: bytes) -> bytes:
+    """Return the body in gzip, the same bytes for the same body."""
+    return gzip.compress(body, mtime=0)
+
+
+def gzip_reply(body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Reply in correct gzip; to a client that did not ask for it, this is F43."""
+    return encoded(gzip_bytes(body), "gzip")
+
+
+def deflate_reply(body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Reply in correct deflate (zlib), which a client that asks for gzip alone did not allow."""
+    return encoded(zlib.compress(body), "deflate")
+
+
+def gzip_flipped(body: bytes = EMPTY_BOOK, *, position: int | None = None) -> Behaviour:
+    """Reply in gzip with one bit flipped in the middle, or at byte `position` (F40)."""
+    data = bytearray(gzip_bytes(body))
+    data[len(data) // 2 if position is None else position] ^= 0x10
+    return encoded(bytes(data), "gzip")
+
+
+def gzip_bad_crc(body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Reply in gzip whose data are right and whose checksum is not (F40)."""
+    return gzip_flipped(body, position=-GZIP_TRAILER)
+
+
+def gzip_cut(body: bytes = EMPTY_BOOK, *, keep: int | None = None) -> Behaviour:
+    """Reply with a part of the gzip data (half) and the length of that part (F41)."""
+    data = gzip_bytes(body)
+    return encoded(data[: len(data) // 2 if keep is None else keep], "gzip")
+
+
+def gzip_without_crc(body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Reply in gzip that ends before its checksum and size (F42)."""
+    return gzip_cut(body, keep=-GZIP_TRAILER)
+
+
+def gzip_trailing(body: bytes = EMPTY_BOOK, *, extra: bytes = b"trailing") -> Behaviour:
+    """Reply in correct gzip with bytes behind its end."""
+    return encoded(gzip_bytes(body) + extra, "gzip")
+
+
+def mislabelled_gzip(body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Reply with a plain body that is labelled gzip (F39)."""
+    return encoded(body, "gzip")
+
+
+def stacked_gzip(body: bytes = EMPTY_BOOK, *, layers: int = 6) -> Behaviour:
+    """Reply with gzip in gzip in gzip, correctly labelled (F37)."""
+    data = body
+    for _ in range(layers):
+        data = gzip_bytes(data)
+    return encoded(data, ", ".join(["gzip"] * layers))
+
+
+def unknown_encoding(body: bytes = EMPTY_BOOK, *, encoding: str = "x-canary") -> Behaviour:
+    """Reply with a plain body under an encoding that nobody knows (F38)."""
+    return encoded(body, encoding)
+
+
+def gzip_bomb(size: int = 2**30, body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Reply with `size` spaces and then the body, in about a thousandth of that in gzip (F36).
+
+    What comes out is valid JSON: only its size is wrong.
+    """
+
+    def run(connection: Connection) -> None:
+        connection.send(head(200, CONTENT_TYPE, CHUNKED, ("Content-Encoding", "gzip")))
+        packer = zlib.compressobj(9, zlib.DEFLATED, GZIP)
+        for _ in range(size // len(BLOCK)):
+            connection.pause(0)
+            if piece := packer.compress(BLOCK):
+                connection.send(chunk(piece))
+        last = packer.compress(BLOCK[: size % len(BLOCK)] + body) + packer.flush()
+        connection.send(chunk(last) + chunk(b""))
+
+    return run
+
+
+RST_STREAM, GOAWAY = 3, 7
+INTERNAL_ERROR = 2
+
+Response: TypeAlias = Callable[[int], bytes]
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    """Return one frame."""
+    return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
+
+
+def h2_reset(error: int = INTERNAL_ERROR) -> Response:
+    """Reset the stream."""
+    return lambda stream: frame(RST_STREAM, 0, stream, struct.pack(">I", error))
+
+
+def h2_goaway(*, last_stream: int = 0, error: int = 0) -> Response:
+    """Send GOAWAY: streams above `last_stream` were not acted upon."""
+    return lambda stream: frame(GOAWAY, 0, 0, struct.pack(">II", last_stream, error))
+
+
+def stall(seconds: float | None = None) -> Behaviour:
+    """Send nothing for so long (None: for ever); as `on_connect` it stalls a handshake (F15)."""
+    return lambda connection: connection.pause(seconds)
+
+
+def stall_before_headers(seconds: float | None = None, then: Behaviour | None = None) -> Behaviour:
+    """Stall before the first byte; after `seconds`, if given, do `then` (an empty book)."""
+    return steps(stall(seconds), then or raw(message(body=EMPTY_BOOK)))
+
+
+def stall_mid_headers(seconds: float | None = None, body: bytes = EMPTY_BOOK) -> Behaviour:
+    """Stall within the status line; after `seconds`, if given, send the rest."""
+    return _stall_at(message(body=body), 12, seconds)
+
+
+def stall_mid_body(
+    seconds: float | None = None, body: bytes = EMPTY_BOOK, *, keep: int | None = None
+) -> Behaviour:
+    """Stall after `keep` bytes of the body (half); after `seconds`, if given, send the rest."""
+    kept = len(body) // 2 if keep is None else keep
+    whole = message(body=body)
+    return _stall_at(whole, len(whole) - len(body) + kept, seconds)
+
+
+def drip(
+    body: bytes = EMPTY_BOOK,
+    *,
+    bytes_per: int = 1,
+    every: float = 0.05,
+    headers_too: bool = False,
+) -> Behaviour:
+    """Send `bytes_per` bytes each `every` seconds, the headers at once or too (F32)."""
+    whole = message(body=body)
+    at_once = 0 if headers_too else len(whole) - len(body)
+    slowly = [delay(every, raw(piece)) for piece in pieces(whole[at_once:], bytes_per)]
+    return steps(raw(whole[:at_once]), *slowly)
+
+
+def close_after_reply(first: Behaviour, *, after: float = 0.0) -> Behaviour:
+    """Reply as if the connection were kept, then close it `after` idle seconds (F69, F71)."""
+    return steps(first, stall(after), Connection.close)
+
+
+def close_when_next_request_is_read(first: Behaviour, *, reset: bool = False) -> Behaviour:
+    """Reply; read the next request on this connection, then close without a byte (F70)."""
+    end = Connection.reset if reset else Connection.close
+    return steps(first, lambda connection: connection.respond_next_with(end))
+
+
+def _stall_at(data: bytes, position: int, seconds: float | None) -> Behaviour:
+    return steps(raw(data[:position]), stall(seconds), raw(data[position:]))
