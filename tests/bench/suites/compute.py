@@ -34,6 +34,11 @@ def _ready(
     )
 
 
+def _column(name: str) -> Callable[[Any], Any]:
+    """A column of a result of ours."""
+    return lambda found: found.to_dict([name])[name]
+
+
 def _sum(values: Any) -> float:
     return float(sum(value for value in values if value is not None))
 
@@ -116,7 +121,7 @@ def realised_python(source: Source) -> Ready:
 
 def reconcile_ours(source: Source) -> Ready:
     td, trades, orders = peer("tradingdata"), _trades(source), _orders()
-    sums = {name: attrgetter(f"{name}_quantity") for name in ("orders", "trades")}
+    sums = {name: _column(f"{name}_quantity") for name in ("orders", "trades")}
     return _ready(lambda: td.reconcile(orders, trades), len, **sums)
 
 
@@ -141,7 +146,7 @@ def reconcile_polars(source: Source) -> Ready:
 
 def quality_ours(source: Source) -> Ready:
     td, trades, orders = peer("tradingdata"), _trades(source), _orders()
-    return _ready(lambda: td.execution_quality(orders, trades), len, filled=attrgetter("filled"))
+    return _ready(lambda: td.execution_quality(orders, trades), len, filled=_column("filled"))
 
 
 def quality_polars(source: Source) -> Ready:
