@@ -250,17 +250,6 @@ def test_only_tables_are_taken() -> None:
         td.TradeBook.from_arrow(pa.table([["a"], ["b"]], names=["symbol", "symbol"]))
 
 
-def test_a_producer_that_fails_midway_is_an_error() -> None:
-    schema = pa.schema([("symbol", pa.string())])
-
-    def batches() -> Any:
-        yield pa.record_batch([["a"]], schema=schema)
-        raise OSError("the disk is gone")
-
-    with pytest.raises(ValueError, match="the disk is gone"):
-        td.TradeBook.from_arrow(pa.RecordBatchReader.from_batches(schema, batches()))
-
-
 def test_a_stream_is_consumed_once() -> None:
     class Once:
         def __init__(self) -> None:

@@ -13,22 +13,10 @@ from typing import Any
 
 import pytest
 
+import service as s
 import tradingdata as td
 from calls import TOKEN, good_book, served, wait_until, within
-from service import (
-    Authority,
-    Service,
-    as_json,
-    black_hole,
-    envelope,
-    hold,
-    reply,
-    retry_after,
-    stall,
-    stall_before_headers,
-    stall_mid_body,
-    trades,
-)
+from service import Authority, Service
 
 pytestmark = pytest.mark.sanitize
 
@@ -50,11 +38,11 @@ def threads() -> int:
 
 
 PHASES: dict[str, Callable[[Authority], AbstractContextManager[Any]]] = {
-    "connect": lambda ca: black_hole(),
-    "TLS": lambda ca: Service(tls=ca.good(), on_connect=stall()),
-    "first byte": lambda ca: served(then=stall_before_headers()),
-    "body": lambda ca: served(then=stall_mid_body()),
-    "back-off": lambda ca: served(then=retry_after("20")),
+    "connect": lambda ca: s.black_hole(),
+    "TLS": lambda ca: Service(tls=ca.good(), on_connect=s.stall()),
+    "first byte": lambda ca: served(then=s.stall_before_headers()),
+    "body": lambda ca: served(then=s.stall_mid_body()),
+    "back-off": lambda ca: served(then=s.retry_after("20")),
 }
 phases = pytest.mark.parametrize("phase", PHASES)
 
@@ -114,7 +102,7 @@ def test_f116_a_call_that_was_never_awaited_sends_nothing(service: Service) -> N
 @pytest.mark.parametrize("count", [16, 150])
 def test_many_calls_are_in_flight_at_once(service: Service, count: int) -> None:
     gate = threading.Event()
-    service.script(then=hold(gate, good_book()))
+    service.script(then=s.hold(gate, good_book()))
 
     async def run(client: td.AsyncClient) -> list[int]:
         calls = [asyncio.create_task(client.trade_book()) for _ in range(count)]
@@ -161,7 +149,7 @@ def test_f104_one_client_on_several_loops_at_once(service: Service) -> None:
 
 
 def test_f109_aclose_ends_what_is_under_way_and_is_final(service: Service) -> None:
-    service.script(then=stall())
+    service.script(then=s.stall())
 
     async def run(client: td.AsyncClient) -> None:
         calls = [asyncio.create_task(client.trade_book()) for _ in range(3)]
@@ -183,7 +171,7 @@ def test_f109_aclose_ends_what_is_under_way_and_is_final(service: Service) -> No
 
 
 def test_f109_aclose_from_another_loop_reaches_the_calls_of_this_one(service: Service) -> None:
-    service.script(then=stall())
+    service.script(then=s.stall())
 
     async def run(client: td.AsyncClient) -> None:
         call = asyncio.create_task(client.trade_book())
@@ -219,7 +207,7 @@ def test_f109_clients_that_are_dropped_leave_no_thread_and_no_connection(
 
 
 def test_f117_a_loop_closed_with_calls_in_flight(service: Service) -> None:
-    service.script(then=stall())
+    service.script(then=s.stall())
     client = td.AsyncClient(service.base_url, access_token=TOKEN)
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(lambda loop, context: None)
@@ -245,8 +233,8 @@ def test_a_book_is_decoded_off_the_event_loop(service: Service) -> None:
 
     The process's CPU time is the measure, because other processes cannot lengthen it.
     """
-    body = as_json(envelope(list(trades(1)) * 40_000))
-    service.script(then=reply(200, body))
+    body = s.as_json(s.envelope(list(s.trades(1)) * 40_000))
+    service.script(then=s.reply(200, body))
     started = time.process_time()
     td.TradeBook.from_json(body)
     decoding = time.process_time() - started

@@ -49,27 +49,6 @@ def test_the_roots_of_a_system_are_found(roots: str, tls_service: Service, ca: A
     assert call_in_room(tls_service.base_url, roots, ca.pem_file) == "3 trades"
 
 
-def test_a_variable_names_the_roots_where_the_system_has_none(
-    tls_service: Service, ca: Authority
-) -> None:
-    tls_service.script(then=good_book())
-    response = call_in_room(
-        tls_service.base_url, "none", ca.pem_file, SSL_CERT_FILE=str(ca.pem_file)
-    )
-    assert response == "3 trades"
-
-
-def test_a_variable_comes_before_the_system(
-    tls_service: Service, ca: Authority, tmp_path: Path
-) -> None:
-    other = Authority(tmp_path)
-    response = call_in_room(
-        tls_service.base_url, "rhel", ca.pem_file, SSL_CERT_FILE=str(other.pem_file)
-    )
-    assert "signed by an authority that is not trusted here" in response
-    assert tls_service.requests == []
-
-
 def test_without_any_root_nothing_is_trusted_and_the_message_says_what_to_give(
     tls_service: Service, ca: Authority
 ) -> None:

@@ -9,22 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import service as s
 from calls import BOOK_PATH, good_book, in_time, resolver, run_child
-from service import (
-    Authority,
-    Behaviour,
-    Request,
-    Service,
-    black_hole,
-    book_reply,
-    hold,
-    pages,
-    retry_after,
-    stall,
-    stall_before_headers,
-    stall_mid_body,
-    stocks,
-)
+from service import Authority, Behaviour, Request, Service
 
 # Interrupts itself while `work` waits; prints how long the interrupt took to come out.
 INTERRUPT = """
@@ -87,22 +74,22 @@ client.close()
 def served_phase(phase: str, ca: Authority) -> Iterator[str]:
     """The URL of something that keeps a call in that phase."""
     stalls = {
-        "first byte": stall_before_headers(),
-        "handler": stall_before_headers(),
-        "body": stall_mid_body(),
-        "back-off": retry_after("20"),
+        "first byte": s.stall_before_headers(),
+        "handler": s.stall_before_headers(),
+        "body": s.stall_mid_body(),
+        "back-off": s.retry_after("20"),
     }
     with ExitStack() as stack:
         if phase == "DNS":
             yield "https://api.example.test"
         elif phase == "connect":
-            yield f"http://127.0.0.1:{stack.enter_context(black_hole())}"
+            yield f"http://127.0.0.1:{stack.enter_context(s.black_hole())}"
         elif phase == "TLS":
-            service = Service(tls=ca.good(), on_connect=stall())
+            service = Service(tls=ca.good(), on_connect=s.stall())
             yield stack.enter_context(service).base_url
         elif phase == "pages":
             service = stack.enter_context(Service())
-            service.choose(pages(stocks(30), faults={2: [stall()]}))
+            service.choose(s.pages(s.stocks(30), faults={2: [s.stall()]}))
             yield service.base_url
         else:
             service = stack.enter_context(Service())
@@ -132,7 +119,7 @@ def test_f105_an_interrupt_comes_out_within_100_ms(
 def test_f105_an_interrupted_connection_is_given_up_and_the_client_works_on(
     service: Service,
 ) -> None:
-    service.script(good_book(), stall_mid_body(), then=good_book(5))
+    service.script(good_book(), s.stall_mid_body(), then=good_book(5))
     code = """
 import threading
 from signalling import send
@@ -151,7 +138,7 @@ print(len(client.trade_book()), client.stats.connections + client.stats.reused)
 
 def test_f107_a_handler_that_raises_nothing_disturbs_nothing(service: Service) -> None:
     gate = threading.Event()
-    service.script(hold(gate, good_book()))
+    service.script(s.hold(gate, good_book()))
     code = """
 import signal, threading
 from signalling import HARMLESS, send
@@ -169,7 +156,7 @@ print(len(td.Client(sys.argv[1], access_token=TOKEN).trade_book()), len(caught) 
 
 
 def test_f105_asyncio_run_is_interrupted_too(service: Service) -> None:
-    service.script(then=stall())
+    service.script(then=s.stall())
     # The call is measured, not the close after it, which ends a thread of C++.
     code = """
 import asyncio, threading
@@ -204,9 +191,9 @@ def test_f105_threads_of_their_own_are_not_interrupted(service: Service) -> None
 
     def respond(request: Request) -> Behaviour:
         if request.path == BOOK_PATH:
-            return hold(gate, good_book())
+            return s.hold(gate, good_book())
         gate.set()
-        return book_reply([])
+        return s.book_reply([])
 
     service.choose(respond)
     code = """

@@ -14,25 +14,11 @@ from typing import Any
 import pytest
 
 import calls
+import service as s
 import tradingdata as td
 from calls import BOOK_PATH, both, failure, run_child, served
 from private_files import make_private
-from service import (
-    Authority,
-    Behaviour,
-    Proxy,
-    Service,
-    book_reply,
-    closed_port,
-    garbage,
-    json_reply,
-    pages,
-    redirect,
-    reply,
-    stall,
-    stocks,
-    trades,
-)
+from service import Authority, Behaviour, Proxy, Service
 from systems import needs_proc
 
 # A slash and a plus, so that escaped and percent-encoded forms differ from the plain one.
@@ -48,7 +34,7 @@ def holds_secret(text: str) -> bool:
 def said(status: int, text: str) -> Behaviour:
     """A response whose envelope repeats the token and an account number, as some do."""
     value = {"status": "error", "message": text, "data": [{"pan_no": PAN, "token": SECRET}]}
-    return json_reply(value, status)
+    return s.json_reply(value, status)
 
 
 ECHO = f"Invalid token Bearer {SECRET} of {PAN}, refresh at /login?token={FORMS[2]}"
@@ -57,17 +43,19 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "401": said(401, ECHO),
     "503": said(503, ECHO),
     "refusal inside 200": said(200, ECHO),
-    "HTML": reply(200, f"<html>{ECHO} {FORMS[1]}</html>".encode()),
-    "HTML cut in the token": reply(500, b"x" * 2040 + SECRET.encode() + b"x" * 5000),
-    "no JSON": reply(200, f"{ECHO}".encode()),
-    "cut JSON": reply(200, f'{{"status":"success","data":[{{"pan_no":"{PAN}","a":"{ECHO}'.encode()),
-    "odd key": json_reply({"status": "success", "data": [{f"a{SECRET}": 1, SECRET: 2}, 5]}),
-    "redirect": redirect(302, f"https://evil.test/{SECRET}?token={SECRET}"),
-    "reason phrase": reply(500, reason=f"Bad {SECRET}"),
-    "garbage": garbage(f"{SECRET}\r\n\r\n".encode()),
-    "header": reply(200, headers={"Content-Encoding": f"x-{SECRET}"}),
-    "length": reply(200, headers={"Content-Length": SECRET}),
-    "stall": stall(),
+    "HTML": s.reply(200, f"<html>{ECHO} {FORMS[1]}</html>".encode()),
+    "HTML cut in the token": s.reply(500, b"x" * 2040 + SECRET.encode() + b"x" * 5000),
+    "no JSON": s.reply(200, f"{ECHO}".encode()),
+    "cut JSON": s.reply(
+        200, f'{{"status":"success","data":[{{"pan_no":"{PAN}","a":"{ECHO}'.encode()
+    ),
+    "odd key": s.json_reply({"status": "success", "data": [{f"a{SECRET}": 1, SECRET: 2}, 5]}),
+    "redirect": s.redirect(302, f"https://evil.test/{SECRET}?token={SECRET}"),
+    "reason phrase": s.reply(500, reason=f"Bad {SECRET}"),
+    "garbage": s.garbage(f"{SECRET}\r\n\r\n".encode()),
+    "header": s.reply(200, headers={"Content-Encoding": f"x-{SECRET}"}),
+    "length": s.reply(200, headers={"Content-Length": SECRET}),
+    "stall": s.stall(),
 }
 
 
@@ -114,7 +102,7 @@ def test_a_token_function_s_token_is_not_shown_either(
     with Service() as service, td.Client(service.base_url, access_token=source) as client:
         # The service repeats the token of the very request that it refuses.
         service.choose(
-            lambda request: reply(401, f"Bad {request.header('authorization')}".encode())
+            lambda request: s.reply(401, f"Bad {request.header('authorization')}".encode())
         )
         with pytest.raises(td.StatusError) as caught:
             client.trade_book()
@@ -146,7 +134,7 @@ def test_a_former_token_that_a_service_repeats_is_not_shown_either(
 ) -> None:
     """Yesterday's token; and a search, which carries none, knows of the client's tokens too."""
     with Service() as service, td.Client(service.base_url, attempts=1) as client:
-        service.script(then=json_reply({}, 401), path="/api/v1/order/book")
+        service.script(then=s.json_reply({}, 401), path="/api/v1/order/book")
         service.script(then=BEHAVIOURS[name], path=BOOK_PATH)
         service.script(then=BEHAVIOURS[name], path="/api/v1/stocks")
         change(client)
@@ -249,7 +237,7 @@ def test_a_working_day_leaves_no_secret_anywhere(
     service: Service, log: io.StringIO, tmp_path: Path
 ) -> None:
     """Every display, file, frame and pickle of a book with account numbers, and every log line."""
-    service.script(then=book_reply(trades(3, pan_no=PAN)))
+    service.script(then=s.book_reply(s.trades(3, pan_no=PAN)))
     with td.Client(service.base_url, access_token=SECRET, account="desk1") as client:
         book = client.trade_book()
         shown = [repr(client), str(client.stats), f"{client.__class__}"]
@@ -272,7 +260,7 @@ def test_f66_a_proxy_sees_no_token_and_its_password_is_not_shown(
     proxy: Proxy, tls_service: Service, ca: Authority, log: io.StringIO
 ) -> None:
     password = f"http://user:canary%2F7f3b@127.0.0.1:{proxy.port}"
-    proxy.script(then=reply(407))
+    proxy.script(then=s.reply(407))
     # No name is looked up: a proxy gets the host's name and refuses it.
     error = failure(
         "https://api.example.test",
@@ -285,7 +273,7 @@ def test_f66_a_proxy_sees_no_token_and_its_password_is_not_shown(
     assert SECRET.encode() not in proxy.seen
     [request] = proxy.requests
     assert request.method == "CONNECT"
-    with closed_port() as port:
+    with s.closed_port() as port:
         unreachable = f"http://user:canary%2F7f3b@127.0.0.1:{port}"
         error = failure("https://api.example.test", proxy=unreachable, attempts=1)
     assert not holds_secret(everything_of(error) + log.getvalue())
@@ -299,7 +287,7 @@ client.trade_book()
 seen = open("/proc/self/cmdline").read() + open("/proc/self/environ").read()
 print(seen.count("-".join(["canary", "7f3b"])))
 """
-    service.script(book_reply([]))
+    service.script(s.book_reply([]))
     assert run_child(code, service.base_url).strip() == "0"
 
 
@@ -308,7 +296,7 @@ def test_f68_netrc_is_not_read(service: Service, tmp_path: Path) -> None:
     netrc = tmp_path / ".netrc"
     netrc.write_text("default login user password netrc-canary\n")
     make_private(netrc)
-    service.script(json_reply([]), book_reply([]))
+    service.script(s.json_reply([]), s.book_reply([]))
     code = """
 client = td.Client(sys.argv[1], access_token=TOKEN)
 client.search("x").all()
@@ -322,7 +310,7 @@ client.trade_book()
 
 
 def test_the_search_carries_no_token_on_any_page_or_retry(service: Service) -> None:
-    service.choose(pages(stocks(30), faults={2: [reply(503), reply(401)]}))
+    service.choose(s.pages(s.stocks(30), faults={2: [s.reply(503), s.reply(401)]}))
     with (
         td.Client(service.base_url, access_token=SECRET) as client,
         pytest.raises(td.AuthenticationError),

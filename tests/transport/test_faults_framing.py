@@ -6,80 +6,45 @@ from typing import Any
 
 import pytest
 
+import service as s
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, served, sync_call, within
-from service import (
-    EMPTY_BOOK,
-    Behaviour,
-    Service,
-    as_json,
-    bad_chunk_size,
-    book_reply,
-    chunked,
-    chunked_and_length,
-    close_delimited,
-    continue_flood,
-    cut_chunked,
-    cut_content_length,
-    deflate_reply,
-    drip,
-    encoded,
-    endless_body,
-    envelope,
-    extra_bytes,
-    gzip_bad_crc,
-    gzip_bomb,
-    gzip_cut,
-    gzip_flipped,
-    gzip_reply,
-    gzip_trailing,
-    gzip_without_crc,
-    header_flood,
-    huge_header_line,
-    mislabelled_gzip,
-    negative_length,
-    oversize_body,
-    reply,
-    reset_mid_body,
-    stacked_gzip,
-    stall_before_headers,
-    stall_mid_body,
-    stall_mid_headers,
-    trades,
-    two_content_lengths,
-    unknown_encoding,
-)
+from service import Behaviour, Service
 from systems import NO_RESET, not_under_wine, posix
 
 pytestmark = pytest.mark.sanitize
 
 MIB = 2**20
-BODY = as_json(envelope(list(trades(3))))
+BODY = s.as_json(s.envelope(list(s.trades(3))))
 
 PASSING = [
     pytest.param(
-        reset_mid_body(),
+        s.reset_mid_body(),
         "broke while reading the response",
         id="F19 reset mid body",
         marks=not_under_wine(NO_RESET),
     ),
-    pytest.param(cut_content_length(), "incomplete body: the response ended", id="F20 cut length"),
-    pytest.param(cut_content_length(keep=0), "incomplete body: .* after 0 bytes", id="F20 no body"),
-    pytest.param(cut_chunked(), "incomplete body", id="F21 whole body without its last chunk"),
-    pytest.param(cut_chunked(keep=5), "incomplete body", id="F21 cut chunk"),
-    pytest.param(bad_chunk_size(), "broke|malformed", id="F22 bad chunk size"),
-    pytest.param(close_delimited(keep=20), "incomplete body", id="F27 cut by the close"),
     pytest.param(
-        reply(200, BODY[:-20]),
+        s.cut_content_length(), "incomplete body: the response ended", id="F20 cut length"
+    ),
+    pytest.param(
+        s.cut_content_length(keep=0), "incomplete body: .* after 0 bytes", id="F20 no body"
+    ),
+    pytest.param(s.cut_chunked(), "incomplete body", id="F21 whole body without its last chunk"),
+    pytest.param(s.cut_chunked(keep=5), "incomplete body", id="F21 cut chunk"),
+    pytest.param(s.bad_chunk_size(), "broke|malformed", id="F22 bad chunk size"),
+    pytest.param(s.close_delimited(keep=20), "incomplete body", id="F27 cut by the close"),
+    pytest.param(
+        s.reply(200, BODY[:-20]),
         rf"incomplete body: .* ends too early at byte {len(BODY) - 20}\b",
         id="F128 cut behind its own length",
     ),
-    pytest.param(reply(200, b" "), "ends too early|empty", id="F128 cut before its first value"),
-    pytest.param(gzip_flipped(), "gzip data is corrupt", id="F40 flipped bit"),
-    pytest.param(gzip_bad_crc(), "gzip data is corrupt", id="F40 bad checksum"),
-    pytest.param(gzip_cut(), "incomplete body: .* gzip data ends too early", id="F41 cut gzip"),
-    pytest.param(gzip_without_crc(), "gzip data ends too early", id="F42 gzip without checksum"),
-    pytest.param(gzip_trailing(), "gzip data", id="F40 bytes behind the gzip data"),
+    pytest.param(s.reply(200, b" "), "ends too early|empty", id="F128 cut before its first value"),
+    pytest.param(s.gzip_flipped(), "gzip data is corrupt", id="F40 flipped bit"),
+    pytest.param(s.gzip_bad_crc(), "gzip data is corrupt", id="F40 bad checksum"),
+    pytest.param(s.gzip_cut(), "incomplete body: .* gzip data ends too early", id="F41 cut gzip"),
+    pytest.param(s.gzip_without_crc(), "gzip data ends too early", id="F42 gzip without checksum"),
+    pytest.param(s.gzip_trailing(), "gzip data", id="F40 bytes behind the gzip data"),
 ]
 
 
@@ -110,23 +75,23 @@ def test_a_response_that_stays_damaged_is_reported(behaviour: Behaviour, message
     ("behaviour", "message"),
     [
         pytest.param(  # libcurl 8.22 refuses it itself
-            two_content_lengths(),
+            s.two_content_lengths(),
             "two different Content-Lengths|malformed.*Content-Length",
             id="F24 two lengths",
         ),
-        pytest.param(negative_length(), "malformed.*Content-Length", id="F25 negative length"),
-        pytest.param(header_flood(), "headers are larger than 256 KiB", id="F33 header flood"),
+        pytest.param(s.negative_length(), "malformed.*Content-Length", id="F25 negative length"),
+        pytest.param(s.header_flood(), "headers are larger than 256 KiB", id="F33 header flood"),
         pytest.param(
-            huge_header_line(), "header line longer than 100 kB", id="F33 huge header line"
+            s.huge_header_line(), "header line longer than 100 kB", id="F33 huge header line"
         ),
-        pytest.param(stacked_gzip(), "not requested .only gzip was", id="F37 six encodings"),
-        pytest.param(stacked_gzip(layers=2), "not requested", id="F37 two encodings"),
-        pytest.param(unknown_encoding(), "not requested", id="F38 unknown encoding"),
+        pytest.param(s.stacked_gzip(), "not requested .only gzip was", id="F37 six encodings"),
+        pytest.param(s.stacked_gzip(layers=2), "not requested", id="F37 two encodings"),
+        pytest.param(s.unknown_encoding(), "not requested", id="F38 unknown encoding"),
         pytest.param(
-            mislabelled_gzip(), "declared as gzip but is not", id="F39 label on plain body"
+            s.mislabelled_gzip(), "declared as gzip but is not", id="F39 label on plain body"
         ),
-        pytest.param(deflate_reply(), "not requested", id="F43 deflate"),
-        pytest.param(encoded(b"\x1b\x00\x00", "br"), "not requested", id="F43 brotli"),
+        pytest.param(s.deflate_reply(), "not requested", id="F43 deflate"),
+        pytest.param(s.encoded(b"\x1b\x00\x00", "br"), "not requested", id="F43 brotli"),
     ],
 )
 def test_a_response_against_the_rules_is_refused_at_once(
@@ -143,27 +108,29 @@ def test_a_response_against_the_rules_is_refused_at_once(
 @pytest.mark.parametrize(
     "behaviour",
     [
-        pytest.param(chunked_and_length(BODY), id="F23 chunked and a wrong length: chunked wins"),
-        pytest.param(two_content_lengths(BODY, other=len(BODY)), id="F24 the same length twice"),
-        pytest.param(extra_bytes(BODY), id="F26 bytes after the response"),
-        pytest.param(close_delimited(BODY), id="F27 whole, ended by the close"),
-        pytest.param(continue_flood(then=book_reply(trades(3))), id="F29 100-continue flood"),
-        pytest.param(chunked(BODY, size=7, trailers=b"X-Trailer: 1\r\n"), id="chunks and trailers"),
-        pytest.param(gzip_reply(BODY), id="gzip"),
-        pytest.param(drip(BODY, bytes_per=200, every=0.005), id="slowly"),
-        pytest.param(encoded(BODY, "identity"), id="identity"),
+        pytest.param(s.chunked_and_length(BODY), id="F23 chunked and a wrong length: chunked wins"),
+        pytest.param(s.two_content_lengths(BODY, other=len(BODY)), id="F24 the same length twice"),
+        pytest.param(s.extra_bytes(BODY), id="F26 bytes after the response"),
+        pytest.param(s.close_delimited(BODY), id="F27 whole, ended by the close"),
+        pytest.param(s.continue_flood(then=s.book_reply(s.trades(3))), id="F29 100-continue flood"),
+        pytest.param(
+            s.chunked(BODY, size=7, trailers=b"X-Trailer: 1\r\n"), id="chunks and trailers"
+        ),
+        pytest.param(s.gzip_reply(BODY), id="gzip"),
+        pytest.param(s.drip(BODY, bytes_per=200, every=0.005), id="slowly"),
+        pytest.param(s.encoded(BODY, "identity"), id="identity"),
     ],
 )
 def test_what_is_odd_but_whole_is_taken(call: Any, behaviour: Behaviour) -> None:
     with served(behaviour) as service:
         book = call(service.base_url)
     assert len(book) == 3
-    assert [trade["trade_no"] for trade in book] == [row["trade_no"] for row in trades(3)]
+    assert [trade["trade_no"] for trade in book] == [row["trade_no"] for row in s.trades(3)]
 
 
 def test_f26_bytes_after_a_response_do_not_poison_the_next(service: Service) -> None:
-    poison = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + EMPTY_BOOK
-    service.script(extra_bytes(BODY, extra=poison), good_book(5), good_book(5))
+    poison = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + s.EMPTY_BOOK
+    service.script(s.extra_bytes(BODY, extra=poison), good_book(5), good_book(5))
     with td.Client(service.base_url, access_token=TOKEN) as client:
         assert [len(client.trade_book()) for _ in range(3)] == [3, 5, 5]
 
@@ -172,9 +139,9 @@ def test_f26_bytes_after_a_response_do_not_poison_the_next(service: Service) -> 
 @pytest.mark.parametrize(
     "behaviour",
     [
-        pytest.param(reply(200, b""), id="F28 200 without a body"),
-        pytest.param(reply(204), id="F28 204"),
-        pytest.param(close_delimited(keep=0), id="F28 closed before the body"),
+        pytest.param(s.reply(200, b""), id="F28 200 without a body"),
+        pytest.param(s.reply(204), id="F28 204"),
+        pytest.param(s.close_delimited(keep=0), id="F28 closed before the body"),
     ],
 )
 def test_no_body_is_tried_once_more_and_is_never_no_trades(call: Any, behaviour: Behaviour) -> None:
@@ -192,15 +159,19 @@ def test_no_body_is_tried_once_more_and_is_never_no_trades(call: Any, behaviour:
     ("behaviour", "phase"),
     [
         pytest.param(
-            stall_before_headers(), "waiting for the response", id="F31 before the headers"
+            s.stall_before_headers(), "waiting for the response", id="F31 before the headers"
         ),
-        pytest.param(stall_mid_headers(), "waiting for the response", id="F31 within the headers"),
         pytest.param(
-            stall_mid_body(), r"reading the response \(25 bytes", id="F31 within the body"
+            s.stall_mid_headers(), "waiting for the response", id="F31 within the headers"
         ),
-        pytest.param(drip(), "reading the response", id="F32 drip"),
-        pytest.param(drip(headers_too=True), "waiting for the response", id="F32 headers drip"),
-        pytest.param(continue_flood(9, stall_before_headers()), "waiting", id="F29 then a stall"),
+        pytest.param(
+            s.stall_mid_body(), r"reading the response \(25 bytes", id="F31 within the body"
+        ),
+        pytest.param(s.drip(), "reading the response", id="F32 drip"),
+        pytest.param(s.drip(headers_too=True), "waiting for the response", id="F32 headers drip"),
+        pytest.param(
+            s.continue_flood(9, s.stall_before_headers()), "waiting", id="F29 then a stall"
+        ),
     ],
 )
 def test_what_stalls_or_drips_ends_at_the_deadline(
@@ -217,10 +188,10 @@ def test_what_stalls_or_drips_ends_at_the_deadline(
 @pytest.mark.parametrize(
     "behaviour",
     [
-        pytest.param(oversize_body(64 * MIB), id="F34 length known"),
-        pytest.param(endless_body(), id="F35 endless, in chunks"),
-        pytest.param(endless_body(in_chunks=False), id="F35 endless, up to the close"),
-        pytest.param(gzip_bomb(1024 * MIB), id="F36 gzip bomb"),
+        pytest.param(s.oversize_body(64 * MIB), id="F34 length known"),
+        pytest.param(s.endless_body(), id="F35 endless, in chunks"),
+        pytest.param(s.endless_body(in_chunks=False), id="F35 endless, up to the close"),
+        pytest.param(s.gzip_bomb(1024 * MIB), id="F36 gzip bomb"),
     ],
 )
 @both
@@ -242,7 +213,7 @@ def test_memory_stops_at_the_cap(call: Any, behaviour: Behaviour) -> None:
 
 
 def test_f34_a_length_above_the_cap_is_refused_before_its_body(service: Service) -> None:
-    service.script(stall_mid_body(body=b"x" * 1000, keep=1))
+    service.script(s.stall_mid_body(body=b"x" * 1000, keep=1))
     error = failure(service.base_url, max_body=999, timeout=5)
     assert "larger than max_body" in str(error)
     assert error.elapsed < 1

@@ -7,26 +7,10 @@ from typing import Any
 
 import pytest
 
+import service as s
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, served, sync_call
-from service import (
-    EMPTY_BOOK,
-    Authority,
-    Behaviour,
-    Connection,
-    Service,
-    book_reply,
-    close_after_reply,
-    close_when_next_request_is_read,
-    h2_goaway,
-    h2_reset,
-    html_reply,
-    json_reply,
-    redirect,
-    reply,
-    set_cookie,
-    trades,
-)
+from service import Authority, Behaviour, Connection, Service
 
 PREFIX = "POST /api/v1/trade/book: "
 NO_JSON = PREFIX + "the response is not the JSON that the service documents: "
@@ -54,7 +38,7 @@ def test_a_status_that_will_not_change_is_reported_at_once(
 ) -> None:
     """F44, F45, F46: an error of its own kind, the service's message, no second attempt."""
     body = b'{"status":"error","message":"Invalid source","data":null}'
-    with served(then=reply(status, body)) as service:
+    with served(then=s.reply(status, body)) as service:
         error = failure(service.base_url, call=call)
         assert len(service.requests) == 1
     assert type(error) is kind
@@ -72,10 +56,10 @@ def test_a_status_that_will_not_change_is_reported_at_once(
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
 def test_a_status_that_may_pass_is_tried_again(call: Any, status: int) -> None:
     """F47, F48, F51: the POST too, since it only reads."""
-    with served(reply(status), good_book()) as service:
+    with served(s.reply(status), good_book()) as service:
         book = call(service.base_url)
     assert book.response.attempts == 2
-    with served(then=reply(status)) as service:
+    with served(then=s.reply(status)) as service:
         error = failure(service.base_url, call=call, attempts=2)
         assert len(service.requests) == 2
     assert isinstance(error, td.StatusError)
@@ -85,9 +69,9 @@ def test_a_status_that_may_pass_is_tried_again(call: Any, status: int) -> None:
 
 
 def test_f54_html_with_503_is_a_status_and_is_tried_again() -> None:
-    with served(html_reply(503), good_book()) as service:
+    with served(s.html_reply(503), good_book()) as service:
         assert sync_call(service.base_url).response.attempts == 2
-    with served(then=html_reply(502)) as service:
+    with served(then=s.html_reply(502)) as service:
         error = failure(service.base_url, attempts=1)
     assert type(error) is td.ServerError
     assert error.service_message == ""
@@ -99,19 +83,19 @@ def test_f54_html_with_503_is_a_status_and_is_tried_again() -> None:
     ("behaviour", "message"),
     [
         pytest.param(
-            html_reply(), "it is a web page, as a login page or a proxy sends", id="F53 HTML"
+            s.html_reply(), "it is a web page, as a login page or a proxy sends", id="F53 HTML"
         ),
         pytest.param(
-            reply(200, b"\n <HTML>Log in to the airport</HTML>", headers={"Content-Type": "x/y"}),
+            s.reply(200, b"\n <HTML>Log in to the airport</HTML>", headers={"Content-Type": "x/y"}),
             "it is a web page",
             id="F65 captive portal",
         ),
-        pytest.param(json_reply({}), "the envelope has no status", id="F56 {}"),
+        pytest.param(s.json_reply({}), "the envelope has no status", id="F56 {}"),
         pytest.param(
-            json_reply({"status": "success", "data": [1]}), r"\$\.data\[0\]", id="F56 no record"
+            s.json_reply({"status": "success", "data": [1]}), r"\$\.data\[0\]", id="F56 no record"
         ),
-        pytest.param(reply(200, EMPTY_BOOK + b"x"), "byte", id="F92 trailing garbage"),
-        pytest.param(reply(200, b"\xff\xfe{\x00}\x00"), "byte 0", id="F82 UTF-16"),
+        pytest.param(s.reply(200, s.EMPTY_BOOK + b"x"), "byte", id="F92 trailing garbage"),
+        pytest.param(s.reply(200, b"\xff\xfe{\x00}\x00"), "byte 0", id="F82 UTF-16"),
     ],
 )
 def test_what_is_not_the_documented_json_is_never_an_empty_book(
@@ -137,7 +121,7 @@ def test_what_is_not_the_documented_json_is_never_an_empty_book(
             'the service returned status "error": Session expired',
         ),
         (
-            {"status": "FAILED", "message": "", "data": trades(2)},
+            {"status": "FAILED", "message": "", "data": s.trades(2)},
             'the service returned status "FAILED" and no message',
         ),
         (
@@ -152,7 +136,7 @@ def test_f57_an_envelope_that_says_no_is_a_service_error(
     call: Any, envelope: dict[str, Any], message: str
 ) -> None:
     """F57: with data beside it too; in any case of letters; not tried again."""
-    with served(then=json_reply(envelope)) as service:
+    with served(then=s.json_reply(envelope)) as service:
         error = failure(service.base_url, call=call)
         assert len(service.requests) == 1
     assert type(error) is td.ServiceError
@@ -164,7 +148,7 @@ def test_f57_an_envelope_that_says_no_is_a_service_error(
 @both
 @pytest.mark.parametrize("status", ["success", "Success", "SUCCESS"])
 def test_f58_success_without_data_is_an_empty_book(call: Any, status: str) -> None:
-    with served(json_reply({"status": status, "message": "Success", "data": None})) as service:
+    with served(s.json_reply({"status": status, "message": "Success", "data": None})) as service:
         book = call(service.base_url)
     assert len(book) == 0
     assert book.response.status_code == 200
@@ -172,8 +156,8 @@ def test_f58_success_without_data_is_an_empty_book(call: Any, status: str) -> No
 
 @both
 def test_f60_a_field_that_nobody_documents_is_kept_and_is_no_error(call: Any) -> None:
-    rows = [{**row, "new_field": {"a": [number]}} for number, row in enumerate(trades(2))]
-    with served(book_reply(rows)) as service:
+    rows = [{**row, "new_field": {"a": [number]}} for number, row in enumerate(s.trades(2))]
+    with served(s.book_reply(rows)) as service:
         book = call(service.base_url, strict=True)
     assert list(book.extra_fields) == ["new_field"]
     assert [trade["new_field"] for trade in book] == [{"a": [0]}, {"a": [1]}]
@@ -182,7 +166,7 @@ def test_f60_a_field_that_nobody_documents_is_kept_and_is_no_error(call: Any) ->
 @both
 @pytest.mark.parametrize("content_type", ["text/plain", "text/html", "", "application/xml"])
 def test_f55_the_body_decides_not_its_content_type(call: Any, content_type: str) -> None:
-    with served(reply(200, EMPTY_BOOK, headers={"Content-Type": content_type})) as service:
+    with served(s.reply(200, s.EMPTY_BOOK, headers={"Content-Type": content_type})) as service:
         assert len(call(service.base_url)) == 0
 
 
@@ -196,7 +180,7 @@ def test_a_redirect_is_refused_and_carries_nothing_anywhere(status: int, target:
         places = {"same": service.base_url, "other port": elsewhere.base_url}
         places["https"] = elsewhere.url(scheme="https")
         to = places.get(target, target)
-        service.script(then=redirect(status, f"{to}/api/v1/trade/book?a=b"))
+        service.script(then=s.redirect(status, f"{to}/api/v1/trade/book?a=b"))
         error = failure(service.base_url)
         assert len(service.requests) == 1
         assert elsewhere.connections == []
@@ -208,7 +192,7 @@ def test_a_redirect_is_refused_and_carries_nothing_anywhere(status: int, target:
 
 def test_f63_https_is_never_left_for_http(tls_service: Service, ca: Authority) -> None:
     with served(then=good_book()) as plain:
-        tls_service.script(then=redirect(307, plain.base_url))
+        tls_service.script(then=s.redirect(307, plain.base_url))
         error = failure(tls_service.base_url, ca_file=ca.pem_file)
         assert plain.connections == []
     assert f"(the target is {plain.base_url})" in str(error)
@@ -219,7 +203,7 @@ class TestConnections:
 
     @both
     def test_f69_closed_while_idle(self, call: Any, service: Service) -> None:
-        service.script(close_after_reply(good_book()), good_book())
+        service.script(s.close_after_reply(good_book()), good_book())
         with td.Client(service.base_url, access_token=TOKEN) as client:
             client.trade_book()
             service.wait_for_open(0)
@@ -230,7 +214,9 @@ class TestConnections:
 
     @pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
     def test_f70_closed_after_the_request_was_written(self, service: Service, reset: bool) -> None:
-        service.script(close_when_next_request_is_read(good_book(), reset=reset), then=good_book())
+        service.script(
+            s.close_when_next_request_is_read(good_book(), reset=reset), then=good_book()
+        )
         with td.Client(service.base_url, access_token=TOKEN) as client:
             client.trade_book()
             assert len(client.trade_book()) == 3
@@ -254,7 +240,7 @@ class TestConnections:
             assert service.connections[0].alpn in {None, "http/1.1"}
             assert service.requests[0].version == "HTTP/1.1"
 
-    @pytest.mark.parametrize("response", [h2_goaway(), h2_reset()], ids=["goaway", "reset"])
+    @pytest.mark.parametrize("response", [s.h2_goaway(), s.h2_reset()], ids=["goaway", "reset"])
     def test_f72_frames_of_http_2_are_no_response(self, service: Service, response: Any) -> None:
         frames = response(1)
 
@@ -270,7 +256,7 @@ class TestConnections:
         self, service: Service
     ) -> None:
         """F73: after sleep or a new network the kept connection is dead: a new one is made."""
-        service.script(close_when_next_request_is_read(good_book(), reset=True), then=good_book())
+        service.script(s.close_when_next_request_is_read(good_book(), reset=True), then=good_book())
         with td.Client(service.base_url, access_token=TOKEN) as client:
             client.trade_book()
             response = client.trade_book().response
@@ -288,7 +274,7 @@ class TestConnections:
 
 
 def test_f67_cookies_and_security_headers_change_nothing(service: Service) -> None:
-    service.script(then=set_cookie("session=canary; Path=/; Domain=127.0.0.1"))
+    service.script(then=s.set_cookie("session=canary; Path=/; Domain=127.0.0.1"))
     with td.Client(service.base_url, access_token=TOKEN) as client:
         client.trade_book()
         client.trade_book()
