@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import date, datetime, time
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
@@ -178,7 +179,7 @@ class _Matching:
         keys = [leading[1:6] for leading in self._leading]
         made._group_of = dict(zip(keys, self._merged, strict=True))
         made._groups, made.days = order, days
-        made.matches = self._matches(found, settled)
+        made._matches = partial(self._matches, found, settled)
         made.unmatched = self._lots(unmatched_parts, UNMATCHED)
         made.open_lots, made.expired = self._lots(open_parts), self._lots(expired)
         return made

@@ -15,6 +15,7 @@ from .keys import KEY, KEYED, Key, Keyed, kind_of
 from .result_table import ResultTable, kinds_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import tzinfo
 
     from .._core import Slice
@@ -256,7 +257,6 @@ class RealisedPnl(ResultTable[Realised]):
 
     Attributes:
         days: The days whose closing trades count, in order.
-        matches: Which trade closed which lot.
         unmatched: Sales that neither closed nor opened a lot; not part of ``realised``.
         open_lots: Lots still open at the end of the last day; the ``opening`` of the next.
         expired: Lots whose contract expired before the last day and that no ``settle`` price
@@ -265,7 +265,7 @@ class RealisedPnl(ResultTable[Realised]):
     The result of ``filter`` has the matches and lots of its rows.
     """
 
-    __slots__ = ("_group_of", "_groups", "days", "expired", "matches", "open_lots", "unmatched")
+    __slots__ = ("_group_of", "_groups", "_matches", "days", "expired", "open_lots", "unmatched")
     _row = Realised
     _key_columns = (
         *("realised", "open_quantity", "matched_quantity", "cost", "proceeds"),
@@ -275,12 +275,22 @@ class RealisedPnl(ResultTable[Realised]):
     _size = "realised"
 
     days: tuple[date, ...]
-    matches: Matches
     unmatched: Lots
     open_lots: Lots
     expired: Lots
     _group_of: dict[Key, int]  # the row of a trade's key: several keys share one if merged
     _groups: list[int]  # by row
+    _matches: Matches | Callable[[], Matches]
+
+    @property
+    def matches(self) -> Matches:
+        """Which trade closed which lot."""
+        if callable(self._matches):  # made when asked for, which takes as long as all the rest
+            self._matches = self._matches()
+        return self._matches
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"_matches": self.matches}
 
     def _leading_values(self) -> list[Any]:
         return list(zip(*map(self._column, KEYED), strict=True))
@@ -298,7 +308,7 @@ class RealisedPnl(ResultTable[Realised]):
             chosen = [row for row, key in enumerate(keys) if self._group_of[key] in kept]
             return table._taken(chosen)
 
-        made.matches, made.unmatched = part(self.matches), part(self.unmatched)
+        made._matches, made.unmatched = part(self.matches), part(self.unmatched)
         made.open_lots, made.expired = part(self.open_lots), part(self.expired)
         return made
 
