@@ -256,8 +256,7 @@ class Service(Script, Log):
         if kind is None and self.errors:
             raise ExceptionGroup("the test service met what no script asked for", self.errors)
 
-    def _spawn(self, target: object, name: str, *arguments: object) -> None:
-        assert callable(target)
+    def _spawn(self, target: Callable[..., object], name: str, *arguments: object) -> None:
         name = f"test-service-{self.port}-{name}"
         thread = threading.Thread(target=target, args=arguments, name=name, daemon=True)
         self._threads = [*self._threads_alive(), thread]
