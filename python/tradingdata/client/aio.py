@@ -243,7 +243,7 @@ class LoopPorts:
             port.close(error)
 
 
-class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
+class AsyncClient(ClientBase["AnyToken", AsyncTokenSource, AsyncSearchPager]):
     """Asyncio client for the books and the stock search of one account.
 
     Takes the arguments of ``Client`` and has its methods, awaited; ``access_token`` may also be an
@@ -256,6 +256,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
     """
 
     _token_source = AsyncTokenSource
+    _pager = AsyncSearchPager
 
     def _opened(self) -> None:
         self._ports = LoopPorts(self._core)
@@ -277,29 +278,6 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource]):
         from .snapshot import snapshot
 
         return await run_async(snapshot(self, timeout, asyncio.sleep, asyncio.to_thread))
-
-    def search(
-        self,
-        query: str,
-        *,
-        page_size: int | None = None,
-        start_page: int = 1,
-        max_items: int | None = None,
-        prefetch: int = 1,
-        progress: bool = False,
-        timeout: float | None = None,
-    ) -> AsyncSearchPager:
-        """Searches stocks by name, symbol or code, for ``async for``; see ``Client.search``."""
-        return AsyncSearchPager(
-            self,
-            query,
-            page_size=page_size,
-            start_page=start_page,
-            max_items=max_items,
-            prefetch=prefetch,
-            progress=progress,
-            timeout=timeout,
-        )
 
     @overload
     async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock: ...  # type: ignore[overload-overlap]

@@ -87,13 +87,15 @@ def wait_for(
 Tokens = TypeVar("Tokens", bound=Source)
 Book = TypeVar("Book", bound=AnyBook[Any])
 Watch = TypeVar("Watch")
+Pager = TypeVar("Pager")
 
 
-class ClientBase(ClientOptions[Token], Generic[Token, Tokens]):
+class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager]):
     """Token and label of a client; converts responses to books."""
 
     _token_source: ClassVar[type[Source]]
     _tokens: Tokens
+    _pager: Callable[..., Pager]
     _book: Callable[..., Any]
     _send: Callable[[str, float], Any]
 
@@ -184,6 +186,56 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens]):
     def closed(self) -> bool:
         """Whether the client has been closed."""
         return self._core.closed
+
+    def search(
+        self,
+        query: str,
+        *,
+        page_size: int | None = None,
+        start_page: int = 1,
+        max_items: int | None = None,
+        prefetch: int = 1,
+        progress: bool = False,
+        timeout: float | None = None,
+    ) -> Pager:
+        """Searches stocks by name, NSE symbol or BSE code (service: "Search stock").
+
+        No request is sent until the result is iterated or one of its methods is called. The token
+        is never sent.
+
+        Args:
+            query: Company name, NSE symbol or BSE code.
+            page_size: Page size (the wire's ``limit``). Defaults to 100, and to the service's own
+                default of 10 if it rejects 100; an explicit size is never replaced. If the service
+                returns shorter pages, later pages are requested in that shorter size.
+            start_page: First page to read, counted from 1 in pages of the size that the service
+                returns.
+            max_items: Maximum number of stocks.
+            prefetch: Maximum number of pages requested ahead of the reader, up to 100. The actual
+                number grows with each consecutive full page, so short searches stay cheap. With 0,
+                a page is requested only when the reader reaches it.
+            progress: Whether to show a progress bar (tqdm).
+            timeout: Seconds for each page; replaces the client's.
+
+        Returns:
+            A ``SearchPager``, or an ``AsyncSearchPager`` for ``async for``: an iterable of
+            ``Stock`` with ``pages()``, ``first(n)`` and ``all()``.
+
+        Raises:
+            ConfigurationError: The query is blank or a number is out of range.
+
+        Errors of a page are raised while the result is read, with ``page`` and ``received`` set.
+        """
+        return self._pager(
+            self,
+            query,
+            page_size=page_size,
+            start_page=start_page,
+            max_items=max_items,
+            prefetch=prefetch,
+            progress=progress,
+            timeout=timeout,
+        )
 
     def __repr__(self) -> str:
         name = type(self).__name__

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 atexit.register(_core.end_all_calls, 2.0)
 
 
-class Client(ClientBase["AnyToken", TokenSource]):
+class Client(ClientBase["AnyToken", TokenSource, SearchPager]):
     """Synchronous client for the books and the stock search of one account.
 
     Thread-safe, and usable on both sides of a fork. ``with`` closes the client, but is optional. A
@@ -45,6 +45,7 @@ class Client(ClientBase["AnyToken", TokenSource]):
     """
 
     _token_source = TokenSource
+    _pager = SearchPager
 
     # -- the service --
 
@@ -106,55 +107,6 @@ class Client(ClientBase["AnyToken", TokenSource]):
         from .snapshot import snapshot
 
         return run(snapshot(self, timeout, time.sleep, lambda work, *args: work(*args)))
-
-    def search(
-        self,
-        query: str,
-        *,
-        page_size: int | None = None,
-        start_page: int = 1,
-        max_items: int | None = None,
-        prefetch: int = 1,
-        progress: bool = False,
-        timeout: float | None = None,
-    ) -> SearchPager:
-        """Searches stocks by name, NSE symbol or BSE code (service: "Search stock").
-
-        No request is sent until the result is iterated or one of its methods is called. The token
-        is never sent.
-
-        Args:
-            query: Company name, NSE symbol or BSE code.
-            page_size: Page size (the wire's ``limit``). Defaults to 100, and to the service's own
-                default of 10 if it rejects 100; an explicit size is never replaced. If the service
-                returns shorter pages, later pages are requested in that shorter size.
-            start_page: First page to read, counted from 1 in pages of the size that the service
-                returns.
-            max_items: Maximum number of stocks.
-            prefetch: Maximum number of pages requested ahead of the reader, up to 100. The actual
-                number grows with each consecutive full page, so short searches stay cheap. With 0,
-                a page is requested only when the reader reaches it.
-            progress: Whether to show a progress bar (tqdm).
-            timeout: Seconds for each page; replaces the client's.
-
-        Returns:
-            An iterable of ``Stock`` with ``pages()``, ``first(n)`` and ``all()``.
-
-        Raises:
-            ConfigurationError: The query is blank or a number is out of range.
-
-        Errors of a page are raised while the result is read, with ``page`` and ``received`` set.
-        """
-        return SearchPager(
-            self,
-            query,
-            page_size=page_size,
-            start_page=start_page,
-            max_items=max_items,
-            prefetch=prefetch,
-            progress=progress,
-            timeout=timeout,
-        )
 
     @overload
     def stock(self, identifier: str, *, timeout: float | None = None) -> Stock: ...  # type: ignore[overload-overlap]

@@ -39,7 +39,7 @@ class _Pager:
 
     def __init__(
         self,
-        client: ClientBase[Any, Any],
+        client: ClientBase[Any, Any, Any],
         query: str,
         *,
         page_size: int | None,

@@ -78,7 +78,7 @@ class SearchPass:
 
     def __init__(
         self,
-        client: ClientBase[Any, Any],
+        client: ClientBase[Any, Any, Any],
         run: _core.Search | _core.SearchRun,
         until: float | None,
     ) -> None:
