@@ -60,9 +60,6 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version)[:2]]
 
 
-_OPTIONAL = ("pandas", "polars", "pyarrow", "duckdb", "dask", "tqdm", "typer", "rich", "certifi")
-
-
 def versions() -> dict[str, str]:
     """Returns versions by name: this package, Python, the platform, then libraries.
 
@@ -81,7 +78,7 @@ def versions() -> dict[str, str]:
         **dict(part.strip("()").partition("/")[::2] for part in _core.transport_version().split()),
         "pybind11": _core.pybind11_version,
     }
-    for name in _OPTIONAL:
+    for name in (*MINIMUM, "rich", "certifi"):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

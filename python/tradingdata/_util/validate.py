@@ -75,8 +75,7 @@ def path(name: str, value: Any) -> str:
     """Returns a path as text. Refuses numbers: ``open`` takes them for file descriptors."""
     try:
         found = os.fsdecode(value)
-        os.fsencode(found)
-        found.encode("utf-8", "surrogateescape")  # Windows lets the one above pass
+        found.encode("utf-8", "surrogateescape")
     except TypeError:
         raise TypeError(f"{name} must be a path, not {shown(value)}") from None
     except UnicodeEncodeError:

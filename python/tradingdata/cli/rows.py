@@ -37,7 +37,7 @@ class RowChoice:
         self._keys: list[tuple[str, bool]] = []
         self._limit: int | None = None
         if isinstance(options, TimedSelection) and options.since is not None:
-            since = parsed_time("--since", options.since)
+            since = parsed("--since", "timestamp", options.since)
             self.conditions.append(Condition(RECORDS[record]["event_times"][0], "ge", since))
         if isinstance(options, Selection):
             self._limit = options.limit
@@ -52,11 +52,6 @@ class RowChoice:
         if self._keys and len(part):
             part = part._sorted(self._keys)
         return part if self._limit is None or len(part) <= self._limit else part[: self._limit]
-
-
-def parsed_time(name: str, text: str) -> Any:
-    """Returns the time of day, the day or the time on a day that an option names."""
-    return _value(name, "timestamp", text)
 
 
 def chosen_columns(what: str, known: Sequence[str], text: str | None) -> list[str] | None:
@@ -94,12 +89,12 @@ def _condition(record: str, text: str) -> Condition:
         raise UsageError(f"--where: {_unknown(RECORDS[record]['noun'][1], list(kinds), name)}")
     what, kind, comparison = f"--where: {name}", kinds[name], _COMPARISONS[sign]
     if comparison not in ("eq", "ne"):
-        return Condition(name, comparison, _value(what, kind, values))
+        return Condition(name, comparison, parsed(what, kind, values))
     wanted: set[Any] = set()
     for part in values.split(","):
         # An empty one matches missing values and, in text fields, empty text.
         none = {None, ""} if kind == "text" else {None}
-        wanted |= {_value(what, kind, part)} if part.strip() else none
+        wanted |= {parsed(what, kind, part)} if part.strip() else none
     if len({type(one) for one in wanted - {None}}) > 1:
         raise UsageError(f"--where: {name} takes times or days, not both at once")
     return Condition(name, comparison, wanted)
@@ -110,12 +105,13 @@ def _unknown(what: str, known: Sequence[str], name: str) -> str:
     return f"{what} have no field {name!r}" + (f"; did you mean {near}?" if near else "")
 
 
-def _value(what: str, kind: str, text: str) -> Any:
+def parsed(what: str, kind: str, text: str) -> Any:
+    """Returns the value that an option gives for a field of this kind."""
     if kind == "text":
         return text.strip()
-    parsed, example = _KINDS[kind]
+    parser, example = _KINDS[kind]
     try:
-        return parsed(text.strip())
+        return parser(text.strip())
     except ValueError:
         raise UsageError(f"{what} takes {example}, not {text.strip()!r}") from None
 

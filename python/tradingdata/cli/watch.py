@@ -34,7 +34,7 @@ from tradingdata.errors import TradingDataError
 from .errors import UsageError, for_a_terminal
 from .options import Chosen, Connection, Filter, command, option, received, retry_text, switch
 from .output import TONE_STYLES, fitting_table, remark_notes, without_common_day
-from .rows import RowChoice, chosen_columns, parsed_time
+from .rows import RowChoice, chosen_columns, parsed
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _end(text: str | None) -> datetime | None:
     """Returns the time of --until on this computer's clock."""
     if text is None:
         return None
-    until: datetime | date | time = parsed_time("--until", text)
+    until: datetime | date | time = parsed("--until", "timestamp", text)
     now = datetime.now().astimezone()
     if isinstance(until, time):
         until = datetime.combine(now.date(), until)

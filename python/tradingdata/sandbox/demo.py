@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from typing import TextIO
 
 from tradingdata import sandbox
 from tradingdata._core import __version__
@@ -14,22 +14,15 @@ def show(out: TextIO) -> None:
     """Makes the three calls against a simulated service and writes what Python shows of them."""
     accept_every_character(out)
     with sandbox.start() as service, service.client() as client:
-        out.write(f"tradingdata {__version__} on a simulated trading day; no account is needed.\n")
         trades = client.trade_book()
-        _write(out, "trades = client.trade_book()", "trades", trades)
-        _write(out, "td.positions(trades)", positions(trades))
-        orders = client.order_book()
-        _write(out, 'client.order_book().filter(status="Pending")', orders.filter(status="Pending"))
-        found = client.search("bank").all()
-        _write(
-            out,
-            'client.search("bank").all().sort("mcap", reverse=True)',
-            found.sort("mcap", reverse=True),
-        )
-
-
-def _write(out: TextIO, *shown: Any) -> None:
-    """Writes lines of Python, and the result of the last one."""
-    *lines, result = shown
-    prompts = "\n".join(f">>> {line}" for line in lines)
-    out.write(f"\n{prompts}\n{result!r}\n")
+        pending = client.order_book().filter(status="Pending")
+        banks = client.search("bank").all().sort("mcap", reverse=True)
+    results = {
+        "trades = client.trade_book()\n>>> trades": trades,
+        "td.positions(trades)": positions(trades),
+        'client.order_book().filter(status="Pending")': pending,
+        'client.search("bank").all().sort("mcap", reverse=True)': banks,
+    }
+    out.write(f"tradingdata {__version__} on a simulated trading day; no account is needed.\n")
+    for code, result in results.items():
+        out.write(f"\n>>> {code}\n{result!r}\n")

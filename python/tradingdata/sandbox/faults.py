@@ -117,14 +117,19 @@ _OUTAGES = {
     "503": "Service unavailable",
     "504": "Gateway timeout",
 }
-_TOKEN_REMAINS = "401, as for an expired token; the token itself remains valid"
-_429 = "429; retry_after= is seconds, a datetime, any text, or None for no header"
-_RESET = "the connection is reset before the response or, with at=, after that fraction of the body"
 
 KINDS: dict[str, Kind] = {
-    "expired_token": Kind(_TOKEN_REMAINS, {}, _refusal(401, TOKEN_REFUSED)),
+    "expired_token": Kind(
+        "401, as for an expired token; the token itself remains valid",
+        {},
+        _refusal(401, TOKEN_REFUSED),
+    ),
     "forbidden": Kind("403", {}, _refusal(403, "Not allowed for this client")),
-    "429": Kind(_429, {"retry_after": 1}, _refusal(429, "Too many requests")),
+    "429": Kind(
+        "429; retry_after= is seconds, a datetime, any text, or None for no header",
+        {"retry_after": 1},
+        _refusal(429, "Too many requests"),
+    ),
     **{
         code: Kind(
             f"{code}; retry_after= adds the header Retry-After",
@@ -146,7 +151,10 @@ KINDS: dict[str, Kind] = {
     "stall": Kind("no response for seconds=, then the connection closes", {"seconds": 30.0}),
     "slow": Kind("the correct response, sent slowly over seconds=", {"seconds": 3.0}),
     "cut": Kind("the connection closes early, after the fraction at= of the body", {"at": 0.5}),
-    "reset": Kind(_RESET, {"at": None}),
+    "reset": Kind(
+        "the connection is reset before the response or, with at=, after that fraction of the body",
+        {"at": None},
+    ),
     "empty": Kind("200 without a body", {}, _body(lambda body: b"")),
     "bad_json": Kind("200 with a body that is almost valid JSON", {}, _body(_bad_json)),
     "null_data": Kind("200 with null data, as for an empty book", {}, _body(_null_data)),

@@ -48,10 +48,6 @@ class HttpRequest:
         return token if scheme == "Bearer" else None
 
 
-Handle = Callable[[HttpRequest], tuple[Reply, Fault | None]]
-"""Returns the response to a request, and the fault to apply to it."""
-
-
 class Connection(BaseHTTPRequestHandler):
     """A connection, served by its own thread."""
 
@@ -131,12 +127,15 @@ class Connection(BaseHTTPRequestHandler):
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     """A server on 127.0.0.1 with a daemon thread for each connection.
 
-    `outcome` returns the response to a request; it is called on the connection's thread.
+    `outcome` returns the response to a request, and the fault to apply to it; it is called on the
+    connection's thread.
     """
 
     request_queue_size = 128
 
-    def __init__(self, port: int, outcome: Handle) -> None:
+    def __init__(
+        self, port: int, outcome: Callable[[HttpRequest], tuple[Reply, Fault | None]]
+    ) -> None:
         self.outcome = outcome
         self.stopping = threading.Event()
         self._connections: dict[socket.socket, threading.Thread] = {}
