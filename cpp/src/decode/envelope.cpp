@@ -68,6 +68,7 @@ const char* EnvelopeWalk::read_member(const char* at) {
                          : name == "status"  ? &envelope_.status
                          : name == "message" ? &envelope_.message
                                              : nullptr;
+  bool text = false;  // the first text of its member
   if (member == nullptr || *member != Member::absent) {
     if (member != nullptr && !envelope_.repeated) {
       envelope_.repeated =
@@ -83,7 +84,7 @@ const char* EnvelopeWalk::read_member(const char* at) {
     }
     envelope_.data = pass_member(body_, at);
   } else {
-    const bool text = *at == '"';
+    text = *at == '"';
     const Member kind = pass_member(body_, at);
     *member = text ? Member::text : kind;
   }
@@ -93,10 +94,10 @@ const char* EnvelopeWalk::read_member(const char* at) {
     mask.hide_tokens(value, mask.hide_in_field(is_personal_name(name), value, at));
     mask.keep_changes();
   }
-  if (member != nullptr && *member == Member::text) {
-    std::string& text =
+  if (text) {
+    std::string& said =
         member == &envelope_.status ? envelope_.status_text : envelope_.message_text;
-    text = unescaped(value + 1, at - 1);
+    said = unescaped(value + 1, at - 1);
   }
   return at;
 }
