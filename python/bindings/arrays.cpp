@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::int64_t not_a_time = std::numeric_limits<std::int64_t>::min();  // NumPy's NaT
 
-// A run of rows of one field.
-struct Run {
+// A cells of rows of one field.
+struct ColumnSlice {
   const Table& table;
   const Column& column;
   int field;
@@ -34,7 +34,7 @@ struct Run {
   }
 };
 
-Run run_of(const OwnedSlice& self, const std::string& name) {
+ColumnSlice cells_of(const OwnedSlice& self, const std::string& name) {
   const Table& table = self.table();
   const int field = field_named(table, name);
   return {table, table.column(field), field, self.start(), self.size()};
@@ -60,56 +60,56 @@ Memory uninitialized(Arena& memory, std::int64_t count) {
 
 // A copy, with `missing` for what is null.
 template <typename T>
-Memory filled(const Run& run, Arena& memory, T missing) {
-  Memory copy = uninitialized<T>(memory, run.length);
-  if (run.length == 0) return copy;
+Memory filled(const ColumnSlice& cells, Arena& memory, T missing) {
+  Memory copy = uninitialized<T>(memory, cells.length);
+  if (cells.length == 0) return copy;
   T* const out = copy.as<T>();
-  std::memcpy(out, run.values<T>(), static_cast<std::size_t>(run.length) * sizeof(T));
-  if (run.column.nulls == 0) return copy;
-  for (std::int64_t i = 0; i < run.length; ++i) {
-    if (!run.valid(i)) out[i] = missing;
+  std::memcpy(out, cells.values<T>(), static_cast<std::size_t>(cells.length) * sizeof(T));
+  if (cells.column.nulls == 0) return copy;
+  for (std::int64_t i = 0; i < cells.length; ++i) {
+    if (!cells.valid(i)) out[i] = missing;
   }
   return copy;
 }
 
 // True where there is no value.
-Memory mask(const Run& run, Arena& memory) {
-  Memory missing = uninitialized<char>(memory, run.length);
-  for (std::int64_t i = 0; i < run.length; ++i) missing.as<char>()[i] = run.valid(i) ? 0 : 1;
+Memory mask(const ColumnSlice& cells, Arena& memory) {
+  Memory missing = uninitialized<char>(memory, cells.length);
+  for (std::int64_t i = 0; i < cells.length; ++i) missing.as<char>()[i] = cells.valid(i) ? 0 : 1;
   return missing;
 }
 
-Memory instants(const Run& run, Arena& memory, const py::object& zone) {
-  Memory times = filled(run, memory, not_a_time);
+Memory instants(const ColumnSlice& cells, Arena& memory, const py::object& zone) {
+  Memory times = filled(cells, memory, not_a_time);
   if (zone.is_none()) return times;
   WallClock to_utc(zone);
   auto* const micros = times.as<std::int64_t>();
-  for (std::int64_t i = 0; i < run.length; ++i) {
-    if (run.valid(i)) micros[i] = to_utc(micros[i]);
+  for (std::int64_t i = 0; i < cells.length; ++i) {
+    if (cells.valid(i)) micros[i] = to_utc(micros[i]);
   }
   return times;
 }
 
-Memory midnights(const Run& run, Arena& memory) {
-  Memory days = uninitialized<std::int64_t>(memory, run.length);
+Memory midnights(const ColumnSlice& cells, Arena& memory) {
+  Memory days = uninitialized<std::int64_t>(memory, cells.length);
   auto* const micros = days.as<std::int64_t>();
-  for (std::int64_t i = 0; i < run.length; ++i) {
-    micros[i] = run.valid(i) ? run.values<std::int32_t>()[i] * micros_per_day : not_a_time;
+  for (std::int64_t i = 0; i < cells.length; ++i) {
+    micros[i] = cells.valid(i) ? cells.values<std::int32_t>()[i] * micros_per_day : not_a_time;
   }
   return days;
 }
 
 // The values of a field that is not text, and for integers the mask of those that are missing.
 py::tuple array(const OwnedSlice& self, const std::string& name, Arena& memory) {
-  const Run run = run_of(self, name);
-  switch (self.table().schema().field(run.field).kind) {
+  const ColumnSlice cells = cells_of(self, name);
+  switch (self.table().schema().field(cells.field).kind) {
     case Kind::integer:
-      return py::make_tuple(filled<std::int64_t>(run, memory, 0), mask(run, memory));
+      return py::make_tuple(filled<std::int64_t>(cells, memory, 0), mask(cells, memory));
     case Kind::number:
-      return py::make_tuple(filled(run, memory, std::numeric_limits<double>::quiet_NaN()),
+      return py::make_tuple(filled(cells, memory, std::numeric_limits<double>::quiet_NaN()),
                             py::none());
-    case Kind::timestamp: return py::make_tuple(instants(run, memory, self.zone()), py::none());
-    case Kind::date: return py::make_tuple(midnights(run, memory), py::none());
+    case Kind::timestamp: return py::make_tuple(instants(cells, memory, self.zone()), py::none());
+    case Kind::date: return py::make_tuple(midnights(cells, memory), py::none());
     case Kind::text: break;
   }
   throw py::type_error("a text column is not an array of numbers: use column() or codes()");
@@ -167,11 +167,11 @@ py::list extra_texts(const OwnedSlice& self, const std::string& name) {
 }
 
 py::tuple codes(const OwnedSlice& self, const std::string& name) {
-  const Run run = run_of(self, name);
-  if (self.table().schema().field(run.field).kind != Kind::text) {
+  const ColumnSlice cells = cells_of(self, name);
+  if (self.table().schema().field(cells.field).kind != Kind::text) {
     throw py::type_error(name + " holds no text, so it has no categories");
   }
-  const Categories categories = categories_of(run.table, run.field, run.start, run.length);
+  const Categories categories = categories_of(cells.table, cells.field, cells.start, cells.length);
   const std::size_t size = categories.codes.size() * sizeof(std::int32_t);
   py::list values;
   for (const std::string_view text : categories.values) {

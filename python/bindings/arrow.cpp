@@ -20,6 +20,9 @@ namespace tradingdata::python {
 
 namespace {
 
+constexpr const char* schema_name = "arrow_schema";
+constexpr const char* stream_name = "arrow_array_stream";
+
 template <typename Structure>
 Structure& held_by(py::handle capsule, const char* name) {
   void* const held = PyCapsule_GetPointer(capsule.ptr(), name);
@@ -27,14 +30,15 @@ Structure& held_by(py::handle capsule, const char* name) {
   return *static_cast<Structure*>(held);
 }
 
-// The object's stream, taken out of its capsule.
-ArrowArrayStream stream_from(const py::object& data) {
+// The table of an object's stream or array, taken out of its capsules. The producer may need the
+// GIL, on this thread or on others.
+ArrowTable table_from(const Schema& schema, const py::object& data, bool keep_personal_data) {
+  // None is passed, because polars 1.3 requires the argument.
   if (const py::object as_stream = attribute(data, "__arrow_c_stream__", py::none());
       !as_stream.is_none()) {
-    // Passed, because polars 1.3 requires the argument.
     const py::object capsule = call_python(as_stream, py::none());
-    return std::exchange(held_by<ArrowArrayStream>(capsule, "arrow_array_stream"),
-                         ArrowArrayStream{});
+    auto& stream = held_by<ArrowArrayStream>(capsule, stream_name);
+    return released([&] { return table_from_arrow(schema, stream, keep_personal_data); });
   }
   if (const py::object as_array = attribute(data, "__arrow_c_array__", py::none());
       !as_array.is_none()) {
@@ -42,8 +46,9 @@ ArrowArrayStream stream_from(const py::object& data) {
     if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
       throw py::value_error("__arrow_c_array__ must return a tuple of two capsules");
     }
-    return stream_of(held_by<ArrowSchema>(PyTuple_GET_ITEM(pair.ptr(), 0), "arrow_schema"),
-                     held_by<ArrowArray>(PyTuple_GET_ITEM(pair.ptr(), 1), "arrow_array"));
+    auto& columns = held_by<ArrowSchema>(PyTuple_GET_ITEM(pair.ptr(), 0), schema_name);
+    auto& batch = held_by<ArrowArray>(PyTuple_GET_ITEM(pair.ptr(), 1), "arrow_array");
+    return released([&] { return table_from_arrow(schema, columns, batch, keep_personal_data); });
   }
   raise(PyExc_TypeError,
         "from_arrow takes an object with __arrow_c_stream__ or __arrow_c_array__ (a pyarrow "
@@ -51,16 +56,12 @@ ArrowArrayStream stream_from(const py::object& data) {
         Py_TYPE(data.ptr())->tp_name);
 }
 
-}  // namespace
-
+// A _core.Slice of what `data` exports by __arrow_c_stream__ or __arrow_c_array__.
 py::object from_arrow(const py::object& record, const py::object& data, bool keep_personal_data) {
   const Schema& schema = *row_type_given(record).schema;
-  ArrowArrayStream stream = stream_from(data);
   std::optional<ArrowTable> made;
   try {
-    // The producer may need the GIL, on this thread or on others.
-    const ReleasedGil released;
-    made = table_from_arrow(schema, stream, keep_personal_data);
+    made = table_from(schema, data, keep_personal_data);
   } catch (const UnsupportedColumn& error) {
     throw py::type_error(error.what());
   }
@@ -72,13 +73,6 @@ py::object from_arrow(const py::object& record, const py::object& data, bool kee
   }
   return whole_slice(std::move(made->table).build(), zone);
 }
-
-// Tables over Arrow's PyCapsule interface.
-
-namespace {
-
-constexpr const char* schema_name = "arrow_schema";
-constexpr const char* stream_name = "arrow_array_stream";
 
 // What a capsule holds goes with it, unless a consumer took it over.
 template <typename T>

@@ -45,12 +45,17 @@ class ReleasedGil {
   PyThreadState* state_;
 };
 
-// The result of `work`, without the GIL unless it calls Python.
+// The result of `work`, without the GIL. Tables are immutable, and held by the caller's arguments.
+template <typename Work>
+auto released(const Work& work) {
+  const ReleasedGil gil;
+  return work();
+}
+
+// The same, unless it calls Python.
 template <typename Work>
 auto released_unless(bool calls_python, const Work& work) {
-  if (calls_python) return work();
-  const ReleasedGil released;
-  return work();
+  return calls_python ? work() : released(work);
 }
 
 // A new reference; throws Python's error where there is none.
@@ -106,23 +111,15 @@ template <typename... Args>
   throw py::error_already_set();
 }
 
-void bind_python_calls(py::module_& module);
 void bind_errors(py::module_& module);
 void bind_records(py::module_& module);
-void bind_declarations(py::module_& module);
 void bind_record_functions(py::module_& module);
 void bind_slice(py::module_& module);
-void bind_views(py::module_& module);
 void bind_decode(py::module_& module);
 void bind_client(py::module_& module);
-void bind_worker(py::module_& module);
-void bind_search(py::module_& module);
 void bind_arrow(py::module_& module);
 void bind_arrays(py::module_& module);
-void bind_csv(py::module_& module);
-void bind_json(py::module_& module);
-void bind_selection(py::module_& module);
+void bind_exports(py::module_& module);
 void bind_compute(py::module_& module);
-void bind_personal(py::module_& module);
 
 }  // namespace tradingdata::python

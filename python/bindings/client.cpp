@@ -20,13 +20,21 @@
 
 namespace tradingdata::python {
 
-namespace py = pybind11;
+using namespace py::literals;
+
+namespace {
 
 // (table, status_code, attempts, elapsed, received_at in microseconds UTC)
-py::tuple as_python(Fetched fetched);
+py::tuple as_python(Fetched fetched) {
+  return py::make_tuple(whole_slice(std::move(fetched.table)), fetched.status_code,
+                        fetched.attempts, fetched.elapsed, fetched.received_at);
+}
 
 // The same, and: page, rows to yield, rows dropped
-py::tuple as_python(SearchPage page);
+py::tuple as_python(SearchPage page) {
+  return as_python(std::move(page.fetched)) +
+         py::make_tuple(page.rows.source.page, std::move(page.rows.rows), page.rows.duplicates);
+}
 
 // One slice of a wait, whose caller handles signals and calls its hooks between slices: whether the
 // wait is over, its result or None, and the retries, (attempt, reason, delay) each.
@@ -48,43 +56,33 @@ py::tuple wait_in_slices(Waited& waited, const IsOver& is_over) {
   return py::make_tuple(over, made, reported);
 }
 
+// The worker that serves an event loop, and the client that makes its calls.
 struct Port {
   explicit Port(std::shared_ptr<Client> owner) : client(std::move(owner)), worker(client) {}
 
-  CallId submit(Call call);
+  CallId submit(Call call) {
+    const CallId id = call.id;
+    worker.submit(std::move(call));  // waits for nothing, so the GIL may stay
+    return id;
+  }
 
   std::shared_ptr<Client> client;
   Worker worker;
 };
 
-// _core.Client: one call at a time on the caller's thread, which Ctrl-C can leave.
-
-py::tuple as_python(Fetched fetched) {
-  return py::make_tuple(whole_slice(std::move(fetched.table)), fetched.status_code,
-                        fetched.attempts, fetched.elapsed, fetched.received_at);
-}
-
-namespace {
-
 std::shared_ptr<BlockingCall> book(const std::shared_ptr<Client>& self, const std::string& record,
                                    std::optional<double> timeout) {
   Call call = self->book(*row_type_given(py::str(record)).schema, timeout);
-  const ReleasedGil released;
-  return std::make_shared<BlockingCall>(self, std::move(call));
+  return released([&] { return std::make_shared<BlockingCall>(self, std::move(call)); });
 }
 
 py::dict stats(const Client& self) {
   const Stats& counted = self.stats();
-  py::dict result;
-  result["calls"] = counted.calls.load();
-  result["failures"] = counted.failures.load();
-  result["attempts"] = counted.attempts.load();
-  result["retries"] = counted.retries.load();
-  result["connections"] = counted.connections.load();
-  result["reused"] = counted.reused.load();
-  result["bytes_sent"] = counted.bytes_sent.load();
-  result["bytes_received"] = counted.bytes_received.load();
-  return result;
+  return py::dict("calls"_a = counted.calls.load(), "failures"_a = counted.failures.load(),
+                  "attempts"_a = counted.attempts.load(), "retries"_a = counted.retries.load(),
+                  "connections"_a = counted.connections.load(), "reused"_a = counted.reused.load(),
+                  "bytes_sent"_a = counted.bytes_sent.load(),
+                  "bytes_received"_a = counted.bytes_received.load());
 }
 
 // Parsed here, so that Python words the errors for wrong arguments.
@@ -167,62 +165,21 @@ void bind_rate_limit(py::module_& module) {
       });
 }
 
-}  // namespace
-
-void bind_client(py::module_& module) {
-  bind_rate_limit(module);
-  py::class_<Client, std::shared_ptr<Client>>(module, "Client", py::is_final())
-      .def(py::init(&make_client))
-      .def("set_token", &Client::set_token, py::arg("token"))
-      .def("clear_token", &Client::clear_token)
-      .def_property_readonly("has_token", &Client::has_token)
-      .def_property_readonly("closed", &Client::closed)
-      .def_property_readonly("base_url", [](const Client& self) { return self.options().base_url; })
-      .def("book", &book, py::arg("record"), py::arg("timeout"))
-      .def("stats", &stats)
-      .def("close", &Client::close);
-  py::class_<BlockingCall, std::shared_ptr<BlockingCall>>(module, "BlockingCall", py::is_final())
-      .def("wait",
-           [](BlockingCall& self) {
-             return wait_in_slices(self, [](const auto& fetched) { return fetched.has_value(); });
-           })
-      .def("close", [](BlockingCall& self) {
-        const ReleasedGil released;
-        self.cancel();
-      });
-  module.def("transport_version", &transport_version);
-  module.def(
-      "end_all_calls",
-      [](double patience) {
-        const ReleasedGil released;
-        end_all_calls(from_seconds(patience));
-      },
-      py::arg("patience"));
-}
-
 // _core.Search and _core.SearchRun: a search over all its pages, on the caller's thread or on a
 // worker's.
 
-py::tuple as_python(SearchPage page) {
-  return as_python(std::move(page.fetched)) +
-         py::make_tuple(page.rows.source.page, std::move(page.rows.rows), page.rows.duplicates);
-}
-
-namespace {
-
 py::dict pager_as_python(const Pager& pager) {
-  py::dict result;
-  result["pages"] = pager.stats().pages;
-  result["items"] = pager.stats().items;
-  result["duplicates"] = pager.stats().duplicates;
-  result["requests"] = pager.stats().requests;
-  result["ended"] = pager.ended() ? py::object(py::str(name_of(pager.end()))) : py::none();
+  const PagerStats& stats = pager.stats();
   const PagerDoubt doubt = pager.doubt();
-  result["doubtful"] = doubt != PagerDoubt::none;
-  result["doubt"] = doubt == PagerDoubt::none ? py::none() : py::object(py::str(name_of(doubt)));
-  result["page"] = pager.page();
-  result["page_size"] = pager.page_size();
-  return result;
+  const auto name_if = [](bool known, const char* name) {
+    return known ? py::object(py::str(name)) : py::none();
+  };
+  return py::dict("pages"_a = stats.pages, "items"_a = stats.items,
+                  "duplicates"_a = stats.duplicates, "requests"_a = stats.requests,
+                  "ended"_a = name_if(pager.ended(), name_of(pager.end())),
+                  "doubtful"_a = doubt != PagerDoubt::none,
+                  "doubt"_a = name_if(doubt != PagerDoubt::none, name_of(doubt)),
+                  "page"_a = pager.page(), "page_size"_a = pager.page_size());
 }
 
 template <typename Made>
@@ -254,36 +211,6 @@ std::vector<CallId> submit(SearchRun& self, Port& port) {
   return ids;
 }
 
-}  // namespace
-
-void bind_search(py::module_& module) {
-  bind<Search>(module, "Search")
-      .def("wait",
-           [](Search& self) {
-             return wait_in_slices(self, [&](const auto& page) { return page || self.ended(); });
-           })
-      .def("close", [](Search& self) {
-        const ReleasedGil released;
-        self.close();
-      });
-  bind<SearchRun>(module, "SearchRun")
-      .def("submit", &submit, py::arg("worker"))
-      .def("surplus", &SearchRun::surplus)
-      .def(
-          "deliver", [](SearchRun& self, const Outcome& outcome) { self.deliver(outcome); },
-          py::arg("outcome"))
-      .def("take",
-           [](SearchRun& self) {
-             std::optional<SearchPage> page = self.take();
-             return page ? py::object(as_python(std::move(*page))) : py::none();
-           })
-      .def_property_readonly("done", &SearchRun::done);
-}
-
-// _core.Worker: calls in flight for an event loop, on a thread that never takes the GIL.
-
-namespace {
-
 py::tuple events_as_python(Events events) {
   py::list outcomes;
   for (Outcome& outcome : events.outcomes) {
@@ -299,13 +226,29 @@ py::tuple events_as_python(Events events) {
 
 }  // namespace
 
-CallId Port::submit(Call call) {
-  const CallId id = call.id;
-  worker.submit(std::move(call));  // waits for nothing, so the GIL may stay
-  return id;
-}
-
-void bind_worker(py::module_& module) {
+void bind_client(py::module_& module) {
+  bind_rate_limit(module);
+  py::class_<Client, std::shared_ptr<Client>>(module, "Client", py::is_final())
+      .def(py::init(&make_client))
+      .def("set_token", &Client::set_token, py::arg("token"))
+      .def("clear_token", &Client::clear_token)
+      .def_property_readonly("has_token", &Client::has_token)
+      .def_property_readonly("closed", &Client::closed)
+      .def_property_readonly("base_url", [](const Client& self) { return self.options().base_url; })
+      .def("book", &book, py::arg("record"), py::arg("timeout"))
+      .def("stats", &stats)
+      .def("close", &Client::close);
+  py::class_<BlockingCall, std::shared_ptr<BlockingCall>>(module, "BlockingCall", py::is_final())
+      .def("wait",
+           [](BlockingCall& self) {
+             return wait_in_slices(self, [](const auto& fetched) { return fetched.has_value(); });
+           })
+      .def("close", [](BlockingCall& self) { released([&] { self.cancel(); }); });
+  module.def("transport_version", &transport_version);
+  module.def(
+      "end_all_calls",
+      [](double patience) { released([&] { end_all_calls(from_seconds(patience)); }); },
+      py::arg("patience"));
   py::class_<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", py::is_final())
       .def("result", [](const Outcome& self) { return as_python(fetched(self)); });
   py::class_<Port, std::unique_ptr<Port>>(module, "Worker", py::is_final())
@@ -323,18 +266,29 @@ void bind_worker(py::module_& module) {
       .def(
           "wait",
           [](Port& self, double patience) {
-            Events events;
-            {
-              const ReleasedGil released;
-              events = self.worker.wait(from_seconds(patience));
-            }
-            return events_as_python(std::move(events));
+            return events_as_python(
+                released([&] { return self.worker.wait(from_seconds(patience)); }));
           },
           py::arg("patience"))
-      .def("close", [](Port& self) {
-        const ReleasedGil released;
-        self.worker.close();
-      });
+      .def("close", [](Port& self) { released([&] { self.worker.close(); }); });
+  bind<Search>(module, "Search")
+      .def("wait",
+           [](Search& self) {
+             return wait_in_slices(self, [&](const auto& page) { return page || self.ended(); });
+           })
+      .def("close", [](Search& self) { released([&] { self.close(); }); });
+  bind<SearchRun>(module, "SearchRun")
+      .def("submit", &submit, py::arg("worker"))
+      .def("surplus", &SearchRun::surplus)
+      .def(
+          "deliver", [](SearchRun& self, const Outcome& outcome) { self.deliver(outcome); },
+          py::arg("outcome"))
+      .def("take",
+           [](SearchRun& self) {
+             std::optional<SearchPage> page = self.take();
+             return page ? py::object(as_python(std::move(*page))) : py::none();
+           })
+      .def_property_readonly("done", &SearchRun::done);
 }
 
 }  // namespace tradingdata::python

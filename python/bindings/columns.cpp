@@ -137,19 +137,6 @@ std::uint64_t word_at(const void* bytes) {
   return word;
 }
 
-// Whether all bytes are ASCII; text of eight or more is read in words, the last one overlapping.
-bool is_ascii(std::string_view text) {
-  constexpr std::uint64_t high_bits = 0x8080808080808080;
-  std::uint64_t all = 0;
-  if (text.size() < sizeof all) {
-    for (const char c : text) all |= static_cast<unsigned char>(c);
-    return (all & 0x80) == 0;
-  }
-  const char* const last = text.data() + text.size() - sizeof all;
-  for (const char* at = text.data(); at < last; at += sizeof all) all |= word_at(at);
-  return ((all | word_at(last)) & high_bits) == 0;
-}
-
 // A view contains short text completely. Of long text it has size and head; the tail is looked up.
 std::uint64_t hash_of(const Table& table, const TextView& view) {
   std::uint64_t second = word_at(reinterpret_cast<const char*>(&view) + 8);

@@ -88,12 +88,6 @@ py::list cells(const OwnedSlice& self, const py::list& numbers, const Names& nam
   return result;
 }
 
-template <typename Work>
-auto unlocked(const Work& work) {
-  const ReleasedGil released;
-  return work();
-}
-
 // The first of the columns that lacks a value, and the first such row.
 py::object missing(const OwnedSlice& self, const Names& names) {
   for (const std::string& name : names) {
@@ -121,9 +115,7 @@ class GroupsOfSlices {
  public:
   GroupsOfSlices(std::vector<OwnedSlice> slices, const Names& key) : slices_(std::move(slices)) {
     const std::vector<GroupedRows> parts = keyed(key);
-    // The tables are immutable, and held by this object; so they are in the other methods.
-    const ReleasedGil released;
-    groups_ = group_rows(parts);
+    groups_ = released([&] { return group_rows(parts); });
   }
 
   std::int64_t size() const { return groups_.count; }
@@ -137,14 +129,13 @@ class GroupsOfSlices {
     }
     GroupsOfSlices made;
     made.slices_ = slices_;
-    const ReleasedGil released;
-    made.groups_ = tradingdata::merged(groups_, numbers, most + 1);
+    made.groups_ = released([&] { return tradingdata::merged(groups_, numbers, most + 1); });
     return made;
   }
 
   py::object coarser(const Names& key) const {
     const std::vector<GroupedRows> parts = keyed(key);
-    return list_of(unlocked([&] { return tradingdata::coarser(groups_, parts); }));
+    return list_of(released([&] { return tradingdata::coarser(groups_, parts); }));
   }
 
   py::object numbers(std::size_t part) const { return list_of(at(part).group); }
@@ -156,17 +147,17 @@ class GroupsOfSlices {
     const int field = field_of(name, part);
     if (kind_of(field, part) != Kind::timestamp) throw py::type_error(name + " is no timestamp");
     return cells_of(slices_[part],
-                    unlocked([&] { return extreme_rows(at(part), field, greatest); }), field);
+                    released([&] { return extreme_rows(at(part), field, greatest); }), field);
   }
 
   py::object likenesses(const std::string& name, std::size_t part) const {
     const int field = field_of(name, part);
-    return list_of(unlocked([&] { return tradingdata::likenesses(at(part), field); }));
+    return list_of(released([&] { return tradingdata::likenesses(at(part), field); }));
   }
 
   py::object sums(const std::string& name, int decimals, std::size_t part) const {
     const int field = amount_field(name, part);
-    return list_of(unlocked([&] {
+    return list_of(released([&] {
       const GroupPart& rows = at(part);
       return tradingdata::sums(rows, amounts_of(rows.rows, field, decimals));
     }));
@@ -176,7 +167,7 @@ class GroupsOfSlices {
                               int price_decimals, std::size_t part) const {
     const int field = amount_field(name, part);
     const int price_field = amount_field(price, part);
-    return list_of(unlocked([&] {
+    return list_of(released([&] {
       const GroupPart& rows = at(part);
       return tradingdata::sums(rows, products(amounts_of(rows.rows, field, decimals),
                                               amounts_of(rows.rows, price_field, price_decimals)));
@@ -185,7 +176,7 @@ class GroupsOfSlices {
 
   py::tuple multipliers() const {
     require_trades();
-    const Multipliers found = unlocked([&] { return multipliers_of(at(0)); });
+    const Multipliers found = released([&] { return multipliers_of(at(0)); });
     py::object conflict = py::none();
     if (found.conflict >= 0)
       conflict = py::make_tuple(found.proof, found.conflict, found.conflicting);
@@ -203,7 +194,7 @@ class GroupsOfSlices {
     if (!counted_from.is_none()) {
       rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;
     }
-    const Matching found = unlocked([&] { return match_lots(at(0), rules); });
+    const Matching found = released([&] { return match_lots(at(0), rules); });
     return py::make_tuple(matches(found.matches, decimals), lot_parts(found.unmatched, decimals),
                           lot_parts(found.open, decimals), totals(found.matches));
   }
@@ -247,15 +238,14 @@ class GroupsOfSlices {
     if (at(0).rows.table->schema().record != "Trade") throw py::type_error("these are no trades");
   }
 
+  static int128 cost(const Match& each) { return each.is_long ? each.lot_value : each.trade_value; }
+  static int128 proceeds(const Match& each) {
+    return each.is_long ? each.trade_value : each.lot_value;
+  }
+
   static py::tuple matches(const std::vector<Match>& found, int decimals) {
     const auto column = [&](const auto& value) {
       return list_from(found, [&](const Match& match) { return made_from(value(match)); });
-    };
-    const auto cost = [](const Match& each) {
-      return each.is_long ? each.lot_value : each.trade_value;
-    };
-    const auto proceeds = [](const Match& each) {
-      return each.is_long ? each.trade_value : each.lot_value;
     };
     return py::make_tuple(
         column([](const Match& each) { return each.lot; }),
@@ -271,19 +261,19 @@ class GroupsOfSlices {
 
   // Quantity, cost and proceeds of each group.
   py::tuple totals(const std::vector<Match>& found) const {
-    std::vector<int128> quantity(groups_.parts[0].count.size());
-    std::vector<int128> cost(quantity.size());
-    std::vector<int128> proceeds(quantity.size());
+    std::vector<int128> quantities(groups_.parts[0].count.size());
+    std::vector<int128> costs(quantities.size());
+    std::vector<int128> all_proceeds(quantities.size());
     for (const Match& each : found) {
       const auto group =
           static_cast<std::size_t>(at(0).group[static_cast<std::size_t>(each.trade)]);
-      quantity[group] = sum_of(quantity[group], each.quantity);
-      cost[group] = sum_of(cost[group], each.is_long ? each.lot_value : each.trade_value);
-      proceeds[group] = sum_of(proceeds[group], each.is_long ? each.trade_value : each.lot_value);
+      quantities[group] = sum_of(quantities[group], each.quantity);
+      costs[group] = sum_of(costs[group], cost(each));
+      all_proceeds[group] = sum_of(all_proceeds[group], proceeds(each));
     }
     const auto made = [](int128 units) { return made_from(units); };
-    return py::make_tuple(list_from(quantity, made), list_from(cost, made),
-                          list_from(proceeds, made));
+    return py::make_tuple(list_from(quantities, made), list_from(costs, made),
+                          list_from(all_proceeds, made));
   }
 
   static py::tuple lot_parts(const std::vector<LotPart>& found, int decimals) {
@@ -307,8 +297,7 @@ int decimals(const std::vector<std::pair<OwnedSlice, std::string>>& columns,
   int found = decimals_of(values);
   for (const auto& [slice, name] : columns) {
     const int field = field_named(slice.table(), name);
-    const ReleasedGil released;
-    found = decimals_of(slice.view(), field, found);
+    found = released([&] { return decimals_of(slice.view(), field, found); });
   }
   return found;
 }

@@ -42,13 +42,18 @@ py::object decode_bytes(const py::object& record, const py::object& data, bool s
   const Schema& schema = *row_type_given(record).schema;
   const Bytes bytes(data);
   const DecodeOptions options{.strict = strict, .keep_personal_data = keep_personal_data};
-  TablePtr table;
-  {
-    // The table gets a copy of its own, where it may mask.
-    const ReleasedGil released;
-    table = decode_copy(schema, form, bytes.view(), options);
-  }
-  return whole_slice(std::move(table));
+  // The table gets a copy of its own, where it may mask.
+  return whole_slice(released([&] { return decode_copy(schema, form, bytes.view(), options); }));
+}
+
+// The text of a field's value as a display shows it, also where a book keeps personal data.
+std::string displayed(std::string_view name, std::string_view text) {
+  if (is_personal_name(name)) return masked(text);
+  return redacted_head(text, std::numeric_limits<std::int64_t>::max(), nullptr);
+}
+
+py::bytes masked_bytes(const py::bytes& json) {
+  return released([sent = std::string_view(json)] { return masked_json(sent); });
 }
 
 }  // namespace
@@ -58,31 +63,6 @@ void bind_decode(py::module_& module) {
              py::arg("strict") = false, py::arg("keep_personal_data") = false);
   module.def("decode_list", &decode_bytes<Decoder::Form::list>, py::arg("record"), py::arg("data"),
              py::arg("strict") = false, py::arg("keep_personal_data") = false);
-}
-
-// Masks personal data in Python's text by the core's rules, of which Python has no copy.
-
-namespace {
-
-// The text of a field's value as a display shows it, also where a book keeps personal data.
-std::string displayed(std::string_view name, std::string_view text) {
-  if (is_personal_name(name)) return masked(text);
-  return redacted_head(text, std::numeric_limits<std::int64_t>::max(), nullptr);
-}
-
-py::bytes masked_bytes(const py::bytes& json) {
-  std::string result;
-  {
-    const std::string_view sent(json);
-    const ReleasedGil released;
-    result = masked_json(sent);
-  }
-  return result;
-}
-
-}  // namespace
-
-void bind_personal(py::module_& module) {
   module.def("is_personal", &is_personal_name, py::arg("name"));
   module.def("displayed", &displayed, py::arg("name"), py::arg("text"));
   module.def("masked_json", &masked_bytes, py::arg("json"));

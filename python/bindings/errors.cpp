@@ -12,29 +12,14 @@ namespace tradingdata::python {
 
 namespace {
 
-const char* class_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::configuration: return "ConfigurationError";
-    case ErrorKind::transport: return "TransportError";
-    case ErrorKind::connect: return "ConnectError";
-    case ErrorKind::tls: return "TLSError";
-    case ErrorKind::deadline: return "DeadlineError";
-    case ErrorKind::cancelled: return "CallCancelledError";
-    case ErrorKind::closed: return "ClientClosedError";
-    case ErrorKind::status: return "StatusError";
-    case ErrorKind::bad_request: return "BadRequestError";
-    case ErrorKind::authentication: return "AuthenticationError";
-    case ErrorKind::not_found: return "NotFoundError";
-    case ErrorKind::rate_limit: return "RateLimitError";
-    case ErrorKind::server: return "ServerError";
-    case ErrorKind::service: return "ServiceError";
-    case ErrorKind::decode: return "DecodeError";
-    case ErrorKind::pagination: return "PaginationError";
-  }
-  return "TradingDataError";
-}
-
-constexpr std::size_t kinds = static_cast<std::size_t>(ErrorKind::pagination) + 1;
+// In the order of ErrorKind.
+constexpr std::array class_names{
+    "ConfigurationError", "TransportError",      "ConnectError",      "TLSError",
+    "DeadlineError",      "CallCancelledError",  "ClientClosedError", "StatusError",
+    "BadRequestError",    "AuthenticationError", "NotFoundError",     "RateLimitError",
+    "ServerError",        "ServiceError",        "DecodeError",       "PaginationError"};
+constexpr std::size_t kinds = class_names.size();
+static_assert(kinds == static_cast<std::size_t>(ErrorKind::pagination) + 1);
 
 // A class of tradingdata.errors, and the attributes of its errors while nothing is known of a call.
 struct ErrorClass {
@@ -52,7 +37,7 @@ PyObject* module_of_classes = nullptr;
 py::object errors_of(const py::object& errors) {
   if (module_of_classes == nullptr) {
     for (std::size_t kind = 0; kind < kinds; ++kind) {
-      py::object type = attribute(errors, class_of(static_cast<ErrorKind>(kind)));
+      py::object type = attribute(errors, class_names[kind]);
       py::object attributes = attribute(call_python(type), "__dict__");
       classes[kind] = {reinterpret_cast<PyTypeObject*>(type.release().ptr()),
                        attributes.release().ptr()};
@@ -65,9 +50,7 @@ py::object errors_of(const py::object& errors) {
 // Every class that the core can raise, by the names in tradingdata.errors.
 py::list error_classes() {
   py::list names;
-  for (std::size_t kind = 0; kind < kinds; ++kind) {
-    names.append(class_of(static_cast<ErrorKind>(kind)));
-  }
+  for (const char* const name : class_names) names.append(name);
   return names;
 }
 
@@ -130,27 +113,7 @@ void set_python_error(const Error& error) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(type), made.ptr());
 }
 
-}  // namespace
-
-void bind_errors(py::module_& module) {
-  module.def("error_classes", &error_classes);
-  module.def("errors_of", &errors_of, py::arg("errors"));
-  py::register_local_exception_translator([](std::exception_ptr thrown) {
-    try {
-      if (thrown) std::rethrow_exception(thrown);
-    } catch (const Error& error) {
-      try {
-        set_python_error(error);
-      } catch (py::error_already_set& other) {  // pybind11 would replace what is thrown here
-        other.restore();
-      }
-    }
-  });
-}
-
 // Keeps the functions that the package hands over when it is imported.
-
-namespace {
 
 constexpr std::array names{"frozen", "no_attribute", "no_field", "read_extra", "zone_of_record"};
 std::array<PyObject*, names.size()> functions;  // for as long as the process lives
@@ -169,8 +132,21 @@ py::handle handed_over(Function function) {
   return functions[static_cast<std::size_t>(function)];
 }
 
-void bind_python_calls(py::module_& module) {
+void bind_errors(py::module_& module) {
   module.def("hand_over", &hand_over);
+  module.def("error_classes", &error_classes);
+  module.def("errors_of", &errors_of, py::arg("errors"));
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      try {
+        set_python_error(error);
+      } catch (py::error_already_set& other) {  // pybind11 would replace what is thrown here
+        other.restore();
+      }
+    }
+  });
 }
 
 }  // namespace tradingdata::python

@@ -24,20 +24,8 @@ py::bytes to_csv(const OwnedSlice& self, const Names& columns, const Names& extr
                      .columns = columns_named(table, columns, extra),
                      .spreadsheet = spreadsheet};
   if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
-  // The table is immutable and held by `self`.
   return released_unless(options.offset != nullptr, [&] { return rows_as_csv(table, options); });
 }
-
-}  // namespace
-
-void bind_csv(py::module_& module) {
-  slice_class(module).def("to_csv", &to_csv, py::arg("columns"), py::arg("extra") = Names(),
-                          py::arg("spreadsheet") = false);
-}
-
-// Records as JSON text: one by one for an archive, and as a document for other programs.
-
-namespace {
 
 // As they were sent, where the table is a complete response; otherwise from its columns.
 py::list record_texts(const OwnedSlice& self) {
@@ -48,12 +36,7 @@ py::list record_texts(const OwnedSlice& self) {
       texts.append(py::str(row_as_json(table, row)));
     return texts;
   }
-  std::vector<std::string_view> sent;
-  {
-    // The table is immutable and held by `self`.
-    const ReleasedGil released;
-    sent = sent_records(table);
-  }
+  const std::vector<std::string_view> sent = released([&] { return sent_records(table); });
   for (std::int64_t row = self.start(); row < self.stop(); ++row) {
     const std::string_view text = sent.at(static_cast<std::size_t>(row));
     texts.append(py::str(text.data(), text.size()));
@@ -69,14 +52,15 @@ py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, 
                       .extras = extra,
                       .lines = lines};
   if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
-  // The table is immutable and held by `self`.
   return released_unless(options.offset != nullptr, [&] { return export_json(table, options); });
 }
 
 }  // namespace
 
-void bind_json(py::module_& module) {
+void bind_exports(py::module_& module) {
   slice_class(module)
+      .def("to_csv", &to_csv, py::arg("columns"), py::arg("extra") = Names(),
+           py::arg("spreadsheet") = false)
       .def("record_texts", &record_texts)
       .def("export_json", &export_rows, py::arg("columns"), py::arg("extra") = false,
            py::arg("lines") = false);

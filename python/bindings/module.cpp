@@ -8,24 +8,16 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   module.doc() = "The C++ core of tradingdata. Private: use the package `tradingdata` instead.";
   module.attr("__version__") = TRADINGDATA_VERSION;
   module.attr("pybind11_version") = TRADINGDATA_PYBIND11_VERSION;
-  bind_python_calls(module);
   bind_errors(module);
   bind_records(module);
-  bind_declarations(module);
   bind_record_functions(module);
   bind_slice(module);
-  bind_views(module);
-  bind_selection(module);
   bind_compute(module);
   bind_decode(module);
   bind_client(module);
-  bind_worker(module);
-  bind_search(module);
   bind_arrow(module);
   bind_arrays(module);
-  bind_csv(module);
-  bind_json(module);
-  bind_personal(module);
+  bind_exports(module);
 }
 
 // pybind11 would wait for the GIL of the main interpreter, which waits for this import.

@@ -22,6 +22,8 @@
 
 namespace tradingdata::python {
 
+using namespace py::literals;
+
 namespace {
 
 constexpr char source_keyword[] = "_source";
@@ -192,24 +194,20 @@ class Union {
     slices_.push_back(slice);
   }
 
-  py::object make() const {
-    TablePtr joined;
-    {
-      // The tables are immutable, and the caller holds them.
-      const ReleasedGil released;
-      joined = concat(slices_);
+  void add(const py::sequence& parts) {
+    for (const py::handle& part : parts) {
+      const auto& slice = part.cast<const OwnedSlice&>();
+      add(slice.view(), slice.zone());
     }
-    return whole_slice(std::move(joined), zone_);
+  }
+
+  py::object make() const {
+    return whole_slice(released([&] { return concat(slices_); }), zone_);
   }
 
   py::object make(const Schema& schema, const std::vector<std::string>& labels) const {
-    TablePtr joined;
-    {
-      // The tables are immutable, and the caller holds them.
-      const ReleasedGil released;
-      joined = concat_labelled(schema, slices_, labels);
-    }
-    return whole_slice(std::move(joined), zone_ ? zone_ : py::none());
+    return whole_slice(released([&] { return concat(slices_, schema, labels); }),
+                       zone_ ? zone_ : py::none());
   }
 
  private:
@@ -224,10 +222,7 @@ const RowObject* row_of(const py::handle& row) {
 
 py::object join(const py::sequence& parts) {
   Union united;
-  for (const py::handle& part : parts) {
-    const auto& slice = part.cast<const OwnedSlice&>();
-    united.add(slice.view(), slice.zone());
-  }
+  united.add(parts);
   return united.make();
 }
 
@@ -273,10 +268,7 @@ py::object labelled(const py::object& record, const py::list& parts,
   if (labels.size() != parts.size()) throw py::value_error("each slice takes one label");
   const RowType& type = row_type_given(record);
   Union united;
-  for (const py::handle& part : parts) {
-    const auto& slice = part.cast<const OwnedSlice&>();
-    united.add(slice.view(), slice.zone());
-  }
+  united.add(parts);
   return united.make(*type.schema, labels);
 }
 
@@ -300,6 +292,45 @@ py::dict row_extras(const py::object& row) {
   return extras;
 }
 
+template <typename Declared, typename Make>
+py::tuple each(const Declared& declared, const Make& make) {
+  py::tuple made(declared.size());
+  for (std::size_t i = 0; i < declared.size(); ++i) made[i] = make(declared[i]);
+  return made;
+}
+
+py::tuple names_at(const Schema& schema, std::span<const int> fields) {
+  return each(fields, [&](int field) { return py::str(schema.field(field).name); });
+}
+
+py::dict field(const Field& declared) {
+  return py::dict("name"_a = declared.name, "kind"_a = name_of(declared.kind),
+                  "doc"_a = declared.doc, "personal"_a = declared.personal(),
+                  "optional"_a = declared.optional());
+}
+
+py::dict record(const Record& declared) {
+  const Schema& schema = *declared.schema;
+  return py::dict("name"_a = schema.record, "title"_a = declared.title, "book"_a = declared.book,
+                  "noun"_a = py::make_tuple(declared.noun, declared.nouns),
+                  "fields"_a = each(schema.fields, field),
+                  "identity"_a = names_at(schema, schema.identity),
+                  "event_times"_a = names_at(schema, declared.event_times),
+                  "display"_a = names_at(schema, declared.display),
+                  "narrow"_a = names_at(schema, declared.narrow));
+}
+
+py::dict call(const ServiceCall& declared) {
+  const auto text = [](std::string_view value) { return py::str(value); };
+  return py::dict("name"_a = declared.name,
+                  "method"_a = declared.method == Method::get ? "GET" : "POST",
+                  "path"_a = declared.path, "parameters"_a = each(declared.parameters, text),
+                  "body"_a = declared.body.empty() ? py::object(py::none()) : text(declared.body),
+                  "takes_token"_a = declared.takes_token,
+                  "form"_a = declared.form == Decoder::Form::book ? "envelope" : "array",
+                  "record"_a = declared.schema->record);
+}
+
 }  // namespace
 
 void bind_record_functions(py::module_& module) {
@@ -313,72 +344,6 @@ void bind_record_functions(py::module_& module) {
   module.def("changed", &changed, py::arg("row"), py::arg("changes"));
   module.def("slice_of", &slice_of, py::arg("row"));
   module.def("row_extras", &row_extras, py::arg("row"));
-}
-
-// The declarations of records and calls as plain Python data, which the package's lists follow.
-
-namespace {
-
-py::tuple names_at(const Schema& schema, std::span<const int> fields) {
-  py::tuple names(fields.size());
-  for (std::size_t i = 0; i < fields.size(); ++i) names[i] = schema.field(fields[i]).name;
-  return names;
-}
-
-py::dict field(const Field& declared) {
-  py::dict made;
-  made["name"] = declared.name;
-  made["kind"] = name_of(declared.kind);
-  made["doc"] = declared.doc;
-  made["personal"] = declared.personal();
-  made["optional"] = declared.optional();
-  return made;
-}
-
-py::dict record(const Record& declared) {
-  const Schema& schema = *declared.schema;
-  py::tuple fields(schema.fields.size());
-  for (std::size_t i = 0; i < schema.fields.size(); ++i) fields[i] = field(schema.fields[i]);
-  py::dict made;
-  made["name"] = schema.record;
-  made["title"] = declared.title;
-  made["book"] = declared.book;
-  made["noun"] = py::make_tuple(declared.noun, declared.nouns);
-  made["fields"] = fields;
-  made["identity"] = names_at(schema, schema.identity);
-  made["event_times"] = names_at(schema, declared.event_times);
-  made["display"] = names_at(schema, declared.display);
-  made["narrow"] = names_at(schema, declared.narrow);
-  return made;
-}
-
-py::dict call(const ServiceCall& declared) {
-  py::tuple parameters(declared.parameters.size());
-  for (std::size_t i = 0; i < declared.parameters.size(); ++i) {
-    parameters[i] = declared.parameters[i];
-  }
-  py::dict made;
-  made["name"] = declared.name;
-  made["method"] = declared.method == Method::get ? "GET" : "POST";
-  made["path"] = declared.path;
-  made["parameters"] = parameters;
-  made["body"] = declared.body.empty() ? py::object(py::none()) : py::str(declared.body);
-  made["takes_token"] = declared.takes_token;
-  made["form"] = declared.form == Decoder::Form::book ? "envelope" : "array";
-  made["record"] = declared.schema->record;
-  return made;
-}
-
-template <typename Declared, typename Make>
-py::tuple each(const Declared& declared, const Make& make) {
-  py::tuple made(declared.size());
-  for (std::size_t i = 0; i < declared.size(); ++i) made[i] = make(declared[i]);
-  return made;
-}
-
-}  // namespace
-
-void bind_declarations(py::module_& module) {
   module.def("records", [] { return each(tradingdata::records, record); });
   module.def("calls", [] { return each(service_calls, call); });
 }

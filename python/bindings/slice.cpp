@@ -19,8 +19,6 @@
 
 namespace tradingdata::python {
 
-namespace py = pybind11;
-
 int field_named(const Table& table, const std::string& name) {
   const int field = table.schema().find(name);
   if (field >= 0) return field;
@@ -39,8 +37,6 @@ std::vector<int> columns_named(const Table& table, const Names& fields, const Na
   }
   return columns;
 }
-
-// The methods of a slice, and its sequence slots in C.
 
 OwnedSlice::OwnedSlice(TablePtr table, py::object zone)
     : columns_(std::make_shared<Columns>(std::move(table), zone)),
@@ -76,13 +72,7 @@ py::object take(const OwnedSlice& self, std::vector<std::int64_t> rows) {
     if (row < 0 || row >= self.size()) throw py::index_error("row out of range");
     row += self.start();
   }
-  TablePtr gathered;
-  {
-    // The table is immutable and held by `self`.
-    const ReleasedGil released;
-    gathered = gather(self.table(), rows);
-  }
-  return whole_slice(std::move(gathered), self.zone());
+  return whole_slice(released([&] { return gather(self.table(), rows); }), self.zone());
 }
 
 py::object rows_at(const OwnedSlice& self, PyObject* slice) {
@@ -186,58 +176,13 @@ std::vector<std::string> extra_names(const OwnedSlice& self) {
 }
 
 py::object with_extras_in_one(const OwnedSlice& self) {
-  TablePtr made;
-  {
-    // The table is immutable and held by `self`.
-    const ReleasedGil released;
-    made = with_extra_column(self.view());
-  }
-  return whole_slice(std::move(made), self.zone());
+  return whole_slice(released([&] { return with_extra_column(self.view()); }), self.zone());
 }
 
 py::object with_zone(const OwnedSlice& self, const py::object& zone) {
   const std::int64_t start = self.start();
   return as_python(OwnedSlice(self.shared(), zone).part(start, start + self.size()));
 }
-
-}  // namespace
-
-void bind_slice(py::module_& module) {
-  SliceClass(module, "Slice", py::is_final(), py::custom_type_setup(set_slots))
-      .def("__eq__", &same_slices, py::is_operator())
-      .def("__reversed__", [](const py::object& self) { return iterate_rows(self.ptr(), -1); })
-      .def_property_readonly("record",
-                             [](const OwnedSlice& self) { return self.table().schema().record; })
-      .def_property_readonly("row_type",
-                             [](const OwnedSlice& self) {
-                               return py::reinterpret_borrow<py::object>(
-                                   reinterpret_cast<PyObject*>(self.columns().type().type));
-                             })
-      .def_property_readonly("zone", [](const OwnedSlice& self) { return self.zone(); })
-      .def_property_readonly("table_rows",
-                             [](const OwnedSlice& self) { return self.table().rows(); })
-      .def_property_readonly("masked", [](const OwnedSlice& self) { return self.table().masked(); })
-      .def_property_readonly("body",
-                             [](const OwnedSlice& self) -> py::object {
-                               if (!self.table().holds_body()) return py::none();
-                               return py::bytes(self.table().buffers().front().view());
-                             })
-      .def_property_readonly("message",
-                             [](const OwnedSlice& self) { return self.table().message(); })
-      .def_property_readonly("issues", &issues)
-      .def("take", &take, py::arg("rows"))
-      .def("find", &find, py::arg("value"))
-      .def("extra_names", &extra_names)
-      .def("with_extra_column", &with_extras_in_one)
-      .def("with_zone", &with_zone, py::arg("zone"))
-      .def("to_json", [](const OwnedSlice& self) {
-        return py::bytes(rows_as_json(self.table(), self.start(), self.stop()));
-      });
-}
-
-// Plain Python values of columns and rows: to_dict, to_dicts, and columns for frames.
-
-namespace {
 
 py::object column_list(const OwnedSlice& slice, int field) {
   py::object result = owned(PyList_New(slice.size()));
@@ -287,19 +232,6 @@ py::list to_dicts(const OwnedSlice& self, const Names& names, bool extra) {
   }
   return result;
 }
-
-}  // namespace
-
-void bind_views(py::module_& module) {
-  slice_class(module)
-      .def("column", &column, py::arg("name"))
-      .def("to_dict", &to_dict, py::arg("columns"))
-      .def("to_dicts", &to_dicts, py::arg("columns"), py::arg("extra") = false);
-}
-
-// Rows chosen by conditions and sorted by fields, each as a new table.
-
-namespace {
 
 // Field, relation, part of a timestamp, whether a missing value is wanted, the wanted values.
 using ConditionTuple = std::tuple<std::string, std::string, std::string, bool, py::list>;
@@ -357,15 +289,10 @@ Condition condition_of(const Table& table, const ConditionTuple& given) {
   return condition;
 }
 
-// A new table of the rows that `choose` gives. Tables are immutable, and `self` is held.
+// A new table of the rows that `choose` gives.
 template <typename Choose>
 py::object chosen(const OwnedSlice& self, const Choose& choose) {
-  TablePtr made;
-  {
-    const ReleasedGil released;
-    made = gather(self.table(), choose());
-  }
-  return whole_slice(std::move(made), self.zone());
+  return whole_slice(released([&] { return gather(self.table(), choose()); }), self.zone());
 }
 
 py::object where(const OwnedSlice& self, const std::vector<ConditionTuple>& given) {
@@ -386,10 +313,42 @@ py::object sorted(const OwnedSlice& self, const std::vector<std::tuple<std::stri
 
 }  // namespace
 
-void bind_selection(py::module_& module) {
-  slice_class(module)
+void bind_slice(py::module_& module) {
+  SliceClass(module, "Slice", py::is_final(), py::custom_type_setup(set_slots))
+      .def("__eq__", &same_slices, py::is_operator())
+      .def("__reversed__", [](const py::object& self) { return iterate_rows(self.ptr(), -1); })
+      .def_property_readonly("record",
+                             [](const OwnedSlice& self) { return self.table().schema().record; })
+      .def_property_readonly("row_type",
+                             [](const OwnedSlice& self) {
+                               return py::reinterpret_borrow<py::object>(
+                                   reinterpret_cast<PyObject*>(self.columns().type().type));
+                             })
+      .def_property_readonly("zone", [](const OwnedSlice& self) { return self.zone(); })
+      .def_property_readonly("table_rows",
+                             [](const OwnedSlice& self) { return self.table().rows(); })
+      .def_property_readonly("masked", [](const OwnedSlice& self) { return self.table().masked(); })
+      .def_property_readonly("body",
+                             [](const OwnedSlice& self) -> py::object {
+                               if (!self.table().holds_body()) return py::none();
+                               return py::bytes(self.table().buffers().front().view());
+                             })
+      .def_property_readonly("message",
+                             [](const OwnedSlice& self) { return self.table().message(); })
+      .def_property_readonly("issues", &issues)
+      .def("take", &take, py::arg("rows"))
+      .def("find", &find, py::arg("value"))
+      .def("extra_names", &extra_names)
+      .def("with_extra_column", &with_extras_in_one)
+      .def("column", &column, py::arg("name"))
+      .def("to_dict", &to_dict, py::arg("columns"))
+      .def("to_dicts", &to_dicts, py::arg("columns"), py::arg("extra") = false)
       .def("where", &where, py::arg("conditions"))
-      .def("sorted", &sorted, py::arg("keys"));
+      .def("sorted", &sorted, py::arg("keys"))
+      .def("with_zone", &with_zone, py::arg("zone"))
+      .def("to_json", [](const OwnedSlice& self) {
+        return py::bytes(rows_as_json(self.table(), self.start(), self.stop()));
+      });
 }
 
 }  // namespace tradingdata::python

@@ -126,9 +126,6 @@ void free_block(void* block) noexcept {
   std::free(head->base);
 }
 
-// Growth of a buffer. Every change of the size zeroes the padding again, because parsers read
-// past the end and must find no old bytes there.
-
 Buffer::Buffer(std::string_view content) {
   append(content);
 }

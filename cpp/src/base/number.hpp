@@ -2,11 +2,13 @@
 #pragma once
 
 #include <bit>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/simd.hpp"
@@ -70,6 +72,14 @@ inline NumberScan scan_number(const char* from) {
 
 // The integer that a literal denotes, also as 5.0 or 5e0; none if it is not one of 64 bits.
 std::optional<std::int64_t> integer_of(const NumberScan& scan);
+
+// The shortest digits that denote a number.
+template <typename Value>
+std::string digits_of(Value value) {
+  char digits[32];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+  return {digits, end};
+}
 
 // The double that is exactly this integer; none where there is no such double.
 std::optional<double> exact_double(std::int64_t integer);

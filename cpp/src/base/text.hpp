@@ -49,6 +49,24 @@ constexpr std::string_view trimmed(std::string_view text, std::string_view blank
   return text;
 }
 
+// Whether all bytes are ASCII; text of eight or more is read in words, the last one overlapping.
+inline bool is_ascii(std::string_view text) {
+  std::uint64_t all = 0;
+  if (text.size() < sizeof all) {
+    for (const char c : text) all |= static_cast<unsigned char>(c);
+    return (all & 0x80) == 0;
+  }
+  const auto add_word = [&all](const char* at) {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    all |= word;
+  };
+  const char* const last = text.data() + text.size() - sizeof all;
+  for (const char* at = text.data(); at < last; at += sizeof all) add_word(at);
+  add_word(last);
+  return (all & 0x8080808080808080) == 0;
+}
+
 // The value of a hexadecimal digit, or -1.
 constexpr int hex_digit(char c) {
   if (is_digit(c)) return c - '0';

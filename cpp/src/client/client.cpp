@@ -34,15 +34,13 @@ ClientOptions checked(ClientOptions options) {
 CurlOptions curl_options(const ClientOptions& options, const BaseUrl& base) {
   const ProxyChoice choice =
       choose_proxy(base, options.proxy, options.trust_env, options.environment);
-  CurlOptions result;
-  result.host = base.host();
-  result.allow_http = base.loopback();
-  result.proxy = choice.proxy;
-  result.no_proxy = choice.no_proxy;
-  result.ca_file = options.ca_file;
-  result.user_agent = options.user_agent;
-  result.max_body = options.max_body;
-  return result;
+  return {.host = base.host(),
+          .allow_http = base.loopback(),
+          .proxy = choice.proxy,
+          .no_proxy = choice.no_proxy,
+          .ca_file = options.ca_file,
+          .user_agent = options.user_agent,
+          .max_body = options.max_body};
 }
 
 EngineOptions engine_options(const ClientOptions& options) {

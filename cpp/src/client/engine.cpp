@@ -65,9 +65,6 @@ TimePoint PendingCalls::next_event() const noexcept {
 
 namespace tradingdata {
 
-// Moves each call through its states. Whatever a step throws ends that call only, so that no call
-// is forgotten and no other one fails with it.
-
 namespace {
 
 using detail::CallState;

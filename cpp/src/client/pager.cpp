@@ -53,9 +53,6 @@ void SeenRows::add(PageContent page) {
   }
 }
 
-// How the pages of a search become one list. The service documents neither its largest page nor how
-// a list ends, so only rows decide.
-
 namespace {
 
 PagerOptions checked(PagerOptions options) {

@@ -39,19 +39,6 @@ Duration RetryPolicy::backoff(int i, double random) const {
   return from_seconds(random * to_seconds(std::min(longest, doubled)));
 }
 
-bool is_passing(int status) {
-  switch (status) {
-    case 408:
-    case 425:
-    case 429:
-    case 500:
-    case 502:
-    case 503:
-    case 504: return true;
-    default: return false;
-  }
-}
-
 std::optional<double> retry_after_seconds(const std::string& value,
                                           const std::optional<std::string>& date,
                                           std::int64_t wall_micros) {
@@ -123,6 +110,20 @@ namespace {
 
 constexpr std::int64_t shown_body = 2048;
 constexpr std::int64_t shown_message = 300;
+
+// Whether a status may be temporary.
+bool is_passing(int status) {
+  switch (status) {
+    case 408:
+    case 425:
+    case 429:
+    case 500:
+    case 502:
+    case 503:
+    case 504: return true;
+    default: return false;
+  }
+}
 
 ErrorKind kind_of(int status) {
   switch (status) {

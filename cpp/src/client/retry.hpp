@@ -25,9 +25,6 @@ struct RetryPolicy {
   Duration backoff(int i, double random) const;
 };
 
-// Whether an HTTP status may be temporary: 408, 425, 429, 500, 502, 503, 504.
-bool is_passing(int status);
-
 // The delay that a Retry-After header requests, in seconds and never below 0. A date counts from
 // the response's own Date, or from `wall_micros` where it has none. Nothing for other text, and for
 // more than a year.

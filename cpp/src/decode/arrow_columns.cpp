@@ -25,18 +25,6 @@ constexpr std::int32_t first_day = zero_date;
 constexpr std::int32_t last_day =
     days_since_epoch({std::chrono::year(9999), std::chrono::December, std::chrono::day(31)});
 
-bool is_ascii(std::string_view text) {
-  constexpr std::uint64_t high_bits = 0x8080808080808080;
-  std::uint64_t all = 0;
-  std::size_t at = 0;
-  for (std::uint64_t word; at + sizeof word <= text.size(); at += sizeof word) {
-    std::memcpy(&word, text.data() + at, sizeof word);
-    all |= word;
-  }
-  for (; at < text.size(); ++at) all |= static_cast<unsigned char>(text[at]);
-  return (all & high_bits) == 0;
-}
-
 bool takes(Kind kind, const WireType& type) {
   if (type.wire == Wire::null) return true;
   switch (kind) {
@@ -163,6 +151,27 @@ ArrowField::ArrowField(TableBuilder& table, int field, const WireType& type, boo
                           ", and the Arrow data has another type: cast it before it is passed");
 }
 
+template <typename Cell, typename Convert>
+void ArrowField::fill_cells(const ArrayReader& values, const Convert& convert) {
+  auto* const cells = table_.cells<Cell>(field_) + first_;
+  values.with_values([&](const auto* of_rows) {
+    for (std::int64_t row = 0; row < values.length(); ++row) {
+      if (!values.valid(row)) {
+        table_.set_null(field_, first_ + row);
+        continue;
+      }
+      const Converted<Cell> converted = convert(of_rows[row]);
+      if (converted.problem) [[unlikely]]
+        note(*converted.problem, first_ + row, std::to_string(of_rows[row]));
+      if (converted.cell) {
+        cells[row] = *converted.cell;
+      } else {
+        table_.set_null(field_, first_ + row);
+      }
+    }
+  });
+}
+
 void ArrowField::fill(const ArrayReader& values, std::int64_t first) {
   first_ = first;
   if (type_.wire == Wire::null) {
@@ -171,17 +180,28 @@ void ArrowField::fill(const ArrayReader& values, std::int64_t first) {
   }
   switch (declared_.kind) {
     case Kind::text: return fill_texts(values);
-    case Kind::integer: return fill_integers(values);
-    case Kind::number: return fill_numbers(values);
-    case Kind::timestamp: return fill_times(values);
-    case Kind::date: return fill_dates(values);
+    case Kind::integer:
+      return fill_cells<std::int64_t>(values, [](auto value) { return as_integer(value); });
+    case Kind::number:
+      return fill_cells<double>(values, [](auto value) { return as_number(value); });
+    case Kind::timestamp:
+      return fill_cells<std::int64_t>(values, [this](auto value) {
+        return as_time(static_cast<std::int64_t>(+value), type_.per_second, !type_.zone.empty());
+      });
+    case Kind::date:
+      return fill_cells<std::int32_t>(values, [this](auto value) {
+        const auto units = static_cast<std::int64_t>(+value);
+        if (type_.wire == Wire::date32) return as_date(units);
+        constexpr std::int64_t milliseconds = 1000;
+        return as_date_of(units, type_.wire == Wire::date64 ? milliseconds : type_.per_second);
+      });
   }
 }
 
 void ArrowField::fill_missing(std::int64_t rows) {
   for (std::int64_t row = 0; row < rows; ++row) table_.set_null(field_, row);
   if (rows == 0 || declared_.optional()) return;
-  issues_.push_back({std::string(declared_.name), Problem::missing, rows, 0, {}});
+  table_.issues().push_back({std::string(declared_.name), Problem::missing, rows, 0, {}});
 }
 
 void ArrowField::finish() {
@@ -213,60 +233,9 @@ void ArrowField::fill_texts(const ArrayReader& values) {
   skip_to(values.length());
 }
 
-template <typename Cell, typename Convert>
-void ArrowField::fill_cells(const ArrayReader& values, const Convert& convert) {
-  auto* const cells = table_.cells<Cell>(field_) + first_;
-  values.with_values([&](const auto* of_rows) {
-    for (std::int64_t row = 0; row < values.length(); ++row) {
-      if (!values.valid(row)) {
-        table_.set_null(field_, first_ + row);
-        continue;
-      }
-      const Converted<Cell> converted = convert(of_rows[row]);
-      if (converted.problem) [[unlikely]]
-        note(*converted.problem, first_ + row, std::to_string(of_rows[row]));
-      if (converted.cell) {
-        cells[row] = *converted.cell;
-      } else {
-        table_.set_null(field_, first_ + row);
-      }
-    }
-  });
-}
-
-void ArrowField::fill_integers(const ArrayReader& values) {
-  fill_cells<std::int64_t>(values, [](auto value) { return as_integer(value); });
-}
-
-void ArrowField::fill_numbers(const ArrayReader& values) {
-  fill_cells<double>(values, [](auto value) { return as_number(value); });
-}
-
-void ArrowField::fill_times(const ArrayReader& values) {
-  fill_cells<std::int64_t>(values, [this](auto value) {
-    return as_time(static_cast<std::int64_t>(+value), type_.per_second, !type_.zone.empty());
-  });
-}
-
-void ArrowField::fill_dates(const ArrayReader& values) {
-  fill_cells<std::int32_t>(values, [this](auto value) {
-    const auto units = static_cast<std::int64_t>(+value);
-    if (type_.wire == Wire::date32) return as_date(units);
-    constexpr std::int64_t milliseconds = 1000;
-    return as_date_of(units, type_.wire == Wire::date64 ? milliseconds : type_.per_second);
-  });
-}
-
 // Collects unknown fields column by column, and then sorts them by row, as a table has them.
 
 namespace {
-
-template <typename Value>
-std::string digits_of(Value value) {
-  char digits[32];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
-  return {digits, end};
-}
 
 std::string json_text_of(std::string_view text) {
   std::string json;

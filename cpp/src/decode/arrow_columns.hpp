@@ -29,10 +29,6 @@ class ArrowField {
 
  private:
   void fill_texts(const ArrayReader& values);
-  void fill_integers(const ArrayReader& values);
-  void fill_numbers(const ArrayReader& values);
-  void fill_times(const ArrayReader& values);
-  void fill_dates(const ArrayReader& values);
   template <typename Cell, typename Convert>
   void fill_cells(const ArrayReader& values, const Convert& convert);
   // No value for a row, which the column has one for; or another value than that.

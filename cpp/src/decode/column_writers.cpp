@@ -35,8 +35,9 @@ struct SentNumber {
 
 }  // namespace
 
-Cells::Cells(const Document& body, TableBuilder& table, Notes& notes, PanMask& mask, int depth)
-    : body_(body), table_(table), notes_(notes), mask_(mask), depth_(depth) {
+ColumnWriters::ColumnWriters(const Document& body, TableBuilder& table, IssueLog& notes,
+                             PanMask& mask, int depth)
+    : body_(body), table_(table), issues_(notes), mask_(mask), depth_(depth) {
   for (const Field& field : table.table().schema().fields) {
     const int position = static_cast<int>(sinks_.size());
     sinks_.push_back(Sink{.values = nullptr,
@@ -47,18 +48,18 @@ Cells::Cells(const Document& body, TableBuilder& table, Notes& notes, PanMask& m
   }
 }
 
-void Cells::bind() {
+void ColumnWriters::bind() {
   begin_ = body_.begin();
   for (Sink& sink : sinks_) sink.values = table_.cells<std::byte>(sink.field);
 }
 
-TextView Cells::view_of_body(const char* from, const char* to) const {
+TextView ColumnWriters::view_of_body(const char* from, const char* to) const {
   const std::string_view text = between(from, to);
   if (text.size() <= TextView::inline_capacity) return TextView::make_inline(text);
   return TextView::make_place(text, 0, body_.offset_of(from));
 }
 
-const char* Cells::read_long_text(const char* at, Sink& sink, std::int64_t row) {
+const char* ColumnWriters::read_long_text(const char* at, Sink& sink, std::int64_t row) {
   const StringScan scan = scan_string(at + 1);
   if (scan.end == nullptr) return nullptr;
   if (!scan.escaped) {
@@ -73,7 +74,7 @@ const char* Cells::read_long_text(const char* at, Sink& sink, std::int64_t row) 
   return scan.end + 1;
 }
 
-const char* Cells::read_long_integer(const char* at, Sink& sink, std::int64_t row) {
+const char* ColumnWriters::read_long_integer(const char* at, Sink& sink, std::int64_t row) {
   const NumberScan scan = scan_number(at);
   if (scan.end == nullptr || !scan.integral) return nullptr;
   const auto value = integer_of(scan);
@@ -82,7 +83,7 @@ const char* Cells::read_long_integer(const char* at, Sink& sink, std::int64_t ro
   return scan.end;
 }
 
-const char* Cells::read_long_number(const char* at, Sink& sink, std::int64_t row) {
+const char* ColumnWriters::read_long_number(const char* at, Sink& sink, std::int64_t row) {
   const NumberScan scan = scan_number(at);
   double value = 0;
   if (scan.end == nullptr || double_of(scan, between(at, scan.end), value) != NumberFit::exact) {
@@ -92,7 +93,7 @@ const char* Cells::read_long_number(const char* at, Sink& sink, std::int64_t row
   return scan.end;
 }
 
-const char* Cells::read_personal(const char* at, Sink& sink, std::int64_t row) {
+const char* ColumnWriters::read_personal(const char* at, Sink& sink, std::int64_t row) {
   const char* const from = at + 1;
   if (!is_account_number(from) || from[account_number_length] != '"') return nullptr;
   TextView& cell = reinterpret_cast<TextView*>(sink.values)[row];
@@ -102,11 +103,11 @@ const char* Cells::read_personal(const char* at, Sink& sink, std::int64_t row) {
   return from + account_number_length + 1;
 }
 
-const char* Cells::read_out_of_line(const char* at, int field, std::int64_t row) {
+const char* ColumnWriters::read_out_of_line(const char* at, int field, std::int64_t row) {
   return read(at, field, row);
 }
 
-const char* Cells::read_slowly(const char* at, int field, std::int64_t row) {
+const char* ColumnWriters::read_slowly(const char* at, int field, std::int64_t row) {
   if (is_space(*at)) return read_out_of_line(body_.pass_space(at), field, row);
   const Literal literal = read_literal(body_, at, depth_, scratch_);
   const Sink& sink = sinks_[static_cast<std::size_t>(field)];
@@ -123,7 +124,7 @@ const char* Cells::read_slowly(const char* at, int field, std::int64_t row) {
   return literal.to;
 }
 
-void Cells::slow_text(int field, std::int64_t row, const Literal& literal) {
+void ColumnWriters::slow_text(int field, std::int64_t row, const Literal& literal) {
   switch (literal.type) {
     case Literal::Type::text:
       if (literal.damaged) return no_value(field, row, literal, Problem::lone_surrogate);
@@ -139,7 +140,7 @@ void Cells::slow_text(int field, std::int64_t row, const Literal& literal) {
   }
 }
 
-void Cells::slow_personal(int field, std::int64_t row, const Literal& literal) {
+void ColumnWriters::slow_personal(int field, std::int64_t row, const Literal& literal) {
   const std::optional<std::string> hidden = mask_.hide(literal);
   if (!hidden) {
     const Problem problem = literal.damaged ? Problem::lone_surrogate : Problem::not_text;
@@ -149,7 +150,7 @@ void Cells::slow_personal(int field, std::int64_t row, const Literal& literal) {
   if (literal.type == Literal::Type::number) note(field, Problem::text_as_number, row, literal);
 }
 
-void Cells::slow_integer(int field, std::int64_t row, const Literal& literal) {
+void ColumnWriters::slow_integer(int field, std::int64_t row, const Literal& literal) {
   const SentNumber number(literal);
   if (!number.sound) return no_value(field, row, literal, Problem::not_integer);
   const auto value = integer_of(number.scan);
@@ -162,7 +163,7 @@ void Cells::slow_integer(int field, std::int64_t row, const Literal& literal) {
   if (!number.scan.integral) note(field, Problem::integer_as_fraction, row, literal);
 }
 
-void Cells::slow_number(int field, std::int64_t row, const Literal& literal) {
+void ColumnWriters::slow_number(int field, std::int64_t row, const Literal& literal) {
   const SentNumber number(literal);
   if (!number.sound) return no_value(field, row, literal, Problem::not_number);
   double value = 0;
@@ -174,7 +175,7 @@ void Cells::slow_number(int field, std::int64_t row, const Literal& literal) {
   if (number.quoted) note(field, Problem::number_as_text, row, literal);
 }
 
-void Cells::slow_timestamp(int field, std::int64_t row, const Literal& literal) {
+void ColumnWriters::slow_timestamp(int field, std::int64_t row, const Literal& literal) {
   Timestamp time;
   const TimeFit fit = literal.type == Literal::Type::text ? parse_timestamp(literal.text, time)
                                                           : TimeFit::unreadable;
@@ -193,7 +194,7 @@ void Cells::slow_timestamp(int field, std::int64_t row, const Literal& literal) 
 // A column holds clock times, which can be compared only if they are of one clock: the most
 // frequent offset is dropped, and a time with another offset is lost. Where a column also has times
 // without an offset, the fewer of the two are lost.
-void Cells::settle_offsets() {
+void ColumnWriters::settle_offsets() {
   std::map<int, std::int64_t> counts;
   std::map<int, std::vector<const OffsetTime*>> columns;
   for (const OffsetTime& time : offset_times_) {
@@ -212,14 +213,14 @@ void Cells::settle_offsets() {
     const bool differs = time.offset != usual->offset || without.contains(time.field);
     if (differs) table_.set_null(time.field, time.row);
     const char* const from = body_.begin() + time.from;
-    notes_.note(time.field, differs ? Problem::offset_differs : Problem::offset_dropped, time.row,
-                from, between(from, body_.begin() + time.to));
+    issues_.note(time.field, differs ? Problem::offset_differs : Problem::offset_dropped, time.row,
+                 from, between(from, body_.begin() + time.to));
   }
 }
 
 // Removes the times without an offset from a column that has more times with one. Returns whether
 // it is those with one that must go. `times` are in the order of their rows.
-bool Cells::lose_naive(int field, const std::vector<const OffsetTime*>& times) {
+bool ColumnWriters::lose_naive(int field, const std::vector<const OffsetTime*>& times) {
   const Table& table = table_.table();
   std::vector<std::int64_t> naive;
   auto next = times.begin();
@@ -233,18 +234,16 @@ bool Cells::lose_naive(int field, const std::vector<const OffsetTime*>& times) {
   for (const std::int64_t row : naive) {
     const std::string text = format_timestamp(table_.cells<std::int64_t>(field)[row]);
     table_.set_null(field, row);
-    notes_.note(field, Problem::offset_differs, row, conflict, '"' + text + '"');
+    issues_.note(field, Problem::offset_differs, row, conflict, '"' + text + '"');
   }
   return false;
 }
 
-void Cells::roll_back(std::int64_t row) {
+void ColumnWriters::roll_back(std::int64_t row) {
   while (!offset_times_.empty() && offset_times_.back().row >= row) offset_times_.pop_back();
-  for (int field = 0; field < table_.table().schema().width(); ++field)
-    table_.unset_null(field, row);
 }
 
-void Cells::slow_date(int field, std::int64_t row, const Literal& literal) {
+void ColumnWriters::slow_date(int field, std::int64_t row, const Literal& literal) {
   std::int32_t days = 0;
   const TimeFit fit =
       literal.type == Literal::Type::text ? parse_date(literal.text, days) : TimeFit::unreadable;
@@ -256,21 +255,21 @@ void Cells::slow_date(int field, std::int64_t row, const Literal& literal) {
   }
 }
 
-void Cells::no_value(int field, std::int64_t row, const Literal& literal, Problem problem) {
+void ColumnWriters::no_value(int field, std::int64_t row, const Literal& literal, Problem problem) {
   table_.set_null(field, row);
   if (literal.type == Literal::Type::null) return;
   const bool empty = literal.type == Literal::Type::text && literal.text.empty();
   note(field, empty ? Problem::empty_text : problem, row, literal);
 }
 
-void Cells::missing(int field, std::int64_t row, const char* record_end) {
+void ColumnWriters::missing(int field, std::int64_t row, const char* record_end) {
   table_.set_null(field, row);
   if (table_.table().schema().field(field).optional()) return;
-  notes_.note(field, Problem::missing, row, record_end, {});
+  issues_.note(field, Problem::missing, row, record_end, {});
 }
 
-void Cells::note(int field, Problem problem, std::int64_t row, const Literal& literal) {
-  notes_.note(field, problem, row, literal.from, literal.raw());
+void ColumnWriters::note(int field, Problem problem, std::int64_t row, const Literal& literal) {
+  issues_.note(field, problem, row, literal.from, literal.raw());
 }
 
 }  // namespace tradingdata::detail

@@ -17,10 +17,11 @@
 
 namespace tradingdata::detail {
 
-class Cells {
+class ColumnWriters {
  public:
   // `depth` values enclose a cell.
-  Cells(const Document& body, TableBuilder& table, Notes& notes, PanMask& mask, int depth);
+  ColumnWriters(const Document& body, TableBuilder& table, IssueLog& notes, PanMask& mask,
+                int depth);
 
   // Must be called before the first cell, and when the columns or the body have moved.
   void bind();
@@ -155,7 +156,7 @@ class Cells {
   const Document& body_;
   const char* begin_ = nullptr;  // of the body
   TableBuilder& table_;
-  Notes& notes_;
+  IssueLog& issues_;
   PanMask& mask_;
   int depth_;
   std::vector<Sink> sinks_;

@@ -23,8 +23,8 @@ namespace {
 
 using detail::Document;
 using detail::Envelope;
-using detail::EnvelopeWalk;
-using detail::RecordWalk;
+using detail::EnvelopeParser;
+using detail::RecordParser;
 using Member = Envelope::Member;
 using Form = Decoder::Form;
 
@@ -34,7 +34,7 @@ using Form = Decoder::Form;
 }
 
 // The place of the first value, once it is clear that this may be JSON at all.
-const char* begin_walk(const Document& body) {
+const char* first_value(const Document& body) {
   const char* const at = body.pass_space(body.pass_bom(body.begin()));
   if (at == body.end()) {
     Error error(ErrorKind::decode, "the response is empty");
@@ -95,9 +95,9 @@ void judge_other_list(const Document& body, const char* begin, TokenSearch* toke
 
 // The walk over one body and its results so far. Each part of it continues where the last call
 // ended; what a call throws while the body is still arriving leaves nothing behind.
-class Decoder::Walk {
+class Decoder::Parser {
  public:
-  Walk(const Schema& schema, Form form, const DecodeOptions& options)
+  Parser(const Schema& schema, Form form, const DecodeOptions& options)
       : form_(form),
         options_(options),
         table_(schema),
@@ -155,7 +155,7 @@ class Decoder::Walk {
     body_ = body;
     records_.bind(table_.body());
     if (first_ < 0) {
-      const char* const begin = begin_walk(body_);
+      const char* const begin = first_value(body_);
       if (!body_.complete() && body_.end() - begin < shortest) return;
       first_ = body_.offset_of(begin);
     }
@@ -203,8 +203,8 @@ class Decoder::Walk {
   DecodeOptions options_;
   Document body_;
   TableBuilder table_;
-  RecordWalk records_;
-  EnvelopeWalk envelope_;
+  RecordParser records_;
+  EnvelopeParser envelope_;
   detail::BookChecks checks_;
   std::int64_t first_ = -1;  // the offset of the first value
 };
@@ -217,8 +217,8 @@ Decoder::~Decoder() = default;
 void Decoder::advance(Buffer& body) noexcept {
   if (body.size() < next_ || failed_) return;
   try {
-    if (!walk_) walk_ = std::make_unique<Walk>(schema_, form_, options_);
-    passed_ = walk_->advance(body);
+    if (!parser_) parser_ = std::make_unique<Parser>(schema_, form_, options_);
+    passed_ = parser_->advance(body);
     // A record or member of many steps is read again each time that its size has doubled.
     next_ = body.size() + std::max(step_, body.size() - passed_);
   } catch (...) {
@@ -231,8 +231,8 @@ TablePtr Decoder::finish(Buffer body) {
   if (body.size() > Document::greatest_size) {
     throw Error(ErrorKind::decode, "the response is larger than 2 GiB, more than a book can hold");
   }
-  if (!walk_) walk_ = std::make_unique<Walk>(schema_, form_, options_);
-  return walk_->finish(std::move(body));
+  if (!parser_) parser_ = std::make_unique<Parser>(schema_, form_, options_);
+  return parser_->finish(std::move(body));
 }
 
 TablePtr decode_book(const Schema& schema, Buffer body, const DecodeOptions& options) {
@@ -261,7 +261,7 @@ TablePtr decode_copy(const Schema& schema, Form form, std::string_view body,
 std::string masked_json(std::string_view json) {
   Buffer bytes(json);
   const Document body(bytes);
-  const char* const begin = begin_walk(body);
+  const char* const begin = first_value(body);
   const char* const end = body.pass_value(begin, 0);
   body.pass_end(end);
   detail::PanMask mask(body, true);
@@ -274,7 +274,7 @@ std::string service_message(std::string_view content) {
   try {
     const Buffer bytes(content);
     const Document body(bytes);
-    const char* at = begin_walk(body);
+    const char* at = first_value(body);
     if (*at != '{') return "";
     return detail::read_envelope(body, at).message_text;
   } catch (const std::exception&) {

@@ -49,7 +49,7 @@ class Decoder {
   std::shared_ptr<const Table> finish(Buffer body);
 
  private:
-  class Walk;
+  class Parser;
 
   const Schema& schema_;
   Form form_;
@@ -57,7 +57,7 @@ class Decoder {
   std::int64_t step_;
   std::int64_t next_;  // the size of the body at the next attempt
   std::int64_t passed_ = 0;
-  std::unique_ptr<Walk> walk_;
+  std::unique_ptr<Parser> parser_;
   std::exception_ptr failed_;  // other than with the body: there is nothing to go on with
 };
 

@@ -30,7 +30,7 @@ bool Envelope::says_no() const {
   return status == Member::text ? !says_success() : message == Member::text;
 }
 
-const char* EnvelopeWalk::read(std::int64_t begin) {
+const char* EnvelopeParser::read(std::int64_t begin) {
   if (next_ == Next::opening) at_ = begin;
   const char* at = body_.pass_space(body_.begin() + at_);  // what had arrived may have ended in one
   const auto go_on = [&](Next next) {
@@ -59,7 +59,7 @@ const char* EnvelopeWalk::read(std::int64_t begin) {
 }
 
 // Returns the place after the member; of records, the place where their array begins.
-const char* EnvelopeWalk::read_member(const char* at) {
+const char* EnvelopeParser::read_member(const char* at) {
   const char* const key = at;
   const StringScan scan = body_.scan_text(key);
   const std::string name = unescaped(key + 1, scan.end);
@@ -103,7 +103,7 @@ const char* EnvelopeWalk::read_member(const char* at) {
 }
 
 Envelope read_envelope(const Document& body, const char*& at) {
-  EnvelopeWalk walk(body, nullptr);
+  EnvelopeParser walk(body, nullptr);
   at = walk.read(body.offset_of(at));
   return walk.envelope();
 }

@@ -30,10 +30,10 @@ struct Envelope {
 
 // Reads an envelope, of which the end may still be on its way: `read` then throws, or returns null,
 // and the next call continues where the last member or record ended.
-class EnvelopeWalk {
+class EnvelopeParser {
  public:
   // Records go to `records`, and are only validated where there is none.
-  EnvelopeWalk(const Document& body, RecordWalk* records) : body_(body), records_(records) {}
+  EnvelopeParser(const Document& body, RecordParser* records) : body_(body), records_(records) {}
 
   // Reads the object at an offset to its end, and returns the place behind it; or null, where the
   // body is still arriving and a record may be cut short.
@@ -51,7 +51,7 @@ class EnvelopeWalk {
   const char* read_member(const char* at);
 
   const Document& body_;
-  RecordWalk* records_;
+  RecordParser* records_;
   Envelope envelope_;
   Next next_ = Next::opening;
   std::int64_t at_ = 0;  // the offset of what is next

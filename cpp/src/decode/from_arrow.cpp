@@ -75,6 +75,27 @@ void check_batch(const ArrowArray& batch, std::int64_t columns) {
   }
 }
 
+// The columns of a schema, and no batch yet.
+Input input_of(Taken<ArrowSchema> schema) {
+  check_schema(*schema);
+  Input input;
+  input.schema = std::move(schema);
+  for (std::int64_t i = 0; i < input.schema->n_children; ++i) {
+    const char* const name = input.schema->children[i]->name;
+    input.names.emplace_back(name != nullptr ? name : "");
+  }
+  return input;
+}
+
+void add_batch(Input& input, Taken<ArrowArray> batch) {
+  check_batch(*batch, input.schema->n_children);
+  input.rows += batch->length;
+  if (input.rows > std::numeric_limits<std::int32_t>::max()) {
+    throw std::invalid_argument("the Arrow data has more rows than fit into one book");
+  }
+  input.batches.push_back(std::move(batch));
+}
+
 Input read_all(ArrowArrayStream& given) {
   Taken<ArrowArrayStream> stream(given);
   ArrowArrayStream& producer = *stream;
@@ -82,25 +103,15 @@ Input read_all(ArrowArrayStream& given) {
   if (producer.get_schema == nullptr || producer.get_next == nullptr) {
     malformed("its stream has no functions");
   }
-  Input input;
-  if (producer.get_schema(&producer, input.schema.get()) != 0) fail_as(producer, "with its schema");
-  check_schema(*input.schema);
+  Taken<ArrowSchema> schema;
+  if (producer.get_schema(&producer, schema.get()) != 0) fail_as(producer, "with its schema");
+  Input input = input_of(std::move(schema));
   for (;;) {
     Taken<ArrowArray> batch;
     if (producer.get_next(&producer, batch.get()) != 0) fail_as(producer, "with a batch of rows");
-    if (batch->release == nullptr) break;
-    check_batch(*batch, input.schema->n_children);
-    input.rows += batch->length;
-    if (input.rows > std::numeric_limits<std::int32_t>::max()) {
-      throw std::invalid_argument("the Arrow data has more rows than fit into one book");
-    }
-    input.batches.push_back(std::move(batch));
+    if (batch->release == nullptr) return input;
+    add_batch(input, std::move(batch));
   }
-  for (std::int64_t i = 0; i < input.schema->n_children; ++i) {
-    const char* const name = input.schema->children[i]->name;
-    input.names.emplace_back(name != nullptr ? name : "");
-  }
-  return input;
 }
 
 // What others add to the columns of a record: an archive, and pandas with its index.
@@ -129,70 +140,14 @@ void each_array(const Input& input, std::size_t column, const WireType& type, co
   }
 }
 
-// The one zone of all times.
-class Zone {
- public:
-  void take(const std::string& column, const std::string& zone) {
-    if (zone_ && *zone_ != zone) {
-      throw UnsupportedColumn("column " + column + " is in another time zone than column " +
-                              column_ + ": convert them to the same");
-    }
-    zone_ = zone;
-    column_ = column;
-  }
-  std::string get() const { return zone_.value_or(""); }
-
- private:
-  std::optional<std::string> zone_;
-  std::string column_;
-};
-
-struct OneBatch {
-  Taken<ArrowSchema> schema;
-  Taken<ArrowArray> batch;
-};
-
-OneBatch& owner_of(ArrowArrayStream* stream) {
-  return *static_cast<OneBatch*>(stream->private_data);
-}
-
-int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {
-  *out = std::exchange(*owner_of(stream).schema, ArrowSchema{});
-  return 0;
-}
-
-int get_next(ArrowArrayStream* stream, ArrowArray* out) {
-  *out = std::exchange(*owner_of(stream).batch, ArrowArray{});
-  return 0;
-}
-
-void release_stream(ArrowArrayStream* stream) {
-  const std::unique_ptr<OneBatch> owner(&owner_of(stream));
-  stream->release = nullptr;
-}
-
-}  // namespace
-
-ArrowArrayStream stream_of(ArrowSchema& schema, ArrowArray& batch) {
-  auto owner =
-      std::make_unique<OneBatch>(OneBatch{Taken<ArrowSchema>(schema), Taken<ArrowArray>(batch)});
-  return ArrowArrayStream{.get_schema = get_schema,
-                          .get_next = get_next,
-                          .get_last_error = nullptr,
-                          .release = release_stream,
-                          .private_data = owner.release()};
-}
-
-ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
-                            bool keep_personal_data) {
-  const Input input = read_all(stream);
+ArrowTable table_of(const Schema& schema, const Input& input, bool keep_personal_data) {
   ArrowTable made{TableBuilder(schema), {}};
   TableBuilder& table = made.table;
   table.reserve(input.rows);
   const bool mask = !keep_personal_data;
   table.set_masked(mask);
 
-  Zone zone;
+  std::optional<std::size_t> zoned;  // the last column of times, which are all in one zone
   ArrowExtras extras(table, mask);
   std::vector<std::optional<std::size_t>> column_of(schema.fields.size());
   std::set<std::string_view> seen;
@@ -221,15 +176,19 @@ ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
   for (int field = 0; field < schema.width(); ++field) {
     const std::optional<std::size_t> column = column_of[static_cast<std::size_t>(field)];
     if (!column) {
-      ArrowField missing(table, field, nothing, mask);
-      missing.fill_missing(input.rows);
-      missing.finish();
+      ArrowField(table, field, nothing, mask).fill_missing(input.rows);
       continue;
     }
     const WireType type = detail::wire_type(*input.schema->children[*column]);
     ArrowField filled(table, field, type, mask);
     if (schema.field(field).kind == Kind::timestamp && type.wire == Wire::timestamp) {
-      zone.take(input.names[*column], type.zone);
+      if (zoned && made.time_zone != type.zone) {
+        throw UnsupportedColumn("column " + input.names[*column] +
+                                " is in another time zone than column " + input.names[*zoned] +
+                                ": convert them to the same");
+      }
+      zoned = column;
+      made.time_zone = type.zone;
     }
     each_array(input, *column, type,
                [&](const ArrayReader& values, std::int64_t first) { filled.fill(values, first); });
@@ -237,8 +196,22 @@ ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
   }
   extras.finish();
   table.set_rows(input.rows);
-  made.time_zone = zone.get();
   return made;
+}
+
+}  // namespace
+
+ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
+                            bool keep_personal_data) {
+  return table_of(schema, read_all(stream), keep_personal_data);
+}
+
+ArrowTable table_from_arrow(const Schema& schema, ArrowSchema& columns, ArrowArray& batch,
+                            bool keep_personal_data) {
+  Taken<ArrowArray> taken(batch);
+  Input input = input_of(Taken<ArrowSchema>(columns));
+  if (taken->release != nullptr) add_batch(input, std::move(taken));
+  return table_of(schema, input, keep_personal_data);
 }
 
 void to_wall_clock(TableBuilder& table, const std::function<std::int64_t(std::int64_t)>& to_wall) {

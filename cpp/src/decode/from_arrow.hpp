@@ -34,8 +34,9 @@ struct ArrowTable {
 ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
                             bool keep_personal_data);
 
-// A stream of one batch, which it takes over.
-ArrowArrayStream stream_of(ArrowSchema& schema, ArrowArray& batch);
+// The same of one batch.
+ArrowTable table_from_arrow(const Schema& schema, ArrowSchema& columns, ArrowArray& batch,
+                            bool keep_personal_data);
 
 // Converts the times of a table from instants to the wall clock times that `to_wall` returns.
 void to_wall_clock(TableBuilder& table, const std::function<std::int64_t(std::int64_t)>& to_wall);

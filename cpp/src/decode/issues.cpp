@@ -20,12 +20,12 @@ std::string issue_text(std::string_view raw, TokenSearch* tokens) {
   return redacted_line(raw, most_raw, tokens);
 }
 
-Notes::Notes(const Document& body, TableBuilder& table, const DecodeOptions& options,
-             std::string_view where)
+IssueLog::IssueLog(const Document& body, TableBuilder& table, const DecodeOptions& options,
+                   std::string_view where)
     : body_(body), table_(table), options_(options), where_(where) {}
 
-void Notes::note(int field, Problem problem, std::int64_t row, const char* place,
-                 std::string_view raw) {
+void IssueLog::note(int field, Problem problem, std::int64_t row, const char* place,
+                    std::string_view raw) {
   const Field& noted = table_.table().schema().field(field);
   const int index = field * problem_count + static_cast<int>(problem);
   if (of_field_.empty()) {  // most books have nothing to note
@@ -37,7 +37,7 @@ void Notes::note(int field, Problem problem, std::int64_t row, const char* place
   refuse_if_strict(noted.name, problem, row, place);
 }
 
-void Notes::note_repeated(std::int32_t extra, std::int64_t row, std::string_view lost) {
+void IssueLog::note_repeated(std::int32_t extra, std::int64_t row, std::string_view lost) {
   const auto place = static_cast<std::size_t>(extra);
   if (place >= of_extra_.size()) of_extra_.resize(place + 1, -1);
   const std::string& name = table_.table().extra_names()[place];
@@ -46,8 +46,8 @@ void Notes::note_repeated(std::int32_t extra, std::int64_t row, std::string_view
   refuse_if_strict(name, Problem::repeated_key, row, lost.data());
 }
 
-void Notes::count(std::vector<std::int32_t>& index, std::size_t place, std::string_view name,
-                  Problem problem, std::int64_t row, std::string_view raw) {
+void IssueLog::count(std::vector<std::int32_t>& index, std::size_t place, std::string_view name,
+                     Problem problem, std::int64_t row, std::string_view raw) {
   auto& issues = table_.issues();
   if (index[place] < 0) {
     index[place] = static_cast<std::int32_t>(issues.size());
@@ -58,7 +58,7 @@ void Notes::count(std::vector<std::int32_t>& index, std::size_t place, std::stri
   if (!body_.complete()) counted_.push_back(static_cast<std::size_t>(index[place]));
 }
 
-void Notes::roll_back() {
+void IssueLog::roll_back() {
   auto& issues = table_.issues();
   for (const std::size_t issue : counted_) --issues[issue].count;
   counted_.clear();
@@ -72,17 +72,17 @@ void Notes::roll_back() {
   if (!was_refused_) refusal_.reset();
 }
 
-void Notes::refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,
-                             const char* place) {
+void IssueLog::refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,
+                                const char* place) {
   if (!options_.strict || refusal_ || !describe(problem).lost) return;
   refuse(place, std::string(describe(problem).text) + " (strict)", path_of(row, name));
 }
 
-void Notes::refuse(const char* place, std::string_view problem, const std::string& path) {
+void IssueLog::refuse(const char* place, std::string_view problem, const std::string& path) {
   if (!refusal_) refusal_ = at_path(body_.error(place, problem), path);
 }
 
-std::string Notes::path_of(std::int64_t element, std::string_view name) const {
+std::string IssueLog::path_of(std::int64_t element, std::string_view name) const {
   std::string path = where_ + "[" + std::to_string(element) + "]";
   if (!name.empty()) path += "." + redacted_line(name, most_of_a_name, options_.tokens.get());
   return path;

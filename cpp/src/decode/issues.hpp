@@ -20,11 +20,11 @@ namespace tradingdata::detail {
 // A value's JSON as an issue shows it.
 std::string issue_text(std::string_view raw, TokenSearch* tokens);
 
-class Notes {
+class IssueLog {
  public:
   // `where` is the JSON path of the array: records are at where[0], where[1], ...
-  Notes(const Document& body, TableBuilder& table, const DecodeOptions& options,
-        std::string_view where);
+  IssueLog(const Document& body, TableBuilder& table, const DecodeOptions& options,
+           std::string_view where);
 
   // A value of a field, which begins at `place`; `raw` is its JSON text.
   void note(int field, Problem problem, std::int64_t row, const char* place, std::string_view raw);

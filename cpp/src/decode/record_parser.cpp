@@ -28,24 +28,24 @@ std::int64_t least_size_of_record(const Schema& schema) {
 
 }  // namespace
 
-RecordWalk::RecordWalk(const Document& body, TableBuilder& table, const DecodeOptions& options,
-                       std::string_view where, int depth)
+RecordParser::RecordParser(const Document& body, TableBuilder& table, const DecodeOptions& options,
+                           std::string_view where, int depth)
     : body_(body),
       table_(table),
       depth_(depth + 2),
       mask_(body, !options.keep_personal_data, options.tokens.get()),
-      notes_(body, table, options, where),
-      cells_(body, table, notes_, mask_, depth_),
+      issues_(body, table, options, where),
+      writers_(body, table, issues_, mask_, depth_),
       order_(table.table().schema(), table, mask_),
       all_(FieldSet::all(table.table().schema())),
       extras_(table.extras()) {}
 
-void RecordWalk::bind(char* body) {
+void RecordParser::bind(char* body) {
   mask_.bind(body);
-  cells_.bind();
+  writers_.bind();
 }
 
-const char* RecordWalk::read_array(const char* at) {
+const char* RecordParser::read_array(const char* at) {
   if (end_ >= 0) return body_.begin() + end_;
   const bool resumed = resume_at_ >= 0;
   if (resumed) {
@@ -58,7 +58,7 @@ const char* RecordWalk::read_array(const char* at) {
   return at;
 }
 
-const char* RecordWalk::read_elements(const char* at) {
+const char* RecordParser::read_elements(const char* at) {
   try {
     do {
       if (may_be_cut(at)) {
@@ -79,42 +79,41 @@ const char* RecordWalk::read_elements(const char* at) {
   }
   mask_.keep_changes();
   table_.set_rows(rows_);
-  cells_.settle_offsets();
+  writers_.settle_offsets();
   return at;
 }
 
 // Whether the element at `at` may not have arrived completely, as far as those before it show.
 // Waiting for it costs less than reading a part of it and undoing that.
-bool RecordWalk::may_be_cut(const char* at) const {
+bool RecordParser::may_be_cut(const char* at) const {
   constexpr std::int64_t separator = 64;  // behind it, with space
   return !body_.complete() && longest_ > 0 && body_.end() - at < longest_ + separator;
 }
 
-void RecordWalk::begin_element(const char* at) {
+void RecordParser::begin_element(const char* at) {
   element_ = at;
   ++position_;
   rows_before_ = rows_;
-  extras_before_ = extras_.size();
-  notes_.begin_record();
+  issues_.begin_record();
   mask_.keep_changes();
 }
 
 // Undoes what was read of the current element: to the last bit, since it will be read again.
-void RecordWalk::roll_back() {
+void RecordParser::roll_back() {
   resume_at_ = body_.offset_of(element_);
   --position_;
   rows_ = rows_before_;
-  if (rows_ < table_.table().capacity()) cells_.roll_back(rows_);
-  extras_.resize(extras_before_);
+  writers_.roll_back(rows_);
+  table_.rewind(rows_);
   for (UnknownField& field : unknown_fields_) field.latest = none;
-  notes_.roll_back();
+  issues_.roll_back();
   mask_.undo_changes();
 }
 
-const char* RecordWalk::read_element(const char* at) {
+const char* RecordParser::read_element(const char* at) {
   if (*at != '{') [[unlikely]] {
     const char* const end = body_.pass_value(at, depth_ - 1);
-    notes_.refuse(at, "an element is not a record", notes_.path_of(position_));
+    issues_.refuse(at, "an element is not a record", issues_.path_of(position_));
     return end;
   }
   if (rows_ == table_.table().capacity()) [[unlikely]]
@@ -122,7 +121,7 @@ const char* RecordWalk::read_element(const char* at) {
   return read_record(at, rows_++);
 }
 
-const char* RecordWalk::read_record(const char* begin, std::int64_t row) {
+const char* RecordParser::read_record(const char* begin, std::int64_t row) {
   const char* at = begin;
   FieldSet seen;
   std::int64_t expected = 0;    // keys that came in order
@@ -154,20 +153,20 @@ const char* RecordWalk::read_record(const char* begin, std::int64_t row) {
   return at;
 }
 
-RecordWalk::Reached RecordWalk::read_expected(Reached from, std::int64_t row) {
+RecordParser::Reached RecordParser::read_expected(Reached from, std::int64_t row) {
   const char* at = from.at;
   const Step* step = from.step;
   const Step* const end = order_.end();
   for (; step != end && step->matches(at); ++step) {
     at += step->length;
-    at = step->meaning.field >= 0 ? cells_.read(at, step->meaning.field, row)
+    at = step->meaning.field >= 0 ? writers_.read(at, step->meaning.field, row)
                                   : read_extra(at, step->meaning.extra, row);
   }
   return {at, step};
 }
 
-const char* RecordWalk::read_pair(const char* at, std::int64_t row, FieldSet& seen,
-                                  const Step*& step) {
+const char* RecordParser::read_pair(const char* at, std::int64_t row, FieldSet& seen,
+                                    const Step*& step) {
   const StringScan scan = body_.scan_text(at);
   const KeyMeaning meaning = order_.look_up(at + 1, scan);
   at = body_.pass_mark(scan.end + 1, ':');
@@ -176,10 +175,10 @@ const char* RecordWalk::read_pair(const char* at, std::int64_t row, FieldSet& se
   if (seen.has(meaning.field)) [[unlikely]]
     refuse_repeated();
   seen.add(meaning.field);
-  return cells_.read_out_of_line(at, meaning.field, row);
+  return writers_.read_out_of_line(at, meaning.field, row);
 }
 
-const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64_t row) {
+const char* RecordParser::read_extra(const char* at, std::int32_t name, std::int64_t row) {
   at = body_.pass_space(at);
   const char* const end = body_.pass_value(at, depth_);
   UnknownField& field = unknown_field(name);
@@ -187,7 +186,7 @@ const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64
   const char* const kept_end = mask_.hide_in_field(field.personal, at, end);
   mask_.hide_tokens(at, kept_end);
   if (latest != none && extras_[latest].row == row) {
-    notes_.note_repeated(name, row, table_.table().extra_json(extras_[latest]));
+    issues_.note_repeated(name, row, table_.table().extra_json(extras_[latest]));
   } else {
     latest = extras_.size();
     extras_.emplace_back();
@@ -203,7 +202,7 @@ const char* RecordWalk::read_extra(const char* at, std::int32_t name, std::int64
   return end;
 }
 
-RecordWalk::UnknownField& RecordWalk::unknown_field(std::int32_t name) {
+RecordParser::UnknownField& RecordParser::unknown_field(std::int32_t name) {
   const std::size_t position = size_of(name);
   while (unknown_fields_.size() <= position) {
     const std::string& text = table_.table().extra_names()[unknown_fields_.size()];
@@ -212,25 +211,26 @@ RecordWalk::UnknownField& RecordWalk::unknown_field(std::int32_t name) {
   return unknown_fields_[position];
 }
 
-void RecordWalk::note_missing(const char* record_end, std::int64_t row, const FieldSet& seen) {
-  all_.without(seen).visit([&](int field) { cells_.missing(field, row, record_end - 1); });
+void RecordParser::note_missing(const char* record_end, std::int64_t row, const FieldSet& seen) {
+  all_.without(seen).visit([&](int field) { writers_.missing(field, row, record_end - 1); });
 }
 
 // Finds the field that occurs twice in the record that is being read.
-void RecordWalk::refuse_repeated() {
-  if (notes_.refusal()) return;
+void RecordParser::refuse_repeated() {
+  if (issues_.refusal()) return;
   std::set<std::string> names;
   visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
     const std::string name = name_of(pair);
     if (table_.table().schema().find(name) < 0 || names.insert(name).second) return true;
-    notes_.refuse(pair.key, "a field occurs twice in one record", notes_.path_of(position_, name));
+    issues_.refuse(pair.key, "a field occurs twice in one record",
+                   issues_.path_of(position_, name));
     return false;
   });
 }
 
 // Reserves rows for the rest of the body, assuming records like those before; but never for much
 // more than such a body can hold, since the first ones may not be typical.
-void RecordWalk::make_room() {
+void RecordParser::make_room() {
   constexpr std::int64_t most_at_first = 256;
   constexpr std::int64_t most_bodies = 16;
   constexpr std::int64_t always_granted = 256 << 20;
@@ -260,10 +260,10 @@ void RecordWalk::make_room() {
     const std::size_t each = (extras_.size() + size_of(rows_) - 1) / size_of(rows_);
     extras_.reserve(std::min(each * size_of(rows_ + more), size_of(size)));
   }
-  cells_.bind();
+  writers_.bind();
 }
 
-std::string RecordWalk::path_of_fault() const {
+std::string RecordParser::path_of_fault() const {
   std::string name;
   if (*element_ == '{') {
     try {
@@ -274,10 +274,10 @@ std::string RecordWalk::path_of_fault() const {
         return true;
       });
     } catch (const Error&) {
-      return notes_.path_of(position_, name);
+      return issues_.path_of(position_, name);
     }
   }
-  return notes_.path_of(position_);
+  return issues_.path_of(position_);
 }
 
 }  // namespace tradingdata::detail

@@ -18,11 +18,11 @@
 
 namespace tradingdata::detail {
 
-class RecordWalk {
+class RecordParser {
  public:
   // `where` is the array's JSON path, and `depth` the number of values that enclose it.
-  RecordWalk(const Document& body, TableBuilder& table, const DecodeOptions& options,
-             std::string_view where, int depth);
+  RecordParser(const Document& body, TableBuilder& table, const DecodeOptions& options,
+               std::string_view where, int depth);
 
   // Reads the array at `at` and returns the place after it. Throws where it is malformed. Valid
   // JSON that is not a record of the service is reported by refusal(), since an error of the
@@ -30,7 +30,7 @@ class RecordWalk {
   // before a record that may be cut short; a call that threw is undone up to the last complete
   // record. In either case the next call continues there.
   const char* read_array(const char* at);
-  const std::optional<Error>& refusal() const { return notes_.refusal(); }
+  const std::optional<Error>& refusal() const { return issues_.refusal(); }
 
   // How many bytes of the body need not be read again.
   std::int64_t passed() const { return std::max<std::int64_t>(resume_at_, 0); }
@@ -74,8 +74,8 @@ class RecordWalk {
   TableBuilder& table_;
   int depth_;  // of values enclosed by a record
   PanMask mask_;
-  Notes notes_;
-  Cells cells_;
+  IssueLog issues_;
+  ColumnWriters writers_;
   KeyOrder order_;
   FieldSet all_;
   std::int64_t array_ = -1;        // its offset
@@ -85,8 +85,7 @@ class RecordWalk {
   std::int64_t resume_at_ = -1;    // the offset of the element to begin the next read with
   std::int64_t longest_ = 0;       // bytes of the longest element so far
   std::int64_t rows_ = 0;
-  std::int64_t rows_before_ = 0;  // this element
-  std::size_t extras_before_ = 0;
+  std::int64_t rows_before_ = 0;              // this element
   std::vector<Extra>& extras_;                // of the table
   std::vector<UnknownField> unknown_fields_;  // by name
 };

@@ -17,7 +17,7 @@ namespace tradingdata {
 namespace {
 
 using detail::Buffers;
-using detail::Source;
+using detail::ColumnSlice;
 
 // What a structure points into. A consumer may have moved children out, and then owns them.
 template <typename Structure>
@@ -240,7 +240,7 @@ ExtraColumn collect(const Table& table, int name, const ArrowExport& wanted, Are
   return column;
 }
 
-Source source_of(const Table& table, int field, const ArrowExport& wanted, Arena& memory) {
+ColumnSlice slice_of(const Table& table, int field, const ArrowExport& wanted, Arena& memory) {
   const Kind kind = table.schema().field(field).kind;
   const Column& column = table.column(field);
   const bool empty = column.values == nullptr;
@@ -253,8 +253,8 @@ Source source_of(const Table& table, int field, const ArrowExport& wanted, Arena
           .kind = kind};
 }
 
-Source source_of(const Table& table, const ExtraColumn& column, const ArrowExport& wanted,
-                 Arena& memory) {
+ColumnSlice slice_of(const Table& table, const ExtraColumn& column, const ArrowExport& wanted,
+                     Arena& memory) {
   return {.table = table,
           .memory = memory,
           .values = column.views.get(),
@@ -266,26 +266,26 @@ Source source_of(const Table& table, const ExtraColumn& column, const ArrowExpor
 
 Buffers field_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
                       bool share, Arena& memory) {
-  const Source source = source_of(table, column.column, wanted, memory);
-  if (source.kind == Kind::timestamp && wanted.to_utc) return instants(source, wanted.to_utc);
-  if (source.kind != Kind::text) return share ? shared_values(source) : copied_values(source);
+  const ColumnSlice slice = slice_of(table, column.column, wanted, memory);
+  if (slice.kind == Kind::timestamp && wanted.to_utc) return instants(slice, wanted.to_utc);
+  if (slice.kind != Kind::text) return share ? shared_values(slice) : copied_values(slice);
   switch (column.text) {
-    case TextForm::view: return share ? shared_views(source) : copied_views(source);
-    case TextForm::small: return detail::offset_text<std::int32_t>(source);
-    case TextForm::large: return detail::offset_text<std::int64_t>(source);
+    case TextForm::view: return share ? shared_views(slice) : copied_views(slice);
+    case TextForm::small: return detail::offset_text<std::int32_t>(slice);
+    case TextForm::large: return detail::offset_text<std::int64_t>(slice);
     case TextForm::category: break;
   }
-  return category(source, categories_of(table, column.column, wanted.start, wanted.length));
+  return category(slice, categories_of(table, column.column, wanted.start, wanted.length));
 }
 
 Buffers extra_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
                       bool share, Arena& memory) {
   ExtraColumn extra = collect(table, column.column - table.schema().width(), wanted, memory);
-  const Source source = source_of(table, extra, wanted, memory);
-  if (column.text == TextForm::small) return detail::offset_text<std::int32_t>(source);
-  if (column.text == TextForm::large) return detail::offset_text<std::int64_t>(source);
-  if (!share) return copied_views(source);
-  Buffers buffers = shared_views(source);
+  const ColumnSlice slice = slice_of(table, extra, wanted, memory);
+  if (column.text == TextForm::small) return detail::offset_text<std::int32_t>(slice);
+  if (column.text == TextForm::large) return detail::offset_text<std::int64_t>(slice);
+  if (!share) return copied_views(slice);
+  Buffers buffers = shared_views(slice);
   buffers.blocks.push_back(std::move(extra.views));
   buffers.blocks.push_back(std::move(extra.validity));
   return buffers;

@@ -24,30 +24,30 @@ std::int64_t words_of(std::int64_t bits) {
   return (bits + word_bits - 1) / word_bits;
 }
 
-std::int64_t nulls_of(const Source& source) {
-  if (source.validity == nullptr) return 0;
+std::int64_t nulls_of(const ColumnSlice& slice) {
+  if (slice.validity == nullptr) return 0;
   std::int64_t set = 0;
-  std::int64_t bit = source.first;
-  const std::int64_t end = source.first + source.length;
+  std::int64_t bit = slice.first;
+  const std::int64_t end = slice.first + slice.length;
   while (bit < end) {
     const std::int64_t shift = bit % word_bits;
     const std::int64_t count = std::min(word_bits - shift, end - bit);
-    std::uint64_t word = source.validity[bit / word_bits] >> shift;
+    std::uint64_t word = slice.validity[bit / word_bits] >> shift;
     if (count < word_bits) word &= (std::uint64_t{1} << count) - 1;
     set += std::popcount(word);
     bit += count;
   }
-  return source.length - set;
+  return slice.length - set;
 }
 
 // The run's bits moved to the start of a bitmap of their own.
-SharedBlock aligned_bitmap(const Source& source) {
-  const std::int64_t words = words_of(source.length);
-  SharedBlock block = source.memory.take(words * 8);
+SharedBlock aligned_bitmap(const ColumnSlice& slice) {
+  const std::int64_t words = words_of(slice.length);
+  SharedBlock block = slice.memory.take(words * 8);
   auto* const out = reinterpret_cast<std::uint64_t*>(block.get());
-  const std::uint64_t* const in = source.validity + source.first / word_bits;
-  const std::int64_t shift = source.first % word_bits;
-  const std::int64_t readable = words_of(shift + source.length);
+  const std::uint64_t* const in = slice.validity + slice.first / word_bits;
+  const std::int64_t shift = slice.first % word_bits;
+  const std::int64_t readable = words_of(shift + slice.length);
   for (std::int64_t i = 0; i < words; ++i) {
     out[i] = in[i] >> shift;
     if (shift > 0 && i + 1 < readable) out[i] |= in[i + 1] << (word_bits - shift);
@@ -60,15 +60,15 @@ const void* keep(Buffers& buffers, SharedBlock block) {
   return buffers.blocks.back().get();
 }
 
-void add_validity(Buffers& buffers, const Source& source, bool share) {
-  buffers.nulls = nulls_of(source);
+void add_validity(Buffers& buffers, const ColumnSlice& slice, bool share) {
+  buffers.nulls = nulls_of(slice);
   if (buffers.nulls == 0) {
     buffers.pointers.push_back(nullptr);
-  } else if (share && source.first % 8 == 0) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(source.validity);
-    buffers.pointers.push_back(bytes + source.first / 8);
+  } else if (share && slice.first % 8 == 0) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(slice.validity);
+    buffers.pointers.push_back(bytes + slice.first / 8);
   } else {
-    buffers.pointers.push_back(keep(buffers, aligned_bitmap(source)));
+    buffers.pointers.push_back(keep(buffers, aligned_bitmap(slice)));
   }
 }
 
@@ -84,10 +84,10 @@ const void* present(const void* values) {
   return values == nullptr ? nothing : values;
 }
 
-std::int64_t text_bytes(const Source& source) {
-  const auto* const views = source.as<TextView>();
+std::int64_t text_bytes(const ColumnSlice& slice) {
+  const auto* const views = slice.as<TextView>();
   std::int64_t total = 0;
-  for (std::int64_t row = 0; row < source.length; ++row) total += views[row].size;
+  for (std::int64_t row = 0; row < slice.length; ++row) total += views[row].size;
   return total;
 }
 
@@ -108,33 +108,34 @@ Buffers distinct_text(Arena& memory, const std::vector<std::string_view>& values
 
 }  // namespace
 
-Buffers shared_values(const Source& source) {
+Buffers shared_values(const ColumnSlice& slice) {
   Buffers buffers;
   buffers.in_table = true;
-  add_validity(buffers, source, true);
-  buffers.pointers.push_back(present(source.values));
+  add_validity(buffers, slice, true);
+  buffers.pointers.push_back(present(slice.values));
   return buffers;
 }
 
-Buffers copied_values(const Source& source) {
+Buffers copied_values(const ColumnSlice& slice) {
   Buffers buffers;
-  add_validity(buffers, source, false);
-  add_copy(buffers, source.memory, source.values, source.length * width_of(source.kind));
+  add_validity(buffers, slice, false);
+  add_copy(buffers, slice.memory, slice.values, slice.length * width_of(slice.kind));
   return buffers;
 }
 
-Buffers instants(const Source& source, const std::function<std::int64_t(std::int64_t)>& to_utc) {
-  Buffers buffers = copied_values(source);
+Buffers instants(const ColumnSlice& slice,
+                 const std::function<std::int64_t(std::int64_t)>& to_utc) {
+  Buffers buffers = copied_values(slice);
   auto* const micros = reinterpret_cast<std::int64_t*>(buffers.blocks.back().get());
-  for (std::int64_t row = 0; row < source.length; ++row) {
-    if (source.valid(row)) micros[row] = to_utc(micros[row]);
+  for (std::int64_t row = 0; row < slice.length; ++row) {
+    if (slice.valid(row)) micros[row] = to_utc(micros[row]);
   }
   return buffers;
 }
 
-Buffers shared_views(const Source& source) {
-  Buffers buffers = shared_values(source);
-  for (const Buffer& buffer : source.table.buffers()) {
+Buffers shared_views(const ColumnSlice& slice) {
+  Buffers buffers = shared_values(slice);
+  for (const Buffer& buffer : slice.table.buffers()) {
     buffers.pointers.push_back(present(buffer.data()));
     buffers.variadic_sizes.push_back(buffer.size());
   }
@@ -142,22 +143,22 @@ Buffers shared_views(const Source& source) {
   return buffers;
 }
 
-Buffers copied_views(const Source& source) {
-  Buffers buffers = copied_values(source);
+Buffers copied_views(const ColumnSlice& slice) {
+  Buffers buffers = copied_values(slice);
   auto* const views = reinterpret_cast<TextView*>(buffers.blocks.back().get());
   std::int64_t bytes = 0;
-  for (std::int64_t row = 0; row < source.length; ++row) {
+  for (std::int64_t row = 0; row < slice.length; ++row) {
     if (!views[row].is_inline()) bytes += views[row].size;
   }
   if (bytes == 0) {
     buffers.pointers.push_back(present(nullptr));
     return buffers;
   }
-  SharedBlock block = source.memory.take(bytes);
+  SharedBlock block = slice.memory.take(bytes);
   std::int64_t offset = 0;
-  for (std::int64_t row = 0; row < source.length; ++row) {
+  for (std::int64_t row = 0; row < slice.length; ++row) {
     if (views[row].is_inline()) continue;
-    const std::string_view text = source.text(row);
+    const std::string_view text = slice.text(row);
     std::memcpy(block.get() + offset, text.data(), text.size());
     views[row] = TextView::make_place(text, 0, offset);
     offset += views[row].size;
@@ -169,53 +170,53 @@ Buffers copied_views(const Source& source) {
 }
 
 template <typename Offset>
-Buffers offset_text(const Source& source) {
-  const std::int64_t bytes = text_bytes(source);
+Buffers offset_text(const ColumnSlice& slice) {
+  const std::int64_t bytes = text_bytes(slice);
   if (bytes > std::numeric_limits<Offset>::max()) {
     throw Error(ErrorKind::configuration, "a column's text is too long for 32-bit offsets");
   }
   Buffers buffers;
-  add_validity(buffers, source, false);
+  add_validity(buffers, slice, false);
   SharedBlock offsets =
-      source.memory.take((source.length + 1) * static_cast<std::int64_t>(sizeof(Offset)));
+      slice.memory.take((slice.length + 1) * static_cast<std::int64_t>(sizeof(Offset)));
   // Short text is copied as 12 bytes whatever its length: the next text overwrites the rest.
-  SharedBlock data = source.memory.take(bytes + TextView::inline_capacity);
+  SharedBlock data = slice.memory.take(bytes + TextView::inline_capacity);
   auto* const ends = reinterpret_cast<Offset*>(offsets.get());
-  const auto* const views = source.as<TextView>();
+  const auto* const views = slice.as<TextView>();
   std::int64_t at = 0;
-  for (std::int64_t row = 0; row < source.length; ++row) {
+  for (std::int64_t row = 0; row < slice.length; ++row) {
     ends[row] = static_cast<Offset>(at);
     const TextView& view = views[row];
     if (view.is_inline()) {
       std::memcpy(data.get() + at, view.inlined, TextView::inline_capacity);
     } else {
-      const std::string_view text = source.table.text(view);
+      const std::string_view text = slice.table.text(view);
       std::memcpy(data.get() + at, text.data(), text.size());
     }
     at += view.size;
   }
-  ends[source.length] = static_cast<Offset>(at);
+  ends[slice.length] = static_cast<Offset>(at);
   buffers.pointers.push_back(keep(buffers, std::move(offsets)));
   buffers.pointers.push_back(keep(buffers, std::move(data)));
   return buffers;
 }
 
-Buffers category(const Source& source, const Categories& categories) {
+Buffers category(const ColumnSlice& slice, const Categories& categories) {
   Buffers buffers;
-  add_validity(buffers, source, false);
+  add_validity(buffers, slice, false);
   SharedBlock codes =
-      source.memory.take(source.length * static_cast<std::int64_t>(sizeof(std::int32_t)));
+      slice.memory.take(slice.length * static_cast<std::int64_t>(sizeof(std::int32_t)));
   // A null's code is never read, but consumers check that it is not negative.
   std::transform(categories.codes.begin(), categories.codes.end(),
                  reinterpret_cast<std::int32_t*>(codes.get()),
                  [](std::int32_t code) { return std::max(code, 0); });
   buffers.pointers.push_back(keep(buffers, std::move(codes)));
-  buffers.dictionary = std::make_unique<Buffers>(distinct_text(source.memory, categories.values));
+  buffers.dictionary = std::make_unique<Buffers>(distinct_text(slice.memory, categories.values));
   buffers.dictionary_length = static_cast<std::int64_t>(categories.values.size());
   return buffers;
 }
 
-template Buffers offset_text<std::int32_t>(const Source& source);
-template Buffers offset_text<std::int64_t>(const Source& source);
+template Buffers offset_text<std::int32_t>(const ColumnSlice& slice);
+template Buffers offset_text<std::int64_t>(const ColumnSlice& slice);
 
 }  // namespace tradingdata::detail

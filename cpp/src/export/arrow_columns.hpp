@@ -10,7 +10,7 @@
 namespace tradingdata::detail {
 
 // A run of rows of a column: a field's, or one made for an unknown field.
-struct Source {
+struct ColumnSlice {
   const Table& table;
   Arena& memory;                  // for copies
   const std::byte* values;        // of the first row
@@ -41,13 +41,13 @@ struct Buffers {
   std::int64_t dictionary_length = 0;
 };
 
-Buffers shared_values(const Source& source);
-Buffers copied_values(const Source& source);
-Buffers instants(const Source& source, const std::function<std::int64_t(std::int64_t)>& to_utc);
-Buffers shared_views(const Source& source);
-Buffers copied_views(const Source& source);
+Buffers shared_values(const ColumnSlice& slice);
+Buffers copied_values(const ColumnSlice& slice);
+Buffers instants(const ColumnSlice& slice, const std::function<std::int64_t(std::int64_t)>& to_utc);
+Buffers shared_views(const ColumnSlice& slice);
+Buffers copied_views(const ColumnSlice& slice);
 template <typename Offset>
-Buffers offset_text(const Source& source);
-Buffers category(const Source& source, const Categories& categories);
+Buffers offset_text(const ColumnSlice& slice);
+Buffers category(const ColumnSlice& slice, const Categories& categories);
 
 }  // namespace tradingdata::detail

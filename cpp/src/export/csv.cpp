@@ -8,10 +8,11 @@
 #include <cstdio>
 #include <string>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 
-namespace tradingdata::detail {
+namespace tradingdata {
 
 namespace {
 
@@ -82,8 +83,9 @@ bool is_kept_number(std::string_view text) {
   return (rest.empty() || fraction) && whole + rest.size() <= kept_digits + (fraction ? 1 : 0);
 }
 
-}  // namespace
-
+// Whether a spreadsheet would run the text as a formula, or take it for a value and change it:
+// 5/10, 1-2 and MAR1 for dates, TRUE, 1E5, and identifiers with leading zeros or 15 and more
+// digits.
 bool spreadsheet_changes(std::string_view text) {
   const bool formula = std::any_of(formula_starts.begin(), formula_starts.end(),
                                    [&](std::string_view start) { return text.starts_with(start); });
@@ -91,6 +93,7 @@ bool spreadsheet_changes(std::string_view text) {
          (looks_numeric(text) && !is_kept_number(text));
 }
 
+// The text as one cell; quoted where it is empty, since an empty cell is a missing value.
 void put_csv_text(std::string& out, std::string_view text, bool spreadsheet) {
   const bool apostrophe = spreadsheet && spreadsheet_changes(text);
   const bool quoted = text.empty() || text.find_first_of(",\"\r\n") != std::string_view::npos;
@@ -105,20 +108,6 @@ void put_csv_text(std::string& out, std::string_view text, bool spreadsheet) {
     out += c;
   }
   out += '"';
-}
-
-}  // namespace tradingdata::detail
-
-namespace tradingdata {
-
-// Writes rows as CSV text. Numbers have the fewest digits that give the same value again.
-
-namespace {
-
-void put_integer(std::string& out, std::int64_t value) {
-  char digits[24];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
-  out.append(digits, end);
 }
 
 // With a point or an exponent, so that a column of numbers does not look like one of integers.
@@ -140,8 +129,8 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
   const Column& column = table.column(field);
   if (!column.valid(row)) return;
   switch (table.schema().field(field).kind) {
-    case Kind::text: return detail::put_csv_text(out, table.text(field, row), options.spreadsheet);
-    case Kind::integer: return put_integer(out, column.as<std::int64_t>()[row]);
+    case Kind::text: return put_csv_text(out, table.text(field, row), options.spreadsheet);
+    case Kind::integer: out += digits_of(column.as<std::int64_t>()[row]); return;
     case Kind::number: return put_number(out, column.as<double>()[row]);
     case Kind::timestamp: {
       const std::int64_t micros = column.as<std::int64_t>()[row];
@@ -157,7 +146,7 @@ void put_extra(std::string& out, const Table& table, int name, std::int64_t row,
                const CsvOptions& options) {
   for (const Extra& extra : table.extras_of(row)) {
     if (extra.name != name) continue;
-    return detail::put_csv_text(out, table.extra_json(extra), options.spreadsheet);
+    return put_csv_text(out, table.extra_json(extra), options.spreadsheet);
   }
 }
 
@@ -175,9 +164,7 @@ std::string rows_as_csv(const Table& table, const CsvOptions& options) {
     }
     out += line_end;
   };
-  put_line([&](int column) {
-    detail::put_csv_text(out, table.column_name(column), options.spreadsheet);
-  });
+  put_line([&](int column) { put_csv_text(out, table.column_name(column), options.spreadsheet); });
   for (std::int64_t row = options.start; row < options.start + options.length; ++row) {
     const std::size_t begin = out.size();
     put_line([&](int column) {

@@ -1,12 +1,12 @@
 // Writes rows as JSON. Text in the service's form decodes to an equal table.
 #include "export/json.hpp"
 
-#include <charconv>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "table/table.hpp"
@@ -15,15 +15,8 @@ namespace tradingdata {
 
 namespace {
 
-template <typename Value>
-std::string shortest(Value value) {
-  char digits[32];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
-  return {digits, end};
-}
-
 std::string as_number(double value) {
-  std::string digits = shortest(value);
+  std::string digits = digits_of(value);
   // The decoder takes a bare integer of this size for an identifier that would round.
   constexpr double exact_integer = 9007199254740992;
   const bool bare = digits.find_first_of(".e") == std::string::npos;
@@ -40,7 +33,7 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
   }
   switch (table.schema().field(field).kind) {
     case Kind::text: return put_json_text(out, table.text(field, row));
-    case Kind::integer: out += shortest(column.as<std::int64_t>()[row]); return;
+    case Kind::integer: out += digits_of(column.as<std::int64_t>()[row]); return;
     case Kind::number: out += as_number(column.as<double>()[row]); return;
     case Kind::timestamp: {
       const std::int64_t micros = column.as<std::int64_t>()[row];

@@ -119,10 +119,9 @@ BaseUrl::BaseUrl(const std::string& text) {
   host_ = lower_case(url.part(CURLUPART_HOST));
   if (url.problem() == CURLUE_NO_HOST) refuse("has no host");
   if (host_.empty()) refuse("has a host that is not a name or an IP address");
-  secure_ = scheme == "https";
   // As written: another spelling of an address, such as 127.1, may mean another host elsewhere.
   loopback_ = is_loopback(host_) && lower_case(text).starts_with(scheme + "://" + host_);
-  if (!secure_ && !loopback_) {
+  if (scheme != "https" && !loopback_) {
     refuse(
         "must start with https://, because over http others can read the access token (http is "
         "allowed for 127.0.0.0/8, ::1 and localhost)");

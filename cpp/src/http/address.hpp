@@ -17,13 +17,11 @@ class BaseUrl {
 
   const std::string& text() const { return text_; }  // without a slash at its end
   const std::string& host() const { return host_; }  // lower case; IPv6 in brackets
-  bool secure() const { return secure_; }
   bool loopback() const { return loopback_; }
 
  private:
   std::string text_;
   std::string host_;
-  bool secure_ = true;
   bool loopback_ = false;
 };
 

@@ -190,11 +190,15 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   receiver_.start(options_->max_body, &request);
 
   std::vector<const char*> lines;
-  for (const std::string& header : request.headers) lines.push_back(header.c_str());
+  bool accepts = false;
+  for (const std::string& header : request.headers) {
+    lines.push_back(header.c_str());
+    accepts = accepts || header.starts_with("accept:");
+  }
   if (request.token) lines.push_back(request.token->header());
   // A name without a value tells libcurl not to send its own; a later one does not undo a real one.
   for (const char* fixed : {"Accept-Encoding: gzip", "Expect:"}) lines.push_back(fixed);
-  if (!request.has_header("accept")) lines.push_back("Accept:");
+  if (!accepts) lines.push_back("Accept:");
   headers_.resize(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     headers_[i].data = const_cast<char*>(lines[i]);  // libcurl reads it only

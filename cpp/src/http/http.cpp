@@ -218,13 +218,6 @@ std::string transport_version() {
 
 // Facts about a request for messages and redaction, and the dates of headers.
 
-bool Request::has_header(std::string_view name) const {
-  const auto matches = [&](const std::string& line) {
-    return same_ignoring_case(line.substr(0, line.find(':')), name);
-  };
-  return std::any_of(headers.begin(), headers.end(), matches);
-}
-
 std::shared_ptr<TokenSearch> Request::secrets() const {
   if (known != nullptr) return known->search(token);
   if (token == nullptr) return nullptr;

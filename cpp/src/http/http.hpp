@@ -43,7 +43,6 @@ struct Request {
   // Makes the reader of one response with status 200; may be none.
   std::function<std::shared_ptr<BodyReader>(std::shared_ptr<TokenSearch>)> reader{};
 
-  bool has_header(std::string_view name) const;
   // Finds what must not be shown of a response; may be null.
   std::shared_ptr<TokenSearch> secrets() const;
   std::string target() const;  // "POST /api/v1/trade/book": for messages, without the query

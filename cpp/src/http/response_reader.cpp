@@ -193,11 +193,10 @@ void Receiver::read_body(std::string_view chunk) {
 }
 
 std::optional<Failure> Receiver::finish() {
-  if (!failure_ && !refused() && encoding_ == Encoding::gzip && inflater_->started() &&
-      !inflater_->ended()) {
+  if (failure_ || refused() || encoding_ != Encoding::gzip) return failure_;
+  if (inflater_->started() && !inflater_->ended()) {
     fail(Retry::always, "incomplete body: the response's gzip data ends too early");
-  }
-  if (!failure_ && !refused() && encoding_ == Encoding::gzip) {
+  } else {
     last_unpacked_ = response_.body.size();
   }
   return failure_;

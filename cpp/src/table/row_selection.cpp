@@ -103,8 +103,6 @@ std::vector<std::int64_t> rows_where(const Table& table, std::int64_t start, std
   return rows;
 }
 
-// Sorts row numbers by one field after the other, from the last to the first.
-
 namespace {
 
 // The values are stored beside their rows, since looking each up in its column would be slow.
@@ -134,12 +132,6 @@ void sort_by(std::vector<std::int64_t>& rows, const Column& column, bool descend
   std::ranges::copy(without_value, rest);
 }
 
-template <typename Stored>
-void sort_by_stored(std::vector<std::int64_t>& rows, const Column& column, bool descending) {
-  sort_by(rows, column, descending,
-          [values = column.as<Stored>()](std::int64_t row) { return values[row]; });
-}
-
 }  // namespace
 
 std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, std::int64_t stop,
@@ -150,20 +142,13 @@ std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, st
   for (auto next = keys.rbegin(); next != keys.rend(); ++next) {
     const SortKey& key = *next;
     const Column& column = table.column(key.field);
-    switch (table.schema().field(key.field).kind) {
-      case Kind::text:
-        sort_by(rows, column, key.descending,
-                [&](std::int64_t row) { return table.text(key.field, row); });
-        break;
-      case Kind::number: sort_by_stored<double>(rows, column, key.descending); break;
-      case Kind::date: sort_by_stored<std::int32_t>(rows, column, key.descending); break;
-      default: sort_by_stored<std::int64_t>(rows, column, key.descending);
-    }
+    with_values(table, key.field,
+                [&](const auto& read) { sort_by(rows, column, key.descending, read); });
   }
   return rows;
 }
 
-// Copies and compares rows across tables, whose text views refer to different bodies.
+// Copies rows across tables, whose text views refer to different bodies.
 
 namespace {
 
@@ -277,42 +262,29 @@ TablePtr gather(const Table& table, std::span<const std::int64_t> rows) {
 
 TablePtr concat(std::span<const Slice> slices) {
   if (slices.empty()) throw std::invalid_argument("there is nothing to join");
-  const Schema& schema = slices.front().table->schema();
-  std::int64_t rows = 0;
-  for (const Slice& slice : slices) {
-    if (&slice.table->schema() != &schema) {
-      throw std::invalid_argument("books of different records cannot be joined");
-    }
-    rows += slice.stop - slice.start;
-  }
-  TableBuilder result(schema);
-  result.reserve(rows);
-  Copier copier(result);
-  for (const Slice& slice : slices) {
-    copier.copy(*slice.table, slice.stop - slice.start,
-                [&](std::int64_t i) { return slice.start + i; });
-  }
-  return std::move(result).build();
+  return concat(slices, slices.front().table->schema(), {});
 }
 
-TablePtr concat_labelled(const Schema& schema, std::span<const Slice> slices,
-                         std::span<const std::string> labels) {
+TablePtr concat(std::span<const Slice> slices, const Schema& schema,
+                std::span<const std::string> labels) {
+  const int shift = labels.empty() ? 0 : 1;
   std::int64_t rows = 0;
   for (const Slice& slice : slices) {
     const Schema& own = slice.table->schema();
-    if (&own != &slices.front().table->schema() || own.width() + 1 != schema.width()) {
+    if (&own != &slices.front().table->schema() || own.width() + shift != schema.width()) {
       throw std::invalid_argument("books of different records cannot be joined");
     }
     rows += slice.stop - slice.start;
   }
   TableBuilder result(schema);
   result.reserve(rows);
-  Copier copier(result, 1);
+  Copier copier(result, shift);
   for (std::size_t i = 0; i < slices.size(); ++i) {
     const Slice& slice = slices[i];
     const std::int64_t first = result.table().rows();
     copier.copy(*slice.table, slice.stop - slice.start,
                 [&](std::int64_t row) { return slice.start + row; });
+    if (labels.empty()) continue;
     auto* const views = result.cells<TextView>(0);
     std::fill(views + first, views + result.table().rows(), result.keep_text(labels[i]));
   }

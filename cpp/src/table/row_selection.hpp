@@ -54,6 +54,6 @@ TablePtr concat(std::span<const Slice> slices);
 
 // The same of a wider schema: its first field is text, the label of the slice that a row is from,
 // and the others are those of the slices.
-TablePtr concat_labelled(const Schema& schema, std::span<const Slice> slices,
-                         std::span<const std::string> labels);
+TablePtr concat(std::span<const Slice> slices, const Schema& schema,
+                std::span<const std::string> labels);
 }  // namespace tradingdata

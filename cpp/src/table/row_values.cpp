@@ -132,11 +132,8 @@ std::uint64_t tail_of(std::string_view text) {
 std::partial_ordering compare(const Table& table, std::int64_t a, std::int64_t b, int field) {
   const bool valid = table.valid(field, a);
   if (!valid || !table.valid(field, b)) return valid <=> table.valid(field, b);
-  if (table.schema().field(field).kind == Kind::text) {
-    return table.text(field, a) <=> table.text(field, b);
-  }
-  const auto* const values = table.column(field).as<double>();
-  return values[a] <=> values[b];
+  return with_values(
+      table, field, [&](const auto& read) -> std::partial_ordering { return read(a) <=> read(b); });
 }
 
 // By the values of the fields, which are text or numbers, the first one text.

@@ -41,8 +41,6 @@ std::string_view Table::column_name(int column) const {
   return extra_names_[static_cast<std::size_t>(column - width)];
 }
 
-// Allocates all columns of a table in one block.
-
 namespace {
 
 constexpr std::int64_t line = 64;
@@ -61,8 +59,7 @@ std::int64_t bitmap_bytes(std::int64_t rows) {
 
 }  // namespace
 
-TableBuilder::TableBuilder(const Schema& schema)
-    : table_(std::make_shared<Table>(schema)), known_extras_(ByName{&table_->extra_names_}) {}
+TableBuilder::TableBuilder(const Schema& schema) : table_(std::make_shared<Table>(schema)) {}
 
 std::int64_t TableBuilder::bytes_for(std::int64_t rows) const {
   std::int64_t bytes = 0;
@@ -115,6 +112,14 @@ void TableBuilder::unset_null(int field, std::int64_t row) {
   word |= bit;
 }
 
+void TableBuilder::rewind(std::int64_t row) {
+  auto& extras = table_->extras_;
+  while (!extras.empty() && extras.back().row >= row) extras.pop_back();
+  for (int field = 0; row < table_->capacity_ && field < table_->schema().width(); ++field) {
+    unset_null(field, row);
+  }
+}
+
 void TableBuilder::hold_body(Buffer body) {
   if (body.data() == nullptr) body.reserve(0);
   table_->buffers_.push_back(std::move(body));
@@ -147,10 +152,12 @@ TextView TableBuilder::keep_text(std::string_view text) {
 }
 
 std::int32_t TableBuilder::extra_name(std::string_view name) {
-  if (const auto found = known_extras_.find(name); found != known_extras_.end()) return *found;
+  if (const auto found = known_extras_.find(name); found != known_extras_.end()) {
+    return found->second;
+  }
   const auto position = static_cast<std::int32_t>(table_->extra_names_.size());
   table_->extra_names_.emplace_back(name);
-  known_extras_.insert(position);
+  known_extras_.emplace(name, position);
   return position;
 }
 

@@ -4,8 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -180,6 +181,21 @@ class Table {
 
 using TablePtr = std::shared_ptr<const Table>;
 
+// Calls work(read), where read(row) gives a row's value of a field in the type that its kind has.
+template <typename Work>
+auto with_values(const Table& table, int field, const Work& work) {
+  const auto stored = [&]<typename T>(const T* values) {
+    return work([values](std::int64_t row) { return values[row]; });
+  };
+  const Column& column = table.column(field);
+  switch (table.schema().field(field).kind) {
+    case Kind::text: return work([&](std::int64_t row) { return table.text(field, row); });
+    case Kind::number: return stored(column.as<double>());
+    case Kind::date: return stored(column.as<std::int32_t>());
+    default: return stored(column.as<std::int64_t>());
+  }
+}
+
 // A run of rows of one table.
 struct Slice {
   const Table* table;
@@ -216,6 +232,7 @@ class TableBuilder {
   }
   void set_null(int field, std::int64_t row);
   void unset_null(int field, std::int64_t row);
+  void rewind(std::int64_t row);  // forgets the last row, which is to be filled again
 
   // Text that outlives the call: inline, or copied to a buffer of the table's own.
   TextView keep_text(std::string_view text);
@@ -236,17 +253,6 @@ class TableBuilder {
   void set_masked(bool masked) { table_->masked_ = masked; }
 
  private:
-  struct ByName {
-    using is_transparent = void;
-    const std::vector<std::string>* names;
-    std::string_view name_of(std::int32_t position) const {
-      return (*names)[static_cast<std::size_t>(position)];
-    }
-    bool operator()(std::int32_t a, std::int32_t b) const { return name_of(a) < name_of(b); }
-    bool operator()(std::int32_t a, std::string_view b) const { return name_of(a) < b; }
-    bool operator()(std::string_view a, std::int32_t b) const { return a < name_of(b); }
-  };
-
   Column& column(int field) { return table_->columns_[static_cast<std::size_t>(field)]; }
   // A place of a column as this builder may write to it: all columns lie in the arena.
   std::byte* writable(const void* place) {
@@ -258,7 +264,7 @@ class TableBuilder {
   }
 
   std::shared_ptr<Table> table_;
-  std::set<std::int32_t, ByName> known_extras_;  // positions in extra_names
+  std::map<std::string, std::int32_t, std::less<>> known_extras_;  // positions in extra_names
 };
 
 }  // namespace tradingdata
