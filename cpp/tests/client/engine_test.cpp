@@ -1,12 +1,84 @@
-// Calls over a scripted transport and a fake clock: order, deadlines and cancellation.
+// Calls over a scripted transport and a fake clock: order, deadlines, cancellation, and what nobody
+// foresaw.
 #include "client/engine.hpp"
 
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "support/engine_bench.hpp"
+#include "support/failing_memory.hpp"
+
+using namespace tradingdata;
+using detail::CallState;
+using detail::PendingCall;
+using detail::PendingCalls;
+
+namespace {
+
+TimePoint at(int second) {
+  return TimePoint(std::chrono::seconds(second));
+}
+
+PendingCall& add(PendingCalls& calls, int started, int deadline) {
+  Call call;
+  call.started = at(started);
+  call.deadline = at(deadline);
+  return calls.add(call);
+}
+
+}  // namespace
+
+TEST_CASE("a call is due at the time of its state, whatever state it was in before") {
+  PendingCalls calls;
+  PendingCall& call = add(calls, 5, 60);
+  CHECK(calls.next_due(at(4)) == nullptr);
+  CHECK(calls.next_due(at(5)) == &call);
+  int second = 10;
+  for (const CallState from : {CallState::waiting, CallState::paced, CallState::in_flight}) {
+    for (const CallState to : {CallState::waiting, CallState::paced, CallState::in_flight}) {
+      calls.move(call, from, at(second));
+      calls.move(call, to, at(second + 1));
+      CHECK(call.state() == to);
+      CHECK(calls.in_flight() == (to == CallState::in_flight));
+      CHECK(calls.next_ready() == nullptr);
+      CHECK(calls.next_due(at(second)) == nullptr);
+      CHECK(calls.next_due(at(second + 1)) == &call);
+      CHECK(calls.next_event() == at(second + 1));
+      second += 2;
+    }
+  }
+  calls.remove(call);
+  CHECK(calls.empty());
+  CHECK(calls.in_flight() == 0);
+  CHECK(calls.next_event() == TimePoint::max());
+}
+
+TEST_CASE("of the ready calls, the one with the nearest deadline comes first, and is due then") {
+  PendingCalls calls;
+  PendingCall& later = add(calls, 0, 30);
+  PendingCall& sooner = add(calls, 0, 20);
+  PendingCall& waiting = add(calls, 0, 10);
+  calls.move(waiting, CallState::waiting, at(40));
+  calls.move(later, CallState::ready, at(30));
+  calls.move(sooner, CallState::ready, at(20));
+  CHECK(calls.next_ready() == &sooner);
+  CHECK(calls.next_due(at(19)) == nullptr);
+  CHECK(calls.next_due(at(20)) == &sooner);
+  calls.move(sooner, CallState::in_flight, at(50));
+  CHECK(calls.next_ready() == &later);
+  CHECK(calls.next_event() == at(30));
+  CHECK(calls.find(later.call.id) == &later);
+  calls.remove(later);
+  CHECK(calls.next_ready() == nullptr);
+  CHECK(calls.next_event() == at(40));
+}
+
+// Calls over a scripted transport and a fake clock: order, deadlines and cancellation.
 
 using namespace scripted;
 
@@ -166,4 +238,80 @@ TEST_CASE("F119 what a transport reports is shown without the token") {
   call.request.token = std::make_shared<const Secret>("canary-token-1");
   CHECK(bench.fail(std::move(call)).what() ==
         std::string("POST /api/v1/order/book: odd header <token> here"));
+}
+
+// What nobody foresaw: any exception from the transport, and memory that runs out anywhere.
+
+namespace {
+
+std::exception_ptr exceptions[] = {
+    std::make_exception_ptr(Error(ErrorKind::connect, "no socket")),
+    std::make_exception_ptr(std::runtime_error("a defect")),
+    std::make_exception_ptr(std::bad_alloc()),
+    std::make_exception_ptr(42),
+};
+
+Reply good(const Request&, int) {
+  return response(200, "good");
+}
+
+}  // namespace
+
+TEST_CASE("F122 what a transport throws when a call starts ends that call") {
+  for (const std::exception_ptr& thrown : exceptions) {
+    Bench bench;
+    bench.script.reply = [&](const Request&, int number) {
+      if (number == 0) std::rethrow_exception(thrown);
+      return response(200, "good");
+    };
+    CHECK(bench.run(bench.call()).error);
+    CHECK(bench.engine->idle());
+    CHECK(text(bench.run(bench.call())) == "good");
+  }
+}
+
+TEST_CASE("F122 what a transport throws while it works ends every call") {
+  for (const std::exception_ptr& thrown : exceptions) {
+    Bench bench;
+    bench.options.max_in_flight = 1;
+    bench.script.reply = good;
+    bench.open();
+    for (int i = 0; i < 3; ++i) bench.engine->submit(bench.call());
+    bench.script.before_pump = [&] { std::rethrow_exception(thrown); };
+    CHECK(bench.engine->pump(bench.world.now + seconds(1)));
+    const Outcomes outcomes = bench.engine->take_all();
+    CHECK(outcomes.size() == 3);
+    for (const Outcome& outcome : outcomes) CHECK(outcome.error);
+    CHECK(bench.engine->idle());
+    CHECK(bench.script.cancelled == 1);
+    CHECK_THROWS(bench.engine->pump(bench.world.now));  // there is no call to end with it
+    bench.script.before_pump = [] {};
+    CHECK(text(bench.run(bench.call())) == "good");
+  }
+}
+
+TEST_CASE("F113 a call ends whichever allocation fails, and the engine works on") {
+  int failures = 0;
+  for (bool failed = true; failed; ++failures) {
+    CAPTURE(failures);
+    Bench bench;
+    bench.script.reply = [](const Request&, int number) {
+      return number == 0 ? response(503, "busy") : response(200, "good");
+    };
+    bench.open();
+    Call call = bench.call();
+    const CallId id = call.id;
+    failing_memory::fail_after(failures);
+    bench.engine->submit(std::move(call));
+    for (int i = 0; i < 10 && !bench.engine->idle(); ++i) {
+      bench.engine->pump(bench.world.now + seconds(1));
+    }
+    failed = failing_memory::stop();
+    const auto outcome = bench.engine->take(id);
+    REQUIRE(outcome);
+    CHECK((failed || !outcome->error));
+    CHECK(bench.engine->idle());
+    CHECK(text(bench.run(bench.call())) == "good");
+  }
+  CHECK(failures > 20);
 }

@@ -1,30 +1,25 @@
-// The worker thread: submission, notification, closing and forks.
+// The worker thread: submission, notification, closing, forks and failures.
 #include "client/worker.hpp"
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <functional>
 #include <memory>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 
+#include "support/calling.hpp"
+#include "support/failing_memory.hpp"
 #include "support/loopback.hpp"
 #include "table/records.hpp"
 
-using namespace tradingdata;
-using loopback::Connection;
-using loopback::Server;
-using std::chrono::milliseconds;
+using namespace calling;
 
 namespace {
-
-std::shared_ptr<Client> client_of(const Server& server, int attempts = 1) {
-  ClientOptions options;
-  options.base_url = server.url();
-  options.retry.attempts = attempts;
-  auto client = std::make_shared<Client>(options);
-  client->set_token("canary-token-1");
-  return client;
-}
 
 void stall(Connection& connection) {
   connection.receive();
@@ -56,7 +51,7 @@ void receive_many(Worker& worker, Client& client, const std::function<Events()>&
 TEST_CASE("many calls in flight arrive, and the descriptor signals them" *
           doctest::skip(!platform::watches_descriptors)) {
   Server server(loopback::always(loopback::response(loopback::empty_book)));
-  const auto client = client_of(server);
+  const auto client = client_of(server.url());
   Worker worker(client);
   CHECK_FALSE(signalled(worker, milliseconds(0)));
   receive_many(worker, *client, [&] {
@@ -68,7 +63,7 @@ TEST_CASE("many calls in flight arrive, and the descriptor signals them" *
 
 TEST_CASE("F104 many calls in flight arrive for a thread that waits, until the worker is closed") {
   Server server(loopback::always(loopback::response(loopback::empty_book)));
-  const auto client = client_of(server);
+  const auto client = client_of(server.url());
   Worker worker(client);
   receive_many(worker, *client, [&] { return worker.wait(milliseconds(5000)); });
   std::thread waiting([&] { worker.wait(std::chrono::hours(1)); });
@@ -84,7 +79,7 @@ TEST_CASE("F116 a cancelled call closes its connection and gives no outcome") {
     connection.receive();
     if (connection.closed_within(milliseconds(5000))) ++closed;
   });
-  const auto client = client_of(server);
+  const auto client = client_of(server.url());
   Worker worker(client);
   Call call = client->book(trade_schema);
   const CallId id = call.id;
@@ -97,7 +92,7 @@ TEST_CASE("F116 a cancelled call closes its connection and gives no outcome") {
 
 TEST_CASE("F108 F117 a worker with calls in flight ends without waiting for them") {
   Server server(stall);
-  const auto client = client_of(server);
+  const auto client = client_of(server.url());
   const auto before = std::chrono::steady_clock::now();
   {
     Worker worker(client);
@@ -109,7 +104,7 @@ TEST_CASE("F108 F117 a worker with calls in flight ends without waiting for them
 
 TEST_CASE("closing the client ends what its worker has in flight") {
   Server server(stall);
-  const auto client = client_of(server);
+  const auto client = client_of(server.url());
   Worker worker(client);
   worker.submit(client->book(trade_schema));
   while (server.connections() == 0) std::this_thread::sleep_for(milliseconds(1));
@@ -129,7 +124,7 @@ TEST_CASE("retries are reported while the call continues") {
     connection.receive();
     if (connection.number() > 0) connection.send(loopback::response(loopback::empty_book));
   });
-  const auto client = client_of(server, 2);
+  const auto client = client_of(server.url(), 2);
   Worker worker(client);
   worker.submit(client->book(trade_schema));
   Events events = worker.wait(milliseconds(5000));
@@ -143,7 +138,7 @@ TEST_CASE("retries are reported while the call continues") {
 TEST_CASE("F102 the child's copy of a worker refuses calls and is destroyed silently" *
           doctest::skip(!platform::has_fork)) {
   Server server(loopback::always(loopback::response(loopback::empty_book)));
-  const auto client = client_of(server);
+  const auto client = client_of(server.url());
   auto worker = std::make_unique<Worker>(client);
   const int exit_code = platform::exit_code_of_child([&] {
     int code = 1;
@@ -159,4 +154,123 @@ TEST_CASE("F102 the child's copy of a worker refuses calls and is destroyed sile
   CHECK(exit_code == 0);
   worker->submit(client->book(trade_schema));
   CHECK(worker->wait(milliseconds(5000)).outcomes.size() == 1);
+}
+
+// A worker whose transport throws, and whose memory runs out: every call ends, and it lives.
+
+namespace {
+
+using Hook = std::function<void(int in_flight)>;
+
+// libcurl's transport behind a hook, which runs on the worker's thread and may throw.
+class HookedTransport final : public Transport {
+ public:
+  HookedTransport(const CurlOptions& options, Hook& before_pump)
+      : inner_(make_curl_transport(options)), before_pump_(before_pump) {}
+
+  void start(CallId id, const Request& request, const TimeLimits& limits) override {
+    inner_->start(id, request, limits);
+    ++in_flight_;
+  }
+  bool pump(TimePoint until, std::vector<Arrival>& arrivals) override {
+    before_pump_(in_flight_);
+    const bool woken = inner_->pump(until, arrivals);
+    in_flight_ -= static_cast<int>(arrivals.size());
+    return woken;
+  }
+  void cancel(CallId id) noexcept override {
+    inner_->cancel(id);
+    --in_flight_;
+  }
+  void wake() noexcept override { inner_->wake(); }
+
+ private:
+  std::unique_ptr<Transport> inner_;
+  Hook& before_pump_;
+  int in_flight_ = 0;
+};
+
+struct HookedWorker {
+  Server server{loopback::always(loopback::response(loopback::empty_book))};
+  Hook before_pump = [](int) {};
+  std::shared_ptr<Client> client = client_of(server.url(), 1, [this](ClientOptions& options) {
+    options.transport = [this](const CurlOptions& curl) {
+      return std::make_unique<HookedTransport>(curl, before_pump);
+    };
+  });
+  std::unique_ptr<Worker> worker;
+
+  void open() { worker = std::make_unique<Worker>(client); }
+  void submit() { worker->submit(client->book(trade_schema)); }
+
+  Outcomes outcomes(std::size_t count) {
+    Outcomes result;
+    for (int i = 0; i < 50 && result.size() < count; ++i) {
+      Events events = worker->wait(milliseconds(100));
+      result.splice(result.end(), events.outcomes);
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("F122 a worker lives on whatever its transport throws") {
+  const std::exception_ptr exceptions[] = {
+      std::make_exception_ptr(Error(ErrorKind::connect, "no socket")),
+      std::make_exception_ptr(std::runtime_error("a defect")),
+      std::make_exception_ptr(std::bad_alloc()), std::make_exception_ptr(42)};
+  for (const std::exception_ptr& thrown : exceptions) {
+    HookedWorker hooked;
+    std::atomic<bool> throws = true;
+    hooked.before_pump = [&](int in_flight) {
+      if (throws && in_flight > 0) std::rethrow_exception(thrown);
+    };
+    hooked.open();
+    hooked.submit();
+    const Outcomes ended = hooked.outcomes(1);
+    REQUIRE(ended.size() == 1);
+    CHECK(ended.front().error);
+    throws = false;
+    hooked.submit();
+    const Outcomes good = hooked.outcomes(1);
+    REQUIRE(good.size() == 1);
+    CHECK_FALSE(good.front().error);
+  }
+}
+
+TEST_CASE("F113 F122 a worker loses no call whichever allocation fails on its thread") {
+  std::atomic<bool> failed = true;
+  int failures = 0;
+  for (; failed; ++failures) {
+    CAPTURE(failures);
+    HookedWorker hooked;
+    bool failing = false;
+    // From the first pump with a call in flight, which submits another one, until there is none:
+    // that is starting, settling, publishing and taking orders.
+    hooked.before_pump = [&](int in_flight) {
+      if (in_flight > 0 && !std::exchange(failing, true)) {
+        hooked.submit();
+        failing_memory::fail_after(failures);
+      } else if (in_flight == 0 && failing) {
+        if (!failing_memory::stop()) failed = false;
+      }
+    };
+    hooked.open();
+    hooked.submit();
+    REQUIRE(hooked.outcomes(2).size() == 2);
+    hooked.submit();
+    CHECK(hooked.outcomes(1).size() == 1);
+    hooked.worker->close();
+  }
+  CHECK(failures > 20);
+}
+
+TEST_CASE("closing a worker ends the calls that it has, and refuses others") {
+  HookedWorker hooked;
+  hooked.open();
+  hooked.submit();
+  hooked.worker->close();
+  CHECK(hooked.outcomes(1).size() == 1);
+  CHECK_THROWS_AS(hooked.submit(), Error);
 }

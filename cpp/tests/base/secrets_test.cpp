@@ -1,0 +1,257 @@
+// Access tokens: which can be sent, that they are never shown, and that they are found as they are
+// and behind escapes.
+#include "base/secrets.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "base/error.hpp"
+#include "support/tokens.hpp"
+
+using namespace tradingdata;
+
+TEST_CASE("F100 a token that cannot be a header is refused without being shown") {
+  const std::string canary = "canary-51423";
+  for (const char* odd : {"\r", "\n", " ", "\t", "\x01", "\x7f", "\xc3\xa9", "\xe2\x82\xac"}) {
+    for (const std::string& token : {canary + odd, odd + canary, canary + odd + canary}) {
+      try {
+        const Secret secret(token);
+        FAIL("accepted");
+      } catch (const Error& error) {
+        CHECK(error.kind == ErrorKind::configuration);
+        CHECK(std::string(error.what()).find(canary) == std::string::npos);
+      }
+    }
+  }
+  CHECK_THROWS_AS(Secret(std::string_view("a\0b", 3)), Error);
+  CHECK_THROWS_AS(Secret(""), Error);
+  CHECK_THROWS_AS(Secret(std::string(65 * 1024, 'x')), Error);
+}
+
+TEST_CASE("a token is sent unchanged in its header") {
+  const Secret secret("eyJ0eXAi.x/y+z~==");
+  CHECK(secret.reveal() == "eyJ0eXAi.x/y+z~==");
+  CHECK(std::string(secret.header()) == "Authorization: Bearer eyJ0eXAi.x/y+z~==");
+}
+
+namespace {
+
+bool finds(const Tokens& tokens, std::string_view token) {
+  bool found = false;
+  tokens.search(nullptr)->find(token, [&](std::size_t from, std::size_t to) {
+    found = found || (from == 0 && to == token.size());
+  });
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the tokens before the current one are searched for too, the last eight of them") {
+  Tokens tokens;
+  CHECK(tokens.search(nullptr) == nullptr);
+  CHECK(tokens.set("0-token-0"));
+  CHECK_FALSE(tokens.set("0-token-0"));
+  for (int i = 1; i <= 8; ++i) CHECK(tokens.set(std::to_string(i) + "-token-0"));
+  CHECK(tokens.current()->reveal() == "8-token-0");
+  for (int i = 0; i <= 8; ++i) CHECK(finds(tokens, std::to_string(i) + "-token-0"));
+  tokens.clear();
+  CHECK(tokens.current() == nullptr);
+  CHECK(finds(tokens, "8-token-0"));
+  tokens.set("9-token-0");
+  CHECK_FALSE(finds(tokens, "0-token-0"));  // the oldest had to go
+}
+
+TEST_CASE("a token that comes back pushes no other one out") {
+  Tokens tokens;
+  tokens.set("first-11");
+  for (int i = 0; i < 20; ++i) tokens.set(i % 2 == 0 ? "second-2" : "third-33");
+  for (const char* token : {"first-11", "second-2", "third-33"}) CHECK(finds(tokens, token));
+}
+
+TEST_CASE("the token that a request was sent with is searched for, however old it is") {
+  Tokens tokens;
+  tokens.set("sent-with-this");
+  const auto sent = tokens.current();
+  for (int i = 0; i < 20; ++i) tokens.set(std::to_string(i) + "-token");
+  CHECK_FALSE(finds(tokens, "sent-with-this"));
+  int found = 0;
+  tokens.search(sent)->find("sent-with-this 19-token", [&](std::size_t, std::size_t) { ++found; });
+  CHECK(found == 2);
+}
+
+// Escapes of every kind, resolved layer by layer.
+
+namespace {
+
+std::string resolved(std::string_view text) {
+  Spelling spelling(text);
+  for (int layers = 0; spelling.resolve(); ++layers) REQUIRE(layers < 100);
+  return std::string(spelling.text());
+}
+
+}  // namespace
+
+TEST_CASE("F119 the escapes of JSON, URLs and HTML spell the same character") {
+  for (const char* plus : {"+", "\\u002B", "\\u002b", "%2B", "%2b", "&#43;", "&#43", "&#0043;",
+                           "&#x2B;", "&#x2b", "&#X2b;", "&plus;"}) {
+    CAPTURE(plus);
+    CHECK(resolved(std::string("a").append(plus).append("z")) == "a+z");
+  }
+  CHECK(resolved("\\/\\\"\\\\") == "/\"\\");
+  CHECK(resolved("&amp;&lt;&gt;&quot;&apos;&equals;&sol;") == "&<>\"'=/");
+}
+
+TEST_CASE("F119 an escape inside another is resolved") {
+  for (const char* plus : {"\\\\u002B", "%252B", "%25252B", "%5Cu002B", "\\u00252B", "&amp;#43;",
+                           "&#38;plus;", "%26%2343%3B", "\\u005Cu002B", "%%32B", "\\\\\\\\u002B"}) {
+    CAPTURE(plus);
+    CHECK(resolved(std::string("a").append(plus).append("z")) == "a+z");
+  }
+}
+
+TEST_CASE("what is no escape stays as it is") {
+  for (const char* text :
+       {"",          "plain",       "\\",      "a\\",    "\\u",     "\\u00",
+        "\\u00g0",   "\\q",         "\\n",     "%",      "%2",      "%zz",
+        "100% sure", "&",           "&#",      "&#;",    "&#x;",    "&none;",
+        "M&M",       "R&D;",        "\\u20b9", "%E2%82", "&#8377;", "&#99999999999999999999;",
+        "\\u0000",   "\xE2\x82\xB9"}) {
+    CAPTURE(text);
+    CHECK(resolved(text) == text);
+  }
+}
+
+TEST_CASE("each character knows where it came from, and how long its spelling is") {
+  const std::string text = "a%252Bz";
+  Spelling spelling(text);
+  CHECK(spelling.origin(7) == 7);
+  CHECK(spelling.resolve());
+  CHECK(spelling.text() == "a%2Bz");
+  CHECK(spelling.resolve());
+  CHECK(spelling.text() == "a+z");
+  CHECK_FALSE(spelling.resolve());
+  CHECK(spelling.origin(0) == 0);
+  CHECK(spelling.origin(1) == 1);
+  CHECK(spelling.origin(2) == 6);
+  CHECK(spelling.origin(3) == 7);
+  CHECK(spelling.length_of(0) == 1);
+  CHECK(spelling.length_of(1) == 5);
+}
+
+// Access tokens are found as they are and behind escapes, and other text is not mistaken for one.
+
+using tokens::search_for;
+
+namespace {
+
+using Random = std::mt19937;
+using Respell = std::string (*)(char);
+
+std::string random_token(Random& random, std::size_t length) {
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=";
+  std::string token;
+  while (token.size() < length) token += letters[random() % letters.size()];
+  return token;
+}
+
+std::string found(std::vector<std::string_view> tokens, std::string_view text) {
+  std::string shown(text);
+  search_for(tokens)->find(text, [&](std::size_t from, std::size_t to) {
+    shown.replace(from, to - from, to - from, '*');
+  });
+  return shown;
+}
+
+std::string hex(char c, int width) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text(static_cast<std::size_t>(width), '0');
+  text[text.size() - 1] = digits[static_cast<std::size_t>(c) % 16];
+  text[text.size() - 2] = digits[static_cast<std::size_t>(c) / 16];
+  return text;
+}
+
+constexpr Respell respellings[] = {
+    [](char c) { return std::string(1, c); },
+    [](char c) { return "\\u" + hex(c, 4); },
+    [](char c) { return "\\\\u" + hex(c, 4); },
+    [](char c) { return "%" + hex(c, 2); },
+    [](char c) { return "%25" + hex(c, 2); },
+    [](char c) { return "&#" + std::to_string(static_cast<int>(c)) + ";"; },
+    [](char c) { return "\\u0026#x" + hex(c, 2) + ";"; },
+};
+
+}  // namespace
+
+TEST_CASE("F119 a text loses every run of twelve characters of a token") {
+  const std::string_view token = "hY7-kQ2.zR9_aB1+cD4";
+  CHECK(found({token}, "got hY7-kQ2.zR9_aB1+cD4!") == "got *******************!");
+  CHECK(found({token}, "hY7-kQ2.zR9_") == "************");
+  CHECK(found({token}, "x7-kQ2.zR9_aB1") == "x*************");
+  CHECK(found({token}, "hY7-kQ2.zR9 zR9_aB1+cD4") == "hY7-kQ2.zR9 zR9_aB1+cD4");
+  CHECK(found({token}, "") == "");
+}
+
+TEST_CASE("F119 a token of 8 to 11 characters is found as a unit, a shorter one is not") {
+  CHECK(found({"test-token"}, "a test-token and a test-toke") == "a ********** and a test-toke");
+  CHECK(found({"eight-88", "seven-7", "eleven-1111"}, "eight-88seven-7eleven-1111") ==
+        "********seven-7***********");
+}
+
+TEST_CASE("F119 a token is found in any spelling, at any place") {
+  Random random(7);
+  for (const std::size_t length : {8u, 9u, 11u, 12u, 13u, 64u, 520u, 4000u}) {
+    const std::string token = random_token(random, length);
+    for (const Respell respell : respellings) {
+      std::string spelled;
+      for (const char c : token) spelled += respell(c);
+      for (const std::size_t before : {0u, 1u, 5u, 100u, 32700u}) {
+        CAPTURE(length);
+        CAPTURE(spelled.substr(0, 100));
+        const std::string head = "\"" + std::string(before, ' ') + "\"Bearer ";
+        const std::string tail = "\",\"quantity\":5";
+        CHECK((found({token}, head + spelled + tail) ==
+               head + std::string(spelled.size(), '*') + tail));
+      }
+    }
+  }
+}
+
+TEST_CASE("F119 a token of which only some characters are escaped is found complete") {
+  Random random(8);
+  for (int round = 0; round < 300; ++round) {
+    const std::string token = random_token(random, 8 + random() % 200);
+    std::string spelled;
+    for (const char c : token) spelled += respellings[random() % 3 == 0 ? random() % 7 : 0](c);
+    CAPTURE(token);
+    CAPTURE(spelled);
+    CHECK(found({token}, "{" + spelled + "}") == "{" + std::string(spelled.size(), '*') + "}");
+  }
+}
+
+TEST_CASE("text without a token is left as it is, whatever escapes it has") {
+  Random random(9);
+  const std::string first = random_token(random, 40);
+  const std::string second = random_token(random, 8);
+  const std::string pieces[] = {"\\u0026",
+                                "M&M",
+                                "100%",
+                                "\\/",
+                                "%2F",
+                                "https:\\/\\/a.b\\/c",
+                                "\\u0939\\u093f",
+                                "abcdefghijklmnopqrstuvwxyz0123456789",
+                                " ",
+                                "\",\"",
+                                "\\\\",
+                                "&amp;",
+                                "\xE2\x82\xB9"};
+  for (int round = 0; round < 500; ++round) {
+    std::string text;
+    for (std::size_t i = random() % 60; i > 0; --i) text += pieces[random() % std::size(pieces)];
+    CHECK(found({first, second}, text) == text);
+  }
+}
