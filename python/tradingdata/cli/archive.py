@@ -56,7 +56,13 @@ class Stored:
 
     def open(self, holidays: str = "") -> Archive:
         """Opens it; never creates one."""
-        return opened(self.path, keep_personal_data=self.keep_personal_data, holidays=holidays)
+        from tradingdata.archive import Archive
+
+        closed = [day.strip() for day in holidays.split(",") if day.strip()]
+        keep = self.keep_personal_data
+        return fitting(
+            lambda: Archive(self.path, create=False, keep_personal_data=keep, holidays=closed)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,10 +84,21 @@ class Days:
     holidays: Holidays = ""
 
     def read(self, stored: StoredBooks, name: str, *arguments: Any) -> Any:
-        """Returns the result of a method of the archive for these days."""
+        """Returns the result of a method of the archive for these days.
+
+        Missing days are an error, or a warning on standard error with ``missing_ok``.
+        """
         work = getattr(stored.open(self.holidays), name)
         work = partial(work, *arguments, self.start, self.end, account=stored.account)
-        return read(work, missing_ok=self.missing_ok)
+        try:
+            return received(lambda: fitting(work))
+        except ArchiveError as error:
+            if not (self.missing_ok and error.missing):
+                raise
+            from tradingdata.archive.coverage import describe
+
+            remark(f"warning: never fetched: {describe(error.missing)}", "yellow")
+        return received(lambda: work(missing_ok=True))
 
 
 @command(
@@ -345,37 +362,9 @@ def _second(time: datetime | None) -> datetime | None:
     return time and time.replace(microsecond=0)
 
 
-def opened(path: str, *, keep_personal_data: bool = False, holidays: str = "") -> Archive:
-    """Opens an existing archive; never creates one."""
-    from tradingdata.archive import Archive
-
-    closed = [day.strip() for day in holidays.split(",") if day.strip()]
-    return fitting(
-        lambda: Archive(path, create=False, keep_personal_data=keep_personal_data, holidays=closed)
-    )
-
-
 def fitting(work: Callable[[], Result]) -> Result:
     """Returns the result of a function that raises ValueError for what the user passed."""
     try:
         return work()
     except ValueError as error:
-        if isinstance(error, ArchiveError):
-            raise
         raise UsageError(str(error)) from None
-
-
-def read(work: Callable[..., Result], *, missing_ok: bool) -> Result:
-    """Returns the result of a read, which takes whether days may be missing.
-
-    Missing days are an error, or a warning on standard error with ``missing_ok``.
-    """
-    try:
-        return received(lambda: fitting(work))
-    except ArchiveError as error:
-        if not (missing_ok and error.missing):
-            raise
-        from tradingdata.archive.coverage import describe
-
-        remark(f"warning: never fetched: {describe(error.missing)}", "yellow")
-    return received(lambda: work(missing_ok=True))

@@ -6,7 +6,6 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,7 @@ from tradingdata.analysis.inputs import day_from
 from tradingdata.analysis.result_table import kinds_of
 from tradingdata.errors import BooksDisagreeError
 
-from .archive import Holidays, MissingOk, fitting, opened, read
+from .archive import Days, Holidays, MissingOk, StoredBooks, fitting
 from .errors import DataError, UsageError, for_a_terminal
 from .options import (
     RESULTS,
@@ -78,9 +77,11 @@ class Source:
         return self.archive is not None
 
     def _read(self, name: str) -> Any:
-        archive = opened(str(self.archive), holidays=self.holidays)
-        work = partial(getattr(archive, name), self.start, self.end, account=self.account)
-        return read(work, missing_ok=self.missing_ok)
+        stored = StoredBooks(path=str(self.archive), account=self.account)
+        days = Days(
+            start=self.start, end=self.end, missing_ok=self.missing_ok, holidays=self.holidays
+        )
+        return days.read(stored, name)
 
 
 @dataclass(frozen=True, kw_only=True)
