@@ -117,8 +117,3 @@ def test_a_report_that_cannot_be_written_is_no_failed_step(
     monkeypatch.setattr("builtins.print", full)
     monkeypatch.setattr("tradingdata.cli.app.problem", lambda text: None)
     assert run("check").code == Code.FILE
-
-
-@pytest.mark.parametrize("polls", ["0", "-1"])
-def test_polls_are_one_or_more(run: Run, polls: str) -> None:
-    assert run("watch", "--polls", polls).code == Code.USAGE

@@ -271,11 +271,6 @@ def test_an_order_that_leaves_the_filter_is_reported(run: Run) -> None:
     assert kinds == ["new", "new", "missed", "changed", "gone"]
 
 
-@pytest.mark.parametrize("interval", ["0", "-1", "nan"])
-def test_an_interval_is_positive(run: Run, interval: str) -> None:
-    assert run("watch", "--interval", interval).code == Code.USAGE
-
-
 def test_ctrl_c_ends_it_with_130(sandbox: Service) -> None:
     child = start("watch", "-i", "0.2", env=account(sandbox))
     until = time.monotonic() + 20
