@@ -14,11 +14,12 @@ namespace {
 constexpr std::int64_t most_raw = 64;         // bytes of a value shown in an issue
 constexpr std::int64_t most_of_a_name = 100;  // bytes of an unknown name shown in a path
 
-}  // namespace
-
+// A value's JSON as an issue shows it.
 std::string issue_text(std::string_view raw, TokenSearch* tokens) {
   return redacted_line(raw, most_raw, tokens);
 }
+
+}  // namespace
 
 IssueLog::IssueLog(const Document& body, TableBuilder& table, const DecodeOptions& options,
                    std::string_view where)

@@ -17,9 +17,6 @@
 
 namespace tradingdata::detail {
 
-// A value's JSON as an issue shows it.
-std::string issue_text(std::string_view raw, TokenSearch* tokens);
-
 class IssueLog {
  public:
   // `where` is the JSON path of the array: records are at where[0], where[1], ...

@@ -92,9 +92,9 @@ bool PanMask::hide_tokens_in_text(const char* from, const char* to) {
 }
 
 // Text by text, and number by number: a token never spans several values.
-void PanMask::hide_tokens_in_value(const char* from, const char* to) {
+void PanMask::hide_tokens(const char* from, const char* to) {
   constexpr std::string_view separators = ",:[]{} \t\r\n";
-  while (from != to) {
+  while (tokens_ != nullptr && from != to) {
     if (*from == '"') {
       const char* const end = body_.scan_text(from).end;
       hide_tokens_in_text(from + 1, end);

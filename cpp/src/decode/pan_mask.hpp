@@ -50,9 +50,7 @@ class PanMask {
   }
 
   // Writes `<token>` and a filler over each token in a value that the service does not document.
-  void hide_tokens(const char* from, const char* to) {
-    if (tokens_ != nullptr) hide_tokens_in_value(from, to);
-  }
+  void hide_tokens(const char* from, const char* to);
   // The same in a text without its quotes; true if there was one.
   bool hide_tokens_in_text(const char* from, const char* to);
   std::int64_t hidden_tokens() const { return hidden_tokens_; }
@@ -65,7 +63,6 @@ class PanMask {
 
   const char* hide_value(const char* from);
   void hide_members(const char* from, const char* to);
-  void hide_tokens_in_value(const char* from, const char* to);
 
   const Document& body_;
   char* begin_ = nullptr;

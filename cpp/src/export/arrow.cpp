@@ -211,23 +211,50 @@ bool worth_sharing(const Table& table, const ArrowExport& wanted) {
   return false;
 }
 
-// An unknown field as a text column of its own: views of its JSON, null where a row has none.
-struct ExtraColumn {
-  SharedBlock views;
-  SharedBlock validity;
-};
-
 SharedBlock zeroed(Arena& memory, std::int64_t bytes) {
   SharedBlock block = memory.take(bytes);
   std::memset(block.get(), 0, static_cast<std::size_t>(bytes));
   return block;
 }
 
-ExtraColumn collect(const Table& table, int name, const ArrowExport& wanted, Arena& memory) {
-  ExtraColumn column{zeroed(memory, wanted.length * width_of(Kind::text)),
-                     zeroed(memory, (wanted.length + 63) / 64 * 8)};
-  auto* const views = reinterpret_cast<TextView*>(column.views.get());
-  auto* const words = reinterpret_cast<std::uint64_t*>(column.validity.get());
+ColumnSlice slice_of(const Table& table, const Column& column, Kind kind, std::int64_t start,
+                     std::int64_t length, Arena& memory) {
+  return {.table = table,
+          .memory = memory,
+          .values = column.values == nullptr ? nullptr : column.values + start * width_of(kind),
+          .validity = column.nulls == 0 ? nullptr : column.validity,
+          .first = start,
+          .length = length,
+          .kind = kind};
+}
+
+Buffers text_buffers(const ColumnSlice& slice, TextForm form, bool share) {
+  switch (form) {
+    case TextForm::small: return detail::offset_text<std::int32_t>(slice);
+    case TextForm::large: return detail::offset_text<std::int64_t>(slice);
+    default: return share ? shared_views(slice) : copied_views(slice);
+  }
+}
+
+Buffers field_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
+                      bool share, Arena& memory) {
+  const Kind kind = table.schema().field(column.column).kind;
+  const ColumnSlice slice =
+      slice_of(table, table.column(column.column), kind, wanted.start, wanted.length, memory);
+  if (kind == Kind::timestamp && wanted.to_utc) return instants(slice, wanted.to_utc);
+  if (kind != Kind::text) return share ? shared_values(slice) : copied_values(slice);
+  if (column.text != TextForm::category) return text_buffers(slice, column.text, share);
+  return category(slice, categories_of(table, column.column, wanted.start, wanted.length));
+}
+
+// An unknown field as a text column of its own: views of its JSON, null where a row has none.
+Buffers extra_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
+                      bool share, Arena& memory) {
+  SharedBlock view_block = zeroed(memory, wanted.length * width_of(Kind::text));
+  SharedBlock validity = zeroed(memory, (wanted.length + 63) / 64 * 8);
+  auto* const views = reinterpret_cast<TextView*>(view_block.get());
+  auto* const words = reinterpret_cast<std::uint64_t*>(validity.get());
+  const int name = column.column - table.schema().width();
   for (const Extra& extra : table.extras_of(wanted.start, wanted.start + wanted.length)) {
     if (extra.name != name) continue;
     const std::int64_t row = extra.row - wanted.start;
@@ -237,57 +264,12 @@ ExtraColumn collect(const Table& table, int name, const ArrowExport& wanted, Are
                      : TextView::make_place(json, extra.buffer, extra.offset);
     words[row / 64] |= std::uint64_t{1} << (row % 64);
   }
-  return column;
-}
-
-ColumnSlice slice_of(const Table& table, int field, const ArrowExport& wanted, Arena& memory) {
-  const Kind kind = table.schema().field(field).kind;
-  const Column& column = table.column(field);
-  const bool empty = column.values == nullptr;
-  return {.table = table,
-          .memory = memory,
-          .values = empty ? nullptr : column.values + wanted.start * width_of(kind),
-          .validity = column.nulls == 0 ? nullptr : column.validity,
-          .first = wanted.start,
-          .length = wanted.length,
-          .kind = kind};
-}
-
-ColumnSlice slice_of(const Table& table, const ExtraColumn& column, const ArrowExport& wanted,
-                     Arena& memory) {
-  return {.table = table,
-          .memory = memory,
-          .values = column.views.get(),
-          .validity = reinterpret_cast<const std::uint64_t*>(column.validity.get()),
-          .first = 0,
-          .length = wanted.length,
-          .kind = Kind::text};
-}
-
-Buffers field_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
-                      bool share, Arena& memory) {
-  const ColumnSlice slice = slice_of(table, column.column, wanted, memory);
-  if (slice.kind == Kind::timestamp && wanted.to_utc) return instants(slice, wanted.to_utc);
-  if (slice.kind != Kind::text) return share ? shared_values(slice) : copied_values(slice);
-  switch (column.text) {
-    case TextForm::view: return share ? shared_views(slice) : copied_views(slice);
-    case TextForm::small: return detail::offset_text<std::int32_t>(slice);
-    case TextForm::large: return detail::offset_text<std::int64_t>(slice);
-    case TextForm::category: break;
-  }
-  return category(slice, categories_of(table, column.column, wanted.start, wanted.length));
-}
-
-Buffers extra_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
-                      bool share, Arena& memory) {
-  ExtraColumn extra = collect(table, column.column - table.schema().width(), wanted, memory);
-  const ColumnSlice slice = slice_of(table, extra, wanted, memory);
-  if (column.text == TextForm::small) return detail::offset_text<std::int32_t>(slice);
-  if (column.text == TextForm::large) return detail::offset_text<std::int64_t>(slice);
-  if (!share) return copied_views(slice);
-  Buffers buffers = shared_views(slice);
-  buffers.blocks.push_back(std::move(extra.views));
-  buffers.blocks.push_back(std::move(extra.validity));
+  const Column made{view_block.get(), words, wanted.length};
+  Buffers buffers =
+      text_buffers(slice_of(table, made, Kind::text, 0, wanted.length, memory), column.text, share);
+  if (!buffers.in_table) return buffers;
+  buffers.blocks.push_back(std::move(view_block));
+  buffers.blocks.push_back(std::move(validity));
   return buffers;
 }
 
