@@ -35,9 +35,9 @@ struct SentNumber {
 
 }  // namespace
 
-ColumnWriters::ColumnWriters(const Document& body, TableBuilder& table, IssueLog& notes,
+ColumnWriters::ColumnWriters(const Document& body, TableBuilder& table, IssueLog& issues,
                              PanMask& mask, int depth)
-    : body_(body), table_(table), issues_(notes), mask_(mask), depth_(depth) {
+    : body_(body), table_(table), issues_(issues), mask_(mask), depth_(depth) {
   for (const Field& field : table.table().schema().fields) {
     const int position = static_cast<int>(sinks_.size());
     sinks_.push_back(Sink{.values = nullptr,

@@ -20,7 +20,7 @@ namespace tradingdata::detail {
 class ColumnWriters {
  public:
   // `depth` values enclose a cell.
-  ColumnWriters(const Document& body, TableBuilder& table, IssueLog& notes, PanMask& mask,
+  ColumnWriters(const Document& body, TableBuilder& table, IssueLog& issues, PanMask& mask,
                 int depth);
 
   // Must be called before the first cell, and when the columns or the body have moved.

@@ -103,9 +103,9 @@ const char* EnvelopeParser::read_member(const char* at) {
 }
 
 Envelope read_envelope(const Document& body, const char*& at) {
-  EnvelopeParser walk(body, nullptr);
-  at = walk.read(body.offset_of(at));
-  return walk.envelope();
+  EnvelopeParser parser(body, nullptr);
+  at = parser.read(body.offset_of(at));
+  return parser.envelope();
 }
 
 void throw_service_error(const Envelope& envelope, TokenSearch* tokens) {

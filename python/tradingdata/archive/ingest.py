@@ -222,21 +222,21 @@ class Ingest(NamedTuple):
         self, connection: Any, received: Sequence[Received], filed: datetime
     ) -> list[list[dict[str, Any]]]:
         """Returns the lines of each response, one for each day, and makes views of their rows."""
-        books = [
+        kept = [
             one if one.book is None or self.keep else one._replace(book=_masked(one.book))
             for one in received
         ]
-        today = {id(one): self._today(one.at or filed) for one in books}
+        today = {id(one): self._today(one.at or filed) for one in kept}
         counts: dict[tuple[str, str], dict[date, int]] = {}
         for name in KINDS:
-            own = {one.account: one for one in books if one.name == name and one.book is not None}
+            own = {one.account: one for one in kept if one.name == name and one.book is not None}
             if own:
                 others = {account: today[id(one)] for account, one in own.items()}
                 for account, day, rows in _view_by_day(connection, name, own, others):
                     counts.setdefault((name, account), {})[day] = rows
         return [
             self._lines(one, filed, today[id(one)], counts.get((one.name, one.account), {}))
-            for one in books
+            for one in kept
         ]
 
     def _today(self, at: datetime) -> date:
