@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +265,50 @@ def test_an_interrupt_ends_the_calls_of_all_others(service: sandbox.Service) -> 
     accounts["desk1"]["access_token"] = interrupted
     with within(5), pytest.raises(KeyboardInterrupt):
         td.trade_books(accounts)
+
+
+def test_an_interrupt_ends_the_calls_of_clients_made_after_it(service: sandbox.Service) -> None:
+    service.fail_next("stall", seconds=60, account="desk2", times=None)
+    raised = threading.Event()
+
+    class Late(dict[str, Any]):
+        def get(self, key: str, default: Any = None) -> Any:
+            assert raised.wait(5)
+            time.sleep(0.2)  # the calling thread closes the other clients meanwhile
+            return super().get(key, default)
+
+    def interrupted() -> str:
+        raised.set()
+        raise KeyboardInterrupt
+
+    accounts = arguments(service)
+    accounts["desk1"]["access_token"] = interrupted
+    accounts["desk2"] = Late(accounts["desk2"])
+    with within(5), pytest.raises(KeyboardInterrupt):
+        td.trade_books(accounts)
+
+
+def test_an_interrupt_does_not_wait_for_clients_of_the_caller(
+    service: sandbox.Service, tmp_path: Path
+) -> None:
+    service.fail_next("stall", seconds=60, account="desk2", times=None)
+
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    options = arguments(service)
+    options["desk1"]["access_token"] = interrupted
+    for fetch in (
+        lambda clients: td.trade_books(clients),
+        lambda clients: td.Archive(tmp_path / "archive").fetch(list(clients.values())),
+    ):
+        with ExitStack() as stack:
+            clients = {
+                label: stack.enter_context(td.Client(**arguments, account=label))
+                for label, arguments in options.items()
+            }
+            with within(5), pytest.raises(KeyboardInterrupt):
+                fetch(clients)
 
 
 def test_timeout_is_for_each_account(service: sandbox.Service) -> None:

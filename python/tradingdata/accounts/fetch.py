@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import closing
 from html import escape
 from itertools import repeat
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._util.platform import wait_until
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 AnyBooks = TypeVar("AnyBooks", bound=TradeBook | OrderBook | Books)
 Fetched = TypeVar("Fetched")
+Item = TypeVar("Item")
 
 _NAMED = 3  # number of accounts listed in a message
 
@@ -304,6 +305,35 @@ def _client(label: str, account: Account, *, alone: bool) -> Client:
     return Client(**{**options, "account": label})
 
 
+def fetch_in_threads(
+    fetch: Callable[[Item], Fetched], accounts: Collection[Item], workers: int, progress: bool
+) -> list[Fetched]:
+    """Returns what ``fetch`` returns for each account, ``workers`` at a time.
+
+    An interrupt, or the first error, is raised at once: what waits for its turn is not begun, and
+    what runs ends by itself, by its deadline or because its client is closed.
+    """
+    bar = progress_bar("fetch", "accounts", enabled=flag("progress", progress), total=len(accounts))
+    threads = ThreadPoolExecutor(workers, "tradingdata-account")
+    try:
+        futures = [threads.submit(fetch, account) for account in accounts]
+        running = set(futures)
+
+        def all_done(seconds: float) -> bool:
+            done, still_running = wait(running, seconds, FIRST_COMPLETED)
+            for future in done:
+                future.result()
+                bar.update(1)
+            running.intersection_update(still_running)
+            return not running
+
+        wait_until(all_done)
+        return [future.result() for future in futures]
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+        bar.close()
+
+
 def _fetch_each(
     call: Callable[..., Fetched],
     accounts: Accounts,
@@ -313,9 +343,9 @@ def _fetch_each(
 ) -> tuple[dict[str, Fetched], dict[str, TradingDataError]]:
     """Returns the results of the call by label, and the errors of the accounts that failed."""
     named = named_accounts(accounts)
-    shown = flag("progress", progress)
-    workers = min(count("concurrency", concurrency), max(len(named), 1))
+    workers = count("concurrency", concurrency)
     made: list[Client] = []
+    ended = Event()
 
     def fetch(label: str) -> Fetched | TradingDataError:
         account = named[label]
@@ -324,6 +354,8 @@ def _fetch_each(
             if client is account:
                 return call(client, timeout=timeout)
             made.append(client)
+            if ended.is_set():  # made after the others were closed
+                client.close()
             with client:
                 return call(client, timeout=timeout)
         except TradingDataError as error:
@@ -333,29 +365,13 @@ def _fetch_each(
             error.add_note(f"account {label!r}")
             raise
 
-    with (
-        closing(progress_bar("fetch", "accounts", enabled=shown, total=len(named))) as bar,
-        ThreadPoolExecutor(workers, thread_name_prefix="tradingdata-account") as threads,
-    ):
-        futures = {label: threads.submit(fetch, label) for label in named}
-        try:
-            running = set(futures.values())
-
-            def all_done(seconds: float) -> bool:
-                done, still_running = wait(running, seconds, FIRST_COMPLETED)
-                for future in done:
-                    future.result()
-                    bar.update(1)
-                running.intersection_update(still_running)
-                return not running
-
-            wait_until(all_done)
-            results = {label: future.result() for label, future in futures.items()}
-        except BaseException:
-            threads.shutdown(wait=False, cancel_futures=True)
-            for client in made:  # ends running calls, for which leaving the pool would wait
-                client.close()
-            raise
+    try:
+        results = dict(zip(named, fetch_in_threads(fetch, named, workers, progress), strict=True))
+    except BaseException:
+        ended.set()
+        for client in made:
+            client.close()
+        raise
     errors = {label: each for label, each in results.items() if isinstance(each, TradingDataError)}
     if errors:
         warnings.warn(f"{_failure_text(errors)}; see .errors", DataWarning, stacklevel=3)

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 from .._util import validate
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, text
+from ..accounts.fetch import fetch_in_threads
 from ..client.progress_bar import progress_bar
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from . import coverage, sql
@@ -241,28 +241,19 @@ class Archive(ArchiveReading):
             raise TypeError("fetch takes a Client: with an AsyncClient, await fetch_async()")
         workers = count("concurrency", concurrency)
         self._check(clients)
-        with (
-            closing(
-                progress_bar(
-                    "fetch", "accounts", enabled=flag("progress", progress), total=len(clients)
-                )
-            ) as bar,
-            ThreadPoolExecutor(workers, "tradingdata-archive") as threads,
-        ):
 
-            def both(each: Any) -> list[Received]:
-                found = []
-                for name, call in _CALLS.items():
-                    try:
-                        book = getattr(each, call)(timeout=timeout)
-                        found.append(_received(name, each, book))
-                    except Exception as error:
-                        found.append(_received(name, each, error=error))
-                bar.update(1)
-                return found
+        def both(each: Any) -> list[Received]:
+            found = []
+            for name, call in _CALLS.items():
+                try:
+                    book = getattr(each, call)(timeout=timeout)
+                    found.append(_received(name, each, book))
+                except Exception as error:
+                    found.append(_received(name, each, error=error))
+            return found
 
-            # One client is called on the caller's thread, so that Ctrl-C ends the call.
-            received = list(threads.map(both, clients)) if several else [both(client)]
+        # One client is called on the caller's thread, so that Ctrl-C ends the call.
+        received = fetch_in_threads(both, clients, workers, progress) if several else [both(client)]
         return self._stored(received, several=several)
 
     @overload
