@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -62,16 +61,6 @@ TEST_CASE("a large block that was freed serves the next one of about its size") 
   free_block(third);
 }
 
-TEST_CASE("a block of a small response is reused too, and large ones do not displace it") {
-  for (int i = 0; i < 32; ++i) free_block(allocate_block(70'000));
-  void* const first = allocate_block(92'000);
-  free_block(first);
-  for (int i = 0; i < 8; ++i) free_block(allocate_block(9'000'000));
-  void* const second = allocate_block(92'000);
-  CHECK(second == first);
-  free_block(second);
-}
-
 TEST_CASE("threads that take and free blocks at once never hold the same one") {
   const auto work = [](int byte) {
     bool sound = true;
@@ -107,13 +96,6 @@ std::vector<SharedBlock> fill(Arena& arena, std::int64_t size) {
   return pieces;
 }
 
-std::set<std::byte*> places(std::int64_t size) {
-  Arena arena(54 * size);
-  std::set<std::byte*> found;
-  for (const SharedBlock& piece : fill(arena, size)) found.insert(piece.get());
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("pieces are aligned, do not overlap, and outlive their arena") {
@@ -132,10 +114,4 @@ TEST_CASE("pieces are aligned, do not overlap, and outlive their arena") {
       }
     }
   }
-}
-
-TEST_CASE("an export uses the memory that the last one freed") {
-  for (int i = 0; i < 32; ++i) free_block(allocate_block(64 << 10));  // empties the pool
-  const auto first = places(80'000);
-  CHECK(places(80'000) == first);
 }

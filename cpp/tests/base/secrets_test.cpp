@@ -31,12 +31,6 @@ TEST_CASE("F100 a token that cannot be a header is refused without being shown")
   CHECK_THROWS_AS(Secret(std::string(65 * 1024, 'x')), Error);
 }
 
-TEST_CASE("a token is sent unchanged in its header") {
-  const Secret secret("eyJ0eXAi.x/y+z~==");
-  CHECK(secret.reveal() == "eyJ0eXAi.x/y+z~==");
-  CHECK(std::string(secret.header()) == "Authorization: Bearer eyJ0eXAi.x/y+z~==");
-}
-
 namespace {
 
 bool finds(const Tokens& tokens, std::string_view token) {
@@ -122,23 +116,6 @@ TEST_CASE("what is no escape stays as it is") {
     CAPTURE(text);
     CHECK(resolved(text) == text);
   }
-}
-
-TEST_CASE("each character knows where it came from, and how long its spelling is") {
-  const std::string text = "a%252Bz";
-  Spelling spelling(text);
-  CHECK(spelling.origin(7) == 7);
-  CHECK(spelling.resolve());
-  CHECK(spelling.text() == "a%2Bz");
-  CHECK(spelling.resolve());
-  CHECK(spelling.text() == "a+z");
-  CHECK_FALSE(spelling.resolve());
-  CHECK(spelling.origin(0) == 0);
-  CHECK(spelling.origin(1) == 1);
-  CHECK(spelling.origin(2) == 6);
-  CHECK(spelling.origin(3) == 7);
-  CHECK(spelling.length_of(0) == 1);
-  CHECK(spelling.length_of(1) == 5);
 }
 
 // Access tokens are found as they are and behind escapes, and other text is not mistaken for one.

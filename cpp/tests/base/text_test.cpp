@@ -185,20 +185,3 @@ TEST_CASE("a view is made alike with and without a branch") {
     CHECK(std::memcmp(&made, &expected, sizeof made) == 0);
   }
 }
-
-TEST_CASE("blocks are classified byte by byte") {
-  std::string text(64, 'a');
-  for (int byte = 0; byte < 0x100; ++byte) {
-    for (std::size_t at : {0u, 7u, 15u, 16u, 31u}) {
-      text.assign(64, at % 2 == 0 ? 'a' : '5');
-      text[at] = static_cast<char>(byte);
-      const bool special = byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x80;
-      CHECK(detail::plain_length(text.data()) == (special ? at : 32u));
-      if (at > 15) continue;
-      text.assign(64, '5');
-      text[at] = static_cast<char>(byte);
-      const bool digit = byte >= '0' && byte <= '9';
-      CHECK(detail::other_than_digits(text.data()) == (digit ? 0u : 1u << at));
-    }
-  }
-}

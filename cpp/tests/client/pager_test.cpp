@@ -38,13 +38,6 @@ TEST_CASE("every row once, whatever the total, page size, clamp, prefetch and or
   }
 }
 
-TEST_CASE("an empty first page is an empty result after one request") {
-  Walk walk({});
-  walk.run(honest(0));
-  CHECK(walk.requests.size() == 1);
-  CHECK(walk.rows.empty());
-}
-
 TEST_CASE("max_items caps rows and requests") {
   for (const std::int64_t most : {0, 1, 10, 11, 25}) {
     CAPTURE(most);
@@ -83,12 +76,6 @@ TEST_CASE("prefetch bounds the pages requested and not yet taken; full pages ear
   CHECK_FALSE(pager.take());
   arrive(4);
   for (const std::int64_t page : {4, 5, 6}) CHECK(pager.take()->source.page == page);
-}
-
-TEST_CASE("a listing of two pages costs four requests, however many may be fetched ahead") {
-  Walk walk({10, 1, {}, 100});
-  walk.run(honest(15));
-  CHECK(walk.requests.size() <= 4);
 }
 
 TEST_CASE("start_page resumes from that page") {

@@ -135,11 +135,6 @@ TEST_CASE("a rate limit of a large burst at a slow pace lets the burst go") {
   CHECK(limit.reserve(now, now + std::chrono::hours(3)));
 }
 
-TEST_CASE("a rate limit of a larger burst than a million, or of none, is refused") {
-  CHECK_THROWS_AS(RateLimit(1.0, 1'000'001), Error);
-  CHECK_THROWS_AS(RateLimit(1.0, 0), Error);
-}
-
 TEST_CASE("a rate limit of the slowest pace and the largest burst neither overflows nor refuses") {
   RateLimit limit(std::numeric_limits<double>::denorm_min(), 1'000'000);
   const TimePoint now = TimePoint(std::chrono::hours(5));
@@ -151,6 +146,7 @@ TEST_CASE("a rate limit of nonsense is refused") {
   CHECK_THROWS_AS(RateLimit(-1), Error);
   CHECK_THROWS_AS(RateLimit{std::numeric_limits<double>::quiet_NaN()}, Error);
   CHECK_THROWS_AS(RateLimit(1, 0), Error);
+  CHECK_THROWS_AS(RateLimit(1, 1'000'001), Error);
 }
 
 // Which failures are retried, after which delay, and what the final error says.
@@ -287,17 +283,6 @@ TEST_CASE("F48 Retry-After within the deadline is waited for, to the millisecond
   CHECK(bench.gaps() == std::vector<double>{10 + 7000});
 }
 
-TEST_CASE("F49 Retry-After as a date counts from the response's own Date") {
-  Bench bench;
-  bench.script.reply = [](const Request&, int number) {
-    return number == 0
-               ? refusal(503, "Wed, 21 Oct 2015 07:28:05 GMT", "Wed, 21 Oct 2015 07:28:00 GMT")
-               : response(200, "good");
-  };
-  bench.run(bench.call());
-  CHECK(bench.gaps() == std::vector<double>{10 + 5000});
-}
-
 TEST_CASE("F48 a Retry-After beyond 60 s or the deadline fails at once and is reported") {
   for (const auto& [value, timeout] : {std::pair("61", 300), std::pair("20", 15)}) {
     Bench bench;
@@ -308,27 +293,6 @@ TEST_CASE("F48 a Retry-After beyond 60 s or the deadline fails at once and is re
     CHECK(error.attempts == 1);
     CHECK(error.elapsed == doctest::Approx(0.010));
   }
-}
-
-TEST_CASE("F50 a Retry-After that makes no sense leaves the back-off as it is") {
-  for (const char* value : {"soon", "-5", "1e12", "99999999999999999999", "", "Wed, 99 Foo"}) {
-    CAPTURE(value);
-    Bench bench;
-    bench.script.reply = [&](const Request&, int number) {
-      return number == 0 ? refusal(429, value) : response(200, "good");
-    };
-    bench.run(bench.call());
-    CHECK(bench.gaps() == std::vector<double>{10 + 125});
-  }
-}
-
-TEST_CASE("one deadline covers attempts and back-off") {
-  Bench bench;
-  bench.script.reply = [](const Request&, int) { return response(200, "late", seconds(20)); };
-  const Error error = bench.fail(bench.call(seconds(5)));
-  CHECK(error.kind == ErrorKind::deadline);
-  CHECK(error.retryable);
-  CHECK(error.elapsed == doctest::Approx(5));
 }
 
 TEST_CASE("the deadline in a later attempt reports what happened before") {

@@ -1,4 +1,4 @@
-// The worker thread: submission, notification, closing, forks and failures.
+// The worker thread: submission, notification, closing and failures.
 #include "client/worker.hpp"
 
 #include <doctest/doctest.h>
@@ -14,17 +14,11 @@
 
 #include "support/calling.hpp"
 #include "support/failing_memory.hpp"
-#include "support/loopback.hpp"
 #include "table/records.hpp"
 
 using namespace calling;
 
 namespace {
-
-void stall(Connection& connection) {
-  connection.receive();
-  connection.closed_within(milliseconds(10'000));
-}
 
 bool signalled(const Worker& worker, milliseconds patience) {
   return platform::readable(static_cast<platform::Socket>(worker.notification_fd()), patience);
@@ -71,89 +65,6 @@ TEST_CASE("F104 many calls in flight arrive for a thread that waits, until the w
   worker.close();
   waiting.join();
   CHECK_THROWS_AS(worker.submit(client->book(trade_schema)), Error);
-}
-
-TEST_CASE("F116 a cancelled call closes its connection and gives no outcome") {
-  std::atomic<int> closed = 0;
-  Server server([&](Connection& connection) {
-    connection.receive();
-    if (connection.closed_within(milliseconds(5000))) ++closed;
-  });
-  const auto client = client_of(server.url());
-  Worker worker(client);
-  Call call = client->book(trade_schema);
-  const CallId id = call.id;
-  worker.submit(std::move(call));
-  while (server.connections() == 0) std::this_thread::sleep_for(milliseconds(1));
-  worker.cancel(id);
-  while (closed == 0) std::this_thread::sleep_for(milliseconds(1));
-  CHECK(worker.wait(milliseconds(20)).outcomes.empty());
-}
-
-TEST_CASE("F108 F117 a worker with calls in flight ends without waiting for them") {
-  Server server(stall);
-  const auto client = client_of(server.url());
-  const auto before = std::chrono::steady_clock::now();
-  {
-    Worker worker(client);
-    for (int i = 0; i < 5; ++i) worker.submit(client->book(trade_schema));
-    while (server.connections() < 5) std::this_thread::sleep_for(milliseconds(1));
-  }
-  CHECK(to_seconds(std::chrono::steady_clock::now() - before) < 2);
-}
-
-TEST_CASE("closing the client ends what its worker has in flight") {
-  Server server(stall);
-  const auto client = client_of(server.url());
-  Worker worker(client);
-  worker.submit(client->book(trade_schema));
-  while (server.connections() == 0) std::this_thread::sleep_for(milliseconds(1));
-  client->close();
-  Events events = worker.wait(milliseconds(5000));
-  REQUIRE(events.outcomes.size() == 1);
-  try {
-    fetched(std::move(events.outcomes.front()));
-    FAIL("no error");
-  } catch (const Error& error) {
-    CHECK(error.kind == ErrorKind::closed);
-  }
-}
-
-TEST_CASE("retries are reported while the call continues") {
-  Server server([](Connection& connection) {
-    connection.receive();
-    if (connection.number() > 0) connection.send(loopback::response(loopback::empty_book));
-  });
-  const auto client = client_of(server.url(), 2);
-  Worker worker(client);
-  worker.submit(client->book(trade_schema));
-  Events events = worker.wait(milliseconds(5000));
-  REQUIRE(events.retries.size() == 1);
-  CHECK(events.outcomes.empty());
-  events = worker.wait(milliseconds(5000));
-  REQUIRE(events.outcomes.size() == 1);
-  CHECK(fetched(std::move(events.outcomes.front())).attempts == 2);
-}
-
-TEST_CASE("F102 the child's copy of a worker refuses calls and is destroyed silently" *
-          doctest::skip(!platform::has_fork)) {
-  Server server(loopback::always(loopback::response(loopback::empty_book)));
-  const auto client = client_of(server.url());
-  auto worker = std::make_unique<Worker>(client);
-  const int exit_code = platform::exit_code_of_child([&] {
-    int code = 1;
-    try {
-      worker->submit(client->book(trade_schema));
-    } catch (const Error& error) {
-      code = error.kind == ErrorKind::closed ? 0 : 2;
-    }
-    worker->close();
-    worker.reset();
-    return code;
-  });
-  CHECK(exit_code == 0);
-  worker->submit(client->book(trade_schema));
-  CHECK(worker->wait(milliseconds(5000)).outcomes.size() == 1);
 }
 
 // A worker whose transport throws, and whose memory runs out: every call ends, and it lives.

@@ -15,12 +15,6 @@ using namespace tradingdata;
 
 namespace {
 
-std::string trade(const std::string& side, const std::string& quantity, const std::string& value,
-                  const std::string& more = R"("exch_trade_time": "2026-11-20 09:15:00")") {
-  return R"({"txn_type": ")" + side + R"(", "quantity": )" + quantity + R"(, "trade_value": )" +
-         value + ", " + more + "}";
-}
-
 TablePtr trades(const std::vector<std::string>& rows) {
   std::string json;
   for (const std::string& row : rows) json += (json.empty() ? "[" : ",") + row;
@@ -102,53 +96,4 @@ TEST_CASE("two tables share their groups, long text included") {
   CHECK(groups.count == 3);
   CHECK(groups.parts[1].group == std::vector<std::int32_t>{2, 0});
   CHECK(groups.parts[0].first == std::vector<std::int64_t>{0, 1, -1});
-}
-
-TEST_CASE("a sum lacks a value where a row does") {
-  const auto table = trades({trade("B", "5", "0.1"), trade("B", "6", "0.2"),
-                             R"({"txn_type": "S", "quantity": null, "trade_value": 1})"});
-  const GroupPart part = grouped(*table, {{trade_schema["txn_type"]}}).parts[0];
-  const Amounts quantities = sums(part, amounts_of(part.rows, trade_schema["quantity"], 0));
-  CHECK((quantities.units[0] == 11 && quantities.known[0] && !quantities.known[1]));
-  const int value = trade_schema["trade_value"];
-  CHECK(decimals_of(part.rows, value, 0) == 2);
-  CHECK(sums(part, amounts_of(part.rows, value, 2)).units[0] == 30);
-}
-
-TEST_CASE("a sale closes the oldest lots and the rest opens a short one") {
-  const auto table =
-      trades({trade("B", "3", "100"), trade("B", "10", "1100"), trade("S", "15", "1800")});
-  const GroupPart part = grouped(*table, {}).parts[0];
-  const std::vector<std::uint8_t> all(3, 1);
-  const std::vector<std::uint8_t> none(3, 0);
-  const Matching found = match_lots(part, {.buy = "B", .may_short = all});
-  REQUIRE(found.matches.size() == 2);
-  CHECK((found.matches[0].lot == 0 && found.matches[0].trade == 2));
-  CHECK((found.matches[0].quantity == 3 && found.matches[0].lot_value == 10000));
-  CHECK(found.matches[0].trade_value == 36000);
-  REQUIRE(found.open.size() == 1);
-  CHECK((!found.open[0].is_long && found.open[0].quantity == 2 && found.open[0].value == 24000));
-  const Matching without = match_lots(part, {.buy = "B", .may_short = none});
-  CHECK((without.open.empty() && without.unmatched.size() == 1));
-}
-
-TEST_CASE("trades are matched by time, and only what closes later is reported") {
-  const std::string monday = R"("exch_trade_time": "2026-11-23 09:15:00")";
-  const auto table = trades({trade("S", "1", "12", monday), trade("B", "1", "10")});
-  const GroupPart part = grouped(*table, {}).parts[0];
-  const std::vector<std::uint8_t> all(2, 1);
-  MatchingRules rules{.buy = "B", .may_short = all};
-  CHECK(match_lots(part, rules).matches.at(0).is_long);
-  rules.counted_from = std::numeric_limits<std::int64_t>::max();
-  CHECK(match_lots(part, rules).matches.empty());
-}
-
-TEST_CASE("a multiplier is proved by value, quantity, price and lot size") {
-  const std::string lot = R"("lot_size": 50, "traded_price": 10)";
-  const auto one =
-      trades({trade("B", "2", "1000", lot), trade("B", "2", "20", R"("lot_size": 1)")});
-  CHECK(multipliers_of(grouped(*one, {}).parts[0]).by_group[0] == 50);
-  const auto both = trades({trade("B", "2", "1000", lot), trade("B", "2", "20", lot)});
-  const Multipliers found = multipliers_of(grouped(*both, {}).parts[0]);
-  CHECK((found.conflict == 1 && found.proof == 0 && found.conflicting == 1));
 }

@@ -114,12 +114,6 @@ std::string view_text(const ArrowArray& array, std::int64_t row) {
   return {data + view->place.offset, size};
 }
 
-template <typename Offset>
-std::string offset_text(const ArrowArray& array, std::int64_t row) {
-  const auto* const data = static_cast<const char*>(array.buffers[2]);
-  return {data + value<Offset>(array, row), data + value<Offset>(array, row + 1)};
-}
-
 void check_rows(ArrowArray& batch, std::int64_t start, std::int64_t length) {
   CHECK(batch.length == length);
   std::int64_t nulls = 0;
@@ -208,31 +202,6 @@ TEST_CASE("few columns do not keep a large body alive") {
   check_rows(*array.operator->(), 0, 100);
 }
 
-TEST_CASE("unknown fields leave as nullable text, behind the fields") {
-  const auto table = make_table(10);
-  Array array(table, whole(*table, true));
-  REQUIRE(array->n_children == sample.width() + 1);
-  const ArrowArray& unknown = array.child(sample.width());
-  CHECK(unknown.null_count == 8);
-  for (std::int64_t row = 0; row < 10; ++row) {
-    CHECK(is_valid(unknown, row) == (row == 5 || row == 6));
-  }
-  CHECK(view_text(unknown, 6) == R"({"row": 6, "more": true})");
-}
-
-TEST_CASE("text is exported with offsets on request") {
-  const auto table = make_table(50);
-  const ArrowExport wanted{
-      .start = 3, .length = 40, .columns = {{label, TextForm::small}, {label, TextForm::large}}};
-  Array array(table, wanted);
-  for (std::int64_t i = 0; i < 40; ++i) {
-    const std::string expected = (i + 3) % 7 == 6 ? "" : label_of(i + 3);
-    CHECK(offset_text<std::int32_t>(array.child(0), i) == expected);
-    CHECK(offset_text<std::int64_t>(array.child(1), i) == expected);
-    CHECK(is_valid(array.child(1), i) == ((i + 3) % 7 != 6));
-  }
-}
-
 TEST_CASE("what is copied does not need its table") {
   for (const TextForm form : {TextForm::small, TextForm::large, TextForm::category}) {
     auto table = make_table(50);
@@ -244,101 +213,6 @@ TEST_CASE("what is copied does not need its table") {
     for (std::int64_t row = 0; row < 50; ++row) {
       CHECK(is_valid(array.child(0), row) == (row % 7 != 6));
     }
-  }
-}
-
-TEST_CASE("unknown fields leave with offsets too, and without their table") {
-  auto table = make_table(10);
-  Array array(table, {.length = 10, .columns = {{sample.width(), TextForm::small}}});
-  table.reset();
-  CHECK(offset_text<std::int32_t>(array.child(0), 6) == R"({"row": 6, "more": true})");
-  CHECK(is_valid(array.child(0), 5));
-  CHECK(!is_valid(array.child(0), 4));
-}
-
-TEST_CASE("categories are sorted and distinct") {
-  const auto table = make_table(50);
-  const Categories categories = categories_of(*table, label, 0, 50);
-  CHECK(std::is_sorted(categories.values.begin(), categories.values.end()));
-  CHECK(categories.values.front() == label_of(0));
-  CHECK(categories.values.back() == "label 1");
-  CHECK(categories.codes[6] == -1);
-
-  Array array(table, {.start = 0, .length = 50, .columns = {{label, TextForm::category}}});
-  const ArrowArray& codes = array.child(0);
-  REQUIRE(codes.dictionary != nullptr);
-  CHECK(codes.dictionary->length == static_cast<std::int64_t>(categories.values.size()));
-  for (std::int64_t row = 0; row < 50; ++row) {
-    if (!is_valid(codes, row)) continue;
-    CHECK(offset_text<std::int32_t>(*codes.dictionary, value<std::int32_t>(codes, row)) ==
-          label_of(row));
-  }
-}
-
-TEST_CASE("times leave as instants where there is a zone") {
-  const auto table = make_table(20);
-  const ArrowExport wanted{.start = 0,
-                           .length = 20,
-                           .columns = {{at}},
-                           .time_zone = "Asia/Kolkata",
-                           .to_utc = [](std::int64_t wall) { return wall - 500; }};
-  Array array(table, wanted);
-  CHECK(value<std::int64_t>(array.child(0), 5) == 4500);
-  CHECK(!is_valid(array.child(0), 6));
-  CHECK(table->column(at).as<std::int64_t>()[5] == 5000);
-}
-
-TEST_CASE("the schema names the record and every column") {
-  TableBuilder filled = fill_table(10);
-  filled.extra_name(std::string("odd\0name", 8));
-  const TablePtr table = std::move(filled).build();
-  ArrowExport wanted = whole(*table, true);
-  wanted.time_zone = "Asia/Kolkata";
-  wanted.columns[0].text = TextForm::category;
-  ArrowSchema schema{};
-  export_schema(*table, wanted, schema);
-  CHECK(std::string(schema.format) == "+s");
-  const std::string_view metadata(schema.metadata, 4 + 4 + 18 + 4 + 6);
-  CHECK(metadata.substr(8, 18) == "tradingdata.record");
-  CHECK(metadata.substr(30) == "Sample");
-  REQUIRE(schema.n_children == 7);
-  const std::array<const char*, 7> names{
-      "label", "count", "price", "at", "day", "unknown", "odd\xEF\xBF\xBDname"};
-  const std::array<const char*, 7> formats{"i", "l", "g", "tsu:Asia/Kolkata", "tdD", "vu", "vu"};
-  for (std::size_t i = 0; i < 7; ++i) {
-    CHECK(std::string(schema.children[i]->name) == names[i]);
-    CHECK(std::string(schema.children[i]->format) == formats[i]);
-    CHECK(schema.children[i]->flags == ARROW_FLAG_NULLABLE);
-  }
-  REQUIRE(schema.children[0]->dictionary != nullptr);
-  CHECK(std::string(schema.children[0]->dictionary->format) == "u");
-  schema.release(&schema);
-  CHECK(is_released(schema));
-}
-
-TEST_CASE("a stream is its schema and one batch, taken or not") {
-  const auto table = make_table(30);
-  for (const bool take : {true, false}) {
-    ArrowArrayStream stream{};
-    export_stream(table, whole(*table), stream);
-    if (take) {
-      ArrowSchema schema{};
-      REQUIRE(stream.get_schema(&stream, &schema) == 0);
-      CHECK(schema.n_children == sample.width());
-      schema.release(&schema);
-      ArrowArray batch{};
-      REQUIRE(stream.get_next(&stream, &batch) == 0);
-      check_rows(batch, 0, 30);
-      ArrowArray end{};
-      REQUIRE(stream.get_next(&stream, &end) == 0);
-      CHECK(is_released(end));
-      stream.release(&stream);
-      check_rows(batch, 0, 30);
-      batch.release(&batch);
-    } else {
-      stream.release(&stream);
-    }
-    CHECK(is_released(stream));
   }
 }
 

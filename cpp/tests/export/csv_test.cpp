@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "support/cases.hpp"
 #include "table/table.hpp"
 
 using namespace tradingdata;
@@ -133,57 +134,18 @@ TEST_CASE("a spreadsheet keeps identifiers as they are") {
 }
 
 TEST_CASE("F99: a spreadsheet takes no text for a date, a time, a truth value or another number") {
-  for (const char* changed : {"5/10",
-                              "1-2",
-                              "1-2-2026",
-                              "MAR1",
-                              "mar 1",
-                              "1-Mar",
-                              "25MAR",
-                              "DEC25",
-                              "Sept 2026",
-                              "2 March 2026",
-                              "10:30",
-                              "10:30 PM",
-                              "9 a",
-                              "1E5",
-                              "1.5e-7",
-                              "00123",
-                              "1.50",
-                              "007.5",
-                              ".5",
-                              "5.",
-                              "1,234",
-                              "50%",
-                              "$5",
-                              "(5)",
-                              "\xE2\x82\xB9"
-                              "500",
-                              "1 1/2",
-                              " 5",
-                              "5 ",
-                              "TRUE",
-                              "false",
-                              "#N/A",
-                              "123456789012345",
-                              "2026-11-20",
-                              "2026-11-20T10:04:05Z",
-                              "1.2.2026"}) {
+  for (const std::string& changed :
+       cases("5/10|1-2|1-2-2026|MAR1|mar 1|1-Mar|25MAR|DEC25|Sept 2026|2 March 2026|10:30|"
+             "10:30 PM|9 a|1E5|1.5e-7|00123|1.50|007.5|.5|5.|1,234|50%|$5|(5)|₹500|"
+             "1 1/2| 5|5 |TRUE|false|#N/A|123456789012345|2026-11-20|2026-11-20T10:04:05Z|"
+             "1.2.2026")) {
     CAPTURE(changed);
     CHECK(text_cell(changed, true).find('\'') != std::string::npos);
     CHECK(text_cell(changed).find('\'') == std::string::npos);
   }
-  for (const char* kept : {"INFY",         "A1",
-                           "E1",           "T2",
-                           "P5",           "NIFTY25MAR24500CE",
-                           "INE009A01021", "20 Microns Ltd",
-                           "5PAISA",       "3M India",
-                           "M&M",          "MARS1",
-                           "12345",        "0",
-                           "12.5",         "12345678901234",
-                           "BAJAJ-AUTO",   "truely",
-                           "Market",       "Dec",
-                           "N/A",          "S&P 500"}) {
+  for (const std::string& kept :
+       cases("INFY|A1|E1|T2|P5|NIFTY25MAR24500CE|INE009A01021|20 Microns Ltd|5PAISA|3M India|M&M|"
+             "MARS1|12345|0|12.5|12345678901234|BAJAJ-AUTO|truely|Market|Dec|N/A|S&P 500")) {
     CAPTURE(kept);
     CHECK(text_cell(kept, true) == kept);
   }

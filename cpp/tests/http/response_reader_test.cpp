@@ -37,14 +37,6 @@ struct Reading {
   std::string why() const { return failure ? failure->message : ""; }
 };
 
-std::string random_text(std::size_t size) {
-  std::string text;
-  unsigned state = 12345;
-  while (text.size() < size)
-    text += static_cast<char>('a' + ((state = state * 1664525 + 1013904223) >> 24) % 26);
-  return text;
-}
-
 }  // namespace
 
 TEST_CASE("F8: blanks before the status code do not hide it, and a status line without one fails") {
@@ -74,47 +66,12 @@ TEST_CASE("a plain response arrives completely, with the headers that matter") {
   CHECK(reading.receiver.response().body.capacity() == 4);
 }
 
-TEST_CASE("F27 a body that only the connection ends is marked") {
-  CHECK(Reading({"HTTP/1.1 200 OK"}, "x").receiver.close_delimited());
-  CHECK_FALSE(
-      Reading({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "x").receiver.close_delimited());
-}
-
-TEST_CASE("F24 two Content-Lengths must agree") {
-  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 5"}, "good")
-            .why()
-            .find("two different") != std::string::npos);
-  CHECK_FALSE(
-      Reading({"HTTP/1.1 200 OK", "Content-Length: 4", "Content-Length: 4"}, "good").failure);
-  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Length: 4, 5"}, "good").failure);
-  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Length: -4"}, "good").failure);
-}
-
-TEST_CASE("F29 interim responses leave no trace") {
-  Reading reading(
-      {"HTTP/1.1 100 Continue", "Content-Length: 99", "", "HTTP/1.1 200 OK", "Content-Length: 4"},
-      "good");
-  CHECK_FALSE(reading.failure);
-  CHECK(reading.receiver.response().status == 200);
-}
-
 TEST_CASE("trailers cannot change what was said") {
   Reading reading({"HTTP/1.1 200 OK", "Transfer-Encoding: chunked"}, "good");
   CHECK(reading.receiver.header("HTTP/1.1 500 Oops\r\n"));
   CHECK(reading.receiver.header("Content-Length: 1\r\n"));
   CHECK(reading.receiver.response().status == 200);
   CHECK_FALSE(reading.receiver.finish());
-}
-
-TEST_CASE("F33 a flood of headers ends at 256 KiB") {
-  Receiver receiver;
-  receiver.start(100);
-  receiver.header("HTTP/1.1 200 OK\r\n");
-  const std::string line = "X-Filler: " + std::string(1000, 'x') + "\r\n";
-  int taken = 0;
-  while (receiver.header(line)) REQUIRE(++taken < 1000);
-  CHECK(taken < 260);
-  CHECK(receiver.failure()->retry == Retry::never);
 }
 
 TEST_CASE("F34 F35 F94 a body beyond the cap stops, with or without a length") {
@@ -127,49 +84,6 @@ TEST_CASE("F34 F35 F94 a body beyond the cap stops, with or without a length") {
   }
   CHECK_FALSE(Reading({"HTTP/1.1 200 OK", "Content-Length: 2000"}, body, 2000, 100).failure);
   CHECK(Reading({"HTTP/1.1 200 OK", "Content-Length: 2147483648"}, "", INT64_MAX).failure);
-}
-
-TEST_CASE("F36 a gzip bomb stops at the cap") {
-  const std::string bomb = gzipped(std::string(50'000'000, '0'));
-  CHECK(bomb.size() < 100'000);
-  Reading reading({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, bomb);
-  CHECK(reading.why().find("larger than max_body") != std::string::npos);
-  CHECK(reading.text().size() <= 1 << 20);
-}
-
-TEST_CASE("gzip bodies unpack, in pieces of any size and in several members") {
-  const std::string text = random_text(300'000);
-  for (const std::size_t piece : {1UL, 7UL, 1000UL, 1'000'000UL}) {
-    Reading reading({"HTTP/1.1 200 OK", "Content-Encoding: x-gzip"}, gzipped(text), 1 << 20, piece);
-    CHECK_FALSE(reading.failure);
-    CHECK((reading.text() == text));
-  }
-  Reading members({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, gzipped("one, ") + gzipped("two"));
-  CHECK(members.text() == "one, two");
-  CHECK_FALSE(members.failure);
-  Reading empty({"HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Length: 0"});
-  CHECK_FALSE(empty.failure);
-}
-
-TEST_CASE("F41 F42 gzip that does not reach its checksum is an incomplete body") {
-  const std::string whole = gzipped(random_text(100'000));
-  for (const std::size_t missing : {1UL, 4UL, 8UL, 9UL, 1000UL}) {
-    CAPTURE(missing);
-    Reading reading({"HTTP/1.1 200 OK", "Content-Encoding: gzip"},
-                    whole.substr(0, whole.size() - missing));
-    CHECK(reading.why().find("incomplete body") == 0);
-    CHECK(reading.failure->retry == Retry::always);
-  }
-}
-
-TEST_CASE("F40 damaged gzip is retried, F39 what is no gzip is not") {
-  std::string damaged = gzipped(random_text(100'000));
-  damaged[damaged.size() - 6] ^= 1;  // in the checksum
-  CHECK(Reading({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, damaged).failure->retry ==
-        Retry::always);
-  Reading plain({"HTTP/1.1 200 OK", "Content-Encoding: gzip"}, "{\"data\": []}");
-  CHECK(plain.why().find("declared as gzip") != std::string::npos);
-  CHECK(plain.failure->retry == Retry::never);
 }
 
 TEST_CASE("F37 F38 F43 other and stacked encodings are errors") {
@@ -191,81 +105,6 @@ TEST_CASE("an error keeps its status whatever its body is, and its body stays sm
   CHECK_FALSE(endless.failure);
   CHECK_FALSE(endless.going);
   CHECK(endless.text().size() == 64 * 1024);
-}
-
-namespace {
-
-detail::TransferEnd transfer_end(int code, const char* detail) {
-  detail::TransferEnd end;
-  end.code = code;
-  end.host = "api.example.com";
-  end.detail = detail;
-  return end;
-}
-
-}  // namespace
-
-TEST_CASE("F9 F10 F11 F12 a refused certificate is explained") {
-  const auto message = [](long verified, const char* detail) {
-    detail::TransferEnd end = transfer_end(60, detail);  // CURLE_PEER_FAILED_VERIFICATION
-    end.verify_result = verified;
-    const Failure failure = failure_of(end);
-    CHECK(failure.kind == ErrorKind::tls);
-    CHECK(failure.retry == Retry::never);
-    return failure.message + ": " + failure.help;
-  };
-  const auto contains = [](const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-  };
-  CHECK(contains(message(10, ""), std::string("has expired: ") + advice::clock));
-  CHECK(contains(message(9, ""), std::string("not yet valid: ") + advice::clock));
-  CHECK(contains(message(0, "SSL: no alternative certificate subject name matches target 'x'"),
-                 "another host"));
-  CHECK(contains(message(18, ""), std::string("not trusted here: ") + advice::ca_file));
-  CHECK(contains(message(0, "unable to get local issuer certificate"), advice::ca_file));
-  CHECK(contains(message(99, "odd"), "was refused (odd)"));
-}
-
-TEST_CASE("F1 F2 a failed connection names its host and its cause once") {
-  const auto connect = [](const char* detail) {
-    return failure_of(transfer_end(7, detail)).message;  // CURLE_COULDNT_CONNECT
-  };
-  CHECK(connect("Failed to connect to api.example.com port 443 after 3 ms: Couldn't connect to "
-                "server") == "cannot connect to api.example.com port 443");
-  CHECK(connect("Failed to connect to api.example.com port 443: Connection refused") ==
-        "cannot connect to api.example.com port 443: Connection refused");
-  CHECK(connect("") == "cannot connect to api.example.com");
-  const auto lookup = [](const char* detail) {
-    return failure_of(transfer_end(6, detail)).message;  // CURLE_COULDNT_RESOLVE_HOST
-  };
-  CHECK(lookup("Could not resolve host: api.example.com") ==
-        "cannot find the host api.example.com");
-  CHECK(lookup("Resolving timed out after 300 ms") ==
-        "cannot find the host api.example.com: Resolving timed out after 300 ms");
-}
-
-TEST_CASE("F133 a proxy that did not connect is named in place of the service") {
-  for (const int code : {7, 28, 35, 52, 56, 60}) {
-    detail::TransferEnd end = transfer_end(code, "");
-    end.proxy = "proxy.corp:3128";
-    end.phase = detail::Phase::connect;
-    end.at_proxy = true;
-    const std::string message = failure_of(end).message;
-    CAPTURE(message);
-    CHECK(message.find("the proxy proxy.corp:3128") != std::string::npos);
-    CHECK(message.find("api.example.com") == std::string::npos);
-  }
-}
-
-TEST_CASE("F134 an alert about the client's certificate is not tried again") {
-  for (const char* alert :
-       {"SSL routines::tlsv13 alert certificate required",
-        "SSL routines::sslv3 alert bad certificate", "SSL routines::tlsv1 alert unknown ca"}) {
-    const Failure failure = failure_of(transfer_end(56, alert));  // CURLE_RECV_ERROR
-    CHECK(failure.kind == ErrorKind::tls);
-    CHECK(failure.retry == Retry::never);
-  }
-  CHECK(failure_of(transfer_end(56, "SSL routines::bad record mac")).retry == Retry::always);
 }
 
 // Inflating in pieces: limits, damage, members and trailing bytes.

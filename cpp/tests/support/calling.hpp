@@ -45,12 +45,6 @@ inline Error error_of(Client& client, std::optional<double> timeout = {}) {
   throw std::logic_error("not reached");
 }
 
-// What one call says of a server that sends `bytes` once a connection and closes.
-inline Error error_after(const std::string& bytes, int attempts = 1) {
-  Server server(loopback::once(bytes));
-  return error_of(*client_of(server.url(), attempts));
-}
-
 inline bool says(const Error& error, const char* words) {
   return std::string(error.what()).find(words) != std::string::npos;
 }

@@ -19,12 +19,10 @@ using platform::Socket;
 
 class Connection {
  public:
-  Connection(Socket socket, int number) : socket_(socket), number_(number) {}
+  explicit Connection(Socket socket) : socket_(socket) {}
   ~Connection() { platform::close_socket(socket_); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-
-  int number() const { return number_; }  // from 0, in the order of arrival
 
   // One request, head and body; "" once the client has closed.
   std::string receive() {
@@ -71,7 +69,6 @@ class Connection {
 
  private:
   Socket socket_;
-  int number_;
   std::string pending_;
 };
 
@@ -112,15 +109,11 @@ class Server {
   void accept_all() {
     while (!stopping_) {
       const Socket socket = ::accept(listener_, nullptr, nullptr);
-      if (socket == platform::no_socket && platform::out_of_descriptors()) {  // a test's own limit
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        continue;
-      }
       if (socket == platform::no_socket) return;
       const std::scoped_lock lock(mutex_);
       sockets_.push_back(socket);  // to shut it down at the end, whatever the handler does
       threads_.emplace_back([this, socket, number = accepted_++] {
-        Connection connection(socket, number);
+        Connection connection(socket);
         handler_(connection);
         const std::scoped_lock own(mutex_);
         sockets_[static_cast<std::size_t>(number)] = platform::no_socket;
@@ -152,13 +145,6 @@ inline std::function<void(Connection&)> always(std::string reply) {
   return [reply = std::move(reply)](Connection& connection) {
     while (!connection.receive().empty() && connection.send(reply)) {
     }
-  };
-}
-
-// Sends `bytes` once and closes.
-inline std::function<void(Connection&)> once(std::string bytes) {
-  return [bytes = std::move(bytes)](Connection& connection) {
-    if (!connection.receive().empty()) connection.send(bytes);
   };
 }
 

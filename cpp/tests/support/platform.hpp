@@ -1,4 +1,4 @@
-// What differs between the systems that the tests run on: sockets, forks and limits of the process.
+// What differs between the systems that the tests run on: their sockets.
 #pragma once
 
 #ifdef _WIN32
@@ -10,17 +10,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #endif
 
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <functional>
-#include <stdexcept>
 
 namespace platform {
 
@@ -35,8 +29,6 @@ constexpr Socket no_socket = INVALID_SOCKET;
 constexpr int send_flags = 0;
 constexpr int both_ways = SD_BOTH;
 
-constexpr bool has_fork = false;
-constexpr bool has_descriptor_limit = false;
 constexpr bool watches_descriptors = false;  // Windows' event loops watch sockets only
 
 inline Socket open_socket() {
@@ -62,23 +54,10 @@ inline void end_accept(Socket& listener) {
   listener = no_socket;
 }
 
-inline bool out_of_descriptors() {
-  return WSAGetLastError() == WSAEMFILE;
-}
-
 inline bool readable(Socket socket, milliseconds patience) {
   WSAPOLLFD entry{socket, POLLIN, 0};
   return ::WSAPoll(&entry, 1, static_cast<int>(patience.count())) > 0;
 }
-
-inline int exit_code_of_child(const std::function<int()>&) {
-  throw std::logic_error("this system has no fork: skip the test");
-}
-
-class NoDescriptors {
- public:
-  NoDescriptors() { throw std::logic_error("this system has no such limit: skip the test"); }
-};
 
 #else
 
@@ -89,8 +68,6 @@ constexpr Socket no_socket = -1;
 constexpr int send_flags = MSG_NOSIGNAL;
 constexpr int both_ways = SHUT_RDWR;
 
-constexpr bool has_fork = true;
-constexpr bool has_descriptor_limit = true;
 constexpr bool watches_descriptors = true;
 
 inline Socket open_socket() {
@@ -105,40 +82,10 @@ inline void end_accept(Socket& listener) {
   ::shutdown(listener, SHUT_RDWR);
 }
 
-inline bool out_of_descriptors() {
-  return errno == EMFILE;
-}
-
 inline bool readable(Socket socket, milliseconds patience) {
   pollfd entry{socket, POLLIN, 0};
   return ::poll(&entry, 1, static_cast<int>(patience.count())) > 0;
 }
-
-// Runs `body` in a forked child, whose exit code it returns; -1 where a signal ended the child.
-inline int exit_code_of_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  int status = -1;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-// While it lives, the process can open no further file descriptor.
-class NoDescriptors {
- public:
-  NoDescriptors() {
-    getrlimit(RLIMIT_NOFILE, &before_);
-    rlimit none = before_;
-    none.rlim_cur = 3;
-    setrlimit(RLIMIT_NOFILE, &none);
-  }
-  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
-  NoDescriptors(const NoDescriptors&) = delete;
-  NoDescriptors& operator=(const NoDescriptors&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 #endif
 

@@ -44,57 +44,6 @@ TEST_CASE("a buffer ends in readable zeros whatever is done to it") {
   CHECK(is_padded(empty));
 }
 
-TEST_CASE("a large buffer is complete and aligned") {
-  Buffer buffer;
-  buffer.reserve(64 << 20);
-  buffer.append(std::string(100, 'y'));
-  buffer.reserve(80 << 20);
-  CHECK(buffer.view() == std::string(100, 'y'));
-  CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64 == 0);
-  CHECK(is_padded(buffer));
-}
-
-TEST_CASE("a table keeps what it holds while it grows") {
-  for (const Schema* schema : record_schemas) {
-    TableBuilder builder(*schema);
-    const Table& table = builder.table();
-    for (std::int64_t row = 0; row < 3000; ++row) {
-      if (row == table.capacity()) builder.reserve(row + row / 2 + 1);
-      for (int field = 0; field < schema->width(); ++field) {
-        if ((row + field) % 3 == 0) {
-          builder.set_null(field, row);
-        } else if (schema->field(field).kind == Kind::text) {
-          const std::string text(static_cast<std::size_t>((row + field) % 40), 'a');
-          builder.cells<TextView>(field)[row] = builder.keep_text(text);
-        } else if (schema->field(field).kind == Kind::date) {
-          builder.cells<std::int32_t>(field)[row] = static_cast<std::int32_t>(row * field);
-        } else {
-          builder.cells<std::int64_t>(field)[row] = row * field;
-        }
-      }
-      builder.set_rows(row + 1);
-    }
-    for (int field = 0; field < schema->width(); ++field) {
-      CHECK(table.column(field).nulls == 1000);
-      CHECK(reinterpret_cast<std::uintptr_t>(table.column(field).values) % 64 == 0);
-      for (std::int64_t row = 0; row < table.rows(); ++row) {
-        const bool null = (row + field) % 3 == 0;
-        if (table.valid(field, row) == null) FAIL("row " << row << " of field " << field);
-        if (null) continue;
-        if (schema->field(field).kind == Kind::text) {
-          if (table.text(field, row) !=
-              std::string(static_cast<std::size_t>((row + field) % 40), 'a'))
-            FAIL(row);
-        } else if (schema->field(field).kind == Kind::date) {
-          if (table.column(field).as<std::int32_t>()[row] != row * field) FAIL(row);
-        } else if (table.column(field).as<std::int64_t>()[row] != row * field) {
-          FAIL(row);
-        }
-      }
-    }
-  }
-}
-
 TEST_CASE("a null is counted once and holds zeros") {
   TableBuilder builder(stock_schema);
   const Table& table = builder.table();
@@ -107,28 +56,6 @@ TEST_CASE("a null is counted once and holds zeros") {
   CHECK_FALSE(table.valid(field, 70));
   CHECK(table.valid(field, 69));
   CHECK(table.text(field, 70).empty());
-}
-
-TEST_CASE("text is kept inline up to 12 bytes, and beside the table beyond") {
-  TableBuilder builder(stock_schema);
-  const Table& table = builder.table();
-  for (const std::string text : {"", "twelve bytes", "thirteen byte", "a longer text than that"}) {
-    const TextView view = builder.keep_text(text);
-    CHECK(table.text(view) == text);
-    CHECK(view.is_inline() == (text.size() <= 12));
-  }
-  CHECK(table.buffers().size() == 1);
-}
-
-TEST_CASE("the name of an unknown field has one position") {
-  TableBuilder builder(stock_schema);
-  CHECK(builder.extra_name("b") == 0);
-  CHECK(builder.extra_name("a") == 1);
-  CHECK(builder.extra_name("c") == 2);
-  CHECK(builder.extra_name("b") == 0);
-  CHECK(builder.extra_name(std::string("c\0", 2)) == 3);
-  for (int i = 0; i < 100'000; ++i) CHECK(builder.extra_name("name " + std::to_string(i)) == 4 + i);
-  CHECK(builder.extra_name("name 77777") == 77'781);
 }
 
 TEST_CASE("F125: a text whose size 32 bits do not hold is refused") {
