@@ -102,6 +102,15 @@ def test_trades_of_an_archive_are_counted_as_well(
     assert run("pnl", "--start", "2026-11-20").code == Code.USAGE
 
 
+def test_a_file_that_is_not_there_is_named_in_full(run: Run, tmp_path: Path) -> None:
+    missing = tmp_path / "closes-of-2026-11-20.csv"  # as long as a token, but a path
+    ran = run("pnl", "--prices", missing)
+    assert (ran.code, ran.err) == (Code.FILE, f"error: {missing}: No such file or directory\n")
+    missing.write_text("[rate]\n")
+    ran = run("pnl", "--charges", missing)
+    assert (ran.code, str(missing) in ran.err) == (Code.USAGE, True)
+
+
 @pytest.mark.parametrize("command", ["positions", "pnl"])
 @pytest.mark.parametrize("days", [["--start", "2026-11-19"], ["--end", "2026-11-23"], []])
 def test_a_day_that_was_never_fetched_is_an_error(

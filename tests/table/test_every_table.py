@@ -247,3 +247,34 @@ def test_values_that_a_book_does_not_have_become_text_or_numbers() -> None:
     }
     assert [tuple(row)[:2] for row in found.filter(a__gt=3)] == [(7, 1.5)]
     assert found[0].b == found[0]["b"] == 1.5
+
+
+@pytest.mark.parametrize("wrong", [BOOK, BOOK[0], BOOK.to_pandas(), 5, object(), ["a"] * 500])
+def test_the_message_for_a_wrong_argument_is_short(wrong: object) -> None:
+    """Not the repr of a frame, and no error of the code that expected something else."""
+    result = td.realised_pnl(BOOK)
+    calls: list[tuple[Any, dict[str, object]]] = [
+        (BOOK.to_dict, {"columns": wrong}),
+        (BOOK.to_arrow, {"categories": wrong}),
+        (BOOK.to_dicts, {"json": wrong}),
+        (BOOK.to_pandas, {"index": wrong}),
+        (result.to_polars, {"columns": wrong}),
+        (lambda given: BOOK.sort(given), {"given": wrong}),
+        (lambda given: result.sort("realised", given), {"given": wrong}),
+        (lambda given: td.concat([result, given]), {"given": wrong}),
+        *(
+            (function, {"trades": BOOK, "rates": [td.ChargeRate()], name: wrong})
+            for function, name in ((td.charges, "day"), (td.charges, "rates"))
+        ),
+        *((td.realised_pnl, {"trades": BOOK, name: wrong}) for name in ("day", "shorts", "merge")),
+        (td.unrealised_pnl, {"lots": result, "prices": wrong}),
+    ]
+    for function, arguments in calls:
+        if wrong is arguments.get("columns") and hasattr(wrong, "columns"):
+            continue  # a frame is an iterable of its columns' names
+        with pytest.raises((TypeError, ValueError, KeyError)) as raised:
+            function(**arguments)
+        message = str(raised.value)
+        assert len(message) < 200
+        assert "\n" not in message
+        assert "object has" not in message

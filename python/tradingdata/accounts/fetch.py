@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from html import escape
 from itertools import repeat
@@ -26,7 +26,7 @@ from ..table.selection import checked_names
 from ..table.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from ..table.selection import Selection
 
@@ -265,10 +265,13 @@ def fetch_books(
     return AccountBooks(Books, *fetched)
 
 
-def named_accounts(accounts: Accounts) -> dict[str, Account]:
+def named_accounts(accounts: Any) -> dict[str, Account]:
     """Returns the accounts by label; a list of profiles maps each name to itself."""
-    if isinstance(accounts, str):
-        raise TypeError(f"accounts is a list of profiles or a mapping; use [{accounts!r}]")
+    if isinstance(accounts, str) or not isinstance(accounts, Iterable):
+        hint = f": use [{accounts!r}]" if isinstance(accounts, str) else ""
+        raise TypeError(
+            f"accounts must be a list of profiles or a mapping, not {shown(accounts)}{hint}"
+        )
     if isinstance(accounts, Mapping):
         named = dict(accounts)
     else:

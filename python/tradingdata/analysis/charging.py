@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .._util.validate import shown
 from ..books.book import TradeBook
 from ..display.plain_table import group
 from ..table.conditions import matching, parse_conditions
@@ -63,7 +64,7 @@ class ChargeRate:
 
     def __post_init__(self) -> None:
         if not isinstance(self.where, Mapping):
-            raise TypeError(f"where must be a dict of conditions, not {self.where!r}")
+            raise TypeError(f"where must be a dict of conditions, not {shown(self.where)}")
         for name in (*_RATES, *_AMOUNTS):
             value = getattr(self, name)
             if value is None and name == "cap":
@@ -241,12 +242,12 @@ def _of_order(rate: ChargeRate, bought: Fraction, sold: Fraction) -> list[Fracti
 def _rate_of_rows(rows: Slice, rates: Sequence[ChargeRate]) -> list[int]:
     """Returns the number of the rate that applies to each trade."""
     if isinstance(rates, ChargeRate) or not isinstance(rates, Sequence):
-        raise TypeError(f"rates must be a sequence of td.ChargeRate, not {rates!r}")
+        raise TypeError(f"rates must be a sequence of td.ChargeRate, not {shown(rates)}")
     chosen = [-1] * len(rows)
     names = _core.names_of("Trade")
     for at, rate in enumerate(rates):
         if not isinstance(rate, ChargeRate):
-            raise TypeError(f"rates must be a sequence of td.ChargeRate, not of {rate!r}")
+            raise TypeError(f"rates must be a sequence of td.ChargeRate, not of {shown(rate)}")
         conditions = parse_conditions(names, "a trade has no field {!r}".format, rate.where)
         groups = _core.Groups([rows], sorted({condition.field for condition in conditions}))
         alike = rows.take(groups.first())
@@ -258,9 +259,9 @@ def _rate_of_rows(rows: Slice, rates: Sequence[ChargeRate]) -> list[int]:
         row = chosen.index(-1)
         trade = rows[row]
         facts = ("trade_no", "exchange", "segment", "product", "txn_type")
-        shown = ", ".join(f"{name} {trade[name]!r}" for name in facts)
+        found = ", ".join(f"{name} {trade[name]!r}" for name in facts)
         raise ValueError(
-            f"no rate applies to the trade in row {row} ({shown}): add a ChargeRate whose where "
+            f"no rate applies to the trade in row {row} ({found}): add a ChargeRate whose where "
             "it meets, such as one without conditions as the last"
         )
     return chosen

@@ -11,7 +11,7 @@ from ..books.book import TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
-from .inputs import PriceLookup, day_from, days_of, days_text, joined, on_day
+from .inputs import PriceLookup, day_from, days_of, joined, on_day
 from .keys import KEY, KEYED, Key, Keyed
 from .pnl import realised_pnl
 from .position import Positions, positions
@@ -188,7 +188,7 @@ class DayPnl(ResultTable[DayRow]):
             f"{name} {group(getattr(self, name), 2)}" for name in ("net", *_AMOUNTS[:3])
         )
         if self.day is not None:
-            text = f"{days_text([self.day])}: {text}"
+            text = f"{self.day}: {text if len(self) else 'no trades, and nothing is open'}"
         if missing := len(self.unpriced):
             text += f", {counted(missing, 'open row')} without a price, not included"
         if expired := len(self.pnl.expired):

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import _core
+from .._util.validate import shown
 from ..books.book import OrderBook, TradeBook, concat
 from .keys import KEY, SECURITY, Keyed, kind_of
 
@@ -128,7 +129,7 @@ def day_from(day: date | str) -> date:
             raise ValueError(f"day must be a date such as '2026-11-20', not {day!r}") from None
     if isinstance(day, date):
         return day.date() if isinstance(day, datetime) else day
-    raise TypeError(f"day must be a date or ISO text, not {day!r}")
+    raise TypeError(f"day must be a date or ISO text, not {shown(day)}")
 
 
 def days_of(rows: Slice) -> tuple[date, ...]:
@@ -165,10 +166,10 @@ _MERGED = ("product", "exchange")
 def merged_fields(merge: object) -> frozenset[str]:
     """Returns what to match across, of ``product`` and ``exchange``."""
     if isinstance(merge, (str, bytes)) or not isinstance(merge, Collection):
-        raise TypeError(f"merge must be a collection such as {{'product'}}, not {merge!r}")
+        raise TypeError(f"merge must be a collection such as {{'product'}}, not {shown(merge)}")
     for name in merge:
-        if name not in _MERGED:
-            raise ValueError(f"merge can contain 'product' and 'exchange', not {name!r}")
+        if not isinstance(name, str) or name not in _MERGED:
+            raise ValueError(f"merge can contain 'product' and 'exchange', not {shown(name)}")
     return frozenset(merge)
 
 
@@ -180,7 +181,7 @@ def short_products(shorts: Any, known: Iterable[str]) -> bool | frozenset[str]:
     if not listed or not all(isinstance(code, str) for code in shorts):
         raise TypeError(
             "shorts must be True, False or a collection of product codes such as {'I', 'M'}, not "
-            f"{shorts!r}"
+            f"{shown(shorts)}"
         )
     valid = sorted({*known, *PRODUCTS})
     for code in shorts:
@@ -195,7 +196,7 @@ def short_products(shorts: Any, known: Iterable[str]) -> bool | frozenset[str]:
 def amount(name: str, value: Any) -> float:
     """Returns a finite number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} must be a number, not {value!r}")
+        raise TypeError(f"{name} must be a number, not {shown(value)}")
     if not 0 <= value < float("inf"):
         raise ValueError(f"{name} must be finite and at least 0, not {value!r}")
     return value
@@ -251,8 +252,8 @@ def _by_security(prices: Any) -> dict[Any, Any]:
     for security, _ in items:
         if not isinstance(security, (str, tuple)):
             raise TypeError(
-                f"prices must be by security_id, which is text, not {security!r}: convert the keys "
-                "with str()"
+                f"prices must be by security_id, which is text, not {shown(security)}: convert the "
+                "keys with str()"
             )
     found = dict(items)
     if len(found) != len(items):
@@ -264,7 +265,7 @@ def _exact(price: Any, security: tuple[str, ...]) -> Fraction | None:
     if price is None or is_missing(price):
         return None
     if not is_number(price):
-        raise ValueError(f"the price of {security} must be a finite number, not {price!r}")
+        raise ValueError(f"the price of {security} must be a finite number, not {shown(price)}")
     return Fraction(str(price))
 
 

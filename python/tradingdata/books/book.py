@@ -442,7 +442,7 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
     for part in parts:
         if type(part) is not kind or not issubclass(kind, Book):
             raise TypeError(
-                f"only books of one type can be joined, not {kind.__name__} with {part!r}"
+                f"only books of one type can be joined, not {kind.__name__} with {shown(part)}"
             )
     joined = _core.join([book._rows for book in parts])
     issues = tuple(issue for book in parts for issue in book.issues)

@@ -95,10 +95,15 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _without_long_words(message: str, arguments: Sequence[str]) -> str:
-    """Removes long words of the arguments from a message: one may be a misplaced token."""
+    """Removes long words of the arguments from a message: one may be a misplaced token.
+
+    Names of columns and options may be shown, and paths.
+    """
     for argument in arguments:
         for word in _LONG_WORD.findall(argument):
-            if not re.fullmatch("[a-z_-]+", word):  # names of columns and options may be shown
+            folder, slash, _ = word.rpartition("/")
+            is_path = os.path.exists(word) or (slash and os.path.isdir(folder))
+            if not is_path and not re.fullmatch("[a-z_-]+", word):
                 message = re.sub(re.escape(word), "…", message, flags=re.I)
     return message
 

@@ -296,7 +296,7 @@ def _from_file(name: str, path: Path, reader: Callable[[Path], Result]) -> Resul
     """Returns what the file of an option contains."""
     try:
         return reader(path)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise UsageError(f"{name}: {error}") from None
 
 

@@ -211,6 +211,7 @@ class ClientOptions(Generic[Token]):
         self._open(token, **options)
 
 
+ClientOptions.__init__.__qualname__ = "Client.__init__"  # in the error for an unknown option
 _DEFAULTS: dict[str, Any] = ClientOptions.__init__.__kwdefaults__ or {}
 
 

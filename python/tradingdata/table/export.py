@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from .._util.files import whole_file
-from .._util.validate import flag
+from .._util.validate import flag, text
 from .selection import checked_names, write_excel
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class TableExport:
         """
         selection = self._selection(columns, extra=extra)
         rows = selection.dicts()
-        if json:
+        if flag("json", json):
             kinds = selection.kinds.items()
             times = [name for name, kind in kinds if kind in ("timestamp", "date")]
             for row in rows:
@@ -123,7 +123,7 @@ class TableExport:
         frame = selection.in_zone(tz).pandas()
         if index is None:
             return frame
-        if index not in frame:
+        if text("index", index) not in frame:
             raise KeyError(selection.table._no_column(index))
         return frame.set_index(index)
 

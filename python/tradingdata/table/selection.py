@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from copy import copy
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from .._util import validate
 from .._util.files import whole_file
 from .._util.optional_imports import require
 from .._util.time_zones import zone_from
-from .._util.validate import flag
+from .._util.validate import flag, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,16 +27,17 @@ if TYPE_CHECKING:
     Text = Literal["view", "small", "large"]
 
 
-def checked_names(argument: str, names: Collection[str]) -> list[str]:
+def checked_names(argument: str, names: Any) -> list[str]:
     """Returns the names as a list.
 
     Raises:
-        TypeError: The argument is text rather than a list of names.
+        TypeError: The argument is not a list of names.
         ValueError: A name appears twice.
     """
-    if isinstance(names, str):
-        raise TypeError(f"{argument}= takes a list of names, not the text {names!r}")
-    chosen = list(names)
+    is_list = isinstance(names, Iterable) and not isinstance(names, str)
+    chosen = list(names) if is_list else [names]
+    if not is_list or not all(isinstance(name, str) for name in chosen):
+        raise TypeError(f"{argument}= takes a list of names, not {shown(names)}")
     for name in chosen:
         if chosen.count(name) > 1:
             raise ValueError(f"{argument}= names {name!r} twice")

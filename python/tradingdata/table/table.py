@@ -263,13 +263,13 @@ class Table(TableExport, Generic[Record]):
         Raises:
             KeyError: There is no such column.
             ValueError: A column is named twice.
-            TypeError: No column is given.
+            TypeError: No name of a column is given, or anything else.
 
         Example:
             >>> trades.sort("symbol", "-traded_price")
         """
-        if not fields:
-            raise TypeError("sort takes at least one field: sort('traded_price')")
+        if not fields or not all(isinstance(field, str) for field in fields):
+            raise TypeError("sort takes names of columns: sort('symbol', '-traded_price')")
         keys = [(field.removeprefix("-"), field.startswith("-") != reverse) for field in fields]
         return self._sorted(keys)
 
