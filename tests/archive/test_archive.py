@@ -323,6 +323,15 @@ def test_compact_keeps_every_state(tmp_path: Path) -> None:
     assert [row.status for row in archive.orders(DAY)] == ["at 15"]
 
 
+def test_the_files_of_the_log_are_merged_now_and_then(tmp_path: Path) -> None:
+    """Polls of a day would otherwise take longer and longer."""
+    archive = td.Archive(tmp_path / "books")
+    entries = [archive.add(trade_response(trade("1"), at=f"12:{poll:02}")) for poll in range(24)]
+    assert len(archive.files("fetches")) < 10
+    assert archive.fetches() == entries
+    assert archive.verify() == 1
+
+
 def test_compact_drops_history_if_told(tmp_path: Path) -> None:
     archive = td.Archive(tmp_path / "books")
     for hour in range(10, 16):

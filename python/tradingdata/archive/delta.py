@@ -36,11 +36,17 @@ _CONFIGURATION = {
     "delta.checkpointInterval": "10",
     "delta.logRetentionDuration": "interval 1 days",  # checkpoints list all files
 }
+_FOUND_BY = ("day", "account", "since", "until", "book", "fetch_id")  # columns with statistics
 _FORMAT = deltalake.WriterProperties(
     compression="ZSTD",
     max_row_group_size=16_384,  # rows; a reader skips the groups of other days and accounts
-    default_column_properties=deltalake.ColumnProperties(statistics_enabled="CHUNK"),
+    default_column_properties=deltalake.ColumnProperties(statistics_enabled="NONE"),
+    column_properties={
+        name: deltalake.ColumnProperties(statistics_enabled="CHUNK") for name in _FOUND_BY
+    },
 )
+# Commits of the log between merges of its files, each of which takes a reader 1 ms.
+_MERGE_INTERVAL = 20
 _RETENTION_HOURS = 24  # compact() removes merged files after that, for readers and other writers
 _PAUSE = 0.05  # seconds between two attempts
 # A local table's newest version. A log that ends earlier has lost its last files, which would
@@ -202,8 +208,20 @@ class Store(NamedTuple):
         return str(self._table("fetches").metadata().description)
 
     def _table(self, name: str) -> Any:
+        """Opens a table. Raises ArchiveError if its log cannot be read or has lost its last files.
+
+        What was noted before the log is read must be there, as others may write meanwhile.
+        """
+        least = self._newest(name)
         with explained(self.root, days=f"the log of {name}"):
-            return deltalake.DeltaTable(self.uri(name), storage_options=self.options)
+            table = deltalake.DeltaTable(self.uri(name), storage_options=self.options)
+            if table.version() < least:
+                raise ArchiveError(
+                    f"{self.uri(name)}/_delta_log ends with version {table.version()}, but version "
+                    f"{least} was written: restore its missing files from a backup",
+                    file=self.root,
+                )
+            return table
 
     def view(
         self,
@@ -228,18 +246,11 @@ class Store(NamedTuple):
             The table, for `append`.
 
         Raises:
-            ArchiveError: The log cannot be read, a file is missing or has another size than the log
-                says, or the log has lost its last files.
+            ArchiveError: The log is damaged, or a file is missing or has another size than the log
+                says.
         """
         span = span or Span()
-        least = self._newest(name)  # before the table is read, as others may write meanwhile
         table = self._table(name)
-        if table.version() < least:
-            raise ArchiveError(
-                f"{self.uri(name)}/_delta_log ends with version {table.version()}, but version "
-                f"{least} was written: restore its missing files from a backup",
-                file=self.root,
-            )
         with explained(self.root, days=f"the log of {name}"):
             empty = Table.from_batches([], schema=table.schema().to_arrow())
             connection.register(f"table_{name}", empty)
@@ -289,13 +300,17 @@ class Store(NamedTuple):
                     table,
                     content,
                     mode="append",
-                    schema_mode=None if known.issuperset(content.column_names) else "merge",
+                    schema_mode=None if known == set(content.column_names) else "merge",
                     writer_properties=_FORMAT,
                     commit_properties=deltalake.CommitProperties(max_commit_retries=200),
                 )
                 return int(table.version())
 
-            self._note(name, self._retried(commit, deltalake.exceptions.CommitFailedError))
+            version = self._retried(commit, deltalake.exceptions.CommitFailedError)
+            self._note(name, version)
+            if name == "fetches" and version % _MERGE_INTERVAL == 0:
+                with suppress(ArchiveError):  # the rows are stored, whatever comes of this
+                    self.merge(name)
 
     def _note(self, name: str, version: int) -> None:
         if not self.is_remote and version > self._newest(name):
@@ -332,16 +347,21 @@ class Store(NamedTuple):
         """Removes the rows that a predicate in SQL selects."""
         self._rewrite(name, lambda table: table.delete(predicate, writer_properties=_FORMAT))
 
-    def compact(self, name: str) -> int:
+    def merge(self, name: str) -> int:
         """Merges the files of each month; returns how many files that saved."""
         done = self._rewrite(name, lambda table: table.optimize.compact(writer_properties=_FORMAT))
+        return int(done["numFilesRemoved"]) - int(done["numFilesAdded"])
+
+    def compact(self, name: str) -> int:
+        """Merges the files of each month, as `merge` does, and removes those that were merged."""
+        saved = self.merge(name)
         with explained(self.root, "write"):
             table = self._table(name)
             table.create_checkpoint()
             table.vacuum(
                 retention_hours=_RETENTION_HOURS, enforce_retention_duration=False, dry_run=False
             )
-        return int(done["numFilesRemoved"]) - int(done["numFilesAdded"])
+        return saved
 
     def _rewrite(self, name: str, work: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         """Rewrites files. A writer that commits meanwhile takes precedence: it is then repeated."""

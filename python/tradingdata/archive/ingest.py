@@ -48,7 +48,7 @@ LINES = """
 # The columns that say which days are covered by which rows; all take twice as long to read.
 COVERAGE = """
     day, account, since, until, book, fetch_id, source, received_at, covers, rows, rows_in, stored,
-    supersedes, error"""
+    supersedes, sha256, error"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +113,8 @@ class Ingest(NamedTuple):
     day_start: time
     keep: bool
 
-    def open_log(
-        self, connection: Any, span: Span, columns: str = "*"
-    ) -> tuple[Any, dict[str, Expected]]:
-        """Makes ``log_lines``, some columns of the lines for a span.
+    def open_log(self, connection: Any, span: Span) -> tuple[Any, dict[str, Expected]]:
+        """Makes ``log_lines``, the columns `COVERAGE` of the lines for a span.
 
         Returns:
             The table of the log, and when each account is expected.
@@ -126,18 +124,18 @@ class Ingest(NamedTuple):
         table = self.store.view(connection, "fetches", span, also=also)
         with explained(self.store.root, days="the log"):
             connection.execute(f"""
-            CREATE OR REPLACE TEMP TABLE log_read AS SELECT {columns} FROM stored_fetches;
+            CREATE OR REPLACE TEMP TABLE log_read AS SELECT {COVERAGE} FROM stored_fetches;
             CREATE OR REPLACE TEMP TABLE log_lines AS FROM log_read WHERE {span.rows}""")
             return table, expected_accounts(connection)
 
-    def entries(self, connection: Any, condition: str = "true") -> dict[int, list[dict[str, Any]]]:
-        """Returns the lines of responses and failures in ``log_lines`` by their ``response_id``."""
+    def entries(self, connection: Any, condition: str) -> dict[int, list[dict[str, Any]]]:
+        """Returns the lines of responses and failures that meet a condition, by ``response_id``."""
         # DuckDB needs pytz for a time with a zone.
         times = ("received_at", "filed_at")
         naive = ", ".join(f"{name} AT TIME ZONE 'UTC' AS {name}" for name in times)
         found = connection.sql(
-            f"SELECT * REPLACE ({naive}) FROM log_lines WHERE source IN ('fetch', 'add') AND "
-            f"{condition} ORDER BY filed_at, rowid"
+            f"SELECT * REPLACE ({naive}) FROM stored_fetches WHERE source IN ('fetch', 'add') AND "
+            f"{condition} ORDER BY filed_at, account, book, day"
         )
         entries: dict[int, list[dict[str, Any]]] = {}
         for row in found.fetchall():
@@ -181,17 +179,19 @@ class Ingest(NamedTuple):
         There is at most one of each book and account.
         """
         with explained(self.store.root, "write"), closing(sql.connect()) as connection:
-            filed = datetime.now(UTC)
-            parts = self._parts(connection, received, filed)
+            parts, rows = self._parts(connection, received)
             days = [line["day"] for part in parts for line in part]
             labels = {each.account for each in received}
             label = labels.pop() if len(labels) == 1 else None
-            log, known = self.open_log(connection, Span(min(days), max(days), label))
-            stored = self._stored_before(connection, parts)
+            span = Span(min(days), max(days), label)
+            log, known = self.open_log(connection, span)
+            stored = self._stored_before(connection, parts, span)
             fresh = [part for part in parts if _identity(part) not in stored]
             lines = [line for part in fresh for line in part]
-            for name in KINDS:
-                self._decide(connection, name, [line for line in lines if line["book"] == name])
+            for name in rows:
+                own = [line for line in lines if line["book"] == name and not line["error"]]
+                if own:
+                    self._decide(connection, name, own, rows[name])
             _mark_new_accounts(lines, known)
             if lines:
                 self.commit(connection, lines, log)
@@ -203,114 +203,112 @@ class Ingest(NamedTuple):
         ]
 
     def _line(self, received: Received, filed: datetime) -> dict[str, Any]:
+        """Returns a line for the day on which something was received."""
+        clock = (received.at or filed).astimezone(self.zone)
+        number = secrets.randbits(62)
         return {
             "account": received.account,
             "book": received.name,
-            "fetch_id": secrets.randbits(63),
-            "response_id": secrets.randbits(63),
+            "day": clock.date() - timedelta(clock.time() < self.day_start),
+            "fetch_id": number,
+            "response_id": number,
             "source": received.source,
             "received_at": received.at,
             "filed_at": filed,
             **dict.fromkeys(("complete", "covers"), False),
             **dict.fromkeys(("rows", "new", "changed", "stored"), 0),
-            **dict.fromkeys(("rows_in", "sha256", "error")),
+            **dict.fromkeys(("rows_in", "sha256", "checksum", "error")),
             "supersedes": [],
             "message": "",
         }
 
     def _parts(
-        self, connection: Any, received: Sequence[Received], filed: datetime
-    ) -> list[list[dict[str, Any]]]:
-        """Returns the lines of each response, one for each day, and makes views of their rows."""
+        self, connection: Any, received: Sequence[Received]
+    ) -> tuple[list[list[dict[str, Any]]], dict[str, Table]]:
+        """Returns the lines of each response, one for each day, and the rows of each book."""
+        filed = datetime.now(UTC)
         kept = [
             one if one.book is None or self.keep else one._replace(book=_masked(one.book))
             for one in received
         ]
-        today = {id(one): self._today(one.at or filed) for one in kept}
-        counts: dict[tuple[str, str], dict[date, int]] = {}
+        each = [(one, self._line(one, filed)) for one in kept]
+        rows: dict[str, Table] = {}
+        sums: dict[str, dict[str, dict[date, tuple[int, int]]]] = {}
         for name in KINDS:
-            own = {one.account: one for one in kept if one.name == name and one.book is not None}
+            own = [
+                (one.book, line) for one, line in each if one.name == name and one.book is not None
+            ]
             if own:
-                others = {account: today[id(one)] for account, one in own.items()}
-                for account, day, rows in _view_by_day(connection, name, own, others):
-                    counts.setdefault((name, account), {})[day] = rows
+                rows[name] = _rows_of(connection, name, own)
+                sums[name] = _sums(connection, name)
         return [
-            self._lines(one, filed, today[id(one)], counts.get((one.name, one.account), {}))
-            for one in kept
-        ]
-
-    def _today(self, at: datetime) -> date:
-        clock = at.astimezone(self.zone)
-        return clock.date() - timedelta(clock.time() < self.day_start)
+            self._lines(one, line, sums.get(one.name, {}).get(one.account, {}))
+            for one, line in each
+        ], rows
 
     def _lines(
-        self, received: Received, filed: datetime, today: date, counts: dict[date, int]
+        self, received: Received, line: dict[str, Any], sums: Mapping[date, tuple[int, int]]
     ) -> list[dict[str, Any]]:
-        """Returns a line for each day of a response, which has these numbers of rows."""
-        line = self._line(received, filed)
+        """Returns a line for each day of a response, which has these rows."""
         if received.error is not None:
             error = {"error": type(received.error).__name__, "message": str(received.error)}
-            return [line | {"day": today} | error]
+            return [line | error]
         book, response = received.book, received.book.response
         rows = None if response else hashlib.sha256(book._rows.to_json()).hexdigest()
         line |= {"complete": response is not None, "sha256": response.sha256 if response else rows}
         covered = set()
         if response is not None:
             if received.name == "trades":
-                covered = set(counts)
-            begun = (received.at or filed).astimezone(self.zone).time() >= self.day_start
-            if received.at is not None and (begun or received.name == "orders"):
-                covered.add(today)
-        return [
-            line
-            | {
-                "day": day,
-                "fetch_id": secrets.randbits(63),
-                "covers": day in covered,
-                "rows": counts.get(day, 0),
-            }
-            for day in sorted(covered | set(counts)) or [today]
-        ]
+                covered = set(sums)
+            at = received.at
+            if at and (received.name == "orders" or line["day"] == at.astimezone(self.zone).date()):
+                covered.add(line["day"])
+        lines = []
+        for day in sorted(covered | set(sums)) or [line["day"]]:
+            fetch, (count, checksum) = (
+                line["response_id"] + (day - _FIRST_DAY).days,
+                sums.get(day, (0, None)),
+            )
+            own = {"day": day, "fetch_id": fetch, "covers": day in covered, "rows": count}
+            kept = {"rows_in": fetch if count else None, "stored": count, "checksum": checksum}
+            lines.append(line | own | kept)
+        return lines
 
     def _stored_before(
-        self, connection: Any, parts: Sequence[list[dict[str, Any]]]
+        self, connection: Any, parts: Sequence[list[dict[str, Any]]], span: Span
     ) -> dict[Any, list[dict[str, Any]]]:
         """Returns the lines of responses that are stored already, by their identity."""
-        digests = {part[0]["sha256"] for part in parts} - {None}
-        if not digests:
+        digests = sorted({part[0]["sha256"] for part in parts} - {None})
+        same = f"sha256 IN ({', '.join(map(quoted, digests))})"
+        if not digests or not sql.scalar(
+            connection, f"SELECT count(*) FROM log_lines WHERE {same}"
+        ):
             return {}
-        same = f"sha256 IN ({', '.join(map(quoted, sorted(digests)))})"
-        return {_identity(lines): lines for lines in self.entries(connection, same).values()}
+        found = self.entries(connection, f"{same} AND {span.rows}")
+        return {_identity(lines): lines for lines in found.values()}
 
-    def _decide(self, connection: Any, name: str, lines: list[dict[str, Any]]) -> None:
+    def _decide(self, connection: Any, name: str, lines: list[dict[str, Any]], rows: Table) -> None:
         """Completes the lines of a book's responses, and stores their rows where that is needed.
 
         A response at least as late as all that is there supersedes it, and carries the records that
         it lacks. One without news stores nothing. An older one is kept beside what is there; if all
         of its records are there in later states, it supersedes itself.
         """
-        lines = [line for line in lines if not line["error"]]
-        if not lines:
-            return
         mine = [line | {"due": line["received_at"] or _EPOCH} for line in lines]
-        columns = (
-            "account TEXT, day DATE, fetch_id BIGINT, due TIMESTAMPTZ, received_at TIMESTAMPTZ"
-        )
+        columns = "account TEXT, day DATE, fetch_id BIGINT, due TIMESTAMPTZ"
         sql.table(connection, "mine", mine, columns)
         sql.live_fetches(connection, name, "log_lines SEMI JOIN mine USING (account, day)")
         found = connection.execute(f"SELECT account, day, fetch_id, stored FROM live_{name}")
         live: dict[tuple[str, date], list[tuple[int, int]]] = {}
         for account, day, *fetch in found.fetchall():
             live.setdefault((account, day), []).append(tuple(fetch))
-        days = [line["day"] for line in lines]
-        span = Span(min(days), max(days))
-        table = self.store.view(connection, name, span, sql.live_files(name))
-        connection.execute(f"""
-        CREATE OR REPLACE TEMP VIEW fresh AS FROM schema_{name}
-        UNION ALL BY NAME FROM rows_{name} JOIN (
-            SELECT account, day, fetch_id, received_at FROM mine) USING (account, day)""")
-        counts = sql.compare(connection, name) if live else {}
-        drop, carry = [], []
+        table, counts = None, {}
+        if live:
+            days = [line["day"] for line in lines]
+            span = Span(min(days), max(days))
+            table = self.store.view(connection, name, span, sql.live_files(name))
+            counts = sql.compare(connection, name)
+        carry = []
         for line in lines:
             there, seen = live.get((line["account"], line["day"]), []), counts.get(line["fetch_id"])
             if not there:
@@ -323,22 +321,25 @@ class Ingest(NamedTuple):
                     line["supersedes"] = [fetch for fetch, _ in there]
                     carry += [line["fetch_id"]] if seen["lost"] else []
                 else:
-                    drop.append(line["fetch_id"])
                     line["rows_in"], line["stored"] = there[0]
-        rows = f"FROM fresh WHERE fetch_id NOT IN ({', '.join(map(str, [0, *drop]))})"
+                    line["checksum"] = None
+        own = [line for line in lines if line["rows_in"] == line["fetch_id"]]
+        if carry or sum(line["rows"] for line in own) < rows.num_rows:
+            ids = ", ".join(str(line["fetch_id"]) for line in own) or "NULL"
+            query = f"FROM rows_{name} WHERE fetch_id IN ({ids})"
+            if carry:
+                lacking = sql.carried(name, carry)
+                query += f" UNION ALL BY NAME SELECT *, {_MONTH} FROM ({lacking})"
+            rows = Table.from_arrow(connection.sql(query))
+            connection.register(f"rows_{name}", rows)
         if carry:
-            rows += f" UNION ALL BY NAME ({sql.carried(name, carry)})"
-        content = Table.from_arrow(connection.sql(f"SELECT *, {_MONTH} FROM ({rows})"))
-        connection.register("content", content)
-        checksum = sql.checksum_of(connection.table("content"))
-        sums = f"SELECT fetch_id, count(*), {checksum} FROM content GROUP BY fetch_id"
-        stored = {fetch: rest for fetch, *rest in connection.execute(sums).fetchall()}
-        for line in lines:
-            if line["fetch_id"] in stored:
-                line["rows_in"] = line["fetch_id"]
-                line["stored"], line["checksum"] = stored[line["fetch_id"]]
-        if stored:
-            self.store.append(name, content, table)
+            sums = _sums(connection, name)
+            for line in lines:
+                if line["fetch_id"] in carry:
+                    line["rows_in"] = line["fetch_id"]
+                    line["stored"], line["checksum"] = sums[line["account"]][line["day"]]
+        if rows.num_rows:
+            self.store.append(name, rows, table)
 
 
 def create(store: Store, settings: dict[str, Any]) -> None:
@@ -356,6 +357,7 @@ def create(store: Store, settings: dict[str, Any]) -> None:
 
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
+_FIRST_DAY = _EPOCH.date()  # a response's lines are numbered from its number on, by their days
 _MONTH = "strftime(day, '%Y-%m') AS month"
 
 
@@ -374,41 +376,46 @@ def _masked(book: AnyBook) -> AnyBook:
     return book if book._rows.masked else book._unpacked(*book._packed(), keep_personal_data=False)
 
 
-def _view_by_day(
-    connection: Any, name: str, received: Mapping[str, Received], others: Mapping[str, date]
-) -> list[tuple[str, date, int]]:
-    """Makes a view of the rows of the accounts' books with their ``day``, ``rows_NAME``.
+def _rows_of(connection: Any, name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> Table:
+    """Returns the rows of books as they are stored, as Arrow data, and registers ``rows_NAME``.
 
-    The day is that of the row's times or the account's other one. That is always the day of an
-    order whose response has a time.
-
-    Returns:
-        Accounts and days, each with its number of rows.
+    Their day is that of the row's times, or the one of the line that comes with the book. That is
+    always the day of an order whose response has a time.
     """
-    books = {label: one.book.localize(None) for label, one in received.items()}
+    books = {line["account"]: book.localize(None) for book, line in own}
     if any(map(_lost, books.values())):
         pyarrow = require("pyarrow", "archive", "an archive")
         texts = [text for book in books.values() for text in _extras(book)]
-        rows = LabelledBooks.of(KINDS[name], books).to_arrow()
-        rows = rows.append_column("extra", pyarrow.array(texts, "string"))
+        sent = LabelledBooks.of(KINDS[name], books).to_arrow()
+        sent = sent.append_column("extra", pyarrow.array(texts, "string"))
     else:  # sorted, since sorting again, when they are read, is fast
         books = {label: book.sort(TIMES[name][0], "row_no") for label, book in books.items()}
-        rows = LabelledBooks.of(KINDS[name], books)._selection(extra=True)
-    connection.register(f"books_{name}", rows)
-    responses = [
-        {"account": label, "other": others[label], "by_row": name == "trades" or one.at is None}
-        for label, one in received.items()
-    ]
-    sql.table(
-        connection, f"responses_{name}", responses, "account TEXT, other DATE, by_row BOOLEAN"
+        sent = LabelledBooks.of(KINDS[name], books)._selection(extra=True)
+    connection.register(f"books_{name}", sent)
+    columns = "account TEXT, day DATE, response_id BIGINT, received_at TIMESTAMPTZ"
+    sql.table(connection, f"responses_{name}", [line for _, line in own], columns)
+    times = "".join(f"{time}::DATE, " for time in TIMES[name])
+    if name == "orders":
+        times = f"CASE WHEN received_at IS NULL THEN coalesce({times}NULL) END, "
+    rows = Table.from_arrow(
+        connection.sql(f"""
+    SELECT day, account, response_id + (day - DATE '{_FIRST_DAY}') AS fetch_id, received_at,
+        * EXCLUDE (day, account, response_id, received_at), {_MONTH}
+    FROM (SELECT * REPLACE (coalesce({times}day) AS day)
+        FROM books_{name} JOIN responses_{name} USING (account))""")
     )
-    times = ", ".join(f"{time}::DATE" for time in TIMES[name])
-    connection.execute(f"""
-    CREATE OR REPLACE TEMP VIEW rows_{name} AS
-    SELECT coalesce(CASE WHEN by_row THEN coalesce({times}, NULL) END, other) AS day,
-        * EXCLUDE (other, by_row) FROM books_{name} JOIN responses_{name} USING (account)""")
-    days = f"SELECT account, day, count(*) FROM rows_{name} GROUP BY ALL"
-    return list(connection.execute(days).fetchall())
+    connection.register(f"rows_{name}", rows)
+    return rows
+
+
+def _sums(connection: Any, name: str) -> dict[str, dict[date, tuple[int, int]]]:
+    """Returns the number of rows and their checksum by account and day."""
+    checksum = sql.checksum_of(connection.table(f"rows_{name}"))
+    query = f"SELECT account, day, count(*), {checksum} FROM rows_{name} GROUP BY account, day"
+    sums: dict[str, dict[date, tuple[int, int]]] = {}
+    for account, day, *found in connection.execute(query).fetchall():
+        sums.setdefault(account, {})[day] = tuple(found)
+    return sums
 
 
 def _lost(book: AnyBook) -> set[str]:

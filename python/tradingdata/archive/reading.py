@@ -13,7 +13,7 @@ from ..errors import ArchiveError
 from . import coverage, sql
 from .coverage import BOOKS, MissingDay, days_of, in_words
 from .delta import NAMES, Span, Store, explained, quoted
-from .ingest import COVERAGE, KINDS, TIMES, ArchiveFetch, Ingest
+from .ingest import KINDS, TIMES, ArchiveFetch, Ingest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,7 @@ class ArchiveReading:
         """Makes the lines of the log for some days; returns these days and their gaps."""
         first, last = days_of(start, end)
         label = label_of(account)
-        _, known = self._ingest.open_log(connection, Span(first, last, label), COVERAGE)
+        _, known = self._ingest.open_log(connection, Span(first, last, label))
         since = dict.fromkeys(books, first)
         if first is None or last is None:
             days = "SELECT book, min(day), max(day) FROM log_lines WHERE source <> '' GROUP BY book"
@@ -184,7 +184,7 @@ class ArchiveReading:
     def _expected(self) -> dict[str, Expected]:
         """Returns when each account is expected."""
         with closing(sql.connect()) as connection:
-            return self._ingest.open_log(connection, Span(date.max), COVERAGE)[1]
+            return self._ingest.open_log(connection, Span(date.max))[1]
 
     def scan(
         self,
@@ -323,8 +323,10 @@ class ArchiveReading:
             account: The label of one account, ``""`` for the one without a label; all if None.
         """
         with closing(sql.connect()) as connection:
-            self._ingest.open_log(connection, Span(*days_of(start, end), label_of(account)))
-            found = self._ingest.entries(connection)
+            span = Span(*days_of(start, end), label_of(account))
+            self._store.view(connection, "fetches", span)
+            with explained(self.path, days="the log"):
+                found = self._ingest.entries(connection, span.rows)
         return [self._ingest.entry(lines) for lines in found.values()]
 
     @property
@@ -362,15 +364,17 @@ class ArchiveReading:
             label = label_of(account)
             _, known = self._ingest.open_log(connection, Span(first, last, label))
             if since is not None:
-                early = [
-                    [line["fetch_id"]]
-                    for lines in self._ingest.entries(connection, "covers").values()
-                    for line in lines
-                    if (line["received_at"] or datetime.min.replace(tzinfo=UTC))
-                    < datetime.combine(line["day"], since, self.tz)
+                lines = connection.execute(
+                    "SELECT fetch_id, day, received_at AT TIME ZONE 'UTC' FROM log_lines "
+                    "WHERE covers AND received_at IS NOT NULL"
+                ).fetchall()
+                late = [
+                    fetch
+                    for fetch, day, at in lines
+                    if at.replace(tzinfo=UTC) >= datetime.combine(day, since, self.tz)
                 ]
-                connection.executemany(
-                    "UPDATE log_lines SET covers = false WHERE fetch_id = ?", early
+                connection.execute(
+                    "UPDATE log_lines SET covers = list_contains(?::BIGINT[], fetch_id)", [late]
                 )
             books = dict.fromkeys(BOOKS, first)
             return coverage.find_gaps(
@@ -391,16 +395,17 @@ class ArchiveReading:
         """
         checked = 0
         with closing(sql.connect(private=True)) as connection:  # without cached files
-            self._ingest.open_log(connection, Span())
+            self._store.view(connection, "fetches")
             with explained(self.path, days="the log"):
-                seal = sql.seal_of(connection.table("log_lines").columns)
-                altered = f"SELECT day, account FROM log_lines WHERE seal IS DISTINCT FROM {seal}"
+                connection.execute("CREATE TEMP TABLE log_all AS FROM stored_fetches")
+                seal = sql.seal_of(connection.table("log_all").columns)
+                altered = f"SELECT day, account FROM log_all WHERE seal IS DISTINCT FROM {seal}"
                 for day, account in connection.execute(altered).fetchall():
                     raise self._damaged(f"the log of {day} ({account or 'no label'}) was altered")
                 connection.execute("""
-                CREATE TEMP TABLE log_own AS SELECT * FROM log_lines
+                CREATE TEMP TABLE log_own AS SELECT * FROM log_all
                 WHERE rows_in = fetch_id AND fetch_id NOT IN (
-                    SELECT unnest(supersedes) FROM log_lines WHERE source = 'compact')""")
+                    SELECT unnest(supersedes) FROM log_all WHERE source = 'compact')""")
                 months = connection.execute("""
                 SELECT book, min(day), max(day) FROM log_own GROUP BY book, strftime(day, '%Y-%m')
                 ORDER BY ALL""").fetchall()

@@ -83,7 +83,7 @@ def checksum_of(rows: Any) -> str:
     kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
     texts = [  # the text of a time takes thrice as long as its number
         f'epoch_us("{name}")::TEXT' if kinds[name].startswith("TIMESTAMP") else f'"{name}"::TEXT'
-        for name in content_of(rows.columns)
+        for name in sorted(content_of(rows.columns))
     ]
     return f"bit_xor((md5_number_lower(concat_ws(chr(31), {', '.join(texts)})) >> 1)::BIGINT)"
 
@@ -183,20 +183,22 @@ def define(connection: Any, name: str, days: str) -> None:
 
 
 def compare(connection: Any, name: str) -> dict[int, dict[str, int]]:
-    """Compares the rows ``fresh`` with the newest ones that the archive holds.
+    """Compares ``rows_NAME`` with the newest ones that the archive holds.
 
     Returns:
         For the ``fetch_id`` of each line of ``mine``: how many rows are ``new`` or ``changed``, how
         many that the archive holds are ``lost``, how many of those were seen ``later``, and how
         many of the new rows ``win``, since the archive holds no later state.
     """
-    columns = ", ".join(f'"{each}"' for each in content_of(connection.table("fresh").columns))
+    known = set(connection.table(f"rows_{name}").columns)  # a later version may have added some
+    theirs = content_of(connection.table(f"schema_{name}").columns)
+    columns = ", ".join(f'"{each}"' for each in theirs if each in known)
     narrow = f"fetch_id, row_no, hash({columns}) AS content, {text_of(IDENTITY[name])} AS key"
     connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE theirs AS SELECT account, day, {narrow}, {_SEEN} AS seen
         FROM stored_{name}
         JOIN (SELECT fetch_id, received, seen FROM live_{name}) l USING (fetch_id);
-    CREATE OR REPLACE TEMP TABLE ours AS SELECT account, day, {narrow} FROM fresh""")
+    CREATE OR REPLACE TEMP TABLE ours AS SELECT account, day, {narrow} FROM rows_{name}""")
     unique = scalar(
         connection,
         """
