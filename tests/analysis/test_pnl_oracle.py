@@ -10,7 +10,6 @@ import datetime as dt
 import warnings
 from collections import defaultdict, deque
 from fractions import Fraction
-from itertools import chain
 from typing import Any, NamedTuple
 
 import pytest
@@ -92,55 +91,6 @@ def test_every_share_is_matched_as_the_oracle_matches_it(
 
 def renumbered(made: list[td.Trade]) -> list[td.Trade]:
     return [row._replace(trade_no=f"T{row.trade_no}") for row in made]
-
-
-def by_identity(made: list[td.Trade]) -> Fraction:
-    """Profit without any matching: cash received, and what the last shares were traded for.
-
-    First in, first out leaves the newest shares of a side open, as many as the net quantity.
-    """
-    total = Fraction(0)
-    for key in {key_of(row) for row in made}:
-        rows = [row for row in in_time(made) if key_of(row) == key]
-        signs = [1 if row.txn_type == "B" else -1 for row in rows]
-        net = sum(sign * (row.quantity or 0) for sign, row in zip(signs, rows, strict=True))
-        for sign, row in zip(signs, rows, strict=True):
-            total -= sign * price_of(row) * (row.quantity or 0)
-        side = "B" if net > 0 else "S"
-        same_side = [[price_of(row)] * (row.quantity or 0) for row in rows if row.txn_type == side]
-        newest = list(chain.from_iterable(same_side))[-abs(net) :] if net else []
-        total += (1 if net > 0 else -1) * sum(newest)
-    return total
-
-
-@settings(deadline=None)
-@given(st.lists(trades(whole_prices=True, most=12), min_size=1, max_size=4))
-def test_chained_days_realise_what_the_identity_gives(days: list[list[td.Trade]]) -> None:
-    """Several days, each with the open lots of the day before."""
-    made: list[td.Trade] = []
-    realised, opening = Fraction(0), None
-    for day, rows in enumerate(days):
-        today = on_day(rows, day)
-        made += today
-        result = td.realised_pnl(td.TradeBook(today), opening)
-        realised += Fraction(str(result.realised))
-        opening = result.open_lots
-    assert realised == by_identity(made)
-    assert td.realised_pnl(td.TradeBook(made)).realised == float(realised)
-
-
-@settings(deadline=None)
-@given(trades(), st.booleans())
-def test_values_that_do_not_divide_are_shared_to_the_paisa(
-    made: list[td.Trade], shorts: bool
-) -> None:
-    """A match has two parts, and each is a difference of two shares rounded to the paisa."""
-    pairs, _ = share_by_share(made, shorts)
-    for match in td.realised_pnl(td.TradeBook(made), shorts=shorts).matches:
-        pair = Pair(key_of(match), match.side, match.buy_trade_no, match.sell_trade_no)
-        quantity, profit = pairs[pair]
-        assert match.quantity == quantity
-        assert abs(Fraction(str(match.realised)) - profit) <= Fraction(2, 100)
 
 
 def round_trips(made: list[td.Trade]) -> Any:

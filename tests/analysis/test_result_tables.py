@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import pickle
 import subprocess
 import sys
@@ -50,48 +49,12 @@ def test_a_schema_never_depends_on_the_data(
     assert list(full.to_pandas()) == full.columns == empty.columns == list(empty.to_dict())
 
 
-@each
-def test_every_form_tells_the_same(full: ResultTable[Any], empty: ResultTable[Any]) -> None:
-    (row,) = full.to_dicts()
-    assert row == {name: values[0] for name, values in full.to_dict().items()}
-    assert full.to_polars().to_dicts() == [row] == full.to_arrow().to_pylist()
-    assert all(getattr(full[0], name) == value for name, value in row.items())
-    assert empty.to_dicts() == []
-
-
-@each
-def test_rows_are_constants_made_with_names(
-    full: ResultTable[Any], empty: ResultTable[Any]
-) -> None:
-    row = full[0]
-    kinds = {parameter.kind for parameter in inspect.signature(type(row)).parameters.values()}
-    assert kinds == {inspect.Parameter.KEYWORD_ONLY}
-    assert not hasattr(row, "__dict__")
-    with pytest.raises(AttributeError):
-        setattr(row, full.columns[0], None)
-
-
 def test_the_dtypes_are_those_of_a_book() -> None:
     book_dtypes = set(map(str, td.TradeBook().to_pandas().dtypes))
     found = FULL.matches.to_pandas().dtypes.astype(str)
     assert set(found) == book_dtypes == {TEXT, "Int64", "float64", "datetime64[us]"}
     day = td.reconcile(ORDERS, book()).to_pandas()["day"].dtype
     assert str(day) == str(td.TradeBook().to_pandas()["expiry_date"].dtype)
-
-
-def test_columns_picks_and_orders() -> None:
-    wanted = ["realised", "product"]
-    assert list(FULL.to_pandas(wanted)) == FULL.to_polars(wanted).columns == wanted
-    assert FULL.to_arrow(wanted).column_names == wanted
-    assert FULL.to_dicts(wanted) == [{"realised": 83.75, "product": "C"}]
-    assert FULL.to_dicts([]) == [{}]
-    assert FULL.to_pandas([]).shape == (1, 0)
-    with pytest.raises(KeyError, match="RealisedPnl has no column 'profit'"):
-        FULL.to_pandas(["profit"])
-    with pytest.raises(TypeError, match="takes a list of names"):
-        FULL.to_dict("realised")
-    with pytest.raises(ValueError, match="names 'realised' twice"):
-        FULL.to_dict(["realised", "realised"])
 
 
 def test_it_is_indexed_and_iterated_as_a_list() -> None:

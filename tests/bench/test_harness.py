@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
 import pytest
 
-from bench.bodies import FORMS
-from bench.contest import Contest, Disagreement, Entry, Result, Source, disagreements, play
-from bench.report import Goal, Row, Table, judge, section_of_page
-from bench.suites.records import FIVE, item, kinds, loop_over, of_records
+from bench.contest import Contest, Disagreement, Entry, Result, Source, play
+from bench.report import Goal, Row, judge
 from service import as_json, envelope, trades
 
 
@@ -60,45 +57,6 @@ def test_a_goal_without_our_figure_or_any_peer_is_missed() -> None:
     assert alone.verdict == "MISSED"
 
 
-def test_facts_tell_results_apart() -> None:
-    records = trades(20)
-    fact = of_records("Trade", records, item)
-    assert disagreements({"a": fact, "b": of_records("Trade", records, item)}) == []
-    assert disagreements({"a": fact, "b": of_records("Trade", records[1:], item)})
-    changed = [*records[:-1], records[-1] | {"quantity": 0}]
-    assert disagreements({"a": fact, "b": of_records("Trade", changed, item)})
-
-
-def test_times_left_as_text_are_seen() -> None:
-    fact = of_records("Trade", trades(20), item)
-    times = [name for name, kind in kinds("Trade").items() if kind in ("timestamp", "date")]
-    assert fact["untyped"] == times
-
-
-@pytest.mark.parametrize("names", [FIVE, tuple(kinds("Trade"))])
-def test_a_loop_reads_each_of_its_fields_of_every_record(names: tuple[str, ...]) -> None:
-    read: list[str] = []
-
-    class Record:
-        def __getattr__(self, name: str) -> None:
-            read.append(name)
-
-        __getitem__ = __getattr__
-
-    loop_over(names, items=False)([Record(), Record()])
-    assert read == [*names, *names]
-    loop_over(names, items=True)([Record()])
-    assert read == [*names] * 3
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_spelling_of_a_body_has_the_same_known_values(form: str) -> None:
-    whole = envelope(trades(3))
-    spelled = json.loads(FORMS[form](whole))
-    known = [{name: one[name] for name in kinds("Trade")} for one in spelled["data"]]
-    assert known == whole["data"]
-
-
 def test_a_contest_measures_every_case_alone_and_shared(tmp_path: Path) -> None:
     body = tmp_path / "body.json"
     body.write_bytes(as_json(envelope(trades(10))))
@@ -125,23 +83,3 @@ def test_cases_with_different_results_are_not_compared(tmp_path: Path) -> None:
         entries.append(Entry(str(count), "records", "json dict", source))
     with pytest.raises(Disagreement, match="rows: 3 3, 4 4"):
         play(Contest("", tuple(entries)), rounds=1)
-
-
-def test_a_table_is_markdown_with_aligned_columns() -> None:
-    assert Table(["a", "figure"], [["long name", "1"]]).lines() == [
-        "| a         | figure |",
-        "| --------- | -----: |",
-        "| long name |      1 |",
-        "",
-    ]
-
-
-def test_a_section_of_the_page_joins_tables_and_leaves_out_columns() -> None:
-    note = "peer: left out (ImportError)"
-    first = Table(["a", "CPU", "least - greatest"], [["ours", "1", "0 - 2"]], [note])
-    second = Table(["b", "CPU", "least - greatest"], [["ours", "3", "2 - 4"]])
-    assert section_of_page("decode", "What it shows.", [first, second]) == [
-        *["## decode", "", "What it shows.", ""],
-        *Table(["a", "CPU"], [["ours", "1"], ["**b**", ""], ["ours", "3"]]).lines(),
-        *[note, ""],
-    ]

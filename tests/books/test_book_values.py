@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
-from oracle import BOOKS, KINDS, UNKNOWN, Sample, body_of, of_kind, read, sample
+from oracle import KINDS, Sample, body_of, of_kind, read, sample
 from service import as_json, trades
 
 # F95: what breaks programs that read text; each goes into every text field of each record.
@@ -73,21 +72,6 @@ def test_naughty_text_comes_through_every_view(kind: str, way: str) -> None:
     for ascii_only in (False, True):
         truth = read(kind, body_of(kind, list(rows), ascii_only=ascii_only))
         assert WAYS[way](truth.book) == expected(truth)
-
-
-def test_saved_books_hold_what_was_sent(kind: str, tmp_path: Path) -> None:
-    truth = sample(kind, 60)
-    for part in (slice(None), slice(5, 50, 3), slice(0)):
-        truth.book[part].save(tmp_path / "book.json", overwrite=True)
-        again = BOOKS[kind].load(tmp_path / "book.json", keep_personal_data=True)
-        assert again.to_dicts() == expected(truth.part(part))
-
-
-def test_unknown_values_are_those_of_json(kind: str) -> None:
-    truth = sample(kind, 60)
-    assert [row._extra.get(UNKNOWN) for row in truth.book] == truth.unknown()
-    assert [row.get(UNKNOWN) for row in truth.book.to_dicts(extra=True)] == truth.unknown()
-    assert truth.book.to_dict(extra=True)[UNKNOWN] == truth.unknown()
 
 
 scalars = (

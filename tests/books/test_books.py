@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from sample_books import BOOK, BOUND, INDIA, LIST, ROWS, SLICES, assert_like, trade_book, trade_with
+from service import as_json, envelope, trades
 
 
 class TestSequence:
@@ -24,11 +25,6 @@ class TestSequence:
         else:
             with pytest.raises(IndexError, match=f"row {index} of a table of {ROWS}"):
                 BOOK[index]
-
-    @settings(deadline=None)
-    @given(SLICES)
-    def test_a_slice_is_that_of_a_list(self, part: slice) -> None:
-        assert_like(BOOK[part], LIST[part])
 
     @settings(deadline=None)
     @given(SLICES, SLICES, st.integers(-ROWS, ROWS))
@@ -175,3 +171,18 @@ class TestConcat:
     def test_issues_come_along(self) -> None:
         odd = trade_with({"quantity": "5"})
         assert [issue.field for issue in td.concat([BOOK, odd]).issues] == ["quantity"]
+
+
+@pytest.mark.long
+def test_f93_a_book_of_200_mb_is_read_whole() -> None:
+    one = as_json(trades(1)[0])
+    count = 200_000_000 // len(one)
+    body = as_json(envelope([])).replace(b"[]", b"[" + b",".join([one] * count) + b"]")
+    assert len(body) > 200_000_000
+    book = td.TradeBook.from_json(body)
+    assert len(book) == count
+    assert book[0] == book[-1] == td.TradeBook.from_json(as_json(envelope(trades(1))))[0]
+    [repeated] = book.issues
+    assert (repeated.field, repeated.count) == ("trade_no", count - 1)
+    with pytest.raises(td.DecodeError, match="ends too early"):
+        td.TradeBook.from_json(body[:-30])

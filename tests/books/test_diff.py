@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import gc
 import pickle
-import warnings
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import tradingdata as td
 from service import as_json, envelope, orders
@@ -150,60 +147,3 @@ def test_what_is_no_order_book_is_refused() -> None:
         now.diff(now, ignore="row_no")
     with pytest.raises(TypeError, match="collection of field names, not 5"):
         now.diff(now, ignore=[5])  # type: ignore[list-item]
-
-
-ROWS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "exchange": st.sampled_from(["NSE", "BSE", None]),
-            "segment": st.just("E"),
-            "order_no": st.sampled_from(["1", "2", "a number of some length"]),
-            "leg_no": st.sampled_from([0, 1, None]),
-            "status": st.sampled_from(["Pending", "Success", None]),
-            "price": st.sampled_from([1, 2.5, None]),
-        },
-        optional={"mood": st.sampled_from([1, "x"])},
-    ),
-    max_size=12,
-)
-
-
-def expected(now: list[Record], before: list[Record]) -> list[tuple[str, Record, set[str]]]:
-    """The same by dictionaries."""
-
-    def keyed(rows: list[Record]) -> dict[tuple[Any, ...], Record]:
-        seen: dict[tuple[Any, ...], int] = {}
-        result = {}
-        for row in rows:
-            key = tuple(row[name] for name in KEY)
-            seen[key] = seen.get(key, 0) + 1
-            result[*key, seen[key]] = row
-        return result
-
-    known, changes = keyed(before), []
-    for key, row in keyed(now).items():
-        if key not in known:
-            changes.append(("new", row, set[str]()))
-            continue
-        previous = known.pop(key)
-        missing = object()
-        differing = {
-            name for name in row | previous if row.get(name, missing) != previous.get(name, missing)
-        }
-        if differing:
-            changes.append(("changed", row, differing))
-    return changes + [("gone", row, set()) for row in known.values()]
-
-
-@settings(deadline=None)
-@given(ROWS, ROWS)
-def test_a_diff_is_what_dictionaries_give(now: list[Record], before: list[Record]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", td.DataWarning)
-        changes = book(now).diff(book(before))
-    wanted = expected(now, before)
-    assert [(change.kind, set(change.fields)) for change in changes] == [
-        (kind, fields) for kind, _, fields in wanted
-    ]
-    for change, (_, row, _) in zip(changes, wanted, strict=True):
-        assert {name: change.order[name] for name in row} == row

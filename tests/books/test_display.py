@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import warnings
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 import tradingdata as td
 from oracle import KINDS, MAKERS, body_of, sample
-from service import trades
+from sample_books import BOOK, LIST
+from service import as_json, envelope, trades
 from tradingdata._util.declarations import RECORDS
-from tradingdata.display.preview import KEY_COLUMNS
+from tradingdata.display.plain_table import cell_width, cut, group, table
+from tradingdata.display.preview import KEY_COLUMNS, instrument_name
 
 PAN = "ABCPK1234F"
 
@@ -210,3 +214,149 @@ def test_times_of_several_days_keep_their_day() -> None:
 def test_an_empty_book_has_no_table() -> None:
     assert "table" not in Page(td.OrderBook()._repr_html_()).tags
     assert "0 orders" in td.OrderBook()._repr_html_()
+
+
+def test_a_number_of_an_order_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    order = td.Order(order_no="261120001000001", display_name="A name of a certain length")
+    shown = repr(td.reconcile(td.OrderBook([order]), td.TradeBook()))
+    assert "261120001000001" in shown
+
+
+@pytest.mark.parametrize("text", ["日本", "😀", "नमस्ते", "한글", "é", "e\u0301", "a…b"])
+def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
+    assert cell_width(text) == cell_len(text)
+    assert cell_width(f"INFY {text}") == 5 + cell_len(text)
+    for most in range(1, 4):
+        assert cell_width(cut(text * 5, most)) <= most
+
+
+def test_wide_characters_keep_the_columns_in_line() -> None:
+    lines = table(["name", "n"], [["日本電気", "1"], ["😀", "22"], ["plain", "333"]], right="lr")
+    assert {cell_len(line) for line in lines.splitlines()} == {2 + 8 + 2 + 3}
+
+
+def test_an_order_without_a_price_is_at_market() -> None:
+    orders = td.OrderBook([td.Order(price=0.0), td.Order(price=10.5)])
+    shown = repr(orders)
+    assert "at market" in shown
+    assert "10.50" in shown
+    assert "at market" in orders._repr_html_()
+    assert orders.to_dict(["price"]) == {"price": [0.0, 10.5]}
+    assert orders.to_csv(None, ["price"]).splitlines() == ["price", "0.0", "10.5"]
+
+
+def test_a_stop_order_without_a_price_shows_its_trigger_until_it_trades() -> None:
+    waiting = td.Order(price=0.0, trigger_price=101.5, traded_qty=0)
+    assert "trigger 101.50" in repr(td.OrderBook([waiting]))
+    traded = td.Order(price=0.0, trigger_price=101.5, traded_qty=5)
+    assert "at market" in repr(td.OrderBook([traded]))
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (0, 0, "0"),
+        (999, 0, "999"),
+        (1000, 0, "1,000"),
+        (99_999, 0, "99,999"),
+        (100_000, 0, "1,00,000"),
+        (12_345_678, 0, "1,23,45,678"),
+        (1_234_567.5, 2, "12,34,567.50"),
+        (-1_234_567.5, 2, "-12,34,567.50"),
+        (0.005, 1, "0.0"),
+        (-0.004, 2, "0.00"),
+        (-100, 0, "-100"),
+        (None, 2, ""),
+    ],
+)
+def test_numbers_are_grouped_the_indian_way(value: float | None, decimals: int, text: str) -> None:
+    assert group(value, decimals) == text
+
+
+EXPIRY = dt.date(2026, 11, 26)
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        (td.Trade(symbol="INFY"), "INFY"),
+        (td.Trade(symbol="INFY", display_name="Infosys"), "Infosys"),
+        (td.Trade(symbol="INFY", display_name=" ", expiry_date=EXPIRY), "INFY 2026-11-26"),
+        (
+            td.Order(symbol="NIFTY", expiry_date=EXPIRY, strike_price=25000.0, opt_type="CE"),
+            "NIFTY 2026-11-26 25000 CE",
+        ),
+        (
+            td.Order(symbol="IDEA", expiry_date=EXPIRY, strike_price=9.5, opt_type="PE"),
+            "IDEA 2026-11-26 9.50 PE",
+        ),
+        (td.Trade(), None),
+    ],
+    ids=str,
+)
+def test_a_derivative_is_named_with_its_expiry_and_strike(record: Any, name: str | None) -> None:
+    assert instrument_name(record) == name
+    kind = td.TradeBook if isinstance(record, td.Trade) else td.OrderBook
+    book: Any = kind([record])
+    if name is not None:
+        assert re.search(rf"^  {re.escape(name)}(  |$)", repr(book), re.MULTILINE)
+        assert f"<td>{name}</td>" in book._repr_html_()
+
+
+def test_a_long_name_is_cut_before_its_strike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "64")
+    book = td.TradeBook(
+        [td.Trade(symbol="MIDCPNIFTY", expiry_date=EXPIRY, strike_price=12500.0, opt_type="CE")]
+    )
+    assert "  MIDCPN…Y 2026-11-26 12500 CE\n" in repr(book)
+
+
+class TestNotes:
+    def orders(self) -> td.OrderBook:
+        statuses = ["Success", "Pending", "Error", "Success"]
+        return td.OrderBook(
+            [td.Order(status=status, quantity=10.0 * i) for i, status in enumerate(statuses)]
+        )
+
+    def test_a_filter_that_matches_nothing_says_which_values_there_are(self) -> None:
+        none = self.orders().filter(status="error")
+        assert none.notes == ("status is one of Error, Pending, Success; did you mean Error?",)
+        assert "status is one of Error, Pending, Success; did you mean Error?" in repr(none)
+        assert "status is one of Error, Pending, Success; did you mean Error?" in none._repr_html_()
+
+    def test_other_kinds_say_their_range(self) -> None:
+        assert self.orders().filter(quantity__gt=1e6).notes == ("quantity is one of 0, 10, 20, 30",)
+        many = td.OrderBook([td.Order(quantity=float(i)) for i in range(1, 1001)])
+        assert many.filter(quantity=0.5).notes == ("quantity is between 1 and 1,000",)
+        assert many.filter(symbol="INFY").notes == ("symbol has no value in any row",)
+
+    def test_only_conditions_that_no_row_meets_are_named(self) -> None:
+        none = self.orders().filter(status="Error", quantity__lt=0)
+        assert [note.partition(" ")[0] for note in none.notes] == ["quantity"]
+
+    def test_conditions_that_exclude_each_other_are_said_to(self) -> None:
+        none = self.orders().filter(status="Error", quantity=0)
+        assert none.notes == (
+            "status, quantity: each condition holds for some rows, but for none do all",
+        )
+
+    def test_many_values_are_counted_and_those_of_an_account_not_listed(self) -> None:
+        rows = trades(30, symbol=lambda i: f"S{i:02}", pan_no="ABCPK1234F")
+        book = td.TradeBook.from_json(as_json(envelope(rows)), keep_personal_data=True)
+        assert book.filter(symbol="T29").notes == (
+            "symbol has 30 values, such as S00, S01, S02; did you mean S29?",
+        )
+        assert "ABCPK1234F" not in book.filter(pan_no="x").notes[0]
+
+    def test_a_book_with_rows_has_none_and_neither_has_an_empty_one(self) -> None:
+        assert BOOK.notes == BOOK.filter(symbol=LIST[0].symbol).notes == ()
+        assert td.TradeBook().filter(symbol="INFY").notes == ()
+
+    def test_the_first_filter_that_matched_nothing_keeps_its_note(self) -> None:
+        none = self.orders().filter(status="error")
+        assert none.filter(quantity=0).notes == none.notes
+
+    def test_what_is_shown_cannot_change_the_terminal(self) -> None:
+        book = td.OrderBook([td.Order(status="a\x1b[31m")])
+        assert "\x1b" not in repr(book.filter(status="b"))

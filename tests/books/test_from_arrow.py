@@ -1,4 +1,4 @@
-"""Books made of what other libraries export over the Arrow C interface."""
+"""Books made of what other libraries export over the Arrow C interface, their own exports too."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tradingdata as td
-from oracle import sample
+from oracle import BOOKS, KINDS, empty, sample
 from sample_records import PAN
 from service import as_json, envelope, trades
+from tradingdata._core import fields_of
 
 INDIA = ZoneInfo("Asia/Kolkata")
 
@@ -278,3 +280,50 @@ def test_duckdb_gives_the_rows_and_the_instants(tmp_path: Path) -> None:
     assert [time and time.astimezone(INDIA) for time in found] == [
         row.exch_trade_time for row in zoned
     ]
+
+
+def through_parquet(book: Any, path: Path, *, by: str) -> Any:
+    if by == "polars":
+        book.to_polars(extra=True).write_parquet(path)
+        return pl.read_parquet(path)
+    book.to_parquet(path, extra=True)
+    return pq.read_table(path)
+
+
+WAYS = {
+    "stream": lambda book, path: book.to_arrow(extra=True),
+    "batches": lambda book, path: pa.Table.from_batches(
+        book.to_arrow(extra=True).to_batches(max_chunksize=7), book.to_arrow(extra=True).schema
+    ),
+    "batch": lambda book, path: book.to_arrow(extra=True).combine_chunks().to_batches()[0],
+    "reader": lambda book, path: book.to_arrow(extra=True).to_reader(3),
+    "dictionaries": lambda book, path: book.to_arrow(
+        extra=True,
+        categories=[field for field, kind, *_ in fields_of(book._record) if kind == "text"],
+    ),
+    "polars": lambda book, path: book.to_polars(extra=True),
+    "pandas": lambda book, path: book.to_pandas(extra=True),
+    "Parquet of pyarrow": lambda book, path: through_parquet(book, path, by="pyarrow"),
+    "Parquet of polars": lambda book, path: through_parquet(book, path, by="polars"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("zone", [None, "Asia/Kolkata"])
+def test_a_book_comes_back_as_it_went(
+    kind: str, way: str, zone: str | None, tmp_path: Path
+) -> None:
+    book = sample(kind, 60).book.localize(None if kind == "stock" else zone)
+    again = read(WAYS[way](book, tmp_path / "book.parquet"), BOOKS[kind])
+    assert again == book
+    assert again.issues == ()
+    assert again.extra_fields == book.extra_fields
+    assert again.response is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_book_comes_back(kind: str) -> None:
+    for way in ("stream", "polars", "pandas"):
+        again = read(WAYS[way](empty(kind), Path()), BOOKS[kind])
+        assert (again, again.issues) == (empty(kind), ())

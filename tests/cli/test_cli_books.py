@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -87,20 +86,6 @@ def test_parquet_reads_back_as_the_book_from_a_file_and_from_a_pipe(
         assert pq.read_table(io.BytesIO(data)).to_pydict() == expected
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_workbook_reads_back_as_the_book(
-    command: str, run: Run, books: dict[str, Any], tmp_path: Path
-) -> None:
-    path = tmp_path / "book.xlsx"
-    good(run(*command.split(), "-o", path))
-    frame = pd.read_excel(path, dtype=object, keep_default_na=False)
-    assert list(frame.columns) == books[command].columns
-    assert len(frame) == len(books[command])
-    name = KEY_COLUMNS[books[command]._record][0]
-    expected = [value or "" for value in books[command].to_dict([name])[name]]
-    assert frame[name].map(str).to_list() == list(map(str, expected))
-
-
 @pytest.mark.parametrize("command", ["trades", "orders", "search bank"])
 def test_a_table_in_a_pipe_holds_every_row_in_plain_text(
     command: str, run: Run, books: dict[str, Any]
@@ -134,27 +119,6 @@ def test_columns_are_those_asked_for_in_their_order(run: Run, books: dict[str, A
     assert ran.err == ""
     everything = good(run("trades", "-c", "all")).text.splitlines()[0].split()
     assert everything == books["trades"].columns
-
-
-def test_filters_take_values_of_the_fields_kind_and_must_all_hold(
-    run: Run, books: dict[str, Any]
-) -> None:
-    orders = books["orders"]
-    symbols = sorted({order.symbol for order in orders})[:3]
-    ran = good(run("orders", "-w", "symbol=" + ",".join(symbols), "-f", "json"))
-    assert json.loads(ran.out) == as_sent(orders.filter(symbol=set(symbols)))
-    first = orders[0]
-    filters = [f"quantity={first.quantity}", f"order_date_time={first.order_date_time}"]
-    both = [part for text in filters for part in ("--where", text)]
-    found = json.loads(good(run("orders", *both, "-f", "json")).out)
-    assert found == as_sent(
-        orders.filter(quantity=first.quantity, order_date_time=first.order_date_time)
-    )
-    assert found
-    none = good(run("orders", "-w", "expiry_date=", "-f", "ndjson")).text.splitlines()
-    assert len(none) == len(orders.filter(expiry_date=None)) > 0
-    twice = good(run("orders", "-w", "status=Pending", "-w", "status=Success", "-f", "json"))
-    assert json.loads(twice.out) == []
 
 
 def test_a_search_can_be_limited_and_gone_on_with(run: Run, books: dict[str, Any]) -> None:

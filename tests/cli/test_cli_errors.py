@@ -19,7 +19,7 @@ from private_files import make_private, make_readable
 from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
-from systems import link_to, needs
+from systems import needs
 from tradingdata._util.platform import privacy_command
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service, start
@@ -195,12 +195,6 @@ def test_a_file_that_is_there_is_replaced_with_force_only(
     assert "is a folder" in refused(run, Code.FILE, "trades", "-o", tmp_path)
 
 
-def test_a_link_to_nowhere_is_not_followed(run: Run, tmp_path: Path) -> None:
-    link = tmp_path / "link.csv"
-    link_to(tmp_path / "nowhere.csv", link)
-    refused(run, Code.FILE, "trades", "-o", link)
-
-
 @needs("mkfifo")
 def test_a_device_is_never_replaced(sandbox: Service, run: Run, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.csv"
@@ -228,19 +222,6 @@ def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_library_that_cannot_write_is_reported_in_its_own_words(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    pytest.importorskip("pyarrow")
-
-    def failing(*_: object) -> None:
-        raise OSError("the column is broken")
-
-    monkeypatch.setattr(os, "fsync", failing)
-    said = refused(run, Code.FILE, "trades", "-o", tmp_path / "trades.parquet")
-    assert said == "error: the column is broken\n"
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_standard_output_that_takes_nothing_is_reported(sandbox: Service) -> None:
     """F111."""
@@ -255,17 +236,6 @@ def test_a_standard_output_that_takes_nothing_is_reported(sandbox: Service) -> N
         )
     assert done.returncode == Code.FILE
     assert done.stderr == "error: the output cannot be written: No space left on device\n"
-
-
-def test_a_sandbox_whose_first_lines_nobody_reads_blames_no_port(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def closed(**_: object) -> None:
-        raise BrokenPipeError(32, "Broken pipe")
-
-    monkeypatch.setattr("tradingdata.cli.check.serve", closed)
-    monkeypatch.setattr("tradingdata.cli.app._pipe_closed", lambda: Code.BROKEN_PIPE)
-    assert run("sandbox", "--port", "0").code == Code.BROKEN_PIPE
 
 
 def test_a_failed_call_leaves_no_file(sandbox: Service, run: Run, tmp_path: Path) -> None:

@@ -106,14 +106,3 @@ def test_check_tells_lost_values_in_no_warning_of_python(service: Service, run: 
 def test_an_order_without_a_status_has_none(service: Service, run: Run) -> None:
     service.script(then=book_reply([{**orders(1)[0], "status": None}]), path="/api/v1/order/book")
     assert run("watch", "--polls", "1").text.rstrip().endswith(", none")
-
-
-def test_a_report_that_cannot_be_written_is_no_failed_step(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("builtins.print", full)
-    monkeypatch.setattr("tradingdata.cli.app.problem", lambda text: None)
-    assert run("check").code == Code.FILE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import io
 import os
 import subprocess
@@ -203,23 +202,6 @@ def test_the_profile_of_the_environment_is_used(
     monkeypatch.delenv("TRADINGDATA_PROFILE")
     with pytest.raises(td.ConfigurationError, match="set TRADINGDATA_PROFILE"):
         td.Client.from_profile()
-
-
-@pytest.mark.parametrize("command", ["trades", "check"])
-def test_the_profile_file_is_read_once_a_command(
-    run: Run, folder: Path, service: Service, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    add(run, monkeypatch, "desk1", "--base-url", service.base_url, token=service.token())
-    opened: list[str] = []
-    real = builtins.open
-
-    def counting(path: Any, *arguments: Any, **options: Any) -> Any:
-        opened.append(str(path))
-        return real(path, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "open", counting)
-    assert run(command, "--profile", "desk1").code == Code.OK
-    assert opened.count(str(folder / "profiles.toml")) == 1
 
 
 def env_file(folder: Path, text: str) -> Path:

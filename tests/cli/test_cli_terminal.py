@@ -16,7 +16,6 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-import tradingdata as td
 from command_line import Run, account, on_terminal, start
 from sandbox_calls import SETTING
 from signalling import interrupt
@@ -81,19 +80,6 @@ def test_columns_that_were_asked_for_and_do_not_fit_are_reported(run: Run, scree
     shown = screen(80)
     run("orders", "--columns", "all")
     assert re.search(r"\d+ of the columns do not fit: \w+", shown.getvalue())
-
-
-def test_a_command_without_columns_to_choose_does_not_name_the_option(
-    sandbox: Service, run: Run, screen: Screen, tmp_path: Path
-) -> None:
-    path = tmp_path / "books"
-    td.Archive(path).fetch(sandbox.client())
-    shown = screen(40)
-    assert run("archive", "log", path).code == Code.OK
-    assert "more columns: -o FILE" in shown.getvalue()
-    shown = screen(40)
-    run("positions", "--archive", path)
-    assert "more columns: --columns" in shown.getvalue()
 
 
 def test_colours_go_with_no_color(

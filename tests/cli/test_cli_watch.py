@@ -265,12 +265,6 @@ def test_an_end_that_cannot_be_is_reported_before_any_call(
     assert message in ran.err
 
 
-def test_an_order_that_leaves_the_filter_is_reported(run: Run) -> None:
-    ran = run(*WATCH, "--where", "status=Pending")
-    kinds = [line.split()[1] for line in ran.text.splitlines()]
-    assert kinds == ["new", "new", "missed", "changed", "gone"]
-
-
 def test_ctrl_c_ends_it_with_130(sandbox: Service) -> None:
     child = start("watch", "-i", "0.2", env=account(sandbox))
     until = time.monotonic() + 20

@@ -85,13 +85,6 @@ def test_a_profile_may_have_a_zone(
     assert td.trade_books(["desk"])["desk"] == book
 
 
-def test_calculations_keep_the_zone(service: sandbox.Service) -> None:
-    orders, trades = td.Client(**options(service, tz="Asia/Kolkata")).books()
-    quality = td.execution_quality(orders, trades)
-    assert len(quality)
-    assert str(quality.to_pandas().dtypes.astype(str).to_dict()).count("Asia/Kolkata") > 0
-
-
 @pytest.mark.parametrize("previous_zone", [None, "Asia/Kolkata", "UTC"])
 def test_a_watch_continues_from_a_book_in_any_zone(
     service: sandbox.Service, previous_zone: str | None

@@ -1,7 +1,8 @@
-"""What a client tells of itself: log lines and the on_retry hook."""
+"""What a client tells of itself: log lines, the on_retry hook, and what is installed."""
 
 from __future__ import annotations
 
+import io
 import logging
 import re
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, run_child, served
 from service import Service, json_reply, pages, reply, stocks
+from tradingdata._util.optional_imports import versions
 
 
 @both
@@ -78,22 +80,6 @@ print("logging" in sys.modules, "asyncio" in sys.modules)
     assert run_child(code, service.base_url).strip() == "False False"
 
 
-@both
-def test_on_retry_is_called_for_each_wait(call: Any) -> None:
-    reported: list[td.types.Retry] = []
-    with served(reply(503), reply(500), good_book()) as service:
-        call(service.base_url, on_retry=reported.append, account="desk1")
-    assert [(retry.call, retry.account, retry.attempt) for retry in reported] == [
-        ("trade_book", "desk1", 1),
-        ("trade_book", "desk1", 2),
-    ]
-    assert reported[0].reason.startswith("HTTP 503")
-    assert 0 <= reported[0].delay <= 0.25
-    assert repr(reported[0]).startswith(
-        "Retry(call='trade_book', account='desk1', attempt=1, reason="
-    )
-
-
 def test_a_hook_may_use_the_client(service: Service) -> None:
     service.script(reply(503), good_book(5), good_book(3))
     inner: list[int] = []
@@ -104,3 +90,23 @@ def test_a_hook_may_use_the_client(service: Service) -> None:
     )
     assert len(client.trade_book()) == 3
     assert inner == [5]
+
+
+def test_show_versions_names_what_is_installed() -> None:
+    found = versions()
+    assert found["tradingdata"] == td.__version__
+    gzip = "isa-l" if "isa-l" in found else "zlib"
+    for library in ("libcurl", "OpenSSL", gzip, "pybind11"):
+        assert re.fullmatch(r"\d+\.\d+(\.\w+)*", found[library]), library
+    assert found["python"].startswith("CPython 3.")
+    out = io.StringIO()
+    td.show_versions(out)
+    lines = out.getvalue().splitlines()
+    assert len(lines) == len(found)
+    assert re.fullmatch(rf"tradingdata +{re.escape(td.__version__)}", lines[0])
+    assert "pandas" in out.getvalue()
+
+
+def test_show_versions_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    td.show_versions()
+    assert "tradingdata" in capsys.readouterr().out

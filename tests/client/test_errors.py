@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tradingdata as td
-from service import as_json, envelope, stocks
+from service import as_json, stocks
 from tradingdata import _core, errors
 
 HEADER = Path(__file__).parents[2] / "cpp/src/base/error.hpp"
@@ -90,33 +90,6 @@ def test_what_is_not_known_has_a_default(cls: type[td.TradingDataError]) -> None
     error = cls()
     assert (error.status_code, error.attempts, error.retryable, error.body) == (None, 0, False, "")
     assert error.received is None
-
-
-def test_a_decode_error_says_where() -> None:
-    with pytest.raises(td.DecodeError) as caught:
-        td.TradeBook.from_json(b'{"status": "success", "data": [{"quantity": 01}]}')
-    error = caught.value
-    assert (error.offset, error.path) == (45, "$.data[0].quantity")
-    assert "\n" not in str(error)
-    assert pickle.loads(pickle.dumps(error)).path == error.path
-
-
-def test_a_service_error_carries_the_message() -> None:
-    with pytest.raises(td.ServiceError, match="Token expired") as caught:
-        td.TradeBook.from_json(as_json(envelope(None, "Error", "Token expired")))
-    assert caught.value.service_message == "Token expired"
-
-
-@pytest.mark.parametrize(
-    ("cls", "built_in"),
-    [
-        (td.ConfigurationError, ValueError),
-        (td.DeadlineError, TimeoutError),
-        (td.StockNotFoundError, LookupError),
-    ],
-)
-def test_some_are_what_python_calls_them(cls: type, built_in: type) -> None:
-    assert issubclass(cls, built_in)
 
 
 def test_a_data_warning_is_no_error() -> None:

@@ -1,7 +1,8 @@
-"""Profiles: a client's options by name, from a file that others cannot read."""
+"""Profiles and options: declared once, and known everywhere that takes them."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from private_files import make_readable
 from service import Service
 from systems import WINDOWS
 from tradingdata._util.platform import create_private_file, privacy_command
+from tradingdata.client.options import CHECKS, IN_FILES, ClientOptions, meaning_of
+from tradingdata.client.profiles import check_options
 
 kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 
@@ -100,3 +103,26 @@ def test_no_file_says_where_it_belongs(tmp_path: Path, monkeypatch: pytest.Monke
     expected = tmp_path / ".config" / "tradingdata" / "profiles.toml"
     with pytest.raises(td.ConfigurationError, match=re.escape(f"no profile file at {expected}:")):
         td.Client.from_profile("desk1")
+
+
+OPTIONS = [name for name in inspect.signature(ClientOptions).parameters if name != "access_token"]
+
+
+def test_every_option_of_the_signature_is_validated() -> None:
+    assert list(CHECKS) == OPTIONS, "add a check for each option to CHECKS of client/options.py"
+
+
+@pytest.mark.parametrize("name", [*OPTIONS, "access_token"])
+def test_every_option_is_documented(name: str) -> None:
+    assert meaning_of(name)[-1] == "."
+
+
+@pytest.mark.parametrize("client", [td.Client, td.AsyncClient])
+def test_both_clients_have_the_signature(client: Any) -> None:
+    assert inspect.signature(client) == inspect.signature(ClientOptions)
+
+
+@pytest.mark.parametrize("name", sorted(IN_FILES))
+def test_a_profile_takes_the_option(name: str) -> None:
+    with pytest.raises(td.ConfigurationError, match=f"here: {name} has the wrong type"):
+        check_options("here", {name: []})

@@ -124,16 +124,6 @@ def test_books_that_never_agree_are_an_error_that_has_them(service: Service, cal
     assert copied.differences == error.differences
 
 
-def test_the_message_tells_great_quantities_apart_and_what_is_in_one_book_only(
-    service: Service,
-) -> None:
-    scripted(service, [order_book(A=1234567)], [trade_book(A=1234568, B=5)])
-    with pytest.raises(td.BooksDisagreeError) as caught:
-        sync_call(service.base_url, "books")
-    assert "(1,234,567 filled in the order book, 1,234,568 in the trade book)" in str(caught.value)
-    assert "'B' on NSE (nothing filled in the order book, 5 in" in str(caught.value)
-
-
 @both
 def test_the_time_is_for_all_of_it(
     service: Service, call: Call, monkeypatch: pytest.MonkeyPatch

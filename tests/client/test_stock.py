@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
 from typing import Any
 
 import pytest
@@ -12,8 +10,6 @@ import tradingdata as td
 from calls import within
 from searching import ENVELOPE, kinds, pages_asked, replayed
 from service import Service, delay, html_reply, json_reply, pages, reply, stocks
-from tradingdata import _core
-from tradingdata.client.lookup import StockLookup
 
 ROWS: list[dict[str, Any]] = [dict(row) for row in stocks(30)]
 
@@ -191,20 +187,3 @@ class TestFailures:
         with within(0.5, at_least=0.3), pytest.raises(td.DeadlineError):
             look_up(service, kind, "NOSUCH", per_call=0.35)
         assert len(service.requests) <= 4
-
-
-def test_the_row_does_not_keep_its_page(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    service.choose(pages(ROWS))
-    tables: list[weakref.ref[Any]] = []
-    find = StockLookup.find
-
-    def watched(self: StockLookup, page: td.StockList) -> td.Stock | None:
-        tables.append(weakref.ref(page._rows))
-        return find(self, page)
-
-    monkeypatch.setattr(StockLookup, "find", watched)
-    found = look_up(service, "sync", ROWS[7]["nsesymbol"])
-    gc.collect()
-    assert [table() for table in tables] == [None]
-    assert _core.slice_of(found).table_rows == 1
-    assert found == td.Stock(**ROWS[7])

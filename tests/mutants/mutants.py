@@ -64,7 +64,6 @@ AREAS = {
         ("python/tradingdata/client/tokens.py", "python/tradingdata/client/aio.py"),
         (
             "tests/client/test_tokens.py",
-            "tests/client/test_tokens_shared.py",
             "tests/client/test_asyncio_bridge.py",
             "tests/client/test_client.py",
             "tests/books/test_bad_input.py",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -19,7 +22,8 @@ from searching import (
     refusing_limits_above,
     replayed,
 )
-from service import Service, delay, json_reply, pages, stocks
+from service import Service, delay, html_reply, json_reply, pages, stocks
+from systems import posix
 
 pytestmark = pytest.mark.sanitize
 
@@ -166,15 +170,6 @@ class TestPageSize:
         assert [dict(request.query)["limit"] for request in service.requests][:2] == ["100", "10"]
         assert reading.pager.page_size == 10
 
-    @both
-    def test_a_size_that_was_given_does_not(self, service: Service, read: Read) -> None:
-        service.choose(refusing_limits_above(50, 422, pages(ROWS)))
-        reading = read(service.base_url, page_size=100)
-        assert isinstance(reading.error, td.BadRequestError)
-        assert reading.failure.service_message == "limit is too large"
-        assert (reading.failure.page, reading.codes) == (1, [])
-        assert len(service.requests) == 1
-
 
 def test_a_page_of_a_user_s_size_is_what_is_sent(service: Service) -> None:
     service.choose(pages(ROWS))
@@ -192,16 +187,6 @@ def test_pages_keep_to_their_own_time_limit(service: Service) -> None:
         with pytest.raises(td.DeadlineError) as caught:
             client.search("x", page_size=5, timeout=0.1).all()
     assert caught.value.page == 1
-
-
-def test_pages_of_other_lengths_are_no_end_but_doubtful(service: Service) -> None:
-    service.choose(listing(ROWS[:5], ROWS[5:6], ROWS[6:20], ROWS[20:25]))
-    with td.Client(service.base_url) as client:
-        search = client.search("x", page_size=5, prefetch=4)
-        with pytest.warns(td.DataWarning, match="shorter than requested") as caught:
-            assert codes(search.all().to_dicts()) == codes(ROWS)
-    assert len(caught) == 1
-    assert search.stats.doubtful
 
 
 @kinds
@@ -237,3 +222,95 @@ def test_a_warning_points_to_the_line_that_reads(service: Service) -> None:
             with pytest.warns(td.DataWarning) as caught:
                 read()
             assert {warning.filename for warning in caught} == {__file__}
+
+
+tqdm = pytest.importorskip("tqdm.auto").tqdm
+
+
+def shown_in_a_terminal(code: str, *arguments: str) -> str:
+    """What a Python process writes to a terminal."""
+    ours, theirs = posix("pty").openpty()
+    posix("termios").tcsetwinsize(theirs, (24, 100))
+    command = [sys.executable, "-W", "error", "-c", code, *arguments]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    written = b""
+    try:
+        while more := os.read(ours, 4096):
+            written += more
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait(60) == 0, written
+    return written.decode()
+
+
+READ = """
+import asyncio, sys
+import tradingdata as td
+async def read():
+    async with td.AsyncClient(sys.argv[1]) as client:
+        await client.search("tata", page_size=10, progress=True).all()
+if sys.argv[2] == "async":
+    asyncio.run(read())
+else:
+    td.Client(sys.argv[1]).search("tata", page_size=10, progress=True).all()
+"""
+
+
+@kinds
+def test_a_terminal_shows_how_many_came(service: Service, kind: str) -> None:
+    service.choose(pages(ROWS))
+    shown = shown_in_a_terminal(READ, service.base_url, kind)
+    assert "search 'tata': 0 stocks" in shown
+    assert "search 'tata': 25 stocks" in shown
+    assert shown.endswith("\r\n")
+
+
+@kinds
+def test_the_bar_is_closed_at_the_end_and_by_an_error(
+    service: Service, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read(client: Any) -> Any:
+        return client.search("x" * 500, page_size=10, progress=True).all()
+
+    service.choose(pages(ROWS))
+    replayed(read, service.base_url, kind)
+    shown = capsys.readouterr().err
+    assert "25 stocks" in shown
+    assert "x" * 100 not in shown
+    service.choose(pages(ROWS, faults={2: [html_reply()]}))
+    with pytest.raises(td.DecodeError):
+        replayed(read, service.base_url, kind)
+    assert "10 stocks" in capsys.readouterr().err
+    assert not tqdm._instances
+
+
+def test_the_bar_is_closed_by_leaving_the_loop(
+    service: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service.choose(pages(ROWS))
+    with td.Client(service.base_url) as client:
+        for _ in client.search("x", page_size=10, progress=True):
+            break
+    assert not tqdm._instances
+    assert "10 stocks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+def test_where_tqdm_is_missing_it_is_said_before_anything_is_asked(
+    service: Service, kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match=r"needs tqdm, .*: pip install"):
+        kind(service.base_url).search("x", progress=True)
+    kind(service.base_url).search("x")
+
+
+def test_without_it_tqdm_is_not_imported(service: Service) -> None:
+    service.choose(pages(ROWS))
+    code = (
+        "import sys; import tradingdata as td; td.Client(sys.argv[1]).search('x').all();"
+        "assert 'tqdm' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code, service.base_url], check=True)

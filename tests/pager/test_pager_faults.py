@@ -106,19 +106,6 @@ def test_a_search_resumes_behind_the_last_page_that_was_yielded(
     assert rest.warnings == []
 
 
-@both
-def test_a_size_that_was_given_and_is_refused_leaves_doubt(service: Service, read: Read) -> None:
-    choice = pages(stocks(250), most=30, offset_as_requested=True)
-
-    def choose(request: Any) -> Behaviour:
-        return choice(request) if dict(request.query)["limit"] == "100" else reply(422)
-
-    service.choose(choose)
-    reading = read(service.base_url)
-    assert reading.pager.stats.doubtful
-    assert any("then rejected that page size" in text for text in reading.warnings)
-
-
 class TestShift:
     """F76: rows move between pages while they are read."""
 

@@ -119,40 +119,6 @@ def test_f119_no_error_shows_a_piece_of_an_echoed_token(
     assert pieces_in(shown, token) == set()
 
 
-@fixed
-@given(
-    seed=st.integers(0, 2**32),
-    length=LENGTHS,
-    kept=st.integers(12, 4000),
-    before=POSITIONS,
-    spelling=st.sampled_from(sorted(SPELLINGS)),
-    status=st.sampled_from([200, 401, 500]),
-    whole=st.booleans(),
-)
-def test_f119_no_error_shows_an_echo_that_was_cut_on_its_way(
-    echoing: Service,
-    log: io.StringIO,
-    seed: int,
-    length: int,
-    kept: int,
-    before: int,
-    spelling: str,
-    status: int,
-    whole: bool,
-) -> None:
-    """By the service, by a proxy, by a connection that ends early, and by the cap on bodies."""
-    token = random_token(seed, length)
-    text = ("." * before + SPELLINGS[spelling](token)).encode()[: before + kept]
-
-    def send(connection: Connection) -> None:
-        connection.send(b"HTTP/1.1 %d X\r\n\r\n" % status + text)
-        connection.close()
-
-    echoing.choose(lambda request: reply(status, text) if whole else send)
-    shown = failed_call(echoing, token, "trade_book", log)
-    assert pieces_in(shown, token) == set()
-
-
 def shown_of(book: Any, folder: Path) -> str:
     """All that a book shows and keeps."""
     shown = [repr(book), book._repr_html_(), str(book.to_dicts(extra=True)), str(book.issues)]
@@ -217,21 +183,6 @@ def test_f119_documented_fields_are_the_services_data(
         assert book[0].symbol == (SPELLINGS["percent"](token) if percent else token)
     assert "$" not in {issue.field for issue in book.issues}
     assert pieces_in(str(book.issues) + str([str(one.message) for one in warned]), token) == set()
-
-
-def test_a_short_former_token_damages_no_data(echoing: Service) -> None:
-    """A former token and the `client_id` of a book may share a piece."""
-    record = '"order_no":"1","client_id":"test-token-2"'
-    body = f'{{"status":"success","message":"Success","data":[{{{record}}}]}}'.encode()
-    echoing.choose(lambda request: reply(200, body))
-    with td.Client(echoing.base_url, access_token="test-token") as client:
-        for token in ("test-token-2", "test-token-3"):
-            client.access_token = token
-            with pytest.warns(td.DataWarning):
-                book = client.trade_book()
-            assert book[0].client_id == "test-token-2"
-            assert book.response is not None
-            assert book.response.content == body
 
 
 @pytest.mark.parametrize("size", [2000, 64 * 1024])
@@ -312,19 +263,3 @@ def test_headers_and_the_reason_show_no_token(echoing: Service, log: io.StringIO
         ):
             client.trade_book()
         assert pieces_in(said_by(caught.value) + log.getvalue(), token) == set(), head[:40]
-
-
-def test_a_message_stays_readable_round_a_token(echoing: Service) -> None:
-    token = random_token(5, 900)
-    body = BODIES["JSON"](f"Token {token} expired at 09:15, ask again")
-    for status in (200, 401):
-        echoing.choose(always(echo(status, body)))
-        with (
-            td.Client(echoing.base_url, access_token=token, attempts=1) as client,
-            pytest.raises((td.ServiceError, td.StatusError)) as caught,
-        ):
-            client.trade_book()
-        assert caught.value.service_message == "Token <token> expired at 09:15, ask again"
-        assert "<token> expired at 09:15" in caught.value.body
-        assert "<token> expired at 09:15" in str(caught.value)
-        assert "XX" not in caught.value.body

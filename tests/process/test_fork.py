@@ -237,22 +237,3 @@ print(asyncio.run(parent()), asyncio.run(call()))
 """
     )
     assert run_child(code, service.base_url, timeout=30).strip() == "(0, 3) 3"
-
-
-def test_f102_a_client_inherited_by_a_pool_of_processes(service: Service) -> None:
-    service.script(then=good_book())
-    code = (
-        FORKING
-        + """
-import multiprocessing
-client = td.Client(sys.argv[1], access_token=TOKEN)
-client.trade_book()
-def rows(_):
-    return len(client.trade_book())
-if __name__ == "__main__":
-    with multiprocessing.get_context("fork").Pool(3) as pool:
-        print(set(pool.map(rows, range(30))))
-    print(len(client.trade_book()), client.stats.connections)
-"""
-    )
-    assert run_child(code, service.base_url, timeout=30).splitlines() == ["{3}", "3 1"]

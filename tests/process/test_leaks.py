@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import pickle
 import traceback
@@ -19,7 +18,6 @@ import tradingdata as td
 from calls import BOOK_PATH, both, failure, run_child, served
 from private_files import make_private
 from service import Authority, Behaviour, Proxy, Service
-from systems import needs_proc
 
 # A slash and a plus, so that escaped and percent-encoded forms differ from the plain one.
 SECRET = "canary/7f3b+91c2=="
@@ -194,20 +192,6 @@ def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
     assert not holds_secret(everything_of(caught.value))
 
 
-@both
-@pytest.mark.parametrize("content", [BAD.encode() + b"x", SECRET.encode() + b"\xff", b"\xff" * 9])
-def test_a_file_or_function_of_an_unusable_token_shows_nothing_of_it(
-    call: Callable[..., Any], content: bytes, tmp_path: Path
-) -> None:
-    (tmp_path / "token").write_bytes(content)
-    sources: list[Any] = [td.token_file(tmp_path / "token"), lambda: BAD, lambda: SECRET.encode()]
-    for source in sources:
-        with pytest.raises(td.AuthenticationError) as caught:
-            call(URL, access_token=source)
-        assert not holds_secret(everything_of(caught.value))
-        assert not holds_secret(f"{caught.value.__cause__!r} {caught.value.__context__!r}")
-
-
 @pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 def test_no_part_of_a_client_shows_the_token(kind: Any, service: Service) -> None:
     client = kind(service.base_url, access_token=SECRET, account="desk1")
@@ -279,18 +263,6 @@ def test_f66_a_proxy_sees_no_token_and_its_password_is_not_shown(
     assert not holds_secret(everything_of(error) + log.getvalue())
 
 
-@needs_proc
-def test_the_token_is_in_no_argument_and_no_environment_of_the_process(service: Service) -> None:
-    code = """
-client = td.Client(sys.argv[1], access_token="-".join(["canary", "7f3b"]))
-client.trade_book()
-seen = open("/proc/self/cmdline").read() + open("/proc/self/environ").read()
-print(seen.count("-".join(["canary", "7f3b"])))
-"""
-    service.script(s.book_reply([]))
-    assert run_child(code, service.base_url).strip() == "0"
-
-
 def test_f68_netrc_is_not_read(service: Service, tmp_path: Path) -> None:
     """F68: ~/.netrc and NETRC may hold a password for the host; nothing of it is sent."""
     netrc = tmp_path / ".netrc"
@@ -307,28 +279,3 @@ client.trade_book()
     assert search.header("authorization") is None
     assert (book.header("authorization") or "").startswith("Bearer ")
     assert b"netrc" not in search.raw + book.raw
-
-
-def test_the_search_carries_no_token_on_any_page_or_retry(service: Service) -> None:
-    service.choose(s.pages(s.stocks(30), faults={2: [s.reply(503), s.reply(401)]}))
-    with (
-        td.Client(service.base_url, access_token=SECRET) as client,
-        pytest.raises(td.AuthenticationError),
-    ):
-        client.search("x", page_size=10).all()
-    assert len(service.requests) >= 3
-    assert not any(b"canary" in request.raw for request in service.requests)
-
-
-def test_an_unhandled_error_of_a_task_is_logged_without_the_token(log: io.StringIO) -> None:
-    async def run(url: str) -> None:
-        client = td.AsyncClient(url, access_token=SECRET)
-        task = asyncio.create_task(client.trade_book())
-        await asyncio.wait([task])
-        await client.aclose()
-        del task
-
-    with served(then=said(401, ECHO)) as service:
-        asyncio.run(run(service.base_url))
-    assert "never retrieved" in log.getvalue()
-    assert not holds_secret(log.getvalue())

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.sanitize
 HAS_GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 with_gil = pytest.mark.skipif(not HAS_GIL, reason="looks at what only a GIL makes so")
 BODY = as_json(envelope([row | {"more": [i]} for i, row in enumerate(trades(200, variety=True))]))
-PLAIN = [dict(row) for row in trades(200, variety=True)]
 
 
 def make() -> td.TradeBook:
@@ -206,43 +205,6 @@ def test_memory_does_not_grow_over_100_000_rounds() -> None:
     assert resident_kilobytes() - before < 2_000
 
 
-def test_reference_counts_are_balanced() -> None:
-    book = make()
-    row = book[0]
-    names = ["symbol", "quantity", "exch_trade_time", "expiry_date", "traded_price"]
-    for name in names:
-        value = getattr(row, name)
-        before = sys.getrefcount(value), sys.getrefcount(None), sys.getrefcount(td.Trade)
-        for _ in range(1_000):
-            getattr(row, name)
-            row[name]
-        after = sys.getrefcount(value), sys.getrefcount(None), sys.getrefcount(td.Trade)
-        assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 50
-    rows = [book[i % 200] for i in range(1_000)]
-    assert sys.getrefcount(td.Trade) - before[2] >= 900  # each row holds its type
-    del rows
-    assert abs(sys.getrefcount(td.Trade) - before[2]) < 50
-
-
-def test_text_that_never_repeats_is_not_cached() -> None:
-    body = as_json(envelope(trades(20_000, order_no=str, symbol=lambda i: f"SYMBOL-{i}-LONG")))
-    book = td.TradeBook.from_json(body)
-    before = sys.getallocatedblocks()
-    for row in book:
-        row.order_no, row.symbol  # noqa: B018
-    assert sys.getallocatedblocks() - before < 1_500
-
-
-@with_gil
-def test_text_that_repeats_is_one_object() -> None:
-    book = td.TradeBook.from_json(
-        as_json(envelope(trades(300, exchange=lambda i: "NB"[i % 2] + "SE")))
-    )
-    assert len({id(row.exchange) for row in [*book]}) <= 2
-    seen = [row.exchange for row in book]
-    assert len({id(text) for text in seen}) == 2
-
-
 @pytest.mark.parametrize("threads", [8])
 def test_threads_read_one_book(threads: int) -> None:
     """F103, for books: every thread sees every value."""
@@ -341,11 +303,3 @@ def test_a_zone_in_use_is_not_collected() -> None:
     gc.collect()
     assert row.exch_trade_time is not None
     assert row.exch_trade_time.utcoffset() == dt.timedelta(minutes=330)
-
-
-def test_rows_cost_the_collector_nothing_unless_their_zone_refers_to_something() -> None:
-    book = td.TradeBook.from_json(as_json(envelope(trades(2))))
-    assert not gc.is_tracked(book[0])
-    offset = dt.timezone(dt.timedelta(minutes=330))  # from 3.12 on, a ZoneInfo may refer to others
-    assert not gc.is_tracked(book.localize(offset)[0])
-    assert gc.is_tracked(book.localize(Linked())[0])

@@ -5,17 +5,13 @@ from __future__ import annotations
 import errno
 import re
 import socket
-import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from signalling import sent_after
-from systems import NO_RESET, not_under_wine
 from tradingdata._util import platform
-from tradingdata._util.files import whole_file
 from tradingdata._util.platform import ForkLock, admits_only
 from tradingdata.client import options as ca_roots
 
@@ -71,18 +67,6 @@ def test_a_created_file_is_private_and_never_replaces_one(tmp_path: Path) -> Non
         platform.create_private_file(str(path))
 
 
-def test_a_path_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="null"):
-        platform.create_private_file(str(tmp_path / "a\0b"))
-
-
-def test_a_saved_file_is_private_in_a_folder_that_is_not(tmp_path: Path) -> None:
-    with whole_file(tmp_path / "book.json", overwrite=True) as draft:
-        Path(draft).write_bytes(b"{}")
-    with (tmp_path / "book.json").open("rb") as file:
-        assert platform.is_private(file)
-
-
 def test_a_wait_that_no_signal_ends_is_made_of_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """F105: Windows waits for a lock until it is free, whatever the user presses."""
     monkeypatch.setattr(platform, "_LONGEST_WAIT", 0.01)
@@ -105,38 +89,6 @@ def test_a_wait_ends_with_what_a_signal_raises(monkeypatch: pytest.MonkeyPatch) 
     lock = ForkLock()
     with lock, sent_after(0.1), pytest.raises(KeyboardInterrupt):
         lock.acquire(30)
-
-
-def test_a_connection_that_another_thread_reads_is_ended() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        ours = socket.create_connection(listener.getsockname())
-        theirs, _ = listener.accept()
-    with ours, theirs:
-        received: list[bytes] = []
-
-        def read() -> None:
-            with suppress(OSError):
-                received.append(theirs.recv(1))
-
-        reader = threading.Thread(target=read, daemon=True)
-        reader.start()
-        time.sleep(0.1)
-        platform.end_connection(theirs)
-        reader.join(10)
-        assert not reader.is_alive()
-        assert ours.recv(1) == b""
-
-
-@not_under_wine(NO_RESET)
-def test_a_connection_is_reset() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        ours = socket.create_connection(listener.getsockname())
-        theirs, _ = listener.accept()
-    with ours:
-        platform.reset_on_close(theirs)
-        theirs.close()
-        with pytest.raises(ConnectionResetError):
-            ours.recv(1)
 
 
 @pytest.mark.parametrize(

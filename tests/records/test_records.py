@@ -9,16 +9,20 @@ import math
 import pickle
 import sys
 import weakref
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+import service
 import tradingdata as td
 from calls import run_child
 from sample_records import BAD, GOOD, TYPES, filled, first_of, kinds_of, records, wire_trade
 from service import as_json, envelope, trades
 from tradingdata import _core
+from tradingdata.analysis import Lot
+from tradingdata.table.rows import row_type
 
 pytestmark = pytest.mark.sanitize
 
@@ -265,3 +269,90 @@ def test_f125_hashes_are_seeded_so_that_no_service_can_choose_them() -> None:
     hashes = [run_child(code, environment={"PYTHONHASHSEED": seed}) for seed in ("1", "1", "2")]
     assert hashes[0] == hashes[1]
     assert not set(hashes[0].split()) & set(hashes[2].split())
+
+
+FIELDS = [("name", "text", "A name"), ("size", "integer", ""), ("at", "timestamp", "")]
+ROW = row_type("Row", FIELDS)
+MOMENT = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+def test_a_row_is_a_constant_with_the_dataclass_protocol() -> None:
+    row = ROW(name="a", size=5, at=MOMENT)
+    assert (row.name, row["size"], row.at) == ("a", 5, MOMENT)
+    assert repr(row).startswith("Row(name='a', size=5, at=datetime.datetime(2026")
+    assert {row: 1}[ROW(name="a", size=5, at=MOMENT)] == 1
+    assert dataclasses.asdict(row) == {"name": "a", "size": 5, "at": MOMENT}
+    assert dataclasses.replace(row, size=6).size == row._replace(size=6).size == 6
+    assert pickle.loads(pickle.dumps(row)) == copy.copy(row) == copy.deepcopy(row) == row
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        row.size = 6
+    with pytest.raises(AttributeError, match="Row has no field 'sizes'; did you mean 'size'"):
+        row.sizes  # noqa: B018
+    with pytest.raises(TypeError, match="size takes an int or None, not 'five'"):
+        ROW(size="five")
+    match row:
+        case ROW(name="a", size=size):
+            assert size == 5
+        case _:
+            pytest.fail("no match")
+    assert str(inspect.signature(ROW)) == "(*, name=None, size=None, at=None)"
+
+
+def test_equal_schemas_have_one_type() -> None:
+    assert row_type("Row", list(FIELDS)) is ROW
+    assert row_type("Row", FIELDS[:2]) is not ROW
+    assert Lot(**dict.fromkeys(_core.names_of(Lot))).kind == "shares"  # type: ignore[arg-type]
+
+
+def test_names_that_no_attribute_can_have_are_refused() -> None:
+    for name in ("__class__", "a\0b"):
+        with pytest.raises(ValueError, match="a column cannot have the name"):
+            row_type("Row", [(name, "text", "")])
+    with pytest.raises(ValueError, match="two columns have the name a"):
+        row_type("Row", [("a", "text", ""), ("a", "text", "")])
+
+
+def test_a_field_that_is_optional_may_be_absent() -> None:
+    fields = [("a", "text", "", False, False), ("later", "integer", "", False, True)]
+    kind = _core.row_type("Row", fields)
+    body = b'{"data":[{"a":"x"},{"later":"7","a":null},{}],"status":"success","message":""}'
+    rows = _core.decode_book(kind, body)
+    assert rows.to_dict(["a", "later"]) == {"a": ["x", None, None], "later": [None, 7, None]}
+    assert [issue[:3] for issue in rows.issues] == [
+        ("later", "number sent as text", 1),
+        ("a", "missing", 1),
+    ]
+    with pytest.raises(td.DecodeError):
+        _core.decode_book(kind, body, strict=True)
+
+
+RECORDS = {record["name"]: record for record in _core.records()}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_names_its_types_and_its_fields(name: str) -> None:
+    record = RECORDS[name]
+    assert getattr(td, record["book"])._record == name
+    fields = [field["name"] for field in record["fields"]]
+    assert fields == _core.names_of(name)
+    for some in ("identity", "event_times", "display", "narrow"):
+        assert set(record[some]) <= set(fields), some
+    assert set(record["narrow"]) <= set(record["display"])
+    assert record["identity"], "an archive and a diff need to know a record again"
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_event_times_are_timestamps(name: str) -> None:
+    kinds = {field["name"]: field["kind"] for field in RECORDS[name]["fields"]}
+    assert {kinds[time] for time in RECORDS[name]["event_times"]} <= {"timestamp"}
+
+
+@pytest.mark.parametrize("call", _core.calls(), ids=[call["name"] for call in _core.calls()])
+def test_a_call_is_a_method_of_both_clients_and_documented(call: dict[str, object]) -> None:
+    assert hasattr(td.Client, str(call["name"]))
+    assert hasattr(td.AsyncClient, str(call["name"]))
+    assert call["record"] in RECORDS
+    assert (call["form"] == "envelope") == (call["body"] is not None)
+    document = service.DOCUMENT.read_text()
+    assert f"| Method | {call['method']} |" in document
+    assert f"| Path | {{base_url}}{call['path']} |" in document

@@ -86,10 +86,6 @@ def test_retry_after_is_sent_as_asked(
     assert "date" in response.headers
 
 
-def test_429_asks_for_a_second_by_default(day: sandbox.Service) -> None:
-    assert after(day, "429", "search").headers["retry-after"] == "1"
-
-
 def test_any_status_can_be_had(day: sandbox.Service) -> None:
     response = after(day, "status", "search", code=451, message="not here")
     assert (response.status, response.json["message"]) == (451, "not here")

@@ -1,4 +1,4 @@
-"""What the sandbox trades: shares and derivatives as the exchanges shape them."""
+"""What the sandbox lists and trades: companies, shares and derivatives, as exchanges shape them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from sandbox_calls import Record, orders, trades
+from sandbox_calls import Record, column, orders, search, trades
 from tradingdata import sandbox
 from tradingdata.sandbox.companies import check_digit, companies
 from tradingdata.sandbox.market import derivatives
@@ -58,3 +58,60 @@ def test_contracts_of_any_day_of_a_year_expire_in_time_and_differ() -> None:
         assert all(contract.expiry and contract.expiry >= day for contract in contracts)
         weekly = [contract for contract in contracts if not contract.monthly]
         assert all(re.search(r"\d\d[1-9OND]\d\d", contract.exchange_name) for contract in weekly)
+
+
+MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
+
+
+def test_an_option_is_called_what_it_is(day: sandbox.Service) -> None:
+    options = [row for row in trades(day) if row["strike_price"]]
+    words = {"CE": "CALL", "PE": "PUT"}
+    assert set(column(options, "opt_type")) == set(words)
+    assert set(column(options, "tick_size")) == {0.05}
+    for option in options:
+        expiry = date.fromisoformat(option["expiry_date"])
+        assert option["display_name"].split() == [
+            option["symbol"],
+            f"{expiry.day:02d}",
+            MONTHS[expiry.month - 1],
+            f"{option['strike_price']:g}",
+            words[option["opt_type"]],
+        ]
+
+
+def test_both_exchanges_and_both_segments_are_there(day: sandbox.Service) -> None:
+    found = trades(day)
+    assert set(column(found, "exchange")) == {"NSE", "BSE"}
+    kinds = set(column(orders(day), "instrument"))
+    assert {"EQUITY", "OPTIDX", "OPTSTK"} < kinds
+    assert kinds & {"FUTIDX", "FUTSTK"}
+
+
+def test_a_few_thousand_companies_are_listed_and_nothing_comes_twice() -> None:
+    listed = companies()
+    assert len(listed) == 3000
+    for values in (
+        [company.code for company in listed],
+        [company.isin for company in listed],
+        [company.name for company in listed],
+        [company.nse for company in listed if company.nse],
+        [company.bse for company in listed if company.bse],
+    ):
+        assert len(set(values)) == len(values)
+    assert all(len(c.isin) == 12 and check_digit(c.isin[:11]) == c.isin[11] for c in listed)
+    assert all(company.nse or company.bse for company in listed)
+    assert sum(not company.nse for company in listed) > 100
+    assert sum(not company.bse for company in listed) > 100
+
+
+def test_a_well_known_stock_has_its_real_codes(day: sandbox.Service) -> None:
+    (stock,) = search(day, "500325")
+    assert stock["isin"] == "INE002A01018"
+    assert stock["companyname"] == "Reliance Industries Ltd"
+    assert (stock["bselistedflag"], stock["nselistedflag"]) == ("Y", "Y")
+
+
+def test_a_listing_on_one_exchange_says_so(day: sandbox.Service) -> None:
+    stock = search(day, "CDSL")[0]
+    assert (stock["nselistedflag"], stock["NSEStatus"]) == ("Y", "Active")
+    assert (stock["bselistedflag"], stock["BSEStatus"], stock["bsecode"]) == ("N", "", "")

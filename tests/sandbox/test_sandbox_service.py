@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from calls import wait_until
 from sandbox_calls import PATHS, SETTING, ask, call, connect
 from signalling import end as end_process
 from signalling import interrupt, interruptible
@@ -132,14 +131,6 @@ def test_its_memory_of_requests_is_bounded() -> None:
         assert len(service.requests) == 1000
         assert service.requests.counts["search"] == 1100
         assert service.requests[-1].query["page"] == "1100"
-
-
-def test_it_forgets_connections_that_have_ended() -> None:
-    with sandbox.start(orders=0) as service:
-        for _ in range(20):
-            ask(service, "search")
-            wait_until(lambda: not any(t.is_alive() for t in service._server._connections.values()))
-        assert len(service._server._connections) == 1
 
 
 def test_stop_frees_port_connections_and_threads_and_may_be_called_again() -> None:
@@ -262,22 +253,3 @@ def test_it_runs_in_a_process_of_its_own_until_it_is_signalled(
             end(process)
             out, err = process.communicate(timeout=10)
     assert (process.returncode, out, err) == (0, "\nstopped\n", "")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--accounts", "0"], "accounts"),
-        (["--day", "yesterday"], "yesterday"),
-        (["--speed", "-1"], "speed"),
-        (["--port", "99999"], "port"),
-    ],
-)
-def test_arguments_that_make_no_day_are_one_line_on_stderr(
-    arguments: list[str], message: str
-) -> None:
-    with python("-m", "tradingdata.sandbox", *arguments) as process:
-        out, err = process.communicate(timeout=20)
-    assert (process.returncode, out) == (2, "")
-    assert message in err
-    assert err.count("\n") == 1

@@ -111,14 +111,6 @@ def test_a_stream_that_is_asked_for_other_text_gives_it() -> None:
         check(frame, expected)
 
 
-def test_a_request_for_other_columns_changes_nothing() -> None:
-    capsule = pa.schema([("x", pa.string())]).__arrow_c_schema__()
-    book = sample("stock", 5).book
-    stream = book.__arrow_c_stream__(requested_schema=capsule)
-    frame = pa.RecordBatchReader._import_from_c_capsule(stream).read_all()
-    assert frame.schema == pa.table(book).schema
-
-
 def test_f125_a_request_that_was_consumed_is_refused() -> None:
     capsule = pa.schema([("co_code", pa.int64())]).__arrow_c_schema__()
     pa.Schema._import_from_c_capsule(capsule)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import io
 import os
 import sys
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any
 
 import openpyxl
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 from openpyxl.utils.escape import unescape
 
@@ -24,50 +21,9 @@ from systems import link_to, needs
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x","y")', "\uff1d1+1")
 
 
-def lines(text: str) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(text, newline="")))
-
-
-def cell_text(value: Any) -> str:
-    """A value as the file should have it, by Python's own spelling."""
-    return "" if value is None else str(value)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_csv_has_the_values_that_json_reads(kind: str) -> None:
-    expected = sample(kind)
-    head, *rows = lines(expected.book.to_csv())
-    assert head == list(expected.kinds)
-    for at, name in enumerate(head):
-        assert [row[at] for row in rows] == [cell_text(value) for value in expected.column(name)]
-
-
-def test_a_spreadsheet_gets_no_formula_and_whole_order_numbers() -> None:
-    changed = [*FORMULAS, "123456789012345", "0012", "12E45"]
-    kept = ["INFY", "12345678901234", "a=1", "E5", ""]
-    texts = changed + kept
-    records = trades(len(texts), symbol=texts.__getitem__)
-    book = td.TradeBook.from_json(body_of("trade", records))
-    text = book.to_csv(columns=["symbol", "isin"], spreadsheet=True)
-    assert text.startswith("\ufeffsymbol,isin\r\n")
-    found = [row[0] for row in lines(text)[1:]]
-    assert found == ["'" + value for value in changed] + kept
-    assert [row[0] for row in lines(book.to_csv(columns=["symbol", "isin"]))[1:]] == texts
-
-
 def test_negative_numbers_stay_numbers_in_a_spreadsheet() -> None:
     book = td.TradeBook.from_json(body_of("trade", trades(1, traded_price=-5.5)))
     assert book.to_csv(columns=["traded_price"], spreadsheet=True).endswith("\r\n-5.5\r\n")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_parquet_comes_back_as_it_went(kind: str, tmp_path: Path) -> None:
-    expected = sample(kind)
-    path = tmp_path / "book.parquet"
-    expected.book.to_parquet(path, extra=True, categories=["isin"])
-    assert pq.read_table(path).equals(expected.book.to_arrow(extra=True, categories=["isin"]))
-    frame = pl.read_parquet(path)
-    assert {name: frame[name].to_list() for name in expected.kinds} == expected.book.to_dict()
 
 
 def test_parquet_is_written_by_polars_where_there_is_no_pyarrow(

@@ -72,18 +72,6 @@ def test_times_in_another_zone_are_converted(trades: td.TradeBook) -> None:
     assert localized.to_arrow(tz="UTC").schema.field(TIME).type == pa.timestamp("us", "UTC")
 
 
-def test_a_frame_with_tz_is_that_of_the_localized_book(trades: Any) -> None:
-    localized = trades.localize(INDIA)
-    for made, wanted in (
-        (trades.to_pandas(tz=INDIA), localized.to_pandas()),
-        (localized.to_pandas(tz="Asia/Kolkata"), localized.to_pandas()),
-    ):
-        pd.testing.assert_frame_equal(made, wanted)
-    assert trades.to_polars(tz=INDIA).equals(localized.to_polars())
-    assert trades.to_arrow(tz=INDIA).equals(localized.to_arrow())
-    assert trades[0].exch_trade_time.tzinfo is None, "the book itself must stay naive"
-
-
 def test_an_unknown_zone_is_refused(trades: td.TradeBook) -> None:
     for export in (trades.to_pandas, trades.to_polars, trades.to_arrow):
         with pytest.raises(ValueError, match="no time zone 'Asia/Mumbai'"):

@@ -14,8 +14,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import tradingdata as td
 from oracle import (
@@ -26,11 +24,9 @@ from oracle import (
     body_of,
     empty,
     of_kind,
-    read,
     sample,
 )
 from pandas_dtypes import TEXT
-from service import trades
 
 PANDAS = {
     "string": TEXT,
@@ -113,23 +109,6 @@ def test_polars_and_arrow_hold_the_values_that_json_reads(kind: str) -> None:
             assert arrow_table[name].to_pylist() == expected.column(name)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    texts=st.lists(st.none() | st.text(st.characters(codec="utf-8"), max_size=20), max_size=20),
-    cut=st.slices(20),
-)
-def test_any_text_survives(texts: list[str | None], cut: slice) -> None:
-    records = trades(len(texts), symbol=texts.__getitem__)
-    book = read("trade", body_of("trade", records)).book[cut]
-    wanted = texts[cut]
-    assert book.to_polars()["symbol"].to_list() == wanted
-    assert pa.table(book)["symbol"].to_pylist() == wanted
-    assert book.to_arrow()["symbol"].to_pylist() == wanted
-    assert values(book.to_pandas()["symbol"]) == wanted
-    with pd.option_context("mode.string_storage", "python"):
-        assert values(book.to_pandas()["symbol"]) == wanted
-
-
 def test_unknown_fields_follow_where_they_are_asked_for(storage: str) -> None:
     expected = sample("stock", 40)
     book = expected.book
@@ -187,17 +166,6 @@ def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:
     frame.iloc[0, 17] = 1.0
     check(expected.book.to_pandas(), expected)
     assert frame.loc[0, "quantity"] == 999_999
-
-
-def test_columns_outlive_their_frame(storage: str) -> None:
-    expected = sample("trade", 5_000)
-    frame = expected.book.to_pandas()
-    kept = [frame[name] for name in ("symbol", "quantity", "traded_price", "exch_trade_time")]
-    del frame
-    for _ in range(3):  # would reuse the memory of the first
-        sample("trade", 5_000).book.to_pandas()
-    for column in kept:
-        assert values(column) == expected.column(str(column.name))
 
 
 def test_localized_books_give_localized_frames(storage: str) -> None:

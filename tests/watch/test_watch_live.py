@@ -17,12 +17,9 @@ import tradingdata as td
 from calls import TOKEN, in_time, run_child, within
 from service import (
     Service,
-    as_json,
     book_reply,
-    envelope,
     html_reply,
     orders,
-    reply,
     retry_after,
     stall,
     trades,
@@ -88,18 +85,6 @@ def test_a_miss_is_reported_and_the_watch_goes_on(watched: Any, service: Service
     assert [type(error) for error in missed if error] == [td.ServerError, td.RateLimitError]
     assert [len(update.orders) for update in updates] == [20, 20, 20, 20, 19]
     assert reported(updates[4]) == [("gone", "0", ())]
-
-
-@both
-def test_f128_a_body_that_was_cut_behind_its_own_length_is_a_miss(
-    watched: Any, service: Service
-) -> None:
-    cut = reply(200, as_json(envelope(UNCHANGED))[:-20])
-    service.script(book_reply(UNCHANGED), cut, book_reply(UNCHANGED[1:]))
-    updates = watched(service, "watch_orders", 3)
-    missed = [update.missed for update in updates]
-    assert [bool(error and error.retryable) for error in missed] == [False, True, False]
-    assert [len(update.orders) for update in updates] == [20, 20, 19]
 
 
 @both

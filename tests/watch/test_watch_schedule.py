@@ -9,9 +9,17 @@ from typing import Any
 import pytest
 
 import tradingdata as td
+from service import as_json, envelope
+from systems import posix
 from tradingdata.watch.polling import Grid, watch, watch_async
 from tradingdata.watch.state import OrderState
-from watching import Clock, Polls, order_book, until_over
+from watching import (
+    Clock,
+    Polls,
+    order_book,
+    some_orders,
+    until_over,
+)
 
 EMPTY = order_book([])
 
@@ -136,3 +144,36 @@ def test_a_bad_interval_is_refused_at_the_call() -> None:
         client.watch_trades("5")  # type: ignore[arg-type]
     with pytest.raises(td.ConfigurationError, match="timeout must be a positive number"):
         client.watch_trades(timeout=-1)
+
+
+def test_ten_thousand_polls_grow_with_the_changes_and_not_with_the_polls() -> None:
+    """Every poll's body differs in what ticks; every hundredth brings a change."""
+    count, clock = 30, Clock()
+    records = some_orders(count, row_no=987654321, ref_ltp=987654321)
+
+    def bodies(polls: int) -> Any:
+        for poll in range(polls):
+            if poll % 100 == 0:
+                records[poll // 100 % count]["status"] = f"number {poll // 100}"
+                body = as_json(envelope(records))
+            yield body.replace(b"987654321", str(poll).encode())
+
+    page: int = posix("resource").getpagesize()
+
+    def resident() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * page
+
+    kept: list[td.types.OrderChange] = []
+    polls = Polls(bodies(10_000), clock, td.OrderBook.from_json)
+    state = OrderState(("row_no", "ref_ltp"), None)
+    early = 0
+    for number, update in enumerate(
+        until_over(watch(polls, state, 0.5, clock=clock, sleep=clock.sleep))
+    ):
+        kept.extend(update.changes)
+        if number == 1000:
+            early = resident()
+    grown = resident() - early
+    assert len(kept) == count + 99
+    assert grown < 9 * 2**20  # 9,000 polls of 42 kB each would be 360 MB

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
 import socket
-import threading
 import time
 
 import pytest
 
-from calls import within
 from service import (
     GET,
     BadRequest,
@@ -19,7 +16,6 @@ from service import (
     Unscripted,
     exchange,
     reply,
-    stall,
 )
 
 POST = (
@@ -30,11 +26,6 @@ POST = (
 
 def connect(service: Service) -> socket.socket:
     return socket.create_connection(("127.0.0.1", service.port), timeout=5)
-
-
-def threads_of_services() -> list[str]:
-    names = [thread.name for thread in threading.enumerate()]
-    return [name for name in names if name.startswith("test-service")]
 
 
 def test_a_request_is_recorded_byte_for_byte(service: Service) -> None:
@@ -58,29 +49,6 @@ def test_a_request_is_recorded_byte_for_byte(service: Service) -> None:
     assert request.header("x-odd") == "one"
     assert request.header("absent") is None
     assert before < request.at < time.monotonic()
-
-
-def test_a_repeated_header_is_no_single_value(service: Service) -> None:
-    service.script(reply())
-    exchange(service.port, GET.replace(b"Host: test", b"Host: a\r\nhost: b"))
-    assert service.requests[0].header_values("HOST") == ["a", "b"]
-    with pytest.raises(ValueError, match="2 times"):
-        service.requests[0].header("host")
-
-
-def test_requests_say_which_connection_they_came_on(service: Service) -> None:
-    service.script(then=reply(200, b"x"))
-    for count in (2, 1):
-        client = http.client.HTTPConnection("127.0.0.1", service.port, timeout=5)
-        for _ in range(count):
-            client.request("GET", "/kept")
-            assert client.getresponse().read() == b"x"
-        client.close()
-    assert [request.connection for request in service.requests] == [0, 0, 1]
-    service.wait_for_open(0)
-    opened = service.connections
-    assert [each.number for each in opened] == [0, 1]
-    assert all(each.closed_at for each in opened)
 
 
 @pytest.mark.parametrize(
@@ -128,32 +96,3 @@ def test_a_failing_test_shows_its_own_error_first() -> None:
 
     with pytest.raises(ZeroDivisionError):
         use()
-
-
-@pytest.mark.parametrize("sent", [GET[:20], POST[:-1], b"P"])
-def test_a_request_that_the_client_cuts_is_kept_as_unfinished(
-    service: Service, sent: bytes
-) -> None:
-    with connect(service) as sock:
-        sock.sendall(sent)
-    service.wait_for_connections(1)
-    service.wait_for_open(0)
-    assert service.requests == []
-    assert service.connections[0].unfinished == sent
-
-
-def test_stop_ends_idle_half_sent_and_unshaken_connections() -> None:
-    with (
-        Service(on_connect=stall()) as stalled,
-        Service() as idle,
-        connect(stalled),
-        connect(idle),
-        connect(idle) as half,
-    ):
-        half.sendall(GET[:10])
-        stalled.wait_for_connections(1)
-        idle.wait_for_connections(2)
-        with within(1):
-            stalled.stop()
-            idle.stop()
-    assert threads_of_services() == []
