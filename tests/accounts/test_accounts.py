@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import tradingdata as td
@@ -95,19 +94,6 @@ def test_pairs_of_books_are_no_single_table(service: sandbox.Service) -> None:
         _ = both.orders.trades  # type: ignore[misc]
 
 
-def test_a_failed_account_is_a_key_error_that_names_its_error(service: sandbox.Service) -> None:
-    accounts = arguments(service)
-    accounts["desk2"]["access_token"] = "expired"
-    with pytest.warns(td.DataWarning):
-        found = td.trade_books(accounts)
-    assert "desk2" not in found
-    with pytest.raises(KeyError, match=r"'desk2' failed, see `\.errors`") as caught:
-        found["desk2"]
-    assert isinstance(caught.value.__cause__, td.AuthenticationError)
-    with pytest.raises(KeyError, match="desk9"):
-        found["desk9"]
-
-
 def test_an_account_whose_books_cannot_be_had_is_missing_from_both(
     service: sandbox.Service,
 ) -> None:
@@ -137,16 +123,6 @@ def test_one_frame_has_the_account_first(service: sandbox.Service) -> None:
     assert found.to_pandas(["symbol"]).columns.tolist() == ["account", "symbol"]
 
 
-def test_the_account_may_be_a_category(service: sandbox.Service) -> None:
-    found = td.trade_books(dict(reversed(arguments(service).items())))
-    coded = ("account", "symbol")
-    frame = found.to_pandas(categories=coded)
-    assert frame["account"].cat.categories.tolist() == list(LABELS)
-    assert frame["account"].astype(str).tolist() == found.to_dict()["account"]
-    assert found.to_polars(categories=coded)["account"].dtype == pl.Categorical
-    assert found.to_arrow(categories=coded)["account"].to_pylist() == found.to_dict()["account"]
-
-
 def test_a_bad_account_is_visible_and_stops_no_other(service: sandbox.Service) -> None:
     accounts = arguments(service)
     accounts["desk2"]["access_token"] = "expired"
@@ -166,6 +142,11 @@ def test_a_bad_account_is_visible_and_stops_no_other(service: sandbox.Service) -
         ["desk3", str(len(found["desk3"]))],
     ]
     assert "<td>AuthenticationError</td>" in found._repr_html_()
+    with pytest.raises(KeyError, match=r"'desk2' failed, see `\.errors`") as caught:
+        found["desk2"]
+    assert isinstance(caught.value.__cause__, td.AuthenticationError)
+    with pytest.raises(KeyError, match="desk9"):
+        found["desk9"]
     with pytest.raises(td.AuthenticationError):
         found.raise_errors()
 

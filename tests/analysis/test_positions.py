@@ -10,6 +10,8 @@ import tradingdata as td
 from analysis_samples import book, paise, trade, trades
 from tradingdata.analysis.keys import KEY
 
+pytestmark = pytest.mark.sanitize
+
 
 def test_both_sides_their_averages_and_the_net() -> None:
     (row,) = td.positions(

@@ -15,6 +15,8 @@ from analysis_samples import TRADE, at, book, on_day, paise, trade, trades
 from tradingdata.analysis import Lot
 from tradingdata.analysis.keys import KEY
 
+pytestmark = pytest.mark.sanitize
+
 NOON = dt.datetime(2026, 11, 19, 12, tzinfo=ZoneInfo("Asia/Kolkata"))
 LOT: dict[str, Any] = {name: TRADE[name] for name in KEY} | {"quantity": 10, "value": 900.0}
 

@@ -14,6 +14,8 @@ import tradingdata as td
 from sample_books import BOOK, INDIA, LIST, assert_like
 from service import as_json, envelope, trades
 
+pytestmark = pytest.mark.sanitize
+
 DERIVATIVE = dt.date(2025, 1, 30)
 CONDITIONS: list[dict[str, Any]] = [
     {"symbol": "INFY"},
@@ -220,8 +222,15 @@ class TestComparisons:
     @pytest.mark.parametrize(
         ("keyword", "value", "message"),
         [
-            ("quantity__gte", 5, "takes __ne, __lt, __le, __gt, __ge, __between"),
+            (
+                "quantity__gte",
+                5,
+                "did you mean quantity__ge=|takes __ne, __lt, __le, __gt, __ge, __between",
+            ),
             ("quantity__", 5, "not a comparison"),
+            ("quantity__lte", 5, "did you mean quantity__le="),
+            ("quantity__betwen", 5, "did you mean quantity__between="),
+            ("symbol__in", 5, r"for any of several symbol=\{...\}"),
             ("simbol__gt", "A", "no field 'simbol'; did you mean 'symbol'"),
             ("quantity__gt", None, "not None"),
             ("quantity__gt", {5}, "one value, not a set"),

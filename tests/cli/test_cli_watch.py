@@ -120,24 +120,6 @@ def test_the_live_table_names_what_changed_on_every_screen(
     assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= width
 
 
-def test_a_filter_that_matches_nothing_says_which_values_there_are(
-    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
-    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", sandbox.token())
-    note = (
-        "no order matches: status is one of Cancelled, Error, Pending, Success; did you mean Error?"
-    )
-    options = ("watch", "-i", "0.01", "--polls", "2", "--where", "status=error")
-    ran = run(*options)
-    assert (ran.code, ran.text, ran.err) == (Code.OK, "", note + "\n")
-    shown = io.StringIO()
-    console = Console(file=shown, width=80, height=24, force_terminal=True, highlight=False)
-    monkeypatch.setattr("tradingdata.cli.watch.screen", lambda: console)
-    assert run(*options).code == Code.OK
-    assert note in " ".join(ESCAPE.sub("", shown.getvalue()).split())
-
-
 def test_an_error_that_does_not_pass_ends_it(
     sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,16 +52,6 @@ with td.sandbox.start() as service, service.client() as client:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u20b9\\u0928" in done.stdout
-
-
-def test_load_env_reads_an_export_with_a_tab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("TRADINGDATA_BASE_URL", raising=False)
-    file = tmp_path / ".env"
-    file.write_text(f"export\tTRADINGDATA_BASE_URL={URL}\n")
-    assert td.load_env(file) == ["TRADINGDATA_BASE_URL"]
-    monkeypatch.delenv("TRADINGDATA_BASE_URL")
 
 
 def test_an_index_beside_columns_as_text_blames_the_columns() -> None:

@@ -219,19 +219,3 @@ class TestPageThatFails:
         service.choose(pages(ROWS, faults={1: [refusal], 2: [html_reply()]}))
         reading = read(service.base_url)
         assert "start_page=2, page_size=10" in reading.failure.__notes__[0]
-
-
-class TestBetweenPages:
-    """What happens while the reader is busy with a page costs no page."""
-
-    def test_the_client_is_closed(self, service: Service) -> None:
-        service.choose(pages(ROWS))
-        with td.Client(service.base_url) as client:
-            search = client.search("x", page_size=5, prefetch=0)
-            reader = search.pages()
-            before = next(reader)
-            client.close()
-            with pytest.raises(td.ClientClosedError) as caught:
-                next(reader)
-        assert caught.value.page == search.page == 2
-        assert caught.value.received == before

@@ -262,19 +262,6 @@ class TestAsync:
 
         run(main())
 
-    def test_one_search_may_be_read_by_several_tasks_each_for_itself(
-        self, service: Service
-    ) -> None:
-        service.choose(pages(ROWS))
-
-        async def main() -> None:
-            async with td.AsyncClient(service.base_url) as client:
-                search = client.search("x", page_size=9, prefetch=2)
-                for result in await asyncio.gather(*(search.all() for _ in range(5))):
-                    assert codes(result.to_dicts()) == codes(ROWS)
-
-        run(main())
-
     def test_one_search_may_be_read_on_one_loop_after_another(self, service: Service) -> None:
         service.choose(pages(ROWS))
         client = td.AsyncClient(service.base_url)
@@ -282,22 +269,6 @@ class TestAsync:
         for _ in range(2):
             assert codes(run(search.all()).to_dicts()) == codes(ROWS)
         run(client.aclose())
-
-    def test_the_loop_stays_free_while_pages_come(self, service: Service) -> None:
-        choice = pages(ROWS[:30])
-        service.choose(lambda request: delay(0.05, choice(request)))
-
-        async def main() -> None:
-            async with td.AsyncClient(service.base_url) as client:
-                reading = asyncio.create_task(client.search("x", page_size=10).all())
-                ticks = 0
-                while not reading.done():
-                    await asyncio.sleep(0.005)
-                    ticks += 1
-                assert len(await reading) == 30
-                assert ticks > 10
-
-        asyncio.run(main())
 
     def test_an_error_of_on_retry_ends_the_search(self, service: Service) -> None:
         service.choose(pages(ROWS, faults={2: [reply(503)]}))

@@ -68,10 +68,6 @@ def test_a_name_that_moved_says_where_it_is() -> None:
             getattr(td, name)
 
 
-def test_completion_of_a_record_offers_its_fields_only() -> None:
-    assert {name for name in dir(BOOK[0]) if not name.startswith("_")} == set(BOOK.columns)
-
-
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [("realized_pnl", "realised_pnl"), ("Clinet", "Client"), ("positionss", "positions")],
@@ -100,22 +96,6 @@ def test_private_names_are_not_searched_for(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_misspelt_attribute_of_a_book_gets_a_suggestion(wrong: str, message: str) -> None:
     with pytest.raises(AttributeError, match=message):
         getattr(BOOK, wrong)
-
-
-@pytest.mark.parametrize(
-    ("keyword", "hint"),
-    [
-        ("quantity__gte", "did you mean quantity__ge="),
-        ("quantity__lte", "did you mean quantity__le="),
-        ("quantity__betwen", "did you mean quantity__between="),
-        ("symbol__in", r"for any of several symbol=\{...\}"),
-    ],
-)
-def test_a_comparison_of_another_library_gets_a_suggestion(keyword: str, hint: str) -> None:
-    with pytest.raises(TypeError, match=hint):
-        BOOK.filter(**{keyword: 5})
-    with pytest.raises(TypeError, match="is not a comparison"):
-        BOOK.filter(quantity__xyzzy=5)
 
 
 def test_a_minus_sorts_one_field_in_descending_order() -> None:

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from sandbox_calls import Record, column, orders, search, trades
+from sandbox_calls import Record, orders, search, trades
 from tradingdata import sandbox
 from tradingdata.sandbox.companies import check_digit, companies
 from tradingdata.sandbox.market import derivatives
@@ -58,33 +58,6 @@ def test_contracts_of_any_day_of_a_year_expire_in_time_and_differ() -> None:
         assert all(contract.expiry and contract.expiry >= day for contract in contracts)
         weekly = [contract for contract in contracts if not contract.monthly]
         assert all(re.search(r"\d\d[1-9OND]\d\d", contract.exchange_name) for contract in weekly)
-
-
-MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
-
-
-def test_an_option_is_called_what_it_is(day: sandbox.Service) -> None:
-    options = [row for row in trades(day) if row["strike_price"]]
-    words = {"CE": "CALL", "PE": "PUT"}
-    assert set(column(options, "opt_type")) == set(words)
-    assert set(column(options, "tick_size")) == {0.05}
-    for option in options:
-        expiry = date.fromisoformat(option["expiry_date"])
-        assert option["display_name"].split() == [
-            option["symbol"],
-            f"{expiry.day:02d}",
-            MONTHS[expiry.month - 1],
-            f"{option['strike_price']:g}",
-            words[option["opt_type"]],
-        ]
-
-
-def test_both_exchanges_and_both_segments_are_there(day: sandbox.Service) -> None:
-    found = trades(day)
-    assert set(column(found, "exchange")) == {"NSE", "BSE"}
-    kinds = set(column(orders(day), "instrument"))
-    assert {"EQUITY", "OPTIDX", "OPTSTK"} < kinds
-    assert kinds & {"FUTIDX", "FUTSTK"}
 
 
 def test_a_few_thousand_companies_are_listed_and_nothing_comes_twice() -> None:

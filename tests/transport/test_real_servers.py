@@ -17,12 +17,11 @@ import pytest
 import trustme
 
 import tradingdata as td
-from calls import TOKEN, failure
-from service import as_json, envelope, stocks, trades
+from calls import TOKEN
+from service import as_json, envelope, trades
 
 PATH = os.environ.get("PATH", "") + ":/usr/sbin"
 NGINX = shutil.which("nginx", path=PATH)
-NGHTTPD = shutil.which("nghttpd", path=PATH)
 ROWS = 500
 
 CONFIGURATION = """
@@ -47,11 +46,6 @@ http {{
     ssl_certificate_key {folder}/key.pem;
     root {folder}/www;
     error_page 405 =200 $uri;
-    location = /api/v1/order/book {{ return 302 /login; }}
-    location = /api/v1/stocks {{
-      if ($arg_page != 1) {{ return 200 "[]"; }}
-      try_files /stocks.json =404;
-    }}
   }}
 }}
 """
@@ -72,7 +66,6 @@ class Files:
         book = folder / "www/api/v1/trade/book"
         book.parent.mkdir(parents=True)
         book.write_bytes(as_json(envelope(list(trades(ROWS)))))
-        (folder / "www/stocks.json").write_bytes(as_json(list(stocks(30))))
         # Started as root, nginx's workers are of another user.
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -118,18 +111,6 @@ def nginx() -> Iterator[Files]:
         shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="module")
-def nghttpd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Files]:
-    if NGHTTPD is None:
-        pytest.skip("nghttpd is not installed (Debian: nghttp2-server)")
-    files = Files(tmp_path_factory.mktemp("nghttpd"))
-    folder = files.folder
-    options = ["--htdocs", str(folder / "www"), "-a", "127.0.0.1", str(files.port)]
-    command = [NGHTTPD, *options, str(folder / "key.pem"), str(folder / "chain.pem")]
-    with running(command, files.port):
-        yield files
-
-
 def test_nginx_serves_books_over_kept_connections(nginx: Files) -> None:
     """TLS, gzip, and a server that closes each connection after ten requests."""
     url = f"https://127.0.0.1:{nginx.port}"
@@ -142,11 +123,6 @@ def test_nginx_serves_books_over_kept_connections(nginx: Files) -> None:
         assert client.stats.bytes_received < plain / 3
 
 
-def test_nginx_serves_a_search(nginx: Files) -> None:
-    with td.Client(f"https://localhost:{nginx.port}", ca_file=nginx.ca) as client:
-        assert len(client.search("tata & sons").all()) == 30
-
-
 def test_nginx_serves_many_calls_of_asyncio(nginx: Files) -> None:
     async def run() -> set[int]:
         url = f"https://127.0.0.1:{nginx.port}"
@@ -155,30 +131,3 @@ def test_nginx_serves_many_calls_of_asyncio(nginx: Files) -> None:
             return {len(book) for book in books}
 
     assert asyncio.run(run()) == {ROWS}
-
-
-def test_nginx_s_errors_are_reported(nginx: Files) -> None:
-    url = f"https://127.0.0.1:{nginx.port}"
-    error = failure(url + "/elsewhere", ca_file=nginx.ca)
-    assert isinstance(error, td.NotFoundError)
-    assert "nginx" in error.body
-    error = failure(url, "order_book", ca_file=nginx.ca)
-    assert error.status_code == 302
-    assert "redirects are not followed" in str(error)
-    error = failure(f"http://127.0.0.1:{nginx.port}", ca_file=nginx.ca)
-    assert isinstance(error, td.BadRequestError)
-    assert "plain HTTP request was sent to HTTPS port" in error.body
-
-
-def test_nginx_is_not_trusted_without_its_authority(nginx: Files) -> None:
-    error = failure(f"https://127.0.0.1:{nginx.port}")
-    assert type(error) is td.TLSError
-    assert "name the PEM file of the authorities that you trust as `ca_file`" in str(error)
-
-
-def test_f72_a_server_of_http_2_alone_is_reported_and_not_waited_for(nghttpd: Files) -> None:
-    """F72: HTTP/1.1 is what is spoken; a server without it ends the call with an error."""
-    error = failure(f"https://127.0.0.1:{nghttpd.port}", ca_file=nghttpd.ca, attempts=1, timeout=5)
-    assert isinstance(error, td.TransportError)
-    assert not isinstance(error, td.DeadlineError)
-    assert error.elapsed < 2

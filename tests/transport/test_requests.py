@@ -87,14 +87,6 @@ def test_the_connection_of_a_book_serves_a_search_without_its_token(service: Ser
     assert search.body == b""
 
 
-def test_a_retry_sends_the_same_bytes_again(service: Service) -> None:
-    service.script(reply(503), reply(500), good_book())
-    with td.Client(service.base_url, access_token=TOKEN) as client:
-        client.trade_book()
-    assert len({request.raw for request in service.requests}) == 1
-    assert len(service.requests) == 3
-
-
 @pytest.mark.parametrize(
     "query",
     [

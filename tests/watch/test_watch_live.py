@@ -151,16 +151,6 @@ def test_a_cancelled_watch_ends_at_once_while_it_waits_and_while_it_polls(servic
     asyncio.run(run(60.0, 0.3))  # within one
 
 
-def test_a_closed_client_ends_its_watch(service: Service) -> None:
-    service.script(then=book_reply(UNCHANGED))
-    client = td.Client(service.base_url, access_token=TOKEN)
-    updates = client.watch_orders(0.01)
-    next(updates)
-    client.close()
-    with pytest.raises(td.ClientClosedError):
-        next(updates)
-
-
 def test_f106_an_interrupt_between_two_polls_comes_out_within_100_ms(service: Service) -> None:
     service.script(then=book_reply(UNCHANGED))
     code = """

@@ -136,16 +136,6 @@ def test_good_responses_in_between_begin_the_count_anew_and_misses_do_not() -> N
     assert [len(update.changes) for update in missing] == [1, 0, 0, 0, 0, 1]
 
 
-def test_old_responses_that_differ_are_not_believed_so_a_fill_is_reported_once() -> None:
-    """A machine that catches up gives another old state with each poll."""
-    (base,) = some_orders(1)
-    filled = [updated(base, 9, traded_qty=30)]
-    lagging = [[updated(base, second, traded_qty=second)] for second in (5, 6, 7, 8)]
-    updates = list(order_updates(filled, *lagging, filled))
-    assert [len(update.changes) for update in updates] == [1, 0, 0, 0, 0, 0]
-    assert [update.orders[0].traded_qty for update in updates] == [30] * 6
-
-
 @pytest.mark.parametrize(
     "other",
     [{"status": "Other"}, {UPDATED: "2026-01-06 10:00:06"}, {UPDATED: "2026-01-06 10:00:04"}],

@@ -73,12 +73,6 @@ def test_fills_that_were_known_are_not_reported_again() -> None:
         trade_updates(previous=td.OrderBook())
 
 
-def test_a_miss_before_the_first_response_is_no_empty_book() -> None:
-    (missed,) = trade_updates(td.DeadlineError("late", retryable=True))
-    with pytest.raises(td.DeadlineError, match="late"):
-        len(missed.trades)
-
-
 def test_the_fills_own_their_storage() -> None:
     (update,) = trade_updates(some_trades(500))
     assert len(update.fills) == 500

@@ -49,18 +49,6 @@ TEST_CASE("what cannot be had is bad_alloc") {
   CHECK_THROWS_AS(allocate_block(std::int64_t{1} << 60), std::bad_alloc);
 }
 
-TEST_CASE("a large block that was freed serves the next one of about its size") {
-  for (int i = 0; i < 8; ++i) free_block(allocate_block(1 << 20));  // what others left is gone
-  void* const first = allocate_block(9'000'000);
-  free_block(first);
-  void* const second = allocate_block(9'200'000);
-  CHECK(second == first);
-  void* const third = allocate_block(9'200'000);
-  CHECK(third != first);
-  free_block(second);
-  free_block(third);
-}
-
 TEST_CASE("threads that take and free blocks at once never hold the same one") {
   const auto work = [](int byte) {
     bool sound = true;

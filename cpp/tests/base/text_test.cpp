@@ -173,15 +173,3 @@ TEST_CASE("F83: half a surrogate pair becomes U+FFFD at any place") {
   check(R"(\udc00\ud800)", mark + mark);
   check(R"(\ud800\\udc00)", mark + "\\udc00");
 }
-
-TEST_CASE("a view is made alike with and without a branch") {
-  const Buffer source("The quick brown fox jumps over the lazy dog, and back again.");
-  for (int size = 0; size <= 32; ++size) {
-    const std::string_view text(source.data() + 3, static_cast<std::size_t>(size));
-    TextView made;
-    detail::store_view(&made, text.data(), static_cast<unsigned>(size), 3);
-    const TextView expected = size <= TextView::inline_capacity ? TextView::make_inline(text)
-                                                                : TextView::make_place(text, 0, 3);
-    CHECK(std::memcmp(&made, &expected, sizeof made) == 0);
-  }
-}

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/paging.hpp"
@@ -118,17 +119,6 @@ TEST_CASE("no other refusal leads to another page size") {
   }
 }
 
-TEST_CASE("prefetch 0 requests one page at a time") {
-  Pager pager({10, 1, {}, 0});
-  CHECK_FALSE(pager.prefetches());
-  pager.next_request();
-  pager.receive({1, 10}, page_of(numbered(0, 10)));
-  CHECK_FALSE(pager.next_request());
-  pager.take();
-  CHECK(pager.next_request()->page == 2);
-  CHECK_FALSE(pager.next_request());
-}
-
 TEST_CASE("a page cut by max_items is the page to resume from; a complete one is not") {
   for (const std::int64_t most : {10, 20, 25}) {
     CAPTURE(most);
@@ -148,105 +138,85 @@ TEST_CASE("F78 numbers below 1 are refused") {
   CHECK_THROWS_AS(Pager({10, Pager::last_page + 1, {}, 1}), Error);
 }
 
-// Exactly which page is requested next, where another one would miss rows or be in vain.
-
-namespace {
-
-// Responds to the request that is due with these rows, and returns the request that follows.
-std::optional<PageRequest> after(Pager& pager, const Rows& rows) {
-  pager.receive(pager.due(), page_of(rows));
-  while (pager.take()) {
-  }
-  return pager.next_request();
-}
-
-std::optional<PageRequest> after_status(Pager& pager, int status) {
-  pager.fail(pager.due(), status, std::make_exception_ptr(Error(ErrorKind::bad_request, "no")));
-  return pager.next_request();
-}
-
-}  // namespace
-
 TEST_CASE("F78 the smallest and the largest options are accepted") {
   CHECK_NOTHROW(Pager({1, 1, {}, 0}));
   CHECK_NOTHROW(Pager({1, Pager::last_page, {}, 1}));
   CHECK_NOTHROW(Pager({1, 1, 0, Pager::most_prefetch}));
 }
 
-TEST_CASE("an empty page behind a page shorter than requested ends the search at once") {
-  Pager pager({10, 1, {}, 0});
-  pager.next_request();
-  CHECK(after(pager, numbered(0, 10)) == PageRequest{2, 10});
-  CHECK(after(pager, numbered(10, 1)) == PageRequest{3, 10});
-  CHECK_FALSE(after(pager, {}));
-  CHECK(pager.end() == PagerEnd::empty_page);
-  CHECK(pager.doubt() == PagerDoubt::none);
-}
+// Exactly which page is requested next, where another one would miss rows or be in vain.
 
-TEST_CASE("an empty page behind a full one is requested once more, and only once") {
-  Pager pager({10, 1, {}, 0});
-  pager.next_request();
-  CHECK(after(pager, numbered(0, 10)) == PageRequest{2, 10});
-  CHECK(after(pager, {}) == PageRequest{2, 10});
-  CHECK(after(pager, numbered(10, 10)) == PageRequest{3, 10});  // it was an error of the service
-  CHECK(after(pager, {}) == PageRequest{3, 10});
-  CHECK_FALSE(after(pager, {}));
-  CHECK(pager.end() == PagerEnd::empty_page);
-  CHECK(pager.stats().requests == 5);
-}
+namespace {
 
-TEST_CASE("a 404 is the end only behind rows and only if it comes twice") {
-  Pager pager({10, 1, {}, 0});
-  pager.next_request();
-  CHECK(after(pager, numbered(0, 4)) == PageRequest{2, 4});
-  CHECK(after_status(pager, 404) == PageRequest{2, 4});
-  CHECK_FALSE(after_status(pager, 404));
-  CHECK(pager.end() == PagerEnd::empty_page);
-  for (const std::int64_t start_page : {1, 5}) {
-    Pager first({10, start_page, {}, 0});
-    first.next_request();
-    CHECK_FALSE(after_status(first, 404));
-    CHECK(first.end() == PagerEnd::error);
+// A response, and the request that follows it.
+struct Step {
+  int status;  // 200: the page has `rows` new rows
+  std::int64_t rows;
+  std::optional<PageRequest> next = {};
+};
+
+struct Course {
+  const char* what;
+  std::vector<Step> steps;
+  PagerEnd end = PagerEnd::empty_page;
+  PagerDoubt doubt = PagerDoubt::none;
+  std::int64_t start_page = 1;
+};
+
+using Next = PageRequest;
+const Course courses[] = {
+    {"an empty page behind a page shorter than requested ends the search at once",
+     {{200, 10, Next{2, 10}}, {200, 1, Next{3, 10}}, {200, 0}}},
+    {"an empty page behind a full one is requested once more, and only once",
+     {{200, 10, Next{2, 10}},
+      {200, 0, Next{2, 10}},
+      {200, 10, Next{3, 10}},
+      {200, 0, Next{3, 10}},
+      {200, 0}}},
+    {"a 404 is the end only behind rows and only if it comes twice",
+     {{200, 4, Next{2, 4}}, {404, 0, Next{2, 4}}, {404, 0}}},
+    {"a 404 for page 1", {{404, 0}}, PagerEnd::error},
+    {"a 404 for the page to resume from", {{404, 0}}, PagerEnd::error, PagerDoubt::none, 5},
+    {"an empty page to resume from is requested once more",
+     {{200, 0, Next{5, 10}}, {200, 0}},
+     PagerEnd::empty_page,
+     PagerDoubt::none,
+     5},
+    {"page 2 is requested in another size only where page 1 came shorter than requested",
+     {{200, 10, Next{2, 10}}, {422, 0}},
+     PagerEnd::error},
+    {"a refused size that the service gave is replaced once, by the one requested first",
+     {{200, 3, Next{2, 3}}, {422, 0, Next{2, 10}}, {422, 0}},
+     PagerEnd::error,
+     PagerDoubt::refused_size},
+    {"a refusal of page 3 is an error, whatever the size of page 1",
+     {{200, 3, Next{2, 3}}, {200, 3, Next{3, 3}}, {400, 0}},
+     PagerEnd::error},
+};
+
+}  // namespace
+
+TEST_CASE("each response leads to the request that it must, and to the right end") {
+  for (const Course& course : courses) {
+    CAPTURE(course.what);
+    Pager pager({10, course.start_page, {}, 0});
+    CHECK(pager.next_request() == PageRequest{course.start_page, 10});
+    std::int64_t rows = 0;
+    for (const Step& step : course.steps) {
+      if (step.status == 200) {
+        pager.receive(pager.due(),
+                      page_of(numbered(std::exchange(rows, rows + step.rows), step.rows)));
+        while (pager.take()) {
+        }
+      } else {
+        pager.fail(pager.due(), step.status, refusal());
+      }
+      CHECK(pager.next_request() == step.next);
+    }
+    CHECK(pager.end() == course.end);
+    CHECK(pager.doubt() == course.doubt);
+    CHECK(pager.stats().requests == static_cast<std::int64_t>(course.steps.size()));
   }
-}
-
-TEST_CASE("an empty page to resume from is requested once more") {
-  Pager pager({10, 5, {}, 0});
-  CHECK(pager.next_request() == PageRequest{5, 10});
-  CHECK(after(pager, {}) == PageRequest{5, 10});
-  CHECK_FALSE(after(pager, {}));
-  CHECK(pager.end() == PagerEnd::empty_page);
-}
-
-TEST_CASE("page 2 is requested in another size only where page 1 came shorter than requested") {
-  for (const int status : {400, 422}) {
-    Pager pager({10, 1, {}, 0});
-    pager.next_request();
-    after(pager, numbered(0, 10));
-    CHECK_FALSE(after_status(pager, status));
-    CHECK(pager.end() == PagerEnd::error);
-    CHECK(pager.doubt() == PagerDoubt::none);
-    CHECK(pager.stats().requests == 2);
-  }
-}
-
-TEST_CASE("a refused size that the service gave is replaced once, by the one requested first") {
-  Pager pager({10, 1, {}, 0});
-  pager.next_request();
-  CHECK(after(pager, numbered(0, 3)) == PageRequest{2, 3});
-  CHECK(after_status(pager, 422) == PageRequest{2, 10});
-  CHECK(pager.doubt() == PagerDoubt::refused_size);
-  CHECK_FALSE(after_status(pager, 422));
-  CHECK(pager.end() == PagerEnd::error);
-}
-
-TEST_CASE("a refusal of page 3 is an error, whatever the size of page 1") {
-  Pager pager({10, 1, {}, 0});
-  pager.next_request();
-  after(pager, numbered(0, 3));
-  CHECK(after(pager, numbered(3, 3)) == PageRequest{3, 3});
-  CHECK_FALSE(after_status(pager, 400));
-  CHECK(pager.end() == PagerEnd::error);
 }
 
 // The pager against services that fail or contradict themselves.
@@ -305,16 +275,6 @@ TEST_CASE("F74 page 2 that repeats a short page 1 ends, in doubt") {
   CHECK(walk.pager.end() == PagerEnd::repeated_page);
   CHECK(walk.pager.doubt() == PagerDoubt::repeated_page);
   CHECK(walk.pager.stats().duplicates == 7);
-}
-
-TEST_CASE("a service that gives its last page for every later one ends at the repeat") {
-  Walk walk({10, 1, {}, 3});
-  walk.run([](std::int64_t page, std::int64_t limit) {
-    return honest(45)(std::min<std::int64_t>(page, 5), limit);
-  });
-  CHECK(walk.rows.size() == 45);
-  CHECK(walk.pager.end() == PagerEnd::repeated_page);
-  CHECK(walk.pager.doubt() == PagerDoubt::none);
 }
 
 TEST_CASE("rows decide: distinct rows without a code or a name are all read") {

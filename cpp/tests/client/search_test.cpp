@@ -1,47 +1,55 @@
-// How a search sends its pages as calls; which pages it requests is the pager's.
+// How a search sends its pages as calls, and when; which pages it requests is the pager's.
 #include "client/search.hpp"
 
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/scripted.hpp"
+#include "table/records.hpp"
 
 using namespace tradingdata;
 
 namespace {
 
-// A client of a service whose pages are always full.
+// A page of the search's response: companies `first`, `first` + 1, ...
+std::string stocks(int first, int count) {
+  std::string text = "[";
+  for (int i = first; i < first + count; ++i) {
+    text += (i > first ? ",{\"co_code\":" : "{\"co_code\":") + std::to_string(i) + "}";
+  }
+  return text + "]";
+}
+
+std::int64_t parameter(const std::string& url, const std::string& name) {
+  return std::stoll(url.substr(url.find(name + "=") + name.size() + 1));
+}
+
+// A client of a service whose pages are always full, unless a test says otherwise.
 struct Listing {
   scripted::World world;
   scripted::Script script{world};
+  ClientOptions options;
   int codes = 0;
 
   Listing() {
-    script.reply = [this](const Request&, int) { return scripted::response(200, page()); };
-  }
-
-  std::string page() {
-    std::string text = "[";
-    for (int row = 0; row < 2; ++row) {
-      text += std::string(row > 0 ? "," : "") + R"({"co_code":)" + std::to_string(codes++) + "}";
-    }
-    return text + "]";
-  }
-
-  std::shared_ptr<Client> client() {
-    ClientOptions options;
     options.base_url = "https://api.example.com";
     options.sources = world.sources();
     options.environment = [](const char*) { return std::optional<std::string>(); };
     options.transport = [this](const CurlOptions&) {
       return std::make_unique<scripted::ScriptedTransport>(script);
     };
-    return std::make_shared<Client>(options);
+    script.reply = [this](const Request&, int) { return scripted::response(200, page()); };
   }
+
+  std::string page() { return stocks(std::exchange(codes, codes + 2), 2); }
+
+  std::shared_ptr<Client> client() { return std::make_shared<Client>(options); }
 
   Outcome outcome_of(const Call& call) {
     Response response;
@@ -112,4 +120,93 @@ TEST_CASE("calls in flight are surplus once the search has ended") {
   CHECK(run.surplus().size() == waiting.size());
   CHECK(run.surplus().empty());
   CHECK(run.calls().empty());
+}
+
+TEST_CASE("48 pages of 50 ms with prefetch 8 take well under a third of the time") {
+  Listing listing;
+  listing.script.reply = [](const Request& request, int) {
+    const std::int64_t page = parameter(request.url, "page");
+    return scripted::response(200, stocks(static_cast<int>((page - 1) * 10), page <= 48 ? 10 : 0),
+                              std::chrono::milliseconds(50));
+  };
+  const auto client = listing.client();
+  Search search(client, "tata", {10, 1, {}, 8});
+  const TimePoint before = listing.world.now;
+  while (search.next()) {
+  }
+  CHECK(to_seconds(listing.world.now - before) < 49 * 0.050 / 4);
+}
+
+TEST_CASE("a prefetched page that timed out while the caller was away is requested again") {
+  Listing listing;
+  listing.options.timeout = 5;
+  listing.script.reply = [](const Request& request, int) {
+    return scripted::response(200, stocks(0, parameter(request.url, "page") == 1 ? 10 : 0));
+  };
+  const auto client = listing.client();
+  Search search(client, "tata", {10, 1, {}, 1});
+  CHECK(search.next());
+  listing.world.now += std::chrono::seconds(600);
+  CHECK_FALSE(search.next());
+  CHECK(search.pager().end() == PagerEnd::empty_page);
+}
+
+TEST_CASE("a page that failed while the caller was away is requested again, once") {
+  Listing listing;
+  listing.options.timeout = 5;
+  listing.script.reply = [](const Request& request, int) {
+    if (parameter(request.url, "page") == 1) return scripted::response(200, stocks(0, 10));
+    return scripted::response(200, stocks(0, 0), std::chrono::seconds(60));
+  };
+  const auto client = listing.client();
+  Search search(client, "tata", {10, 1, {}, 1});
+  CHECK(search.next());
+  listing.world.now += std::chrono::seconds(600);
+  const TimePoint before = listing.world.now;
+  CHECK_THROWS_AS(search.next(), Error);
+  CHECK(listing.script.sent.size() == 3);
+  CHECK(to_seconds(listing.world.now - before) < 6);
+}
+
+TEST_CASE("prefetched pages leave the page in turn half of its time under the rate limit") {
+  Listing listing;
+  listing.options.timeout = 3;
+  listing.options.rate_limit = std::make_shared<RateLimit>(1.0, 1);
+  listing.script.reply = [](const Request& request, int) {
+    const std::int64_t page = parameter(request.url, "page");
+    return scripted::response(200, stocks(static_cast<int>((page - 1) * 10), page <= 12 ? 10 : 0),
+                              std::chrono::milliseconds(1200));
+  };
+  const auto client = listing.client();
+  Search search(client, "tata", {10, 1, {}, 12});
+  std::int64_t pages = 0;
+  while (search.next()) ++pages;
+  CHECK(pages == 12);
+}
+
+TEST_CASE("a page that arrived is returned although the next cannot be requested") {
+  Listing listing;
+  listing.script.reply = [](const Request& request, int) {
+    if (parameter(request.url, "page") == 2) throw std::bad_alloc();
+    return scripted::response(200, stocks(0, 10));
+  };
+  const auto client = listing.client();
+  Search search(client, "tata", {10, 1, {}, 1});
+  CHECK(search.next()->rows.source.page == 1);
+  CHECK(search.pager().page() == 2);
+  CHECK_THROWS_AS(search.next(), std::bad_alloc);
+  CHECK_FALSE(search.next());
+}
+
+TEST_CASE("rows count as identical by every value and unknown field") {
+  const auto content = [](const char* text) {
+    return std::string(page_content(*decode_list(stock_schema, Buffer(text), {})).content(0));
+  };
+  const std::string base = content(R"([{"co_code":1,"mcap":5.5,"isin":"A","x":1,"y":2}])");
+  CHECK(base == content(R"([ {"y":2, "isin":"A","x":1,"mcap":5.5,"co_code":1} ])"));
+  CHECK(base != content(R"([{"co_code":1,"mcap":5.6,"isin":"A","x":1,"y":2}])"));
+  CHECK(base != content(R"([{"co_code":1,"mcap":5.5,"isin":"B","x":1,"y":2}])"));
+  CHECK(base != content(R"([{"co_code":1,"mcap":5.5,"isin":"A","x":1,"y":3}])"));
+  CHECK(base != content(R"([{"co_code":1,"mcap":5.5,"isin":"A","x":1}])"));
+  CHECK(base != content(R"([{"co_code":1,"isin":"A","x":1,"y":2}])"));
 }

@@ -68,16 +68,3 @@ TEST_CASE("F98: repeated trades are found as a set of keys finds them") {
     }
   }
 }
-
-TEST_CASE("the value that an issue shows is never cut inside a character") {
-  std::string number;
-  while (number.size() < 200) number += "\xE2\x82\xB9";
-  const std::vector<bodies::Record> twice(2, {{"trade_no", bodies::in_quotes("x" + number)}});
-  const auto found = issue(*book(bodies::book(twice)), "trade_no", Problem::repeated_trade);
-  REQUIRE(found.has_value());
-  for (std::size_t at = 0; at < found->raw.size();) {
-    const Utf8Scan scan = scan_utf8(found->raw.c_str() + at);
-    REQUIRE(scan.length > 0);
-    at += static_cast<std::size_t>(scan.length);
-  }
-}

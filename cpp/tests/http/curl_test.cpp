@@ -1,5 +1,5 @@
-// The real transport against a scripted server, and among threads. What it makes of each fault is
-// proved from outside, by the tests of the clients.
+// The real transport among threads, and what only a raw server shows. Requests, and what becomes of
+// each fault, are proved from outside, by the tests of the clients.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -10,41 +10,6 @@
 #include "support/calling.hpp"
 
 using namespace calling;
-
-TEST_CASE("the requests go out byte by byte as the service documents them") {
-  std::vector<std::string> requests;
-  std::string host;
-  {
-    Server server([&](Connection& connection) {
-      while (true) {
-        requests.push_back(connection.receive());
-        if (requests.back().empty()) return;
-        const bool search = requests.back().starts_with("GET");
-        connection.send(loopback::response(search ? "[]" : loopback::empty_book));
-      }
-    });
-    host = "127.0.0.1:" + std::to_string(server.port());
-    const auto client = client_of(server.url());
-    client->run(client->book(trade_schema));
-    client->run(client->search("tata", 1, 10));
-    client->run(client->book(order_schema));
-    CHECK(server.connections() == 1);
-    CHECK(client->stats().connections == 1);
-    CHECK(client->stats().reused == 2);
-    CHECK(client->stats().bytes_received > 0);
-    client->close();
-  }
-  const std::string head = " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: tradingdata/test\r\n";
-  const std::string book =
-      head +
-      "Content-Type: application/json\r\nAuthorization: Bearer canary-token-1\r\n"
-      "Accept-Encoding: gzip\r\nContent-Length: 14\r\n\r\n{\"source\":\"N\"}";
-  CHECK(requests[0] == "POST /api/v1/trade/book" + book);
-  CHECK(requests[1] == "GET /api/v1/stocks?query=tata&page=1&limit=10" + head +
-                           "accept: application/json\r\nContent-Type: application/json\r\n"
-                           "Accept-Encoding: gzip\r\n\r\n");
-  CHECK(requests[2] == "POST /api/v1/order/book" + book);
-}
 
 TEST_CASE("F16 a reset after a complete body that no length delimits does no harm") {
   Server server([](Connection& connection) {

@@ -14,7 +14,6 @@
 
 #include "client/client.hpp"
 #include "support/loopback.hpp"
-#include "table/records.hpp"
 
 namespace {
 
@@ -64,26 +63,6 @@ Request request_to(const std::string& url) {
 }
 
 }  // namespace
-
-TEST_CASE("F3 a stalled name lookup ends at the deadline, and nothing waits for it behind that") {
-  const Stall stall;
-  ClientOptions options;
-  options.base_url = "https://stalled.test";
-  options.trust_env = false;
-  options.timeout = 0.2;
-  auto client = std::make_shared<Client>(options);
-  const auto before = steady_clock::now();
-  try {
-    client->run(client->search("tata", 1, 10));
-    FAIL("no error");
-  } catch (const Error& error) {
-    CHECK(error.kind == ErrorKind::deadline);
-    CHECK(std::string(error.what()).find("while looking up stalled.test") != std::string::npos);
-  }
-  client.reset();
-  CHECK(to_seconds(steady_clock::now() - before) < 0.3);
-  CHECK(stalled == 1);
-}
 
 TEST_CASE("F3 connect_timeout covers the lookup, and closing during one does not wait") {
   const Stall stall;

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import time
-
 import pytest
 
 from service import (
@@ -17,38 +14,6 @@ from service import (
     exchange,
     reply,
 )
-
-POST = (
-    b"POST /a%20b?x=1&y=%E2%82%B9 HTTP/1.1\r\nHost:h\r\n"
-    b'X-Odd:\t one \r\nContent-Length: 3\r\n\r\n{"}'
-)
-
-
-def connect(service: Service) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", service.port), timeout=5)
-
-
-def test_a_request_is_recorded_byte_for_byte(service: Service) -> None:
-    service.script(then=reply())
-    before = time.monotonic()
-    with connect(service) as sock:
-        for byte in POST:
-            sock.sendall(bytes([byte]))
-        request = service.wait_for_requests(1)[0]
-    assert request.raw == POST
-    assert request.head + request.body == POST
-    assert (request.method, request.target, request.version) == (
-        "POST",
-        "/a%20b?x=1&y=%E2%82%B9",
-        "HTTP/1.1",
-    )
-    assert request.headers == (("Host", "h"), ("X-Odd", "one"), ("Content-Length", "3"))
-    assert request.body == b'{"}'
-    assert request.path == "/a%20b"
-    assert request.query == [("x", "1"), ("y", "₹")]
-    assert request.header("x-odd") == "one"
-    assert request.header("absent") is None
-    assert before < request.at < time.monotonic()
 
 
 @pytest.mark.parametrize(

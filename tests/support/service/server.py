@@ -136,11 +136,6 @@ class Log:
         self._wait(lambda: len(self._requests) >= count, timeout, f"{count} requests")
         return self.requests
 
-    def wait_for_connections(self, count: int, timeout: float = 30.0) -> list[Opened]:
-        """Wait for `count` connections and return all; AssertionError after `timeout` seconds."""
-        self._wait(lambda: len(self._connections) >= count, timeout, f"{count} connections")
-        return self.connections
-
     def wait_for_open(self, count: int, timeout: float = 30.0) -> None:
         """Wait until just `count` connections are open; AssertionError after `timeout` seconds."""
         self._wait(lambda: self._open() == count, timeout, f"{count} open connections")

@@ -1,0 +1,67 @@
+"""How a table is fitted to a width: which columns it shows, and how its texts are cut."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+import tradingdata as td
+from tradingdata.display.plain_table import cell_width, cut, group, table
+
+
+def test_a_number_of_an_order_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    order = td.Order(order_no="261120001000001", display_name="A name of a certain length")
+    shown = repr(td.reconcile(td.OrderBook([order]), td.TradeBook()))
+    assert "261120001000001" in shown
+
+
+@pytest.mark.parametrize("text", ["日本", "😀", "नमस्ते", "한글", "é", "e\u0301", "a…b"])
+def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
+    assert cell_width(text) == cell_len(text)
+    assert cell_width(f"INFY {text}") == 5 + cell_len(text)
+    for most in range(1, 4):
+        assert cell_width(cut(text * 5, most)) <= most
+
+
+def test_wide_characters_keep_the_columns_in_line() -> None:
+    lines = table(["name", "n"], [["日本電気", "1"], ["😀", "22"], ["plain", "333"]], right="lr")
+    assert {cell_len(line) for line in lines.splitlines()} == {2 + 8 + 2 + 3}
+
+
+def test_an_order_without_a_price_is_at_market() -> None:
+    orders = td.OrderBook([td.Order(price=0.0), td.Order(price=10.5)])
+    shown = repr(orders)
+    assert "at market" in shown
+    assert "10.50" in shown
+    assert "at market" in orders._repr_html_()
+    assert orders.to_dict(["price"]) == {"price": [0.0, 10.5]}
+    assert orders.to_csv(None, ["price"]).splitlines() == ["price", "0.0", "10.5"]
+
+
+def test_a_stop_order_without_a_price_shows_its_trigger_until_it_trades() -> None:
+    waiting = td.Order(price=0.0, trigger_price=101.5, traded_qty=0)
+    assert "trigger 101.50" in repr(td.OrderBook([waiting]))
+    traded = td.Order(price=0.0, trigger_price=101.5, traded_qty=5)
+    assert "at market" in repr(td.OrderBook([traded]))
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (0, 0, "0"),
+        (999, 0, "999"),
+        (1000, 0, "1,000"),
+        (99_999, 0, "99,999"),
+        (100_000, 0, "1,00,000"),
+        (12_345_678, 0, "1,23,45,678"),
+        (1_234_567.5, 2, "12,34,567.50"),
+        (-1_234_567.5, 2, "-12,34,567.50"),
+        (0.005, 1, "0.0"),
+        (-0.004, 2, "0.00"),
+        (-100, 0, "-100"),
+        (None, 2, ""),
+    ],
+)
+def test_numbers_are_grouped_the_indian_way(value: float | None, decimals: int, text: str) -> None:
+    assert group(value, decimals) == text
