@@ -92,10 +92,16 @@ struct TextView {
 
   bool is_inline() const { return size <= inline_capacity; }
 
+  // Writes short text in place: a copy of a view that was just made waits for all of its bytes.
+  void hold(std::string_view text) {
+    *this = TextView();
+    size = static_cast<std::int32_t>(text.size());
+    std::memcpy(inlined, text.data(), text.size());
+  }
+
   static TextView make_inline(std::string_view text) {
     TextView view;
-    view.size = static_cast<std::int32_t>(text.size());
-    std::memcpy(view.inlined, text.data(), text.size());
+    view.hold(text);
     return view;
   }
 

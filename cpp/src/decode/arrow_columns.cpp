@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "base/number.hpp"
+#include "base/simd.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "decode/decode.hpp"
@@ -80,7 +81,8 @@ Converted<double> as_number(Value value) {
 }
 
 // `zoned`: the value is an instant, whose wall clock time may be on the day before or after.
-Converted<std::int64_t> as_time(std::int64_t value, std::int64_t per_second, bool zoned) {
+TRADINGDATA_INLINE Converted<std::int64_t> as_time(std::int64_t value, std::int64_t per_second,
+                                                   bool zoned) {
   Converted<std::int64_t> time;
   std::int64_t micros = value;
   if (per_second > micros_per_second) {
@@ -185,9 +187,11 @@ void ArrowField::fill(const ArrayReader& values, std::int64_t first) {
     case Kind::number:
       return fill_cells<double>(values, [](auto value) { return as_number(value); });
     case Kind::timestamp:
-      return fill_cells<std::int64_t>(values, [this](auto value) {
-        return as_time(static_cast<std::int64_t>(+value), type_.per_second, !type_.zone.empty());
-      });
+      // By value, so that the divisions of the unit leave the loop.
+      return fill_cells<std::int64_t>(
+          values, [unit = type_.per_second, zoned = !type_.zone.empty()](auto value) {
+            return as_time(static_cast<std::int64_t>(+value), unit, zoned);
+          });
     case Kind::date:
       return fill_cells<std::int32_t>(values, [this](auto value) {
         const auto units = static_cast<std::int64_t>(+value);
@@ -227,8 +231,13 @@ void ArrowField::fill_texts(const ArrayReader& values) {
   };
   values.each_text([&](std::int64_t row, std::string_view text) {
     skip_to(row);
-    check_utf8(declared_.name, text);
-    cells[next++] = mask_ ? table_.keep_text(masked(text)) : table_.keep_text(text);
+    if (!values.is_ascii()) check_utf8(declared_.name, text);
+    TextView& cell = cells[next++];
+    if (mask_ || text.size() > TextView::inline_capacity) {
+      cell = table_.keep_text(mask_ ? std::string_view(masked(text)) : text);
+    } else {
+      cell.hold(text);
+    }
   });
   skip_to(values.length());
 }

@@ -5,6 +5,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "base/text.hpp"
+
 namespace tradingdata::detail {
 
 namespace {
@@ -137,6 +139,8 @@ void ArrayReader::check_offsets(const ArrowArray& array) {
   if (!ordered) fail("has offsets that decrease");
   if (data_ == nullptr && ends[length_] > 0) fail("lacks its text");
   if (data_ == nullptr) data_ = "";
+  ascii_ =
+      tradingdata::is_ascii({data_ + ends[0], static_cast<std::size_t>(ends[length_] - ends[0])});
 }
 
 void ArrayReader::check_views(const ArrowArray& array) {

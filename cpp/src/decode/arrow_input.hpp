@@ -104,6 +104,8 @@ class ArrayReader {
     const std::int64_t bit = first_ + row;
     return (static_cast<const std::uint8_t*>(values_)[bit / 8] >> (bit % 8) & 1) != 0;
   }
+  // Whether all of the text is known to be ASCII.
+  bool is_ascii() const { return ascii_; }
   // Calls put(row, text) for each row that has a text, which lies in memory of the producer and may
   // not be UTF-8.
   template <typename Put>
@@ -143,6 +145,7 @@ class ArrayReader {
   std::int64_t first_;
   std::int64_t length_;
   bool all_null_ = false;
+  bool ascii_ = false;
   const std::uint8_t* validity_ = nullptr;
   const void* values_ = nullptr;         // or offsets, views, codes
   const char* data_ = nullptr;           // of text behind offsets
