@@ -37,18 +37,21 @@ RowObject* as_row(PyObject* self) {
   return reinterpret_cast<RowObject*>(self);
 }
 
-void row_dealloc(PyObject* self) {
+// Of rows and of their iterators.
+template <typename Object>
+void deallocate(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
-  Py_DECREF(as_row(self)->owner);
+  Py_DECREF(reinterpret_cast<Object*>(self)->owner);
   PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
 // There is no tp_clear: a row never changes, and a cycle through its zone is broken in the zone.
-int row_traverse(PyObject* self, visitproc visit, void* arg) {
+template <typename Object>
+int visit_owner(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(as_row(self)->owner);
+  Py_VISIT(reinterpret_cast<Object*>(self)->owner);
   return 0;
 }
 
@@ -183,8 +186,8 @@ void make_type(RowType& made, std::string_view module, std::string_view text, Py
   made.getters.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
 
   std::array<PyType_Slot, 13> slots{{
-      {Py_tp_dealloc, reinterpret_cast<void*>(row_dealloc)},
-      {Py_tp_traverse, reinterpret_cast<void*>(row_traverse)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(deallocate<RowObject>)},
+      {Py_tp_traverse, reinterpret_cast<void*>(visit_owner<RowObject>)},
       {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
       {Py_tp_setattro, reinterpret_cast<void*>(refuse_change)},
       {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
@@ -295,7 +298,7 @@ const RowType& row_type_given(py::handle record) {
 }
 
 const RowType* row_type_of(PyObject* row) {
-  return Py_TYPE(row)->tp_dealloc == row_dealloc ? &as_row(row)->columns->type() : nullptr;
+  return Py_TYPE(row)->tp_getattro == get_attribute ? &as_row(row)->columns->type() : nullptr;
 }
 
 PyObject* make_row(const RowType& type, PyObject* owner, Columns* columns, std::int64_t row) {
@@ -345,20 +348,6 @@ RowIterator* as_iterator(PyObject* self) {
   return reinterpret_cast<RowIterator*>(self);
 }
 
-void iterator_dealloc(PyObject* self) {
-  PyTypeObject* const type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  Py_DECREF(as_iterator(self)->owner);
-  PyObject_GC_Del(self);
-  Py_DECREF(type);
-}
-
-int iterator_traverse(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  Py_VISIT(as_iterator(self)->owner);
-  return 0;
-}
-
 PyObject* advance(RowIterator* iterator) {
   if (iterator->left == 0) return nullptr;
   PyObject* const row =
@@ -398,8 +387,8 @@ PyTypeObject* iterator_type = nullptr;
 
 void make_iterator_type() {
   PyType_Slot slots[] = {
-      {Py_tp_dealloc, reinterpret_cast<void*>(iterator_dealloc)},
-      {Py_tp_traverse, reinterpret_cast<void*>(iterator_traverse)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(deallocate<RowIterator>)},
+      {Py_tp_traverse, reinterpret_cast<void*>(visit_owner<RowIterator>)},
       {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
       {Py_tp_iternext, reinterpret_cast<void*>(next_row)},
       {Py_tp_methods, methods},

@@ -1,8 +1,9 @@
 // The structures of the Arrow C data interface, which Arrow's specification asks every library to
-// copy.
+// copy, and their owner.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
@@ -58,3 +59,33 @@ struct ArrowArrayStream {
 }  // extern "C"
 
 #endif  // ARROW_C_STREAM_INTERFACE
+
+namespace tradingdata::detail {
+
+// Owns a structure, perhaps taken over from its producer, and releases it once.
+template <typename Structure>
+class Taken {
+ public:
+  Taken() = default;
+  explicit Taken(Structure& from) : structure_(std::exchange(from, Structure{})) {}
+  Taken(Taken&& other) noexcept : structure_(std::exchange(other.structure_, Structure{})) {}
+  Taken& operator=(Taken&& other) noexcept {
+    std::swap(structure_, other.structure_);
+    return *this;
+  }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  ~Taken() {
+    if (structure_.release != nullptr) structure_.release(&structure_);
+  }
+
+  Structure* get() { return &structure_; }
+  const Structure* operator->() const { return &structure_; }
+  Structure& operator*() { return structure_; }
+  const Structure& operator*() const { return structure_; }
+
+ private:
+  Structure structure_{};
+};
+
+}  // namespace tradingdata::detail

@@ -12,7 +12,6 @@
 #endif
 
 #include <algorithm>
-#include <atomic>
 #include <random>
 #include <thread>
 
@@ -97,8 +96,6 @@ void Notifier::lower() noexcept {
 namespace {
 
 constinit std::mutex shared_mutex;
-constinit std::atomic<bool> is_ending = false;
-constinit std::atomic<int> inside = 0;
 constinit std::atomic<int> fork_blockers = 0;  // grows only under the mutex
 constinit std::atomic<int> forks_waiting = 0;  // no further blocker begins before these
 
@@ -126,7 +123,8 @@ void after_fork_in_parent() {
 }
 
 void after_fork_in_child() {
-  inside = 0;  // the threads that were inside stayed with the parent, and so did those that fork
+  threads_inside =
+      0;  // the threads that were inside stayed with the parent, and so did those that fork
   forks_waiting = 0;
   shared_mutex.unlock();
 }
@@ -158,23 +156,6 @@ ForkBlocker::ForkBlocker() noexcept {
 
 ForkBlocker::~ForkBlocker() {
   --fork_blockers;
-}
-
-bool ending() {
-  return is_ending;
-}
-void end() {
-  is_ending = true;
-}
-int threads_inside() {
-  return inside;
-}
-
-Inside::Inside() {
-  ++inside;
-}
-Inside::~Inside() {
-  --inside;
 }
 
 }  // namespace detail

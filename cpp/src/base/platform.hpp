@@ -3,6 +3,7 @@
 // which system it is on.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -78,14 +79,13 @@ class ForkBlocker {
 };
 
 // Whether the process is ending, and how many threads are inside a transfer.
-bool ending();
-void end();
-int threads_inside();
+inline constinit std::atomic<bool> ending = false;
+inline constinit std::atomic<int> threads_inside = 0;
 
 class Inside {
  public:
-  Inside();
-  ~Inside();
+  Inside() { ++threads_inside; }
+  ~Inside() { --threads_inside; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 };

@@ -171,8 +171,7 @@ TokenSearch::TokenSearch(std::vector<std::shared_ptr<const Secret>> tokens)
     : tokens_(std::move(tokens)) {}
 
 TokenSearch::~TokenSearch() {
-  volatile Window* const windows = windows_.data();  // volatile: memory that dies is written to
-  for (std::size_t i = 0; i < windows_.size(); ++i) windows[i] = 0;
+  wipe(reinterpret_cast<char*>(windows_.data()), windows_.size() * sizeof(Window));
 }
 
 void TokenSearch::index() {
@@ -237,14 +236,6 @@ void TokenSearch::find(std::string_view text, const Report& report) {
 // A token is searched for from before it is first sent until several newer ones have replaced it.
 
 // What a lock guards here are a few pointers: a token is read, copied and wiped outside.
-bool Tokens::set(std::string_view token) {
-  return replace(std::make_shared<const Secret>(token));
-}
-
-void Tokens::clear() {
-  replace(nullptr);
-}
-
 bool Tokens::replace(Held fresh) {
   Held forgotten;
   const std::scoped_lock lock(detail::process_mutex());

@@ -101,8 +101,8 @@ class Tokens {
   static constexpr std::size_t most_former = 8;  // the oldest is forgotten, and wiped
 
   // True where the token is another one than before. Throws Error as Secret does.
-  bool set(std::string_view token);
-  void clear();
+  bool set(std::string_view token) { return replace(std::make_shared<const Secret>(token)); }
+  void clear() { replace(nullptr); }
   std::shared_ptr<const Secret> current() const;  // may be none
 
   // Finds all of them, and the one that a request was sent with, which may be older; null where

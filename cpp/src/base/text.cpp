@@ -29,56 +29,27 @@ bool is_low_surrogate(int unit) {
 }
 
 char* put_utf8(char* out, int code) {
-  const auto put = [&out](int byte) { *out++ = static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
+  constexpr int leads[] = {0, 0xC0, 0xE0, 0xF0};
+  int left = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // behind the first
+  *out++ = static_cast<char>(leads[left] | code >> 6 * left);
+  while (left-- > 0) *out++ = static_cast<char>(0x80 | (code >> 6 * left & 0x3F));
   return out;
 }
+
+// The letters of short escapes, and the characters that they stand for.
+constexpr std::string_view escape_letters = "\"\\/bfnrt";
+constexpr std::string_view escape_meanings = "\"\\/\b\f\n\r\t";
 
 // Passes the escape at a backslash; if it is malformed, returns false with `at` on the bad byte.
 bool pass_escape(const char*& at) {
   ++at;
-  switch (*at) {
-    case '"':
-    case '\\':
-    case '/':
-    case 'b':
-    case 'f':
-    case 'n':
-    case 'r':
-    case 't': ++at; return true;
-    case 'u':
-      ++at;
-      for (int i = 0; i < 4; ++i, ++at) {
-        if (hex_digit(*at) < 0) return false;
-      }
-      return true;
-    default: return false;
+  const bool is_code = *at == 'u';
+  if (!is_code && escape_letters.find(*at) == std::string_view::npos) return false;
+  ++at;
+  for (int i = 0; i < 4 && is_code; ++i, ++at) {
+    if (hex_digit(*at) < 0) return false;
   }
-}
-
-char simple_escape(char letter) {
-  switch (letter) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return letter;
-  }
+  return true;
 }
 
 constexpr int replacement_character = 0xFFFD;
@@ -151,7 +122,7 @@ std::int64_t unescape(const char* from, const char* to, char* out, bool& damaged
       continue;
     }
     if (from[1] != 'u') {
-      *out++ = simple_escape(from[1]);
+      *out++ = escape_meanings[escape_letters.find(from[1])];
       from += 2;
       continue;
     }

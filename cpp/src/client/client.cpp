@@ -53,16 +53,13 @@ EngineOptions engine_options(const ClientOptions& options) {
 }
 
 // Decodes a response on its way in.
-class DecodingReader final : public BodyReader {
- public:
+struct DecodingReader final : BodyReader {
   DecodingReader(const Schema& schema, Decoder::Form form, const DecodeOptions& options)
-      : decoder_(schema, form, options) {}
+      : decoder(schema, form, options) {}
 
-  void grew(Buffer& body) noexcept override { decoder_.advance(body); }
-  Judged finish(Buffer body) { return decoder_.finish(std::move(body)); }
+  void grew(Buffer& body) noexcept override { decoder.advance(body); }
 
- private:
-  Decoder decoder_;
+  Decoder decoder;
 };
 
 // Makes the call's result a table, decoded while the response arrives.
@@ -76,7 +73,7 @@ void decode_response(Call& call, const Schema& schema, Decoder::Form form,
   call.judge = [decoder](Response& response, const Secrets& secrets) -> Judged {
     const auto reader = response.reader ? std::static_pointer_cast<DecodingReader>(response.reader)
                                         : decoder(secrets);
-    return reader->finish(std::move(response.body));
+    return reader->decoder.finish(std::move(response.body));
   };
 }
 
@@ -106,7 +103,7 @@ Client::~Client() {
 
 void Client::check_open() const {
   if (closed_) throw closed_error();
-  if (detail::ending()) throw Error(ErrorKind::closed, "the process is ending");
+  if (detail::ending) throw Error(ErrorKind::closed, "the process is ending");
 }
 
 Call Client::new_call(const ServiceCall& declared, std::optional<double> timeout) const {
@@ -229,9 +226,9 @@ RetryRecords BlockingCall::take_retries() noexcept {
 }
 
 void end_all_calls(Duration patience) {
-  detail::end();
+  detail::ending = true;
   const TimePoint until = std::chrono::steady_clock::now() + patience;
-  while (detail::threads_inside() > 0 && std::chrono::steady_clock::now() < until) {
+  while (detail::threads_inside > 0 && std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

@@ -138,7 +138,7 @@ class Worker::State {
       pump();
     } catch (...) {
       engine_->end_all(std::current_exception());
-      open = open && !client_->closed() && !detail::ending();
+      open = open && !client_->closed() && !detail::ending;
       if (open) std::this_thread::sleep_for(slice_of_wait);  // it may be thrown again at once
     }
     publish();

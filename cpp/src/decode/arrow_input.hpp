@@ -8,39 +8,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/arrow_interface.hpp"
 #include "decode/from_arrow.hpp"
 
 namespace tradingdata::detail {
-
-// Takes a structure over from its producer, and releases it once.
-template <typename Structure>
-class Taken {
- public:
-  Taken() = default;
-  explicit Taken(Structure& from) : structure_(std::exchange(from, Structure{})) {}
-  Taken(Taken&& other) noexcept : structure_(std::exchange(other.structure_, Structure{})) {}
-  Taken& operator=(Taken&& other) noexcept {
-    std::swap(structure_, other.structure_);
-    return *this;
-  }
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
-  ~Taken() {
-    if (structure_.release != nullptr) structure_.release(&structure_);
-  }
-
-  Structure* get() { return &structure_; }
-  const Structure* operator->() const { return &structure_; }
-  Structure& operator*() { return structure_; }
-  const Structure& operator*() const { return structure_; }
-
- private:
-  Structure structure_{};
-};
 
 // The physical type of a column.
 enum class Wire : std::uint8_t {

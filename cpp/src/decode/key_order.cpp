@@ -23,7 +23,7 @@ constexpr auto indexes_of(std::index_sequence<Position...>) {
 constexpr auto indexes = indexes_of(std::make_index_sequence<record_schemas.size()>());
 
 static_assert(std::ranges::all_of(record_schemas, [](const Schema* schema) {
-  return schema->width() <= FieldSet::capacity;
+  return schema->fields.size() <= FieldSet().size();
 }));
 
 }  // namespace
@@ -35,13 +35,12 @@ const FieldIndex* field_index(const Schema& schema) {
   return nullptr;
 }
 
-FieldSet FieldSet::all(const Schema& schema) {
-  if (schema.width() > capacity) {
+FieldSet all_fields(const Schema& schema) {
+  FieldSet fields;
+  if (schema.fields.size() > fields.size()) {
     throw std::invalid_argument("JSON cannot be decoded into more than 128 columns");
   }
-  FieldSet fields;
-  for (int field = 0; field < schema.width(); ++field) fields.add(field);
-  return fields;
+  return ~fields >> (fields.size() - schema.fields.size());
 }
 
 // Learns the order of keys from a record, and remembers it for the next body of the thread.
@@ -75,7 +74,7 @@ void Order::add(std::string_view text, const KeyMeaning& meaning) {
   step.second_half = low_bits(step.length - 32);
   steps.push_back(step);
   positions[place] = static_cast<int>(steps.size()) - 1;
-  if (known) fields.add(meaning.field);
+  if (known) fields.set(place);
 }
 
 KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -73,46 +74,9 @@ class FieldIndex {
 const FieldIndex* field_index(const Schema& schema);
 
 // Some of the fields of a record.
-class FieldSet {
- public:
-  static constexpr int capacity = 128;
+using FieldSet = std::bitset<128>;
 
-  static FieldSet all(const Schema& schema);
-
-  bool has(int field) const { return (words_[word_of(field)] & bit_of(field)) != 0; }
-  void add(int field) { words_[word_of(field)] |= bit_of(field); }
-
-  void add(const FieldSet& other) {
-    words_[0] |= other.words_[0];
-    words_[1] |= other.words_[1];
-  }
-  FieldSet without(const FieldSet& other) const {
-    FieldSet rest;
-    rest.words_ = {words_[0] & ~other.words_[0], words_[1] & ~other.words_[1]};
-    return rest;
-  }
-  bool meets(const FieldSet& other) const {
-    return ((words_[0] & other.words_[0]) | (words_[1] & other.words_[1])) != 0;
-  }
-  bool operator==(const FieldSet&) const = default;
-
-  // Calls `work` with each field, in order.
-  template <typename Work>
-  void visit(const Work& work) const {
-    for (int word = 0; word < 2; ++word) {
-      for (std::uint64_t left = words_[static_cast<std::size_t>(word)]; left != 0;
-           left &= left - 1) {
-        work(word * 64 + std::countr_zero(left));
-      }
-    }
-  }
-
- private:
-  static std::size_t word_of(int field) { return static_cast<std::size_t>(field) / 64; }
-  static std::uint64_t bit_of(int field) { return std::uint64_t{1} << (field % 64); }
-
-  std::array<std::uint64_t, 2> words_{};
-};
+FieldSet all_fields(const Schema& schema);  // throws where there are more
 
 // The meaning of a key: a field of the schema, or one that only the wire knows.
 struct KeyMeaning {
@@ -162,7 +126,7 @@ class KeyOrder {
   const Step* end() const { return order_.steps.data() + order_.steps.size(); }
   // The fields of the steps from `first` up to `last`.
   FieldSet fields_of(const Step* first, const Step* last) const {
-    return (last != end() ? last->before : order_.fields).without(first->before);
+    return (last != end() ? last->before : order_.fields) & ~first->before;
   }
 
   // The meaning of the key that `scan` found, quoted text from `from` on. An unknown one loses the

@@ -37,7 +37,7 @@ RecordParser::RecordParser(const Document& body, TableBuilder& table, const Deco
       issues_(body, table, options, where),
       writers_(body, table, issues_, mask_, depth_),
       order_(table.table().schema(), table, mask_),
-      all_(FieldSet::all(table.table().schema())),
+      all_(all_fields(table.table().schema())),
       extras_(table.extras()) {}
 
 void RecordParser::bind(char* body) {
@@ -134,9 +134,9 @@ const char* RecordParser::read_record(const char* begin, std::int64_t row) {
     step = reached.step;
     if (step != first) {
       const FieldSet run = order_.fields_of(first, step);
-      if (seen.meets(run)) [[unlikely]]
+      if ((seen & run).any()) [[unlikely]]
         refuse_repeated();
-      seen.add(run);
+      seen |= run;
       expected += step - first;
     }
     const bool more = at == begin ? body_.pass_opening(at, '}') : body_.pass_separator(at, '}');
@@ -172,9 +172,10 @@ const char* RecordParser::read_pair(const char* at, std::int64_t row, FieldSet& 
   at = body_.pass_mark(scan.end + 1, ':');
   step = order_.behind(meaning, step);
   if (meaning.field < 0) return read_extra(at, meaning.extra, row);
-  if (seen.has(meaning.field)) [[unlikely]]
+  const auto field = static_cast<std::size_t>(meaning.field);
+  if (seen[field]) [[unlikely]]
     refuse_repeated();
-  seen.add(meaning.field);
+  seen.set(field);
   return writers_.read_out_of_line(at, meaning.field, row);
 }
 
@@ -212,7 +213,9 @@ RecordParser::UnknownField& RecordParser::unknown_field(std::int32_t name) {
 }
 
 void RecordParser::note_missing(const char* record_end, std::int64_t row, const FieldSet& seen) {
-  all_.without(seen).visit([&](int field) { writers_.missing(field, row, record_end - 1); });
+  for (int field = 0; field < table_.table().schema().width(); ++field) {
+    if (!seen[static_cast<std::size_t>(field)]) writers_.missing(field, row, record_end - 1);
+  }
 }
 
 // Finds the field that occurs twice in the record that is being read.

@@ -62,8 +62,7 @@ std::size_t personal_name_at(std::string_view text) {
 }
 
 bool is_personal_name(std::string_view name) {
-  while (!name.empty() && is_mark(name.front())) name.remove_prefix(1);
-  while (!name.empty() && is_mark(name.back())) name.remove_suffix(1);
+  name = trimmed(name, marks);
   return !name.empty() && personal_name_at(name) == name.size();
 }
 

@@ -18,23 +18,14 @@ namespace {
 
 using detail::Buffers;
 using detail::ColumnSlice;
+using detail::Taken;
 
 // What a structure points into. A consumer may have moved children out, and then owns them.
 template <typename Structure>
 struct Owner {
-  std::vector<Structure> children;
+  std::vector<Taken<Structure>> children;
   std::vector<Structure*> child_pointers;
-  Structure dictionary{};
-
-  Owner() = default;
-  Owner(const Owner&) = delete;
-  Owner& operator=(const Owner&) = delete;
-  ~Owner() {
-    for (Structure& child : children) {
-      if (child.release != nullptr) child.release(&child);
-    }
-    if (dictionary.release != nullptr) dictionary.release(&dictionary);
-  }
+  Taken<Structure> dictionary;
 };
 
 struct SchemaOwner : Owner<ArrowSchema> {
@@ -50,10 +41,10 @@ struct ArrayOwner : Owner<ArrowArray> {
 
 template <typename Structure, typename Owned>
 void pass_to(Structure& out, std::unique_ptr<Owned> owner) {
-  for (Structure& child : owner->children) owner->child_pointers.push_back(&child);
+  for (auto& child : owner->children) owner->child_pointers.push_back(child.get());
   out.n_children = static_cast<std::int64_t>(owner->children.size());
   out.children = owner->child_pointers.empty() ? nullptr : owner->child_pointers.data();
-  out.dictionary = owner->dictionary.release != nullptr ? &owner->dictionary : nullptr;
+  out.dictionary = owner->dictionary->release != nullptr ? owner->dictionary.get() : nullptr;
   out.release = [](Structure* structure) {
     const std::unique_ptr<Owned> released(static_cast<Owned*>(structure->private_data));
     structure->release = nullptr;
@@ -159,9 +150,9 @@ void write_schema(const Shape& shape, ArrowSchema& out) {
     if (column.is_category) {
       auto values = std::make_unique<SchemaOwner>();
       values->format = "u";
-      fill(child->dictionary, std::move(values), ARROW_FLAG_NULLABLE);
+      fill(*child->dictionary, std::move(values), ARROW_FLAG_NULLABLE);
     }
-    fill(batch->children[i], std::move(child), ARROW_FLAG_NULLABLE);
+    fill(*batch->children[i], std::move(child), ARROW_FLAG_NULLABLE);
   }
   fill(out, std::move(batch), 0);
 }
@@ -283,21 +274,14 @@ void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& colu
   if (owner->buffers.dictionary) {
     auto values = std::make_unique<ArrayOwner>();
     values->buffers = std::move(*owner->buffers.dictionary);
-    fill(owner->dictionary, std::move(values), owner->buffers.dictionary_length);
+    fill(*owner->dictionary, std::move(values), owner->buffers.dictionary_length);
   }
   fill(out, std::move(owner), wanted.length);
 }
 
 struct StreamOwner {
   Shape shape;
-  ArrowArray batch{};
-
-  StreamOwner() = default;
-  StreamOwner(const StreamOwner&) = delete;
-  StreamOwner& operator=(const StreamOwner&) = delete;
-  ~StreamOwner() {
-    if (batch.release != nullptr) batch.release(&batch);
-  }
+  Taken<ArrowArray> batch;
 };
 
 StreamOwner& owner_of(ArrowArrayStream* stream) {
@@ -315,7 +299,7 @@ int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {
 
 // The batch once, then released arrays: the end.
 int get_next(ArrowArrayStream* stream, ArrowArray* out) {
-  *out = std::exchange(owner_of(stream).batch, ArrowArray{});
+  *out = std::exchange(*owner_of(stream).batch, ArrowArray{});
   return 0;
 }
 
@@ -345,7 +329,7 @@ void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& 
   batch->buffers.pointers.push_back(nullptr);  // no row of the batch itself is null
   batch->children.resize(wanted.columns.size());
   for (std::size_t i = 0; i < wanted.columns.size(); ++i) {
-    fill_column(batch->children[i], table, wanted.columns[i], wanted, share, memory);
+    fill_column(*batch->children[i], table, wanted.columns[i], wanted, share, memory);
   }
   fill(out, std::move(batch), wanted.length);
 }
@@ -357,7 +341,7 @@ void export_schema(const Table& table, const ArrowExport& wanted, ArrowSchema& o
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out) {
   auto owner = std::make_unique<StreamOwner>();
   owner->shape = shape_of(*table, wanted);
-  export_array(table, wanted, owner->batch);
+  export_array(table, wanted, *owner->batch);
   out = ArrowArrayStream{.get_schema = get_schema,
                          .get_next = get_next,
                          .get_last_error = get_last_error,

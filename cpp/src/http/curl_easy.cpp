@@ -49,12 +49,6 @@ Value info(CURL* easy, CURLINFO what) {
   return value;
 }
 
-long ceil_milliseconds(Duration duration) {
-  constexpr milliseconds longest = std::chrono::hours(24);
-  const auto whole = std::chrono::ceil<milliseconds>(std::min<Duration>(duration, longest));
-  return static_cast<long>(std::max<milliseconds::rep>(whole.count(), 1));
-}
-
 std::size_t on_header(char* data, std::size_t size, std::size_t count, void* receiver) noexcept {
   const std::size_t bytes = size * count;
   return static_cast<Receiver*>(receiver)->header({data, bytes}) ? bytes : bytes + 1;
@@ -97,6 +91,12 @@ bool names_a_host(CURL* easy) {
 }
 
 }  // namespace
+
+long ceil_milliseconds(Duration duration) {
+  constexpr milliseconds longest = std::chrono::hours(24);
+  const auto whole = std::chrono::ceil<milliseconds>(std::min<Duration>(duration, longest));
+  return static_cast<long>(std::max<milliseconds::rep>(whole.count(), 1));
+}
 
 EasyHandle::EasyHandle(const CurlOptions& options) : options_(&options), easy_(curl_easy_init()) {
   static_assert(CURL_ERROR_SIZE <= std::tuple_size_v<decltype(error_text_)>);

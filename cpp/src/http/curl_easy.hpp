@@ -11,6 +11,9 @@
 
 namespace tradingdata::detail {
 
+// From 1 ms to a day, as libcurl takes a time limit.
+long ceil_milliseconds(Duration duration);
+
 struct HeaderNode;  // curl_slist, made in place round lines that others own
 
 class EasyHandle {

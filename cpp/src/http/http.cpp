@@ -57,13 +57,6 @@ void check(CURLMcode code) {
   if (code != CURLM_OK) throw Error(ErrorKind::transport, curl_multi_strerror(code));
 }
 
-int poll_milliseconds(Duration wait) {
-  constexpr std::chrono::milliseconds longest = std::chrono::hours(1);
-  const auto whole =
-      std::chrono::ceil<std::chrono::milliseconds>(std::min<Duration>(wait, longest));
-  return static_cast<int>(std::max<std::int64_t>(whole.count(), 0));
-}
-
 class CurlTransport final : public Transport {
  public:
   explicit CurlTransport(const CurlOptions& options) : options_(options) {
@@ -110,7 +103,7 @@ class CurlTransport final : public Transport {
       if (woken_.exchange(false)) return true;
       const TimePoint now = steady_clock::now();
       if (!arrivals.empty() || now >= until) return false;
-      const int wait = poll_milliseconds(until - now);
+      const auto wait = static_cast<int>(detail::ceil_milliseconds(until - now));
       check(curl_multi_poll(multi_, nullptr, 0, wait, nullptr));
     }
   }
