@@ -28,6 +28,7 @@ from archiving import (
     trade,
     trade_response,
 )
+from sample_books import BOOK
 from tradingdata import sandbox
 
 
@@ -235,7 +236,7 @@ def test_fetch_async_stores_the_same(tmp_path: Path) -> None:
                 assert list((await archive.fetch_async([one, two])).fetched) == ["desk1", "desk2"]
 
         asyncio.run(run())
-        with pytest.raises(TypeError, match="fetch_async takes an AsyncClient"):
+        with pytest.raises(TypeError, match="fetch_async an AsyncClient, not <"):
             asyncio.run(archive.fetch_async(service.client("desk1")))  # type: ignore[call-overload]
     assert len(archive.accounts) == 2
 
@@ -380,3 +381,11 @@ def test_without_the_extra_the_error_names_the_command(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "deltalake", None)
     with pytest.raises(ImportError, match=r"an archive needs deltalake, .*pip install"):
         importlib.import_module("tradingdata.archive")
+
+
+@pytest.mark.parametrize("wrong", [BOOK, BOOK[0], 5, ["a"] * 500])
+def test_the_message_for_a_wrong_argument_is_short(wrong: Any, tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books")
+    for call in (archive.fetch, archive.trades, archive.scan, archive.files, archive.fetches):
+        with pytest.raises((TypeError, ValueError), match=r"^[^\n]{,200}$"):
+            call(wrong)

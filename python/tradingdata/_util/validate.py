@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,19 @@ def text(name: str, value: Any) -> str:
         raise ConfigurationError(
             f"{name} contains a lone surrogate, which UTF-8 cannot encode: remove it"
         )
+    return value
+
+
+def day(name: str, value: Any) -> date:
+    """Returns a date given as such or as ISO text. Refuses times: which zone's day is unknown."""
+    problem = f"{name} must be a date such as '2026-11-20', not {shown(value)}"
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            raise ValueError(problem) from None
+    if isinstance(value, datetime) or not isinstance(value, date):
+        raise TypeError(problem)
     return value
 
 

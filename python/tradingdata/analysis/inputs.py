@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import _core
+from .._util import validate
 from .._util.validate import shown
 from ..books.book import OrderBook, TradeBook, concat
 from .keys import KEY, SECURITY, Keyed, kind_of
@@ -116,20 +117,8 @@ def key_facts(
 
 
 def day_from(day: date | str) -> date:
-    """Returns a day given as a date or as ISO text.
-
-    Raises:
-        TypeError: If it is neither.
-        ValueError: If the text is not a day.
-    """
-    if isinstance(day, str):
-        try:
-            return date.fromisoformat(day)
-        except ValueError:
-            raise ValueError(f"day must be a date such as '2026-11-20', not {day!r}") from None
-    if isinstance(day, date):
-        return day.date() if isinstance(day, datetime) else day
-    raise TypeError(f"day must be a date or ISO text, not {shown(day)}")
+    """Returns a day given as a date, as a time on it or as ISO text."""
+    return validate.day("day", day.date() if isinstance(day, datetime) else day)
 
 
 def days_of(rows: Slice) -> tuple[date, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from .._util import validate
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
-from .._util.validate import count, flag, seconds, text
+from .._util.validate import count, flag, seconds, shown, text
 from ..accounts.fetch import fetch_in_threads
 from ..client.progress_bar import progress_bar
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
@@ -122,7 +122,7 @@ class Archive(ArchiveReading):
         self._store = Store(root, storage_options, seconds("timeout", timeout))
         if isinstance(holidays, str):
             raise TypeError(f"holidays is a list of days; use [{holidays!r}]")
-        self._holidays = frozenset(coverage.day_of("holidays", day) for day in holidays)
+        self._holidays = frozenset(validate.day("holidays", day) for day in holidays)
         begin = None if day_start is None else coverage.time_of("day_start", day_start)
         given: dict[str, Any] = {
             "tz": zone_as_text(zone_from(tz)),
@@ -236,9 +236,7 @@ class Archive(ArchiveReading):
             TradingDataError: A request failed.
         """
         several = isinstance(client, Iterable)
-        clients: list[Any] = list(cast("Iterable[Any]", client)) if several else [client]
-        if any(iscoroutinefunction(getattr(each, "trade_book", None)) for each in clients):
-            raise TypeError("fetch takes a Client: with an AsyncClient, await fetch_async()")
+        clients = _clients(client, are_async=False)
         workers = count("concurrency", concurrency)
         self._check(clients)
 
@@ -269,9 +267,7 @@ class Archive(ArchiveReading):
     ) -> Fetched | FetchedAccounts:
         """Same as `fetch` for an ``AsyncClient``, without blocking the event loop."""
         several = isinstance(client, Iterable)
-        clients: list[Any] = list(cast("Iterable[Any]", client)) if several else [client]
-        if not all(iscoroutinefunction(getattr(each, "trade_book", None)) for each in clients):
-            raise TypeError("fetch_async takes an AsyncClient: with a Client, archive.fetch()")
+        clients = _clients(client, are_async=True)
         await asyncio.to_thread(self._check, clients)
 
         async def both(each: Any) -> list[Received]:
@@ -378,9 +374,9 @@ class Archive(ArchiveReading):
         if at is None:
             at = response.received_at if response is not None else None
         elif not isinstance(at, datetime):
-            raise TypeError(f"at must be an aware time (with a zone), not {at!r}")
+            raise TypeError(f"at must be an aware time (with a zone), not {shown(at)}")
         elif at.tzinfo is None:
-            raise ValueError(f"at must be an aware time (with a zone), not {at!r}")
+            raise ValueError(f"at must be an aware time (with a zone), not {shown(at)}")
         if account is None:
             account = response.account if response is not None else None
             self._check_label(not account, "the book has no account label", set())
@@ -402,7 +398,7 @@ class Archive(ArchiveReading):
         known = self._expected()
         if label not in known:
             raise ValueError(f"the archive has no account {label!r}")
-        until = coverage.day_of("day", day)
+        until = validate.day("day", day)
         self._ingest.mark("retire", label, min(known[label].since, until), until=until)
 
     def compact(self, *, keep_history: bool = True, progress: bool = False) -> int:
@@ -443,6 +439,19 @@ class Archive(ArchiveReading):
             self._ingest.mark("compact", "", day, supersedes=fetches)
             ids = ", ".join(map(str, fetches))
             self._store.delete(book, f"month = '{month}' AND fetch_id IN ({ids})")
+
+
+def _clients(given: Any, *, are_async: bool) -> list[Any]:
+    """Returns the clients of an argument. Raises TypeError for anything else."""
+    clients = list(given) if isinstance(given, Iterable) else [given]
+    for each in clients:
+        call = getattr(each, "trade_book", None)
+        if not callable(call) or iscoroutinefunction(call) != are_async:
+            raise TypeError(
+                "fetch takes a Client or a list of them, and fetch_async an AsyncClient, not "
+                f"{shown(each)}"
+            )
+    return clients
 
 
 def _received(

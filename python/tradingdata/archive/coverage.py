@@ -7,9 +7,11 @@ until it is retired. Weekends count only if a fetch was tried and failed.
 from __future__ import annotations
 
 import warnings
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._util import validate
+from .._util.validate import shown
 from ..errors import ArchiveError, DataWarning
 
 if TYPE_CHECKING:
@@ -43,23 +45,6 @@ class Expected(NamedTuple):
     until: date
 
 
-def day_of(name: str, value: Day) -> date:
-    """Returns one day.
-
-    Raises:
-        TypeError: The value of the argument ``name`` is neither a date nor text.
-        ValueError: The text is not a date.
-    """
-    if isinstance(value, str):
-        try:
-            return date.fromisoformat(value)
-        except ValueError:
-            raise ValueError(f"{name} must be a day such as '2026-11-20', not {value!r}") from None
-    if isinstance(value, datetime) or not isinstance(value, date):
-        raise TypeError(f"{name} must be a date or text such as '2026-11-20', not {value!r}")
-    return value
-
-
 def days_of(start: Day | None, end: Day | None) -> tuple[date | None, date | None]:
     """Returns the first and the last day of a range, None where it is open.
 
@@ -68,8 +53,8 @@ def days_of(start: Day | None, end: Day | None) -> tuple[date | None, date | Non
     Raises:
         ValueError: The end is before the start.
     """
-    first = None if start is None else day_of("start", start)
-    last = first if end is None else day_of("end", end)
+    first = None if start is None else validate.day("start", start)
+    last = first if end is None else validate.day("end", end)
     if first is not None and last is not None and last < first:
         raise ValueError(f"the end ({last}) is before the start ({first})")
     return first, last
@@ -81,9 +66,9 @@ def time_of(name: str, value: time | str) -> time:
         try:
             value = time.fromisoformat(value)
         except ValueError:
-            raise ValueError(f"{name} must be a time such as '15:30', not {value!r}") from None
+            raise ValueError(f"{name} must be a time such as '15:30', not {shown(value)}") from None
     if not isinstance(value, time):
-        raise TypeError(f"{name} must be a time or text such as '15:30', not {value!r}")
+        raise TypeError(f"{name} must be a time or text such as '15:30', not {shown(value)}")
     if value.tzinfo is not None:
         raise ValueError(f"{name} must be a time in the archive's time zone, not {value!r}")
     return value

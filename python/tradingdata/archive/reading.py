@@ -6,7 +6,8 @@ from contextlib import closing
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from .._util.validate import flag, text
+from .._util import validate
+from .._util.validate import flag, shown, text
 from ..books.book import UNCOUNTED, OrderBook, TradeBook
 from ..client.progress_bar import progress_bar
 from ..errors import ArchiveError
@@ -209,8 +210,8 @@ class ArchiveReading:
             account: The label of one account.
             missing_ok: Whether days may be missing.
         """
-        if name not in KINDS:
-            raise ValueError(f"name must be 'trades' or 'orders', not {name!r}")
+        if name not in list(KINDS):
+            raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
         connection = sql.connect()  # the relation keeps it
         self._views(connection, name, start, end, account, missing_ok)
         return cast("DuckDBPyRelation", connection.table(name))
@@ -358,7 +359,7 @@ class ArchiveReading:
                 earlier do not count for that day, because they may be incomplete.
         """
         since = None if after is None else coverage.time_of("after", after)
-        first, last = coverage.day_of("start", start), coverage.day_of("end", end)
+        first, last = validate.day("start", start), validate.day("end", end)
         days_of(first, last)
         with closing(sql.connect()) as connection:
             label = label_of(account)
@@ -438,7 +439,7 @@ class ArchiveReading:
             name: ``"trades"``, ``"orders"`` or ``"fetches"``.
         """
         if name not in NAMES:
-            raise ValueError(f"name must be one of {', '.join(NAMES)}, not {name!r}")
+            raise ValueError(f"name must be one of {', '.join(NAMES)}, not {shown(name)}")
         with closing(sql.connect()) as connection:
             self._store.view(connection, name)
             return paths(connection, name)
