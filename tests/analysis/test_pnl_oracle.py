@@ -1,7 +1,7 @@
 """Realised profit and loss against calculations that share no code with it.
 
-One oracle matches single shares with exact fractions; one uses an identity that needs no matching;
-pyfolio-reloaded is a library that matches in the same way.
+One matches single shares with exact fractions; pyfolio-reloaded is a library that matches in the
+same way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a table is fitted to a width: which columns it shows, and how its texts are cut."""
+"""How cells are drawn and cut, and what a price or a number looks like."""
 
 from __future__ import annotations
 

@@ -89,21 +89,8 @@ def test_an_archive_and_a_search_take_the_same(
 ) -> None:
     path = tmp_path / "books"
     td.Archive(path).fetch(sandbox.client())
-    largest = [
-        row["trade_no"]
-        for row in rows(
-            run,
-            "archive",
-            "trades",
-            path,
-            "--since",
-            "12:00",
-            "--sort",
-            "-trade_value",
-            "--limit",
-            3,
-        )
-    ]
+    options = "--since 12:00 --sort -trade_value --limit 3".split()
+    largest = [row["trade_no"] for row in rows(run, "archive", "trades", path, *options)]
     late = trades.filter(exch_trade_time__ge=NOON).sort("trade_value", reverse=True)
     assert largest == late.to_dict(["trade_no"])["trade_no"][:3]
     found = rows(run, "search", "bank", "--where", "mcap>100000", "--sort", "-mcap")

@@ -122,13 +122,6 @@ def test_an_error_is_red_and_says_what_to_do(sandbox: Service) -> None:
     assert "set TRADINGDATA_ACCESS_TOKEN" in shown
 
 
-def test_the_help_shows_options_and_examples() -> None:
-    shown = ESCAPE.sub("", on_terminal("trades", "--help", env={}, width=100))
-    assert "Options:" in shown
-    assert "tradingdata trades -o trades.parquet" in shown
-    assert max(map(cell_len, shown.splitlines())) <= 100
-
-
 def test_a_terminal_that_lacks_the_ellipsis_gets_dots(sandbox: Service) -> None:
     env = account(sandbox) | {"PYTHONIOENCODING": "ascii"}
     shown = on_terminal("trades", "--rows", "4", env=env, width=80)

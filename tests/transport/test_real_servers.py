@@ -1,4 +1,4 @@
-"""Real servers beside the scripted one: nginx and nghttpd, certified by a test authority."""
+"""A real server beside the scripted one: nginx, certified by a test authority."""
 
 from __future__ import annotations
 

@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <numeric>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "client/search.hpp"
 #include "support/paging.hpp"
-#include "support/scripted.hpp"
-#include "table/records.hpp"
 
 using namespace paging;
 
@@ -52,19 +46,6 @@ Reading reading_of(const Paging& paging, const PagerOptions& options, std::mt199
   Walk walk(options);
   const ErrorKind error = kind_thrown_by([&] { walk.run(service_of(paging), &random); });
   return {walk.rows, error, walk.pager.doubt()};
-}
-
-std::string json_of(const Rows& rows) {
-  std::string text = "[";
-  for (const Row& row : rows) {
-    if (text.size() > 1) text += ",";
-    text += R"({"co_code":)" + std::to_string(*row.code) + "}";
-  }
-  return text + "]";
-}
-
-std::int64_t parameter(const std::string& url, const std::string& name) {
-  return std::stoll(url.substr(url.find("&" + name + "=") + name.size() + 2));
 }
 
 using Check = std::function<void(const Paging&, const PagerOptions&, const Reading&)>;
@@ -176,45 +157,5 @@ TEST_CASE("one page that is cut, with rows behind it, is never a silent loss") {
                       never_silent(paging, options, reading);
                     }
                   });
-  }
-}
-
-TEST_CASE("F123 over a client too: every row once") {
-  const Paging services[] = {
-      {.total = 250, .cap = 30, .offset_by_given = false},
-      {.total = 80, .cap = 30, .offset_by_given = false, .missing_behind = true},
-      {.total = 250, .cap = 30},
-      {.total = 250, .extra = 7},
-      {.total = 200, .repeats_last = true},
-  };
-  for (const Paging& paging : services) {
-    for (const std::int64_t prefetch : {0, 1, 4}) {
-      CAPTURE(paging.total);
-      CAPTURE(prefetch);
-      scripted::World world;
-      scripted::Script script(world);
-      script.reply = [service = service_of(paging)](const Request& request, int) {
-        const auto rows = service(parameter(request.url, "page"), parameter(request.url, "limit"));
-        return rows ? scripted::response(200, json_of(*rows)) : scripted::response(404, "");
-      };
-      ClientOptions options;
-      options.base_url = "https://api.example.com";
-      options.sources = world.sources();
-      options.environment = [](const char*) { return std::optional<std::string>(); };
-      options.transport = [&](const CurlOptions&) {
-        return std::make_unique<scripted::ScriptedTransport>(script);
-      };
-      Search search(std::make_shared<Client>(options), "tata", {100, 1, {}, prefetch});
-      std::vector<std::int64_t> codes;
-      while (const auto page = search.next()) {
-        const auto* column =
-            page->fetched.table->column(stock_schema["co_code"]).as<std::int64_t>();
-        for (const std::int64_t row : page->rows.rows) codes.push_back(column[row]);
-      }
-      std::vector<std::int64_t> expected(static_cast<std::size_t>(paging.total));
-      std::iota(expected.begin(), expected.end(), 0);
-      CHECK(codes == expected);
-      CHECK((search.pager().doubt() != PagerDoubt::none) == paging.repeats_last);
-    }
   }
 }

@@ -209,4 +209,9 @@ TEST_CASE("rows count as identical by every value and unknown field") {
   CHECK(base != content(R"([{"co_code":1,"mcap":5.5,"isin":"A","x":1,"y":3}])"));
   CHECK(base != content(R"([{"co_code":1,"mcap":5.5,"isin":"A","x":1}])"));
   CHECK(base != content(R"([{"co_code":1,"isin":"A","x":1,"y":2}])"));
+  const auto identity = [](const char* text) {
+    return std::string(page_content(*decode_list(stock_schema, Buffer(text), {})).identity(0));
+  };
+  CHECK(identity(R"([{"mcap":5.5,"x":1}])") == identity(R"([{"mcap":5.6,"x":2}])"));
+  CHECK(identity(R"([{"x":"a"}])") != identity(R"([{"x":"b"}])"));
 }
