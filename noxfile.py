@@ -276,18 +276,24 @@ def slow(session: nox.Session) -> None:
 
 @nox.session
 def versions(session: nox.Session) -> None:
-    """pytest: frames with the oldest pandas, polars and pyarrow, and with pandas 2"""
+    """pytest: frames and archives with the oldest libraries, and frames with pandas 2"""
     environment(session)
     folders = [ROOT / "tests" / name for name in ("table", "books", "analysis", "accounts")]
     frames = re.compile(r"to_(pandas|polars|arrow|parquet|excel)|__arrow")
     files = [path for folder in folders for path in sorted(folder.glob("test_*.py"))]
     tests = [path for path in files if frames.search(path.read_text("utf-8"))]
-    overlays = [["pandas<3"]]
+    overlays = [(["pandas<3"], tests)]
     # The oldest pandas needs a NumPy of its time, which has no wheels for CPython 3.13.
     if old := sys.version_info < (3, 13):
-        named = [EXTRAS[name] for name in ("pandas", "polars", "arrow", "excel")]
-        overlays.append(["numpy<2", *(one.replace(">=", "==") for some in named for one in some)])
-    for libraries in overlays:
+        archives = [ROOT / "tests/archive"]
+        for names, tested in (
+            ("pandas polars arrow excel", tests),
+            ("pandas arrow archive", archives),
+        ):
+            named = [one for name in names.split() for one in EXTRAS[name]]
+            oldest = [one.replace(">=", "==") for one in named if "tradingdata" not in one]
+            overlays.append((["numpy<2", *oldest], tested))
+    for libraries, tested in overlays:
         folder = BUILD / "versions" / re.sub(r"[^\w.-]+", "-", " ".join(libraries))
         if not folder.exists():
             options = ("--only-binary", ":all:", "--no-deps", "--target")
@@ -295,7 +301,7 @@ def versions(session: nox.Session) -> None:
             Path(f"{folder}.part").rename(folder)
         print(*libraries, flush=True)
         env = {"PYTHONPATH": str(folder)}
-        run(session, "pytest", *PARALLEL, "-W", "ignore::DeprecationWarning", *tests, **env)
+        run(session, "pytest", *PARALLEL, "-W", "ignore::DeprecationWarning", *tested, **env)
     if not old:
         print("The oldest versions have no wheels for this Python: use 3.11 or 3.12.")
 

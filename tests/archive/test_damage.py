@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -144,3 +145,25 @@ def test_files_that_are_merged_are_checked_too(sound: Path, tmp_path: Path) -> N
         td.Archive(root).trades(DAYS[0])
     with pytest.raises(td.ArchiveError, match="is missing"):
         td.Archive(root).verify()
+
+
+def test_an_archive_outlives_the_clean_up_of_its_log(sound: Path, tmp_path: Path) -> None:
+    """Log files older than a day are deleted when a checkpoint has their content."""
+    root = tmp_path / "books"
+    shutil.copytree(sound, root)
+    archive = td.Archive(root)
+    log = archive.fetches()
+    for minute in range(12):
+        archive.add(archive.trades(DAYS[-1]), at=clock(f"16:{minute:02}", DAYS[-1]), account="")
+    archive.compact()
+    old = log_files(root)
+    for file in old:
+        os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 3 * 86_400))
+    for minute in range(12):
+        archive.add(archive.trades(DAYS[0]), at=clock(f"17:{minute:02}", DAYS[0]), account="")
+    archive.compact()
+    left = [file for file in old if file.exists()]
+    assert len(left) < len(old) / 2
+    read_everything(root)
+    assert td.Archive(root).fetches()[: len(log)] == log
+    assert td.Archive(root).verify() == 120

@@ -358,6 +358,7 @@ class Store(NamedTuple):
         with explained(self.root, "write"):
             table = self._table(name)
             table.create_checkpoint()
+            table.cleanup_metadata()
             table.vacuum(
                 retention_hours=_RETENTION_HOURS, enforce_retention_duration=False, dry_run=False
             )
