@@ -288,7 +288,7 @@ def versions(session: nox.Session) -> None:
         archives = [ROOT / "tests/archive"]
         for names, tested in (
             ("pandas polars arrow excel", tests),
-            ("pandas arrow archive", archives),
+            ("pandas arrow duckdb archive", archives),
         ):
             named = [one for name in names.split() for one in EXTRAS[name]]
             oldest = [one.replace(">=", "==") for one in named if "tradingdata" not in one]

@@ -97,11 +97,7 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
             TradingDataError: One account failed.
             ExceptionGroup: Several accounts failed.
         """
-        errors = list(self.errors.values())
-        if len(errors) == 1:
-            raise errors[0]
-        if errors:
-            raise ExceptionGroup(_failure_text(self.errors), errors)
+        raise_errors(self.errors)
 
     def filter(
         self, predicate: Callable[[Any], object] | None = None, /, **conditions: Any
@@ -384,7 +380,16 @@ def _fetch_each(
     return fetched, errors
 
 
-def _failure_text(errors: Mapping[str, TradingDataError]) -> str:
+def raise_errors(failed: Mapping[str, Exception]) -> None:
+    """Raises the errors of accounts, if any: one as it is, several as an ``ExceptionGroup``."""
+    errors = list(failed.values())
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise ExceptionGroup(_failure_text(failed), errors)
+
+
+def _failure_text(errors: Mapping[str, Exception]) -> str:
     named = [f"{label} ({type(errors[label]).__name__})" for label in list(errors)[:_NAMED]]
     if len(errors) > _NAMED:
         named.append(f"{len(errors) - _NAMED} more")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 from .._util import validate
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, shown, text
-from ..accounts.fetch import fetch_in_threads
+from ..accounts.fetch import fetch_in_threads, raise_errors
 from ..client.progress_bar import progress_bar
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from . import coverage, sql
@@ -64,11 +64,7 @@ class FetchedAccounts:
 
     def raise_errors(self) -> None:
         """Raises the errors, if any: one as it is, several as an ``ExceptionGroup``."""
-        errors = list(self.errors.values())
-        if len(errors) == 1:
-            raise errors[0]
-        if errors:
-            raise ExceptionGroup(f"{len(errors)} accounts failed", errors)
+        raise_errors(self.errors)
 
 
 class Archive(ArchiveReading):

@@ -163,12 +163,10 @@ def find_gaps(
 
 def report(root: str, gaps: Sequence[MissingDay], *, missing_ok: bool, stacklevel: int) -> None:
     """Raises ArchiveError for days that were never fetched, or warns with ``missing_ok``."""
-    if not gaps:
-        return
-    if missing_ok:
+    if gaps and not missing_ok:
+        raise lacking_error(root, gaps)
+    if gaps:
         warnings.warn(_lacking(root, gaps), DataWarning, stacklevel=stacklevel + 1)
-        return
-    raise lacking_error(root, gaps)
 
 
 def lacking_error(root: str, gaps: Sequence[MissingDay]) -> ArchiveError:

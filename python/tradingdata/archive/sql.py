@@ -64,15 +64,6 @@ def scalar(connection: Any, query: str, values: Any = None) -> Any:
     return connection.execute(query, values).fetchall()[0][0]
 
 
-def text_of(columns: Iterable[str]) -> str:
-    """SQL of a text in which all values of a row are distinguished; NULLs at its end are not.
-
-    So a column that a later version appends changes no checksum of the rows that lack it.
-    """
-    parts = ", ".join(f'coalesce("{name}"::VARCHAR, chr(30))' for name in columns)
-    return f"rtrim(concat_ws(chr(31), {parts}), chr(30) || chr(31))"
-
-
 def content_of(columns: Iterable[str]) -> list[str]:
     """Returns the columns that make two rows differ."""
     return [name for name in columns if name not in ("fetch_id", "received_at", "month")]
@@ -89,8 +80,9 @@ def checksum_of(rows: Any) -> str:
 
 
 def seal_of(columns: Iterable[str]) -> str:
-    """SQL of the checksum of a line of the log."""
-    return f"left(md5({text_of(c for c in columns if c != 'seal')}), 16)"
+    """SQL of the checksum of a line of the log, whatever NULLs a later version appends to it."""
+    parts = ", ".join(f'coalesce("{name}"::VARCHAR, chr(30))' for name in columns if name != "seal")
+    return f"left(md5(rtrim(concat_ws(chr(31), {parts}), chr(30) || chr(31))), 16)"
 
 
 def table(connection: Any, name: str, rows: Sequence[Mapping[str, Any]], columns: str) -> Any:
@@ -130,6 +122,7 @@ def live_fetches(connection: Any, name: str, chosen: str = "log_lines") -> None:
 
 _SEEN = f"""CASE WHEN coalesce(received_at, {EPOCH}) = l.received THEN l.seen
     ELSE coalesce(received_at, {EPOCH}) END"""
+_KEY = {name: f"hash({', '.join(fields)})" for name, fields in IDENTITY.items()}
 _OCCURRENCE = "row_number() OVER (PARTITION BY fetch_id, key ORDER BY row_no)"
 _NEWEST = """QUALIFY row_number() OVER (
     PARTITION BY account, day, key, occurrence ORDER BY seen DESC, fetch_id DESC) = 1"""
@@ -142,7 +135,7 @@ def newest(name: str, condition: str = "true") -> str:
     """
     return f"""
     SELECT * FROM (SELECT *, {_OCCURRENCE} AS occurrence FROM (
-        SELECT h.*, {text_of(IDENTITY[name])} AS key, {_SEEN} AS seen FROM stored_{name} h JOIN (
+        SELECT h.*, {_KEY[name]} AS key, {_SEEN} AS seen FROM stored_{name} h JOIN (
             SELECT fetch_id, received, seen FROM live_{name} WHERE {condition}) l USING (fetch_id)))
     {_NEWEST}"""
 
@@ -193,7 +186,7 @@ def compare(connection: Any, name: str) -> dict[int, dict[str, int]]:
     known = set(connection.table(f"rows_{name}").columns)  # a later version may have added some
     theirs = content_of(connection.table(f"schema_{name}").columns)
     columns = ", ".join(f'"{each}"' for each in theirs if each in known)
-    narrow = f"fetch_id, row_no, hash({columns}) AS content, {text_of(IDENTITY[name])} AS key"
+    narrow = f"fetch_id, row_no, hash({columns}) AS content, {_KEY[name]} AS key"
     connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE theirs AS SELECT account, day, {narrow}, {_SEEN} AS seen
         FROM stored_{name}
