@@ -279,7 +279,9 @@ class Ingest(NamedTuple):
     ) -> dict[Any, list[dict[str, Any]]]:
         """Returns the lines of responses that are stored already, by their identity."""
         digests = sorted({part[0]["sha256"] for part in parts} - {None})
-        same = f"sha256 IN ({', '.join(map(quoted, digests))})"
+        times = {f"TIMESTAMPTZ '{at}'" for part in parts if (at := part[0]["received_at"])}
+        same = f"""sha256 IN ({", ".join(map(quoted, digests))}) AND (
+            received_at IS NULL OR received_at IN ({", ".join(["NULL", *sorted(times)])}))"""
         if not digests or not sql.scalar(
             connection, f"SELECT count(*) FROM log_lines WHERE {same}"
         ):
