@@ -123,8 +123,8 @@ void after_fork_in_parent() {
 }
 
 void after_fork_in_child() {
-  threads_inside =
-      0;  // the threads that were inside stayed with the parent, and so did those that fork
+  // The threads that were inside stayed with the parent, and so did those that fork.
+  threads_inside = 0;
   forks_waiting = 0;
   shared_mutex.unlock();
 }
