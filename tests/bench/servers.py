@@ -46,7 +46,7 @@ http {{
   sendfile on;
   gzip_static on;
   tcp_nodelay on;
-  keepalive_requests 1000000000;
+  keepalive_requests {calls};
   keepalive_timeout 3600;
   open_file_cache max=16 inactive=1h;
   open_file_cache_valid 1h;
@@ -77,11 +77,18 @@ class Served:
     ca_file: str
 
 
+NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+
+
 @contextlib.contextmanager
-def serving(bodies: Mapping[str, Path], compressed: Container[str] = ()) -> Iterator[Served]:
-    """Serves each body; those named in `compressed` as gzip to whoever accepts it."""
-    nginx = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-    if nginx is None:
+def serving(
+    bodies: Mapping[str, Path], compressed: Container[str] = (), *, calls: int = 1_000_000_000
+) -> Iterator[Served]:
+    """Serves each body; those named in `compressed` as gzip to whoever accepts it.
+
+    Each connection is closed after that number of `calls`.
+    """
+    if NGINX is None:
         raise FileNotFoundError("this suite needs nginx: apt-get install nginx-light")
     with tempfile.TemporaryDirectory() as name:
         folder, port, tls_port = Path(name), _free_port(), _free_port()
@@ -94,9 +101,9 @@ def serving(bodies: Mapping[str, Path], compressed: Container[str] = ()) -> Iter
         _write_certificates(folder)
         _let_workers_read(folder)
         configuration = folder / "nginx.conf"
-        settings = CONFIGURATION.format(folder=folder, port=port, tls_port=tls_port)
+        settings = CONFIGURATION.format(folder=folder, port=port, tls_port=tls_port, calls=calls)
         configuration.write_text(settings, "ascii")
-        process = subprocess.Popen([nginx, "-p", name, "-c", configuration])
+        process = subprocess.Popen([NGINX, "-p", name, "-c", configuration])
         try:
             _await(process, port)
             at = (f"http://127.0.0.1:{port}", f"https://127.0.0.1:{tls_port}")

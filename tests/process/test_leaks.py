@@ -6,7 +6,7 @@ import io
 import pickle
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -259,3 +259,48 @@ client.trade_book()
     assert search.header("authorization") is None
     assert (book.header("authorization") or "").startswith("Bearer ")
     assert b"netrc" not in search.raw + book.raw
+
+
+def test_the_search_carries_no_token_on_any_page_or_retry(service: Service) -> None:
+    service.choose(s.pages(s.stocks(30), faults={2: [s.reply(503), s.reply(401)]}))
+    with (
+        td.Client(service.base_url, access_token=SECRET) as client,
+        pytest.raises(td.AuthenticationError),
+    ):
+        client.search("x", page_size=10).all()
+    assert len(service.requests) >= 3
+    assert not any(b"canary" in request.raw for request in service.requests)
+
+
+@both
+@pytest.mark.parametrize("content", [BAD.encode() + b"x", SECRET.encode() + b"\xff", b"\xff" * 9])
+def test_a_file_or_function_of_an_unusable_token_shows_nothing_of_it(
+    call: Callable[..., Any], content: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_bytes(content)
+    sources: list[Any] = [td.token_file(tmp_path / "token"), lambda: BAD, lambda: SECRET.encode()]
+    for source in sources:
+        with pytest.raises(td.AuthenticationError) as caught:
+            call(URL, access_token=source)
+        assert not holds_secret(everything_of(caught.value))
+        assert not holds_secret(f"{caught.value.__cause__!r} {caught.value.__context__!r}")
+
+
+@pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
+def test_no_part_of_a_client_shows_the_token(kind: Any, service: Service) -> None:
+    client = kind(service.base_url, access_token=SECRET, account="desk1")
+    seen: set[int] = set()
+
+    def walk(value: object, depth: int = 0) -> Iterator[str]:
+        if id(value) in seen or depth > 6:
+            return
+        seen.add(id(value))
+        yield repr(value)
+        for name in dir(value):
+            if name.startswith("__") or name == "access_token":
+                continue
+            part = getattr(value, name, None)
+            if type(value).__module__.startswith("tradingdata"):
+                yield from walk(part, depth + 1)
+
+    assert not holds_secret(" ".join(walk(client)))

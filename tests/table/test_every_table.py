@@ -258,9 +258,7 @@ def test_the_message_for_a_wrong_argument_is_short(wrong: object) -> None:
         (BOOK.to_arrow, {"categories": wrong}),
         (BOOK.to_dicts, {"json": wrong}),
         (BOOK.to_pandas, {"index": wrong}),
-        (result.to_polars, {"columns": wrong}),
         (lambda given: BOOK.sort(given), {"given": wrong}),
-        (lambda given: result.sort("realised", given), {"given": wrong}),
         (lambda given: td.concat([result, given]), {"given": wrong}),
         *(
             (function, {"trades": BOOK, "rates": [td.ChargeRate()], name: wrong})

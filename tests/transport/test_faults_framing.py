@@ -112,6 +112,11 @@ def test_a_response_against_the_rules_is_refused_at_once(
         pytest.param(s.two_content_lengths(BODY, other=len(BODY)), id="F24 the same length twice"),
         pytest.param(s.extra_bytes(BODY), id="F26 bytes after the response"),
         pytest.param(s.close_delimited(BODY), id="F27 whole, ended by the close"),
+        pytest.param(
+            s.steps(s.raw(b"HTTP/1.1 200 OK\r\n\r\n" + BODY), s.delay(0.05, s.reset)),
+            id="F27 whole, without a length, ended by a reset",
+            marks=not_under_wine(NO_RESET),
+        ),
         pytest.param(s.continue_flood(then=s.book_reply(s.trades(3))), id="F29 100-continue flood"),
         pytest.param(
             s.chunked(BODY, size=7, trailers=b"X-Trailer: 1\r\n"), id="chunks and trailers"
@@ -183,6 +188,17 @@ def test_what_stalls_or_drips_ends_at_the_deadline(
         pytest.raises(td.DeadlineError, match=f"the deadline passed while {phase}"),
     ):
         call(service.base_url, timeout=0.3)
+
+
+def test_f31_a_stall_on_a_kept_connection_is_not_taken_for_a_stalled_lookup(
+    service: Service,
+) -> None:
+    service.script(good_book(), s.stall_before_headers())
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        client.trade_book()
+        with pytest.raises(td.DeadlineError, match="while waiting for the response"):
+            client.trade_book(timeout=0.2)
+        assert client.stats.connections == 1
 
 
 @pytest.mark.parametrize(

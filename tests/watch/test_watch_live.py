@@ -193,3 +193,13 @@ def test_a_day_of_the_sandbox_is_followed_to_its_end() -> None:
             str(trade.trade_no) for trade in final
         )
         assert len(final) > 20
+
+
+def test_a_closed_client_ends_its_watch(service: Service) -> None:
+    service.script(then=book_reply(UNCHANGED))
+    client = td.Client(service.base_url, access_token=TOKEN)
+    updates = client.watch_orders(0.01)
+    next(updates)
+    client.close()
+    with pytest.raises(td.ClientClosedError):
+        next(updates)

@@ -92,3 +92,9 @@ def test_whatever_responses_hold_every_fill_of_one_is_reported_once(
         bodies.append(body)
     fills = [fill for update in trade_updates(*bodies) for fill in numbers(update)]
     assert sorted(map(int, filter(None, fills))) == sorted(set().union(*responses))
+
+
+def test_a_miss_before_the_first_response_is_no_empty_book() -> None:
+    (missed,) = trade_updates(td.DeadlineError("late", retryable=True))
+    with pytest.raises(td.DeadlineError, match="late"):
+        len(missed.trades)

@@ -1,5 +1,5 @@
-// The real transport among threads, and what only a raw server shows. Requests, and what becomes of
-// each fault, are proved from outside, by the tests of the clients.
+// The real transport among threads. Requests, and what becomes of each fault, are proved from
+// outside, by the tests of the clients.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -10,32 +10,6 @@
 #include "support/calling.hpp"
 
 using namespace calling;
-
-TEST_CASE("F16 a reset after a complete body that no length delimits does no harm") {
-  Server server([](Connection& connection) {
-    connection.receive();
-    connection.send("HTTP/1.1 200 OK\r\n\r\n" + std::string(loopback::empty_book));
-    std::this_thread::sleep_for(milliseconds(20));
-    connection.reset();
-  });
-  const auto client = client_of(server.url());
-  CHECK(client->run(client->book(trade_schema)).table->rows() == 0);
-}
-
-TEST_CASE("F31 a stall on a kept connection is not taken for a stalled lookup") {
-  Server server([](Connection& connection) {
-    connection.receive();
-    connection.send(loopback::response(loopback::empty_book));
-    connection.receive();
-    while (!connection.closed_within(milliseconds(20))) {
-    }
-  });
-  const auto client = client_of(server.url());
-  client->run(client->book(trade_schema));
-  const Error error = error_of(*client, 0.2);
-  CHECK(error.kind == ErrorKind::deadline);
-  CHECK(says(error, "while waiting for the response"));
-}
 
 TEST_CASE("wake ends a pump from another thread") {
   const auto client = client_of("http://127.0.0.1:9");

@@ -1,13 +1,9 @@
 // Calls over the real transport to a loopback server, and what came of them.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "client/client.hpp"
@@ -17,7 +13,6 @@
 namespace calling {
 
 using namespace tradingdata;
-using loopback::Connection;
 using loopback::Server;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -33,20 +28,6 @@ inline std::shared_ptr<Client> client_of(const std::string& url, int attempts = 
   auto client = std::make_shared<Client>(options);
   client->set_token("canary-token-1");
   return client;
-}
-
-inline Error error_of(Client& client, std::optional<double> timeout = {}) {
-  try {
-    client.run(client.book(trade_schema, timeout));
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("no error");
-  throw std::logic_error("not reached");
-}
-
-inline bool says(const Error& error, const char* words) {
-  return std::string(error.what()).find(words) != std::string::npos;
 }
 
 inline double seconds_for(const std::function<void()>& action) {

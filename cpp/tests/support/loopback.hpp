@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <mutex>
 #include <stdexcept>
@@ -52,19 +51,6 @@ class Connection {
       bytes.remove_prefix(static_cast<std::size_t>(count));
     }
     return true;
-  }
-
-  // Whether the client closed within `patience`.
-  bool closed_within(std::chrono::milliseconds patience) {
-    if (!platform::readable(socket_, patience)) return false;
-    char byte;
-    return ::recv(socket_, &byte, 1, MSG_PEEK) <= 0;
-  }
-
-  void reset() {  // what follows the destructor is a RST
-    const linger at_once{1, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, reinterpret_cast<const char*>(&at_once),
-                 sizeof at_once);
   }
 
  private:
