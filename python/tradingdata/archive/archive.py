@@ -234,6 +234,7 @@ class Archive(ArchiveReading):
         several = isinstance(client, Iterable)
         clients = _clients(client, are_async=False)
         workers = count("concurrency", concurrency)
+        flag("progress", progress)
         self._check(clients)
 
         def both(each: Any) -> list[Received]:

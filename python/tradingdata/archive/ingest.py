@@ -265,10 +265,8 @@ class Ingest(NamedTuple):
                 covered.add(line["day"])
         lines = []
         for day in sorted(covered | set(sums)) or [line["day"]]:
-            fetch, (count, checksum) = (
-                line["response_id"] + (day - _FIRST_DAY).days,
-                sums.get(day, (0, None)),
-            )
+            fetch = line["response_id"] + (day - _FIRST_DAY).days
+            count, checksum = sums.get(day, (0, None))
             own = {"day": day, "fetch_id": fetch, "covers": day in covered, "rows": count}
             kept = {"rows_in": fetch if count else None, "stored": count, "checksum": checksum}
             lines.append(line | own | kept)
