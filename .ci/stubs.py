@@ -16,44 +16,34 @@ TARGET = Path(__file__).parent.parent / "python/tradingdata/_core/records.pyi"
 
 HEAD = """\
 # Written by .ci/stubs.py from the compiled field tables: run it rather than edit this.
-from collections.abc import Iterable
-from dataclasses import Field
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, ClassVar, Self, final
-"""
+from typing import Any, Self, final, type_check_only
 
-RECORD = '''
-@final
-class {record}:
-    """{title}."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-    __match_args__: ClassVar[tuple[()]]
-
-    def __new__(
-        cls,
-        *,
-{keywords}
-    ) -> Self: ...
+@type_check_only
+class _RecordBase:
     def __getitem__(self, name: str, /) -> Any: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __dir__(self) -> Iterable[str]: ...
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: dict[int, Any], /) -> Self: ...
     def __replace__(self, /, **changes: Any) -> Self: ...
-    def __reduce__(self) -> tuple[Any, ...]: ...
     def _asdict(self, *, extra: bool = False) -> dict[str, Any]: ...
     def _replace(self, **changes: Any) -> Self: ...
     @property
     def _extra(self) -> dict[str, Any]: ...
+"""
+
+# A record honours the protocol of dataclasses, though it is none.
+RECORD = '''
+@final
+@dataclass(frozen=True, kw_only=True)
+class {name}(_RecordBase):
+    """{title}."""
+
 '''
 
-PROPERTY = '''\
-    @property
-    def {name}(self) -> {type}:
-        """{doc}."""
+FIELD = '''\
+    {name}: {type} = None
+    """{doc}."""
 '''
 
 # How each kind shows in Python; every field may be missing or null, and is None then.
@@ -68,9 +58,7 @@ TYPES = {
 
 def class_of(record: Any) -> str:
     fields = [{**field, "type": TYPES[field["kind"]]} for field in record["fields"]]
-    keywords = "\n".join(f"        {field['name']}: {field['type']} = None," for field in fields)
-    text = RECORD.format(record=record["name"], title=record["title"], keywords=keywords)
-    return text + "\n".join(PROPERTY.format_map(field) for field in fields)
+    return RECORD.format_map(record) + "".join(map(FIELD.format_map, fields))
 
 
 def main() -> int:

@@ -53,6 +53,6 @@ def test_the_examples_hold(tool: str, tmp_path: Path) -> None:
 
 
 def test_records_are_typed_as_they_are() -> None:
-    """The stub says property; the binary has descriptors of those names."""
+    """The stub says dataclass; the binary has descriptors of those names."""
     for record in (td.Trade, td.Order, td.Stock):
         assert all(hasattr(vars(record)[name], "__get__") for name in record.__dataclass_fields__)
