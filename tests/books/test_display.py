@@ -97,7 +97,7 @@ def test_a_display_says_whose_it_is_and_when_it_was_received() -> None:
     rows = book_of(trades(3))._rows
     when = dt.datetime(2025, 1, 6, 10, 1, 2, 345, dt.UTC)
     response = td.types.Response(rows, account="desk<1>", received_at=when)
-    book = td.TradeBook._received(rows, response, stacklevel=1)
+    book = td.TradeBook._received(rows, response)
     assert repr(book).startswith(
         "TradeBook: 3 trades of 2025-01-06, account desk<1>, received 2025-01-06 10:01:02 UTC\n"
     )

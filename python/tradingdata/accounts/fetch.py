@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from html import escape
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._util.platform import wait_until
 from .._util.validate import count, flag, shown
+from .._util.warn import warn_user
 from ..books.book import ACCOUNT, LabelledBooks, OrderBook, TradeBook
 from ..client.client import Client
 from ..client.profiles import load_profile
@@ -373,7 +373,7 @@ def _fetch_each(
         raise
     errors = {label: each for label, each in results.items() if isinstance(each, TradingDataError)}
     if errors:
-        warnings.warn(f"{_failure_text(errors)}; see .errors", DataWarning, stacklevel=3)
+        warn_user(DataWarning(f"{_failure_text(errors)}; see .errors"))
     fetched = {
         label: each for label, each in results.items() if not isinstance(each, TradingDataError)
     }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._util.warn import warn_user
 from ..display.plain_table import group
 from ..errors import DataWarning
 from ..table.rows import declared
@@ -173,11 +173,8 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
     if missing := made.unpriced:
         named = ", ".join(f"{row.security_id} ({row.symbol})" for row in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-        warnings.warn(
-            f"no price for security_id {named}{more}: left out of all sums, see .unpriced",
-            DataWarning,
-            stacklevel=2,
-        )
+        what = f"no price for security_id {named}{more}: left out of all sums, see .unpriced"
+        warn_user(DataWarning(what))
     return made
 
 

@@ -6,12 +6,12 @@ until it is retired. Weekends count only if a fetch was tried and failed.
 
 from __future__ import annotations
 
-import warnings
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util import validate
 from .._util.validate import shown
+from .._util.warn import warn_user
 from ..errors import ArchiveError, DataWarning
 
 if TYPE_CHECKING:
@@ -161,12 +161,12 @@ def find_gaps(
     ]
 
 
-def report(root: str, gaps: Sequence[MissingDay], *, missing_ok: bool, stacklevel: int) -> None:
+def report(root: str, gaps: Sequence[MissingDay], *, missing_ok: bool) -> None:
     """Raises ArchiveError for days that were never fetched, or warns with ``missing_ok``."""
     if gaps and not missing_ok:
         raise lacking_error(root, gaps)
     if gaps:
-        warnings.warn(_lacking(root, gaps), DataWarning, stacklevel=stacklevel + 1)
+        warn_user(DataWarning(_lacking(root, gaps)))
 
 
 def lacking_error(root: str, gaps: Sequence[MissingDay]) -> ArchiveError:

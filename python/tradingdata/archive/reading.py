@@ -136,7 +136,7 @@ class ArchiveReading:
         """Makes the views of a book; returns its days. Reports those that were never fetched."""
         flag("missing_ok", missing_ok)
         span, gaps = self._covered(connection, [name], start, end, account)
-        coverage.report(self.path, gaps, missing_ok=missing_ok, stacklevel=4)
+        coverage.report(self.path, gaps, missing_ok=missing_ok)
         self._define(connection, name, span)
         return span
 
@@ -251,7 +251,7 @@ class ArchiveReading:
         with closing(sql.connect(private=True)) as connection:
             span, gaps = self._covered(connection, BOOKS, start, end, account)
             if flag("missing_ok", missing_ok):
-                coverage.report(self.path, gaps, missing_ok=True, stacklevel=2)
+                coverage.report(self.path, gaps, missing_ok=True)
                 gaps = []
             lacking = {book for gap in gaps for book in gap.books}
             for name in KINDS.keys() - lacking:

@@ -174,10 +174,10 @@ class Book(Table[Record]):
         return decode(cls._record, data, strict, keep_personal_data)
 
     @classmethod
-    def _received(cls, rows: Slice, response: Response | None, *, stacklevel: int) -> Self:
+    def _received(cls, rows: Slice, response: Response | None) -> Self:
         """Returns a book of what was decoded; warns about lost values."""
         if rows.issues:
-            warn_of_lost(decode_issues(rows), cls._record, stacklevel=stacklevel + 1)
+            warn_of_lost(decode_issues(rows), cls._record)
         return cls._of(rows, response=response)
 
     @classmethod
@@ -206,7 +206,7 @@ class Book(Table[Record]):
             TypeError: ``data`` is neither text nor bytes.
         """
         rows = cls._decode(_bytes_of(data), strict, keep_personal_data)
-        return cls._received(rows, Response(rows), stacklevel=2)
+        return cls._received(rows, Response(rows))
 
     @classmethod
     def from_arrow(cls, data: ArrowTable, *, keep_personal_data: bool = False) -> Self:
@@ -235,7 +235,7 @@ class Book(Table[Record]):
             ValueError: The data is malformed or could not be read, or its zone is unknown.
         """
         rows = _core.from_arrow(cls._record, data, flag("keep_personal_data", keep_personal_data))
-        return cls._received(rows, None, stacklevel=2)
+        return cls._received(rows, None)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Saves the response as JSON, or the rows as Parquet, by the name of the file.

@@ -5,10 +5,10 @@ The decoder finds the former; `check()` of a book finds the latter.
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._util.warn import warn_user
 from ..errors import DataWarning
 
 if TYPE_CHECKING:
@@ -49,18 +49,15 @@ def decode_issues(rows: Slice) -> tuple[Issue, ...]:
     return tuple(Issue(*issue) for issue in rows.issues)
 
 
-def warn_of_lost(issues: Iterable[Issue], record: str, *, stacklevel: int) -> None:
+def warn_of_lost(issues: Iterable[Issue], record: str) -> None:
     """Warns once for all fields that lost values; the text is constant, so a loop warns once."""
     fields = [f"{record}.{name}" for name in dict.fromkeys(i.field for i in issues if i.lost)]
     if not fields:
         return
     named = ", ".join(fields[:_NAMED]) + (", ..." if len(fields) > _NAMED else "")
     count = f"values of {len(fields)} fields" if len(fields) > 1 else "values"
-    warnings.warn(
-        f"{count} were lost or missing ({named}): the result's .issues says which",
-        DataWarning,
-        stacklevel=stacklevel + 1,
-    )
+    what = f"{count} were lost or missing ({named}): the result's .issues says which"
+    warn_user(DataWarning(what))
 
 
 _HALF_A_PAISA = 0.005  # prices and values are rounded to two decimals

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from .. import _core
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime, tzinfo
     from datetime import time as clock_time
+    from logging import Logger
     from typing import Self
 
     from .._util.plans import Plan
@@ -32,16 +33,11 @@ if TYPE_CHECKING:
 _DEBUG, _INFO = 10, 20  # of logging
 
 
-def levels_of_ours() -> int:
-    """Returns the ``stacklevel`` that makes a warning point to the user's line."""
-    package = __name__.partition(".")[0]
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name != package and not name.startswith(f"{package}."):
-            break
-        level, frame = level + 1, frame.f_back
-    return level
+@cache
+def _logger() -> Logger:
+    import logging
+
+    return logging.getLogger("tradingdata")
 
 
 class ClientStats(NamedTuple):
@@ -321,14 +317,12 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager]):
 
     def _log(self, level: int, what: str, text: str, *values: object) -> None:
         # A program that never imported logging has no handler: do not make it pay for the import.
-        if (logging := sys.modules.get("logging")) is not None:
+        if "logging" in sys.modules and (logger := _logger()).isEnabledFor(level):
             label = "" if self._account is None else f" [{self._account}]"
-            logger = logging.getLogger("tradingdata")
             logger.log(level, f"%s%s: {text}", CALL_OF[what], label, *values)
 
     def _received(self, kind: type[Book], found: tuple[Any, ...]) -> Book:
         """Converts a response to a book."""
         rows, *facts = found
         response = Response(rows, self._account, *facts)
-        book = kind._received(rows, response, stacklevel=levels_of_ours())
-        return book.localize(self._zone)
+        return kind._received(rows, response).localize(self._zone)

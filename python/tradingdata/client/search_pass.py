@@ -7,16 +7,15 @@ arguments raise before the first request: an empty list is exported first, to no
 from __future__ import annotations
 
 import time
-import warnings
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from .. import _core
 from .._util.files import target_of
+from .._util.warn import warn_user
 from ..books.book import StockList, concat
 from ..books.response import Response
 from ..errors import DataWarning, DeadlineError, PaginationError, TradingDataError
-from .base import levels_of_ours
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -118,7 +117,7 @@ class SearchPass:
         self.page = self.current = number
         self._client._log_end("Stock", elapsed, status)
         response = Response(table, self._client.account, *found[1:5])
-        page = StockList._received(table, response, stacklevel=levels_of_ours())
+        page = StockList._received(table, response)
         if len(rows) != len(page):
             page = page._part(table.take(rows))
         return page
@@ -150,7 +149,7 @@ class SearchPass:
         doubt = self.doubt
         if doubt is not None and not self._warned:
             self._warned = True
-            warnings.warn(doubt, stacklevel=levels_of_ours())
+            warn_user(doubt)
 
 
 class PagesInFlight:
