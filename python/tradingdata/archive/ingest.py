@@ -124,7 +124,8 @@ class Ingest(NamedTuple):
         table = self.store.view(connection, "fetches", span, also=also)
         with explained(self.store.root, days="the log"):
             connection.execute(f"""
-            CREATE OR REPLACE TEMP TABLE log_read AS SELECT {COVERAGE} FROM stored_fetches;
+            CREATE OR REPLACE TEMP TABLE log_read AS SELECT {COVERAGE} FROM stored_fetches
+            WHERE ({span.rows}) OR since IS NOT NULL OR until IS NOT NULL;
             CREATE OR REPLACE TEMP TABLE log_lines AS FROM log_read WHERE {span.rows}""")
             return table, expected_accounts(connection)
 
