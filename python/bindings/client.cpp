@@ -8,9 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "bindings.hpp"
 #include "client/search.hpp"
@@ -105,40 +103,26 @@ std::shared_ptr<RateLimit> make_rate_limit(const py::args& args, const py::kwarg
   return std::make_shared<RateLimit>(pace, static_cast<int>(clamped));
 }
 
-using Slot = std::variant<bool*, int*, std::int64_t*, double*, Duration*, std::string*,
-                          std::optional<std::string>*, std::shared_ptr<RateLimit>*>;
-
-// Where each option of the Python client is stored; Python documents and validates them.
-constexpr std::pair<const char*, Slot (*)(ClientOptions&)> option_slots[] = {
-    {"base_url", [](ClientOptions& o) { return Slot(&o.base_url); }},
-    {"timeout", [](ClientOptions& o) { return Slot(&o.timeout); }},
-    {"connect_timeout", [](ClientOptions& o) { return Slot(&o.connect_timeout); }},
-    {"attempts", [](ClientOptions& o) { return Slot(&o.retry.attempts); }},
-    {"rate_limit", [](ClientOptions& o) { return Slot(&o.rate_limit); }},
-    {"proxy", [](ClientOptions& o) { return Slot(&o.proxy); }},
-    {"trust_env", [](ClientOptions& o) { return Slot(&o.trust_env); }},
-    {"ca_file", [](ClientOptions& o) { return Slot(&o.ca_file); }},
-    {"max_body", [](ClientOptions& o) { return Slot(&o.max_body); }},
-    {"strict", [](ClientOptions& o) { return Slot(&o.strict); }},
-    {"keep_personal_data", [](ClientOptions& o) { return Slot(&o.keep_personal_data); }},
-};
-
-void store(Slot slot, const py::handle& value) {
-  std::visit(
-      [&](auto* target) {
-        if constexpr (std::is_same_v<decltype(target), Duration*>) {
-          *target = from_seconds(value.cast<double>());
-        } else {
-          *target = value.cast<std::remove_pointer_t<decltype(target)>>();
-        }
-      },
-      slot);
-}
-
+// Python documents and validates the options.
 std::shared_ptr<Client> make_client(const py::kwargs& given) {
   ClientOptions options;
-  for (const auto& [name, slot] : option_slots) store(slot(options), given[name]);
-  if (given.size() != std::size(option_slots)) throw py::type_error("an option has no slot");
+  std::size_t known = 0;
+  const auto take = [&]<typename Option>(const char* name, Option& option) {
+    option = given[name].cast<Option>();
+    ++known;
+  };
+  take("base_url", options.base_url);
+  take("timeout", options.timeout);
+  take("connect_timeout", options.connect_timeout);
+  take("attempts", options.retry.attempts);
+  take("rate_limit", options.rate_limit);
+  take("proxy", options.proxy);
+  take("trust_env", options.trust_env);
+  take("ca_file", options.ca_file);
+  take("max_body", options.max_body);
+  take("strict", options.strict);
+  take("keep_personal_data", options.keep_personal_data);
+  if (given.size() != known) throw py::type_error("there is no such option");
   options.user_agent = "tradingdata/" TRADINGDATA_VERSION;
   return std::make_shared<Client>(std::move(options));
 }

@@ -148,13 +148,6 @@ Call Client::search(std::string_view query, std::int64_t page, std::int64_t limi
   return call;
 }
 
-Fetched Client::run(Call call) {
-  BlockingCall running(shared_from_this(), std::move(call));
-  while (true) {
-    if (std::optional<Fetched> fetched = running.wait()) return std::move(*fetched);
-  }
-}
-
 Lease Client::lease() {
   check_open();
   return Lease(shared_from_this());
@@ -210,15 +203,15 @@ void Lease::wait() {
 }
 
 BlockingCall::BlockingCall(const std::shared_ptr<Client>& client, Call call)
-    : id_(call.id), lease_(client->lease()) {
+    : lease_(client->lease()) {
   lease_->engine().submit(std::move(call));
 }
 
 std::optional<Fetched> BlockingCall::wait() {
   lease_->wait();
-  const std::optional<Outcome> outcome = lease_->engine().take(id_);
-  if (!outcome) return std::nullopt;
-  return fetched(*outcome);
+  const Outcomes outcomes = lease_->engine().take_all();
+  if (outcomes.empty()) return std::nullopt;
+  return fetched(outcomes.front());
 }
 
 RetryRecords BlockingCall::take_retries() noexcept {

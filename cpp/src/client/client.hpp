@@ -77,9 +77,6 @@ class Client : public std::enable_shared_from_this<Client> {
   Call search(std::string_view query, std::int64_t page, std::int64_t limit,
               std::optional<double> timeout = {}) const;
 
-  // Blocks until the call has ended: a `BlockingCall` for callers with nothing to do in between.
-  Fetched run(Call call);
-
   // An engine of the caller's own until the lease ends: one thread at a time.
   Lease lease();
   std::unique_ptr<Engine> make_engine() const;  // never pooled
@@ -142,7 +139,6 @@ class BlockingCall {
   void cancel() noexcept { lease_.reset(); }  // `wait` may not be called after this
 
  private:
-  CallId id_;
   std::optional<Lease> lease_;
 };
 

@@ -113,15 +113,6 @@ bool Engine::pump(TimePoint until) {
   }
 }
 
-std::optional<Outcome> Engine::take(CallId id) {
-  const auto found = std::find_if(outcomes_.begin(), outcomes_.end(),
-                                  [id](const Outcome& outcome) { return outcome.id == id; });
-  if (found == outcomes_.end()) return std::nullopt;
-  Outcome outcome = std::move(*found);
-  outcomes_.erase(found);
-  return outcome;
-}
-
 Outcomes Engine::take_all() noexcept {
   return std::exchange(outcomes_, {});
 }

@@ -169,7 +169,6 @@ class Engine {
   // the transport throws while there is no call to end with it.
   bool pump(TimePoint until);
 
-  std::optional<Outcome> take(CallId id);
   Outcomes take_all() noexcept;
   RetryRecords take_retries() noexcept;
 

@@ -13,18 +13,11 @@
 
 namespace tradingdata {
 
-void PageContent::add(bool has_code, std::string_view identity, std::string_view content) {
-  rows_.push_back({has_code, bytes_.size(), identity.size(), content.size()});
-  bytes_.append(identity).append(content);
-}
-
 PageContent page_content(const Table& stocks) {
   PageContent page;
-  std::string identity;
-  std::string content;
   for (std::int64_t row = 0; row < stocks.rows(); ++row) {
-    identity.clear();
-    content.clear();
+    const bool has_code = stocks.valid(stock_schema["co_code"], row);
+    auto& [_, identity, content] = page.emplace_back(PageRow{has_code, {}, {}});
     append_row(content, stocks, row);
     for (int field = 0; field < stocks.schema().width(); ++field) {
       if (stocks.schema().field(field).kind == Kind::number) continue;  // as market capitalization
@@ -33,24 +26,8 @@ PageContent page_content(const Table& stocks) {
     for (const auto& [name, json] : detail::sorted_extras(stocks, row)) {
       if (json.starts_with('"')) identity.append(name).append(json);
     }
-    page.add(stocks.valid(stock_schema["co_code"], row), identity, content);
   }
   return page;
-}
-
-bool SeenRows::contains_all(const PageContent& page) const {
-  for (std::int64_t row = 0; row < page.size(); ++row) {
-    if (!identities_.contains(page.identity(row))) return false;
-  }
-  return true;
-}
-
-void SeenRows::add(PageContent page) {
-  const PageContent& kept = pages_.emplace_back(std::move(page));
-  for (std::int64_t row = 0; row < kept.size(); ++row) {
-    contents_.insert(kept.content(row));
-    identities_.insert(kept.identity(row));
-  }
 }
 
 namespace {
@@ -146,9 +123,10 @@ void Pager::record(const PageRequest& request, Received received) {
 
 void Pager::evaluate(Received received) {
   if (retry_with_other_size(received.status)) return;
-  const bool missing = received.status == 404 && !seen_.empty();  // a service may say so at the end
+  const bool missing =
+      received.status == 404 && !contents_.empty();  // a service may say so at the end
   if (received.error && !missing) return stop(std::move(received.error));
-  if (received.content.size() > 0) return read(std::move(received.content));
+  if (!received.content.empty()) return read(std::move(received.content));
   // After a page that was shorter than requested this is the second sign of the end. Otherwise it
   // is the only one, and may be an error of the service, so the page is requested once more.
   const bool only_sign = last_was_full_ || missing;
@@ -177,8 +155,9 @@ bool Pager::retry_with_other_size(int status) {
 }
 
 void Pager::read(PageContent content) {
-  const std::int64_t size = content.size();
-  if (seen_.contains_all(content)) {
+  const std::int64_t size = std::ssize(content);
+  const auto was_seen = [&](const PageRow& row) { return identities_.contains(row.identity); };
+  if (std::ranges::all_of(content, was_seen)) {  // at whatever price
     const bool page_1_was_full = first_rows_ >= requested_size_;
     if (is_second() && page_1_was_full && size >= first_rows_) return stop_stuck();
     stats_.duplicates += size;
@@ -186,10 +165,12 @@ void Pager::read(PageContent content) {
     if (size >= first_rows_ || limit_ < requested_size_) doubt(PagerDoubt::repeated_page);
     return finish(PagerEnd::repeated_page);
   }
-  if (!seen_.empty() && last_rows_ < std::max(first_rows_, limit_)) doubt(PagerDoubt::short_page);
+  if (!contents_.empty() && last_rows_ < std::max(first_rows_, limit_))
+    doubt(PagerDoubt::short_page);
   PageRows page{due_, {}, 0};
   for (std::int64_t row = 0; row < size; ++row) {
-    if (content.has_code(row) && seen_.contains(content, row)) {
+    const PageRow& found = content[static_cast<std::size_t>(row)];
+    if (found.has_code && contents_.contains(found.content)) {
       ++page.duplicates;
     } else {
       page.rows.push_back(row);
@@ -199,17 +180,20 @@ void Pager::read(PageContent content) {
 }
 
 void Pager::accept(PageContent content, PageRows page) {
-  last_rows_ = content.size();
+  last_rows_ = std::ssize(content);
   last_was_full_ = last_rows_ >= limit_;
   asked_again_ = false;
-  if (seen_.empty()) {
+  if (contents_.empty()) {
     first_rows_ = last_rows_;
     // A page of this size starts at the same row whether the service counts its offset in pages as
     // long as requested or as long as given.
     if (options_.start_page == 1) limit_ = std::min(limit_, first_rows_);
   }
   full_run_ = last_rows_ >= limit_ ? full_run_ + 1 : 0;
-  seen_.add(std::move(content));
+  for (PageRow& row : content) {
+    contents_.insert(std::move(row.content));
+    identities_.insert(std::move(row.identity));
+  }
   if (options_.max_items) {
     const auto room = static_cast<std::size_t>(*options_.max_items - accepted_);
     if (page.rows.size() >= room) {

@@ -10,66 +10,24 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "table/table.hpp"
 
 namespace tradingdata {
 
-// The rows of a page as the pager compares them: by complete content, which is bytes, because rows
-// of different tables cannot be compared otherwise.
-class PageContent {
- public:
-  // `identity` is the content without the numbers that change from request to request.
-  void add(bool has_code, std::string_view identity, std::string_view content);
-
-  std::int64_t size() const { return static_cast<std::int64_t>(rows_.size()); }
-  bool has_code(std::int64_t row) const { return at(row).has_code; }
-  // Two rows are identical where these bytes are; they live as long as this object stays put.
-  std::string_view content(std::int64_t row) const {
-    return std::string_view(bytes_).substr(at(row).begin + at(row).identity_size, at(row).size);
-  }
-  std::string_view identity(std::int64_t row) const {
-    return std::string_view(bytes_).substr(at(row).begin, at(row).identity_size);
-  }
-
- private:
-  struct Row {
-    bool has_code;
-    std::size_t begin;
-    std::size_t identity_size;
-    std::size_t size;  // of the content, which follows the identity
-  };
-
-  const Row& at(std::int64_t row) const { return rows_[static_cast<std::size_t>(row)]; }
-
-  std::vector<Row> rows_;
-  std::string bytes_;
+// A row of a page as the pager compares it: by complete content, which is bytes, because rows of
+// different tables cannot be compared otherwise.
+struct PageRow {
+  bool has_code;
+  std::string identity;  // the content without the numbers that change from request to request
+  std::string content;   // two rows are identical where these bytes are
 };
+using PageContent = std::vector<PageRow>;
 
 // Of a table of stocks: every value as decoded, and the unknown fields as sent, in the order of
 // their names.
 PageContent page_content(const Table& stocks);
-
-// The rows that a search has accepted so far.
-class SeenRows {
- public:
-  bool empty() const { return pages_.empty(); }
-  bool contains(const PageContent& page, std::int64_t row) const {
-    return contents_.contains(page.content(row));
-  }
-  // Whether each row of a page was there before, at whatever price.
-  bool contains_all(const PageContent& page) const;
-
-  void add(PageContent page);
-
- private:
-  std::deque<PageContent> pages_;  // the sets point into these: elements never move
-  // Ordered sets: no choice of values by a service makes them slow.
-  std::set<std::string_view> contents_;
-  std::set<std::string_view> identities_;
-};
 
 struct PagerOptions {
   std::int64_t page_size = 100;  // the wire's `limit`
@@ -158,8 +116,8 @@ class Pager {
   bool retry_with_other_size(int status);
   bool has_room_for(const PageRequest& request) const;
   // What the response to `due_` is: page 1, the page after the first one, or a further one.
-  bool is_page_1() const { return seen_.empty() && options_.start_page == 1; }
-  bool is_second() const { return !seen_.empty() && due_.page == options_.start_page + 1; }
+  bool is_page_1() const { return contents_.empty() && options_.start_page == 1; }
+  bool is_second() const { return !contents_.empty() && due_.page == options_.start_page + 1; }
   void doubt(PagerDoubt reason);
   void finish(PagerEnd end) { end_ = end; }
   void stop(std::exception_ptr error);
@@ -182,7 +140,9 @@ class Pager {
   PagerEnd end_ = PagerEnd::open;
   std::exception_ptr error_;
   std::deque<PageRows> ready_;
-  SeenRows seen_;
+  // Of the rows accepted so far. Ordered sets: no choice of values by a service makes them slow.
+  std::set<std::string> contents_;
+  std::set<std::string> identities_;
   PagerStats stats_;
 };
 

@@ -111,105 +111,81 @@ namespace {
 constexpr std::int64_t shown_body = 2048;
 constexpr std::int64_t shown_message = 300;
 
-// Whether a status may be temporary.
-bool is_passing(int status) {
-  switch (status) {
-    case 408:
-    case 425:
-    case 429:
-    case 500:
-    case 502:
-    case 503:
-    case 504: return true;
-    default: return false;
-  }
-}
+// What is known of an HTTP status.
+struct Status {
+  int code;
+  std::string_view phrase;
+  ErrorKind kind;
+  const char* help;
+  bool passing = false;           // it may be temporary
+  std::string_view meaning = {};  // where the phrase does not say it
+};
 
-ErrorKind kind_of(int status) {
-  switch (status) {
-    case 400:
-    case 405:
-    case 422: return ErrorKind::bad_request;
-    case 401:
-    case 403: return ErrorKind::authentication;
-    case 404: return ErrorKind::not_found;
-    case 429: return ErrorKind::rate_limit;
-    default: return status >= 500 && status < 600 ? ErrorKind::server : ErrorKind::status;
-  }
-}
+constexpr bool passing = true;
 
-std::string_view phrase_of(int status) {
-  switch (status) {
-    case 301: return " Moved Permanently";
-    case 302: return " Found";
-    case 303: return " See Other";
-    case 307: return " Temporary Redirect";
-    case 308: return " Permanent Redirect";
-    case 400: return " Bad Request";
-    case 401: return " Unauthorized";
-    case 403: return " Forbidden";
-    case 404: return " Not Found";
-    case 405: return " Method Not Allowed";
-    case 408: return " Request Timeout";
-    case 422: return " Unprocessable Content";
-    case 425: return " Too Early";
-    case 429: return " Too Many Requests";
-    case 500: return " Internal Server Error";
-    case 502: return " Bad Gateway";
-    case 503: return " Service Unavailable";
-    case 504: return " Gateway Timeout";
-    default: return "";
-  }
-}
+constexpr Status known_statuses[] = {
+    {301, " Moved Permanently", ErrorKind::status, advice::base_url},
+    {302, " Found", ErrorKind::status, advice::base_url},
+    {303, " See Other", ErrorKind::status, advice::base_url},
+    {307, " Temporary Redirect", ErrorKind::status, advice::base_url},
+    {308, " Permanent Redirect", ErrorKind::status, advice::base_url},
+    {400, " Bad Request", ErrorKind::bad_request, advice::none},
+    {401, " Unauthorized", ErrorKind::authentication, advice::new_token, false,
+     "; the access token is missing, wrong or expired"},
+    {403, " Forbidden", ErrorKind::authentication, advice::permissions, false,
+     "; the access token does not permit this call"},
+    {404, " Not Found", ErrorKind::not_found, advice::base_url, false,
+     "; the service is not at this address"},
+    {405, " Method Not Allowed", ErrorKind::bad_request, advice::none},
+    {408, " Request Timeout", ErrorKind::status, advice::try_later, passing},
+    {422, " Unprocessable Content", ErrorKind::bad_request, advice::none},
+    {425, " Too Early", ErrorKind::status, advice::try_later, passing},
+    {429, " Too Many Requests", ErrorKind::rate_limit, advice::fewer_requests, passing},
+    {500, " Internal Server Error", ErrorKind::server, advice::try_later, passing},
+    {502, " Bad Gateway", ErrorKind::server, advice::try_later, passing},
+    {503, " Service Unavailable", ErrorKind::server, advice::try_later, passing},
+    {504, " Gateway Timeout", ErrorKind::server, advice::try_later, passing},
+};
 
 bool is_redirect(int status) {
   return status >= 300 && status < 400 && status != 304;
 }
 
-const char* advice_of(int status) {
-  if (is_redirect(status) || status == 404) return advice::base_url;
-  if (status == 401) return advice::new_token;
-  if (status == 403) return advice::permissions;
-  if (status == 429) return advice::fewer_requests;
-  return is_passing(status) || status >= 500 ? advice::try_later : advice::none;
+Status status_of(int code) {
+  const auto* const known = std::ranges::find(known_statuses, code, &Status::code);
+  if (known != std::end(known_statuses)) return *known;
+  if (is_redirect(code)) return {code, {}, ErrorKind::status, advice::base_url};
+  if (code >= 500 && code < 600) return {code, {}, ErrorKind::server, advice::try_later};
+  return {code,         {},    ErrorKind::status,
+          advice::none, false, "; the service does not document this status"};
 }
 
 // What the status means, where its phrase does not say it.
-std::string meaning_of(const Response& response, TokenSearch* secrets) {
-  const int status = response.status;
-  if (is_redirect(status)) {
-    const std::string where = redacted_line(response.location ? origin_of(*response.location) : "",
-                                            shown_message, secrets);
-    return "; redirects are not followed, so that the token is not sent elsewhere" +
-           (where.empty() ? "" : " (the target is " + where + ")");
-  }
-  switch (status) {
-    case 401: return "; the access token is missing, wrong or expired";
-    case 403: return "; the access token does not permit this call";
-    case 404: return "; the service is not at this address";
-    default: break;
-  }
-  const bool known = kind_of(status) != ErrorKind::status || is_passing(status);
-  return known ? "" : "; the service does not document this status";
+std::string meaning_of(const Status& status, const Response& response, TokenSearch* secrets) {
+  if (!is_redirect(status.code)) return std::string(status.meaning);
+  const std::string where =
+      redacted_line(response.location ? origin_of(*response.location) : "", shown_message, secrets);
+  return "; redirects are not followed, so that the token is not sent elsewhere" +
+         (where.empty() ? "" : " (the target is " + where + ")");
 }
 
 }  // namespace
 
 Error status_error(const Request& request, const Response& response, std::int64_t wall_micros) {
-  const int status = response.status;
+  const Status status = status_of(response.status);
   const std::shared_ptr<TokenSearch> secrets = request.secrets();
   const std::string said =
       redacted_line(service_message(response.body.view()), shown_message, secrets.get());
-  const std::string phrase(phrase_of(status));
+  const std::string phrase(status.phrase);
   // Many services repeat the phrase as their message.
   const bool repeats = same_ignoring_case(trimmed(phrase), trimmed(said));
-  Error error(kind_of(status),
-              "HTTP " + std::to_string(status) + phrase +
+  Error error(status.kind,
+              "HTTP " + std::to_string(status.code) + phrase +
                   (said.empty() || repeats ? "" : ": " + said) +
-                  meaning_of(response, secrets.get()),
-              advice_of(status));
-  error.status_code = status;
-  error.retryable = is_passing(status);
+                  meaning_of(status, response, secrets.get()),
+              status.help);
+  error.status_code = status.code;
+  error.retryable = status.passing;
   error.service_message = said;
   error.body = redacted_head(response.body.view(), shown_body, secrets.get());
   if (response.retry_after) {

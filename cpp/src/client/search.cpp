@@ -154,10 +154,4 @@ RetryRecords Search::take_retries() noexcept {
   return lease_ ? lease_->engine().take_retries() : RetryRecords();
 }
 
-std::optional<SearchPage> Search::next() {
-  std::optional<SearchPage> page;
-  while (!page && !closed_) page = wait();
-  return page;
-}
-
 }  // namespace tradingdata

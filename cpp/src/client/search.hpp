@@ -76,10 +76,8 @@ class Search {
   bool ended() const { return closed_; }
   RetryRecords take_retries() noexcept;
 
-  // The next page, or nothing at the end: `wait` for callers with nothing to do in between.
-  std::optional<SearchPage> next();
   void set_timeout(double timeout) { run_.set_timeout(timeout); }
-  void close() noexcept;  // cancels what is in flight; `next` gives nothing more
+  void close() noexcept;  // cancels what is in flight; `wait` gives nothing more
   const Pager& pager() const { return run_.pager(); }
 
  private:

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/decoding.hpp"
 #include "support/scripted.hpp"
 #include "table/records.hpp"
 
@@ -24,6 +25,12 @@ std::string stocks(int first, int count) {
     text += (i > first ? ",{\"co_code\":" : "{\"co_code\":") + std::to_string(i) + "}";
   }
   return text + "]";
+}
+
+std::optional<SearchPage> next_page(Search& search) {
+  std::optional<SearchPage> page;
+  while (!page && !search.ended()) page = search.wait();
+  return page;
 }
 
 std::int64_t parameter(const std::string& url, const std::string& name) {
@@ -99,7 +106,7 @@ TEST_CASE("a page is requested ahead as soon as the one before it is taken, unle
     CAPTURE(prefetch);
     Listing listing;
     Search search(listing.client(), "tata", {2, 1, {}, prefetch});
-    REQUIRE(search.next());
+    REQUIRE(next_page(search));
     CHECK(static_cast<std::int64_t>(listing.script.sent.size()) == 1 + prefetch);
   }
 }
@@ -132,7 +139,7 @@ TEST_CASE("48 pages of 50 ms with prefetch 8 take well under a third of the time
   const auto client = listing.client();
   Search search(client, "tata", {10, 1, {}, 8});
   const TimePoint before = listing.world.now;
-  while (search.next()) {
+  while (next_page(search)) {
   }
   CHECK(to_seconds(listing.world.now - before) < 49 * 0.050 / 4);
 }
@@ -145,9 +152,9 @@ TEST_CASE("a prefetched page that timed out while the caller was away is request
   };
   const auto client = listing.client();
   Search search(client, "tata", {10, 1, {}, 1});
-  CHECK(search.next());
+  CHECK(next_page(search));
   listing.world.now += std::chrono::seconds(600);
-  CHECK_FALSE(search.next());
+  CHECK_FALSE(next_page(search));
   CHECK(search.pager().end() == PagerEnd::empty_page);
 }
 
@@ -160,10 +167,10 @@ TEST_CASE("a page that failed while the caller was away is requested again, once
   };
   const auto client = listing.client();
   Search search(client, "tata", {10, 1, {}, 1});
-  CHECK(search.next());
+  CHECK(next_page(search));
   listing.world.now += std::chrono::seconds(600);
   const TimePoint before = listing.world.now;
-  CHECK_THROWS_AS(search.next(), Error);
+  CHECK_THROWS_AS(next_page(search), Error);
   CHECK(listing.script.sent.size() == 3);
   CHECK(to_seconds(listing.world.now - before) < 6);
 }
@@ -180,7 +187,7 @@ TEST_CASE("prefetched pages leave the page in turn half of its time under the ra
   const auto client = listing.client();
   Search search(client, "tata", {10, 1, {}, 12});
   std::int64_t pages = 0;
-  while (search.next()) ++pages;
+  while (next_page(search)) ++pages;
   CHECK(pages == 12);
 }
 
@@ -192,15 +199,15 @@ TEST_CASE("a page that arrived is returned although the next cannot be requested
   };
   const auto client = listing.client();
   Search search(client, "tata", {10, 1, {}, 1});
-  CHECK(search.next()->rows.source.page == 1);
+  CHECK(next_page(search)->rows.source.page == 1);
   CHECK(search.pager().page() == 2);
-  CHECK_THROWS_AS(search.next(), std::bad_alloc);
-  CHECK_FALSE(search.next());
+  CHECK_THROWS_AS(next_page(search), std::bad_alloc);
+  CHECK_FALSE(next_page(search));
 }
 
 TEST_CASE("rows count as identical by every value and unknown field") {
   const auto content = [](const char* text) {
-    return std::string(page_content(*decode_list(stock_schema, Buffer(text), {})).content(0));
+    return page_content(*decoding::list(text)).front().content;
   };
   const std::string base = content(R"([{"co_code":1,"mcap":5.5,"isin":"A","x":1,"y":2}])");
   CHECK(base == content(R"([ {"y":2, "isin":"A","x":1,"mcap":5.5,"co_code":1} ])"));
@@ -210,7 +217,7 @@ TEST_CASE("rows count as identical by every value and unknown field") {
   CHECK(base != content(R"([{"co_code":1,"mcap":5.5,"isin":"A","x":1}])"));
   CHECK(base != content(R"([{"co_code":1,"isin":"A","x":1,"y":2}])"));
   const auto identity = [](const char* text) {
-    return std::string(page_content(*decode_list(stock_schema, Buffer(text), {})).identity(0));
+    return page_content(*decoding::list(text)).front().identity;
   };
   CHECK(identity(R"([{"mcap":5.5,"x":1}])") == identity(R"([{"mcap":5.6,"x":2}])"));
   CHECK(identity(R"([{"x":"a"}])") != identity(R"([{"x":"b"}])"));

@@ -34,8 +34,10 @@ TEST_CASE("F103 eight threads share one client") {
     threads.emplace_back([&, i] {
       for (int k = 0; k < 50; ++k) {
         if (k % 10 == i) client->set_token("canary-token-" + std::to_string(k));
-        if (client->run(client->book(k % 2 == 0 ? trade_schema : order_schema)).status_code == 200)
-          ++good;
+        BlockingCall call(client, client->book(k % 2 == 0 ? trade_schema : order_schema));
+        std::optional<Fetched> fetched;
+        while (!fetched) fetched = call.wait();
+        if (fetched->status_code == 200) ++good;
       }
     });
   }

@@ -36,12 +36,13 @@ struct Bench {
 
   Outcome run(Call made) {
     if (!engine) open();
-    const CallId id = made.id;
     engine->submit(std::move(made));
-    while (true) {
+    Outcomes outcomes;
+    while (outcomes.empty()) {
       engine->pump(world.now + seconds(100));
-      if (auto outcome = engine->take(id)) return std::move(*outcome);
+      outcomes = engine->take_all();
     }
+    return std::move(outcomes.front());
   }
 
   Error fail(Call made) {

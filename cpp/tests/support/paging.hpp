@@ -31,7 +31,8 @@ using Rows = std::vector<Row>;
 inline PageContent page_of(const Rows& rows) {
   PageContent content;
   for (const Row& row : rows) {
-    content.add(row.code.has_value(), row.name.empty() ? row.content : row.name, row.content);
+    content.push_back(
+        {row.code.has_value(), row.name.empty() ? row.content : row.name, row.content});
   }
   return content;
 }
