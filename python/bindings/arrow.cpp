@@ -74,23 +74,15 @@ py::object from_arrow(const py::object& record, const py::object& data, bool kee
   return whole_slice(std::move(made->table).build(), zone);
 }
 
-// What a capsule holds goes with it, unless a consumer took it over.
+// A structure in a capsule, with which it goes unless a consumer took it over.
 template <typename T>
-void destroy(PyObject* capsule) {
-  void* const held = PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
-  const std::unique_ptr<T> structure(static_cast<T*>(held));
-  if (structure->release != nullptr) structure->release(structure.get());
-}
-
-template <typename T>
-py::object capsule_of(std::unique_ptr<T> structure, const char* name) {
-  PyObject* const capsule = PyCapsule_New(structure.get(), name, destroy<T>);
-  if (capsule == nullptr) {
-    structure->release(structure.get());
-    throw py::error_already_set();
-  }
+py::object capsule_of(std::unique_ptr<detail::Taken<T>> structure, const char* name) {
+  py::capsule capsule(structure->get(), name, [](PyObject* dying) {
+    void* const held = PyCapsule_GetPointer(dying, PyCapsule_GetName(dying));
+    delete static_cast<detail::Taken<T>*>(held);  // the structure is its first member
+  });
   static_cast<void>(structure.release());
-  return py::reinterpret_steal<py::object>(capsule);
+  return capsule;
 }
 
 TextForm form_named(std::string_view text) {
@@ -150,17 +142,18 @@ py::object arrow_stream(const OwnedSlice& self, const Names& columns, const Name
                         const Names& categories, const std::string& text,
                         const py::object& requested_schema) {
   const ArrowExport wanted = export_of(self, columns, extra, categories, text, requested_schema);
-  auto stream = std::make_unique<ArrowArrayStream>();
+  auto stream = std::make_unique<detail::Taken<ArrowArrayStream>>();
   // The table is immutable and held by `self`.
-  released_unless(wanted.to_utc != nullptr, [&] { export_stream(self.shared(), wanted, *stream); });
+  released_unless(wanted.to_utc != nullptr,
+                  [&] { export_stream(self.shared(), wanted, **stream); });
   return capsule_of(std::move(stream), stream_name);
 }
 
 py::object arrow_schema(const OwnedSlice& self, const Names& columns, const Names& extra,
                         const Names& categories, const std::string& text) {
-  auto schema = std::make_unique<ArrowSchema>();
+  auto schema = std::make_unique<detail::Taken<ArrowSchema>>();
   const ArrowExport wanted = export_of(self, columns, extra, categories, text, py::none());
-  export_schema(self.table(), wanted, *schema);
+  export_schema(self.table(), wanted, **schema);
   return capsule_of(std::move(schema), schema_name);
 }
 

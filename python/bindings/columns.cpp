@@ -1,8 +1,6 @@
 // Creates date, time and text objects through the C API, because this code runs for every cell.
 #include "columns.hpp"
 
-#include <datetime.h>
-
 #include <bit>
 #include <cstring>
 #include <new>
@@ -12,22 +10,6 @@
 #include "rows.hpp"
 
 namespace tradingdata::python {
-
-namespace {
-
-int month_of(const std::chrono::year_month_day& date) {
-  return static_cast<int>(unsigned{date.month()});
-}
-int day_of_month(const std::chrono::year_month_day& date) {
-  return static_cast<int>(unsigned{date.day()});
-}
-
-}  // namespace
-
-void import_datetime() {
-  PyDateTime_IMPORT;
-  if (PyDateTimeAPI == nullptr) throw py::error_already_set();
-}
 
 Columns::Columns(TablePtr table, py::handle zone)
     : table_(std::move(table)),
@@ -74,18 +56,7 @@ std::chrono::year_month_day Columns::date_of(std::int32_t days) {
 
 PyObject* Columns::timestamp(std::int64_t micros) {
   const std::int32_t day = day_of(micros);
-  const std::int64_t rest = micros - day * micros_per_day;
-  const auto date = date_of(day);
-  const auto seconds = static_cast<int>(rest / micros_per_second);
-  return PyDateTimeAPI->DateTime_FromDateAndTime(
-      int{date.year()}, month_of(date), day_of_month(date), seconds / 3600, seconds / 60 % 60,
-      seconds % 60, static_cast<int>(rest % micros_per_second), zone_.ptr(),
-      PyDateTimeAPI->DateTimeType);
-}
-
-PyObject* Columns::date(std::int32_t days) {
-  const auto date = date_of(days);
-  return PyDate_FromDate(int{date.year()}, month_of(date), day_of_month(date));
+  return make_datetime(date_of(day), micros - day * micros_per_day, zone_);
 }
 
 // Interned names let attribute access compare pointers instead of text.

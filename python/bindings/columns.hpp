@@ -13,6 +13,7 @@
 #include "base/time.hpp"
 #include "table/schema.hpp"
 #include "table/table.hpp"
+#include "values.hpp"
 
 namespace tradingdata::python {
 
@@ -132,7 +133,7 @@ class Columns {
       case Kind::integer: return PyLong_FromLongLong(at<std::int64_t>(reader, row));
       case Kind::number: return PyFloat_FromDouble(at<double>(reader, row));
       case Kind::timestamp: return timestamp(at<std::int64_t>(reader, row));
-      case Kind::date: return date(at<std::int32_t>(reader, row));
+      case Kind::date: return make_date(date_of(at<std::int32_t>(reader, row)));
     }
     Py_UNREACHABLE();
   }
@@ -185,7 +186,6 @@ class Columns {
 
   PyObject* text(Reader& reader, std::int64_t row);
   PyObject* timestamp(std::int64_t micros);
-  PyObject* date(std::int32_t days);
   std::chrono::year_month_day date_of(std::int32_t days);
 
   static constexpr std::size_t lookahead_bytes = 128;
@@ -198,8 +198,5 @@ class Columns {
   std::int32_t last_day_ = 0;
   std::chrono::year_month_day last_date_ = calendar_date(0);
 };
-
-// Calls the datetime C API's import once; Python's error is thrown.
-void import_datetime();
 
 }  // namespace tradingdata::python

@@ -16,44 +16,24 @@ namespace tradingdata::python {
 
 namespace {
 
-// The caller's bytes, held until they are copied.
-class Bytes {
- public:
-  explicit Bytes(const py::object& data) {
-    if (or_park([&] { return PyObject_GetBuffer(data.ptr(), &view_, PyBUF_SIMPLE); }) != 0) {
-      throw py::error_already_set();
-    }
-  }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-  ~Bytes() { PyBuffer_Release(&view_); }
-
-  std::string_view view() const {
-    return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)};
-  }
-
- private:
-  Py_buffer view_;
-};
-
 template <Decoder::Form form>
 py::object decode_bytes(const py::object& record, const py::object& data, bool strict,
                         bool keep_personal_data) {
   const Schema& schema = *row_type_given(record).schema;
-  const Bytes bytes(data);
+  const py::object view =
+      owned(or_park([&] { return PyMemoryView_GetContiguous(data.ptr(), PyBUF_READ, 'C'); }));
+  const Py_buffer& sent = *PyMemoryView_GET_BUFFER(view.ptr());
+  const std::string_view bytes(static_cast<const char*>(sent.buf),
+                               static_cast<std::size_t>(sent.len));
   const DecodeOptions options{.strict = strict, .keep_personal_data = keep_personal_data};
   // The table gets a copy of its own, where it may mask.
-  return whole_slice(released([&] { return decode_copy(schema, form, bytes.view(), options); }));
+  return whole_slice(released([&] { return decode_copy(schema, form, bytes, options); }));
 }
 
 // The text of a field's value as a display shows it, also where a book keeps personal data.
 std::string displayed(std::string_view name, std::string_view text) {
   if (is_personal_name(name)) return masked(text);
   return redacted_head(text, std::numeric_limits<std::int64_t>::max(), nullptr);
-}
-
-py::bytes masked_bytes(const py::bytes& json) {
-  return released([sent = std::string_view(json)] { return masked_json(sent); });
 }
 
 }  // namespace
@@ -65,7 +45,6 @@ void bind_decode(py::module_& module) {
              py::arg("strict") = false, py::arg("keep_personal_data") = false);
   module.def("is_personal", &is_personal_name, py::arg("name"));
   module.def("displayed", &displayed, py::arg("name"), py::arg("text"));
-  module.def("masked_json", &masked_bytes, py::arg("json"));
 }
 
 }  // namespace tradingdata::python

@@ -75,11 +75,4 @@ py::object table_of(const py::object& record, const std::vector<py::list>& colum
 
 PyObject* repr_row(PyObject* self);
 
-// Made at import, when no other thread looks: made at first use, a thread that waits for it would
-// hold the GIL that its maker needs.
-void make_iterator_type();
-
-// An iterator over the rows of a _core.Slice: from the first (step 1) or from the last (step -1).
-py::object iterate_rows(PyObject* slice, std::int64_t step);
-
 }  // namespace tradingdata::python

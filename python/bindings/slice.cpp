@@ -63,8 +63,10 @@ py::object whole_slice(TablePtr table, const py::object& zone) {
 
 namespace {
 
+// Without a look at the types that pybind11 knows: every row is read through this.
 const OwnedSlice& as_slice(PyObject* self) {
-  return py::handle(self).cast<const OwnedSlice&>();
+  auto* const instance = reinterpret_cast<py::detail::instance*>(self);
+  return *instance->get_value_and_holder().value_ptr<OwnedSlice>();
 }
 
 py::object take(const OwnedSlice& self, std::vector<std::int64_t> rows) {
@@ -89,33 +91,29 @@ py::object rows_at(const OwnedSlice& self, PyObject* slice) {
   return take(self, std::move(rows));
 }
 
-PyObject* row_at(PyObject* self, const OwnedSlice& slice, PyObject* index) {
-  const Py_ssize_t given = or_park([&] { return PyNumber_AsSsize_t(index, PyExc_IndexError); });
-  if (given == -1 && PyErr_Occurred() != nullptr) return nullptr;
-  const Py_ssize_t row = given < 0 ? given + slice.size() : given;
+// The slots of a sequence are C functions, without pybind11's dispatch: reading a row costs little.
+PyObject* slice_item(PyObject* self, Py_ssize_t row) {
+  const OwnedSlice& slice = as_slice(self);
   if (row < 0 || row >= slice.size()) {
-    PyErr_Format(PyExc_IndexError, "row %zd of a table of %zd", given,
+    PyErr_Format(PyExc_IndexError, "row %zd of a table of %zd", row,
                  static_cast<Py_ssize_t>(slice.size()));
     return nullptr;
   }
   return make_row(slice.columns().type(), self, &slice.columns(), slice.start() + row);
 }
 
-// The slots of a sequence are C functions, without pybind11's dispatch: reading a row costs little.
 PyObject* slice_subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    const OwnedSlice& slice = as_slice(self);
-    if (!PySlice_Check(key)) return row_at(self, slice, key);
-    return rows_at(slice, key).release().ptr();
+    if (PySlice_Check(key)) return rows_at(as_slice(self), key).release().ptr();
+    const Py_ssize_t given = or_park([&] { return PyNumber_AsSsize_t(key, PyExc_IndexError); });
+    if (given == -1 && PyErr_Occurred() != nullptr) return nullptr;
+    const Py_ssize_t row = given < 0 ? given + as_slice(self).size() : given;
+    return slice_item(self, row < 0 ? given : row);
   });
 }
 
 Py_ssize_t slice_length(PyObject* self) {
   return as_slice(self).size();
-}
-
-PyObject* iterate(PyObject* self) {
-  return guarded([&] { return iterate_rows(self, 1).release().ptr(); });
 }
 
 // A time zone may refer to the book that it was given to.
@@ -128,7 +126,9 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 void set_slots(PyHeapTypeObject* type) {
   type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
   type->ht_type.tp_traverse = traverse;
-  type->ht_type.tp_iter = iterate;
+  type->ht_type.tp_iter = PySeqIter_New;
+  type->as_sequence.sq_item = slice_item;
+  type->as_sequence.sq_length = slice_length;
   type->as_mapping.mp_length = slice_length;
   type->as_mapping.mp_subscript = slice_subscript;
 }
@@ -316,7 +316,6 @@ py::object sorted(const OwnedSlice& self, const std::vector<std::tuple<std::stri
 void bind_slice(py::module_& module) {
   SliceClass(module, "Slice", py::is_final(), py::custom_type_setup(set_slots))
       .def("__eq__", &same_slices, py::is_operator())
-      .def("__reversed__", [](const py::object& self) { return iterate_rows(self.ptr(), -1); })
       .def_property_readonly("record",
                              [](const OwnedSlice& self) { return self.table().schema().record; })
       .def_property_readonly("row_type",

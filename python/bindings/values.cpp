@@ -49,8 +49,21 @@ bool is_number(PyObject* value) {
 
 }  // namespace
 
+PyObject* make_datetime(std::chrono::year_month_day date, std::int64_t micros, py::handle zone) {
+  const auto seconds = static_cast<int>(micros / micros_per_second);
+  return PyDateTimeAPI->DateTime_FromDateAndTime(
+      int{date.year()}, static_cast<int>(unsigned{date.month()}),
+      static_cast<int>(unsigned{date.day()}), seconds / 3600, seconds / 60 % 60, seconds % 60,
+      static_cast<int>(micros % micros_per_second), zone.ptr(), PyDateTimeAPI->DateTimeType);
+}
+
+PyObject* make_date(std::chrono::year_month_day date) {
+  return PyDate_FromDate(int{date.year()}, static_cast<int>(unsigned{date.month()}),
+                         static_cast<int>(unsigned{date.day()}));
+}
+
 // The header of the C API keeps one pointer per file.
-void import_datetime_for_values() {
+void import_datetime() {
   PyDateTime_IMPORT;
   if (PyDateTimeAPI == nullptr) throw py::error_already_set();
 }

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -27,8 +28,12 @@ std::int32_t days_of(PyObject* date);
 // UTF-8, owned by the value.
 std::string_view text_of(const Field& field, PyObject* value);
 
+// A new datetime, or date; nullptr with a Python error set. `zone` may be None.
+PyObject* make_datetime(std::chrono::year_month_day date, std::int64_t micros, py::handle zone);
+PyObject* make_date(std::chrono::year_month_day date);
+
 // Calls the datetime C API's import once; Python's error is thrown.
-void import_datetime_for_values();
+void import_datetime();
 
 // Converts microseconds on the zone's wall clock to microseconds UTC, as datetime does it with
 // fold=0, and back. Calls Python twice for each day, and more often only on days when the offset
