@@ -53,36 +53,26 @@ class TradingDataError(Exception):
         received: For a search, the stocks received before that page.
     """
 
-    def __init__(
-        self,
-        message: str = "",
-        *,
-        status_code: int | None = None,
-        account: str | None = None,
-        attempts: int = 0,
-        elapsed: float = 0.0,
-        retryable: bool = False,
-        body: str = "",
-        service_message: str = "",
-        retry_after: float | None = None,
-        offset: int | None = None,
-        path: str | None = None,
-        page: int | None = None,
-    ) -> None:
+    status_code: int | None = None
+    account: str | None = None
+    attempts: int = 0
+    elapsed: float = 0.0
+    retryable: bool = False
+    body: str = ""
+    service_message: str = ""
+    retry_after: float | None = None
+    offset: int | None = None
+    path: str | None = None
+    page: int | None = None
+    page_size: int | None = None
+    received: Any = None  # a StockList; its module is in a layer above this one
+
+    def __init__(self, message: str = "", **details: Any) -> None:
         super().__init__(message)
-        self.status_code = status_code
-        self.account = account
-        self.attempts = attempts
-        self.elapsed = elapsed
-        self.retryable = retryable
-        self.body = body
-        self.service_message = service_message
-        self.retry_after = retry_after
-        self.offset = offset
-        self.path = path
-        self.page = page
-        self.page_size: int | None = None
-        self.received: Any = None  # a StockList; its module is in a layer above this one
+        for name, value in details.items():
+            if not hasattr(type(self), name):
+                raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
+            setattr(self, name, value)
 
 
 class ConfigurationError(TradingDataError, ValueError):
@@ -205,13 +195,9 @@ class ArchiveError(TradingDataError):
         missing: The requested days that were never fetched, as ``Archive.missing`` lists them.
     """
 
-    def __init__(
-        self, message: str = "", *, file: str = "", retryable: bool = False, **details: Any
-    ) -> None:
-        super().__init__(message, retryable=retryable, **details)
-        self.file = file
-        self.books: tuple[Any, ...] = ()
-        self.missing: tuple[Any, ...] = ()
+    file: str = ""
+    books: tuple[Any, ...] = ()
+    missing: tuple[Any, ...] = ()
 
 
 class DataWarning(UserWarning):

@@ -74,7 +74,7 @@ def test_every_kind_of_the_core_has_a_class_and_every_class_a_source() -> None:
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_an_error_keeps_all_it_carries(cls: type[td.TradingDataError]) -> None:
-    error = cls("it failed", **DETAILS)  # type: ignore[arg-type]
+    error = cls("it failed", **DETAILS)
     error.received = td.StockList.from_json(as_json(stocks(2)))
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(error, protocol))
