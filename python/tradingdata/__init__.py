@@ -129,35 +129,28 @@ if TYPE_CHECKING:
 
 # Imported on first use, because not every script needs asyncio, SQLite or the sandbox.
 _LAZY = {
-    "AccountBooks": "accounts.fetch",
-    "Archive": "archive",
-    "AsyncClient": "client.aio",
-    "Books": "client.snapshot",
-    "ChargeRate": "analysis",
-    "analysis": "analysis",
-    "charges": "analysis",
-    "dask": "dask",
-    "day_pnl": "analysis",
-    "execution_quality": "analysis",
-    "fetch_books": "accounts.fetch",
-    "order_books": "accounts.fetch",
-    "plot": "analysis.plot",
-    "positions": "analysis",
-    "realised_pnl": "analysis",
-    "reconcile": "analysis",
-    "sandbox": "sandbox",
-    "trade_books": "accounts.fetch",
-    "types": "types",
-    "unrealised_pnl": "analysis",
+    "accounts.fetch": ("AccountBooks", "fetch_books", "order_books", "trade_books"),
+    "analysis": (
+        *("ChargeRate", "analysis", "charges", "day_pnl", "execution_quality", "positions"),
+        *("realised_pnl", "reconcile", "unrealised_pnl"),
+    ),
+    "analysis.plot": ("plot",),
+    "archive": ("Archive",),
+    "client.aio": ("AsyncClient",),
+    "client.snapshot": ("Books",),
+    "dask": ("dask",),
+    "sandbox": ("sandbox",),
+    "types": ("types",),
 }
 
 
 def __getattr__(name: str) -> object:
-    if name in _LAZY:
+    path = next((path for path, names in _LAZY.items() if name in names), None)
+    if path is not None:
         import importlib
 
-        module = importlib.import_module(f".{_LAZY[name]}", __name__)
-        value = module if name == _LAZY[name].rpartition(".")[2] else getattr(module, name)
+        module = importlib.import_module(f".{path}", __name__)
+        value = module if name == path.rpartition(".")[2] else getattr(module, name)
         globals()[name] = value
         return value
     hint = ""
