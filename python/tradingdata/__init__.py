@@ -127,7 +127,7 @@ if TYPE_CHECKING:
     from .client.aio import AsyncClient
     from .client.snapshot import Books
 
-# Imported on first use, because not every script needs asyncio, SQLite or the sandbox.
+# Imported on first use, because not every script needs asyncio, analysis or the sandbox.
 _LAZY = {
     "accounts.fetch": ("AccountBooks", "fetch_books", "order_books", "trade_books"),
     "analysis": (
