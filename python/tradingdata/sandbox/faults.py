@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ ENDPOINTS = {name: (call["method"], call["path"]) for name, call in CALLS.items(
 """Method and path by the name of the client's call."""
 
 JSON = "application/json"
+_HTML = "text/html; charset=utf-8"
 TOKEN_REFUSED = "Session not valid"
 _LOGIN_PAGE = (
     b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Your session has ended"
@@ -37,21 +39,55 @@ class Reply:
 
 def error(status: int, message: str, *headers: tuple[str, str]) -> Reply:
     """Returns an error response: the service's envelope without data."""
-    envelope = {"data": None, "message": message, "status": "error"}
-    return Reply(status, encode(envelope), headers=headers)
+    return Reply(status, _envelope(message, "error"), headers=headers)
+
+
+def _envelope(message: str, status: str) -> bytes:
+    return encode({"data": None, "message": message, "status": status})
 
 
 Details = Mapping[str, Any]
-Change = Callable[[Reply, Details], Reply]
 
+_OUTAGES = ("500", "502", "503", "504")
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of fault, which changes the response or, without `change`, acts on the connection."""
+FAULTS: Mapping[str, str] = MappingProxyType(
+    {
+        "expired_token": "401, as for an expired token; the token itself remains valid",
+        "forbidden": "403",
+        "429": "429; retry_after= is seconds, a datetime, any text, or None for no header",
+        **{code: f"{code}; retry_after= adds the header Retry-After" for code in _OUTAGES},
+        "status": "any other HTTP status: code= and message=",
+        "html": "200 with a login page",
+        "html_503": "503 with a gateway's page",
+        "error_envelope": "200 with an error envelope: message= and status=",
+        "stall": "no response for seconds=, then the connection closes",
+        "slow": "the correct response, sent slowly over seconds=",
+        "cut": "the connection closes early, after the fraction at= of the body",
+        "reset": "the connection is reset before the response or, with at=, after that fraction of "
+        "the body",
+        "empty": "200 without a body",
+        "bad_json": "200 with a body that is almost valid JSON",
+        "null_data": "200 with null data, as for an empty book",
+        "redirect": "302, or code=, to location=",
+    }
+)
+"""The kinds of fault that `Service.fail_next` accepts, each with a description of its effect."""
 
-    what: str
-    details: Details
-    change: Change | None = None
+DISTURBING = ("stall", "slow", "cut", "reset")
+"""The kinds of fault that act on the connection; the others change the response."""
+
+_DETAILS: dict[str, Details] = {
+    "429": {"retry_after": 1},
+    **{code: {"retry_after": None} for code in _OUTAGES},
+    "status": {"code": 418, "message": "Refused"},
+    "error_envelope": {"message": "Something went wrong", "status": "error"},
+    "stall": {"seconds": 30.0},
+    "slow": {"seconds": 3.0},
+    "cut": {"at": 0.5},
+    "reset": {"at": None},
+    "redirect": {"code": 302, "location": "/login"},
+}
+"""The details that a kind of fault takes, with their defaults."""
 
 
 @dataclass(slots=True)
@@ -59,19 +95,45 @@ class Fault:
     """A fault waiting for requests; `times` is None if it applies until cleared."""
 
     name: str
-    kind: Kind
     details: Details
     times: int | None
     endpoint: str | None
     account: str | None
 
+    def change(self, reply: Reply) -> Reply:
+        """Returns what the service sends in place of its response."""
+        match self.name, self.details:
+            case "expired_token", _:
+                return error(401, TOKEN_REFUSED)
+            case "forbidden", _:
+                return error(403, "Not allowed for this client")
+            case name, {"retry_after": after}:
+                status = HTTPStatus(int(name))
+                return error(status, status.phrase, *_retry_after(after))
+            case "status", {"code": code, "message": message}:
+                return error(int(code), str(message))
+            case "html", _:
+                return Reply(200, _LOGIN_PAGE, _HTML)
+            case "html_503", _:
+                return Reply(503, _OUTAGE_PAGE, _HTML)
+            case "error_envelope", {"message": message, "status": status}:
+                return Reply(200, _envelope(str(message), str(status)))
+            case "empty", _:
+                return replace(reply, status=200, body=b"")
+            case "bad_json", _:  # of the same length, without its first colon
+                body = reply.body.replace(b":", b" ", 1) if b":" in reply.body else b"[,]"
+                return replace(reply, status=200, body=body)
+            case "null_data", _:
+                is_page = reply.body.startswith(b"[")
+                body = b"null" if is_page else _envelope("Success", "success")
+                return replace(reply, status=200, body=body)
+            case "redirect", {"code": code, "location": location}:
+                moved = error(int(code), "Moved", ("Location", str(location)))
+                return replace(moved, content_type=_HTML)
+        return reply
 
-def _refusal(status: int, message: str) -> Change:
-    return lambda reply, details: error(status, message, *_retry_after(details))
 
-
-def _retry_after(details: Details) -> tuple[tuple[str, str], ...]:
-    after = details.get("retry_after")
+def _retry_after(after: object) -> tuple[tuple[str, str], ...]:
     if after is None:
         return ()
     if isinstance(after, datetime):
@@ -79,106 +141,20 @@ def _retry_after(details: Details) -> tuple[tuple[str, str], ...]:
     return (("Retry-After", str(after)),)
 
 
-def _page(status: int, page: bytes) -> Change:
-    return lambda reply, details: Reply(status, page, "text/html; charset=utf-8")
-
-
-def _status(reply: Reply, details: Details) -> Reply:
-    return error(int(details["code"]), str(details["message"]))
-
-
-def _error_envelope(reply: Reply, details: Details) -> Reply:
-    envelope = {"data": None, "message": str(details["message"]), "status": str(details["status"])}
-    return Reply(200, encode(envelope))
-
-
-def _body(make: Callable[[bytes], bytes]) -> Change:
-    return lambda reply, details: replace(reply, status=200, body=make(reply.body))
-
-
-def _null_data(body: bytes) -> bytes:
-    is_page = body.startswith(b"[")
-    return encode(None if is_page else {"data": None, "message": "Success", "status": "success"})
-
-
-def _bad_json(body: bytes) -> bytes:
-    """Returns the body with its first colon removed: same length, but invalid JSON."""
-    return body.replace(b":", b" ", 1) if b":" in body else b"[,]"
-
-
-def _redirect(reply: Reply, details: Details) -> Reply:
-    moved = error(int(details["code"]), "Moved", ("Location", str(details["location"])))
-    return replace(moved, content_type="text/html")
-
-
-_OUTAGES = {
-    "500": "Internal server error",
-    "502": "Bad gateway",
-    "503": "Service unavailable",
-    "504": "Gateway timeout",
-}
-
-KINDS: dict[str, Kind] = {
-    "expired_token": Kind(
-        "401, as for an expired token; the token itself remains valid",
-        {},
-        _refusal(401, TOKEN_REFUSED),
-    ),
-    "forbidden": Kind("403", {}, _refusal(403, "Not allowed for this client")),
-    "429": Kind(
-        "429; retry_after= is seconds, a datetime, any text, or None for no header",
-        {"retry_after": 1},
-        _refusal(429, "Too many requests"),
-    ),
-    **{
-        code: Kind(
-            f"{code}; retry_after= adds the header Retry-After",
-            {"retry_after": None},
-            _refusal(int(code), message),
-        )
-        for code, message in _OUTAGES.items()
-    },
-    "status": Kind(
-        "any other HTTP status: code= and message=", {"code": 418, "message": "Refused"}, _status
-    ),
-    "html": Kind("200 with a login page", {}, _page(200, _LOGIN_PAGE)),
-    "html_503": Kind("503 with a gateway's page", {}, _page(503, _OUTAGE_PAGE)),
-    "error_envelope": Kind(
-        "200 with an error envelope: message= and status=",
-        {"message": "Something went wrong", "status": "error"},
-        _error_envelope,
-    ),
-    "stall": Kind("no response for seconds=, then the connection closes", {"seconds": 30.0}),
-    "slow": Kind("the correct response, sent slowly over seconds=", {"seconds": 3.0}),
-    "cut": Kind("the connection closes early, after the fraction at= of the body", {"at": 0.5}),
-    "reset": Kind(
-        "the connection is reset before the response or, with at=, after that fraction of the body",
-        {"at": None},
-    ),
-    "empty": Kind("200 without a body", {}, _body(lambda body: b"")),
-    "bad_json": Kind("200 with a body that is almost valid JSON", {}, _body(_bad_json)),
-    "null_data": Kind("200 with null data, as for an empty book", {}, _body(_null_data)),
-    "redirect": Kind("302, or code=, to location=", {"code": 302, "location": "/login"}, _redirect),
-}
-
-FAULTS: Mapping[str, str] = MappingProxyType({name: kind.what for name, kind in KINDS.items()})
-"""The kinds of fault that `Service.fail_next` accepts, each with a description of its effect."""
-
-
 def make_fault(
     name: str, times: int | None, endpoint: str | None, account: str | None, details: Details
 ) -> Fault:
     """Returns a fault. Raises ValueError for unknown names, listing the known ones."""
-    kind = KINDS[_known("kind of fault", name, KINDS)]
+    defaults = _DETAILS.get(_known("kind of fault", name, FAULTS), {})
     if endpoint is not None:
         _known("endpoint", endpoint, ENDPOINTS)
     for detail, value in details.items():
-        default = kind.details[_known(f"detail of {name!r}", detail, kind.details)]
+        default = defaults[_known(f"detail of {name!r}", detail, defaults)]
         if isinstance(default, int | float) and detail != "retry_after":
             _number(detail, value)
     if times is not None and times < 1:
         raise ValueError(f"times must be 1 or more, or None for every call, not {times}")
-    return Fault(name, kind, {**kind.details, **details}, times, endpoint, account)
+    return Fault(name, {**defaults, **details}, times, endpoint, account)
 
 
 def _number(name: str, value: object) -> None:

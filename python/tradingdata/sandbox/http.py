@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from .._util.platform import end_connection, own_port, reset_on_close
-from .faults import ENDPOINTS, Fault, Reply, error
+from .faults import DISTURBING, ENDPOINTS, Fault, Reply, error
 
 _JOIN_SECONDS = 2.0
 _LONGEST_STOP = 0.02  # seconds that the end of the accepting thread may take
@@ -82,7 +82,7 @@ class Connection(BaseHTTPRequestHandler):
         request = HttpRequest(self.command, path, query, self.headers, content)
         reply, fault = self.server.outcome(request)
         head, body = self._head(reply), reply.body
-        if fault is None or fault.kind.change is not None:
+        if fault is None or fault.name not in DISTURBING:
             self.request.sendall(head + (b"" if self.command == "HEAD" else body))
         else:
             self._disturb(fault, head, body)

@@ -392,8 +392,8 @@ class Service:
         account = self._account_of(request.token)
         fault = self._take_fault(request.endpoint, account) if request.endpoint else None
         reply = self._respond(request, account)
-        if fault and fault.kind.change:
-            reply = fault.kind.change(reply, fault.details)
+        if fault is not None:
+            reply = fault.change(reply)
         unanswered = fault is not None and fault.name in ("stall", "reset")
         self.requests.add(
             Request(
