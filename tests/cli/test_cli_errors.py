@@ -94,9 +94,9 @@ def test_each_kind_of_error_has_its_code(
         ("watch --interval 0", "--interval"),
         ("watch --interval nan", "--interval"),
         ("sandbox --accounts 0", ""),
-        ("sandbox --day monday", "--day is a day such as"),
-        ("sandbox --port 70000", "--port"),
-        ("sandbox --speed -1", "--speed"),
+        ("sandbox --day monday", "day must be a date such as"),
+        ("sandbox --port 70000", "port must be"),
+        ("sandbox --speed -1", "speed must be"),
     ],
 )
 def test_what_does_not_fit_is_reported_before_any_request(

@@ -9,8 +9,8 @@ import ssl
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, field, make_dataclass
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException
 from statistics import median
@@ -24,8 +24,7 @@ from tradingdata._util.optional_imports import show_versions
 from tradingdata.client.options import BASE_URL_VARIABLE, find_ca_file
 from tradingdata.client.tokens import hide
 from tradingdata.display.plain_table import group
-from tradingdata.sandbox import DEFAULT_DAY
-from tradingdata.sandbox.__main__ import serve
+from tradingdata.sandbox.__main__ import OPTIONS, serve
 from tradingdata.sandbox.demo import show as show_demo
 
 from .errors import UsageError
@@ -241,6 +240,19 @@ def demo() -> None:
     show_demo(sys.stdout)
 
 
+if TYPE_CHECKING:
+    SandboxOptions = Any
+else:
+    SandboxOptions = make_dataclass(
+        "SandboxOptions",
+        [
+            (name, Annotated[kind | None, option(meaning, placeholder)], field(default=default))
+            for name, (kind, default, placeholder, meaning) in OPTIONS.items()
+        ],
+        kw_only=True,
+    )
+
+
 @command(
     "sandbox",
     """
@@ -249,40 +261,20 @@ tradingdata sandbox --speed 60
 tradingdata sandbox --accounts desk1,desk2 --port 0
 """,
 )
-def sandbox(
-    port: Annotated[
-        int, option("Port to listen on; 0 picks a free one.", "N", min=0, max=65535)
-    ] = 8765,
-    seed: Annotated[int, option("Seed of the random trading day.", "N")] = 0,
-    day: Annotated[str, option("The trading day.", "DATE")] = str(DEFAULT_DAY),
-    speed: Annotated[
-        float | None,
-        option("Market seconds per second, from 09:15. Without it the day is over.", "N", min=0),
-    ] = None,
-    accounts: Annotated[
-        str, option("Number of accounts, or their labels separated by commas.", "N|A,B,...")
-    ] = "1",
-    orders: Annotated[
-        int, option("Number of orders of each account in the day.", "N", min=0)
-    ] = 200,
-) -> None:
+def sandbox(options: SandboxOptions) -> None:
     """Run a simulated service on this computer.
 
     Serves until Ctrl-C. Paste the two commands that it prints for it into another terminal to
     use the others there.
     """
     try:
-        date.fromisoformat(day)
-    except ValueError:
-        raise UsageError(f"--day is a day such as {DEFAULT_DAY}, not {day!r}") from None
-    try:
-        serve(port=port, seed=seed, day=day, speed=speed, accounts=accounts, orders=orders)
+        serve(**vars(options))
     except (OverflowError, ValueError) as error:
         raise UsageError(str(error)) from None
     except OSError as error:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
-        raise UsageError(f"--port {port}: {error.strerror}; --port 0 chooses a free one") from None
+        raise UsageError(f"--port: {error.strerror}; --port 0 chooses a free one") from None
 
 
 @command("versions", "tradingdata versions")

@@ -38,7 +38,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
+from .._util import validate
+from .day import make_accounts
 from .faults import FAULTS
+from .market import Market
 from .service import Clock, Request, RequestLog, Service
 
 __all__ = ["DEFAULT_DAY", "FAULTS", "Clock", "Request", "RequestLog", "Service", "start"]
@@ -80,22 +83,14 @@ def start(
         >>> with sandbox.start(seed=7) as service:
         ...     print(len(service.client().trade_book()))
     """
-    if isinstance(day, str):
-        day = date.fromisoformat(day)
-    elif isinstance(day, datetime):
+    if isinstance(day, datetime):
         day = day.date()
     if speed is not None and not 0 <= speed < float("inf"):
         raise ValueError(f"speed must be None or a number of 0 or more, not {speed!r}")
     if orders < 0:
         raise ValueError(f"orders must be 0 or more, not {orders}")
-    return Service(
-        seed=seed,
-        day=DEFAULT_DAY if day is None else day,
-        speed=speed,
-        accounts=accounts,
-        orders=orders,
-        port=port,
-    )
+    market = Market(seed, DEFAULT_DAY if day is None else validate.day("day", day))
+    return Service(market, make_accounts(accounts, seed), orders, speed, port)
 
 
 def __dir__() -> list[str]:

@@ -56,14 +56,15 @@ def serve(
         print("\nstopped", flush=True)
 
 
-_OPTIONS: tuple[tuple[str, type, Any, str], ...] = (
-    ("--port", int, 8765, "port; 0 chooses a free one (default %(default)s)"),
-    ("--seed", int, 0, "seed of the generated day"),
-    ("--day", str, None, f"trading day (default {DEFAULT_DAY})"),
-    ("--speed", float, None, "market seconds per second, from 09:15; without it, the day is over"),
-    ("--accounts", str, "1", "number of accounts, or comma-separated labels (default %(default)s)"),
-    ("--orders", int, 200, "orders per account (default %(default)s)"),
-)
+OPTIONS: dict[str, tuple[type, Any, str, str]] = {
+    "port": (int, 8765, "N", "Port to listen on; 0 picks a free one."),
+    "seed": (int, 0, "N", "Seed of the random trading day."),
+    "day": (str, str(DEFAULT_DAY), "DATE", "The trading day."),
+    "speed": (float, None, "N", "Market seconds per second, from 09:15. Else the day is over."),
+    "accounts": (str, "1", "N|A,B,...", "Number of accounts, or their labels."),
+    "orders": (int, 200, "N", "Number of orders of each account in the day."),
+}
+"""The type, default, placeholder and meaning of each option, also of `tradingdata sandbox`."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,8 +72,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m tradingdata.sandbox",
         description="Run a simulated Trading Data Service on this machine until Ctrl-C.",
     )
-    for name, kind, default, meaning in _OPTIONS:
-        parser.add_argument(name, type=kind, default=default, help=meaning)
+    for name, (kind, default, placeholder, meaning) in OPTIONS.items():
+        if default is not None:
+            meaning += " (default %(default)s)"
+        parser.add_argument(
+            f"--{name}", type=kind, default=default, metavar=placeholder, help=meaning
+        )
     return parser
 
 

@@ -155,30 +155,25 @@ class State(NamedTuple):
     reason: str
 
 
-def simulate(account: Account, market: Market, day: date, orders: int, seed: int) -> list[Order]:
-    """Returns a day of `orders` rows of the order book, in the order of their arrival."""
-    return _Desk(Random(f"{seed}/{day}/account/{account.number}"), market, day).orders(orders)
-
-
 class _Desk:
     """One account's trading decisions during the day, and what the exchange makes of them."""
 
-    def __init__(self, random: Random, market: Market, day: date) -> None:
-        self._random = random
+    def __init__(self, account: Account, market: Market) -> None:
+        self._random = random = Random(f"{market.seed}/{market.day}/account/{account.number}")
         self._market = market
-        self._day = day
         # More often a large company, and more often on NSE.
         of = {name: [each for each in shares() if each.exchange == name] for name in ("NSE", "BSE")}
         places = ("NSE", "NSE", "NSE", "NSE", "BSE")
         self._shares = [
             of[place][int(random.random() ** 2 * len(of[place]))] for place in places * 5
         ]
-        futures = [each for each in derivatives(day) if not each.strike]
-        options = [each for each in derivatives(day) if each.strike]
+        futures = [each for each in derivatives(market.day) if not each.strike]
+        options = [each for each in derivatives(market.day) if each.strike]
         self._contracts = [_pick(random, futures if n < 3 else options) for n in range(14)]
         self._open: list[Order] = []
 
     def orders(self, count: int) -> list[Order]:
+        """Returns a day of `count` rows of the order book, in the order of their arrival."""
         scripted = list(self._script()) if count >= 40 else []
         seconds = [self._entry_second() for _ in range(count - len(scripted))]
         entries: list[tuple[int, Order | None]] = [(second, None) for second in seconds]
@@ -219,7 +214,7 @@ class _Desk:
         yield order(reliance, "B", "I", 30, 10 * 60 + 30)
         yield order(by_name["BSE", "RELIANCE"], "S", "I", 30, 10 * 60 + 41)
         # A put of the week that is still open in the evening.
-        puts = [each for each in derivatives(self._day) if each.option == "PE"]
+        puts = [each for each in derivatives(self._market.day) if each.option == "PE"]
         nearest = min(puts, key=lambda each: (each.expiry, abs(each.strike - each.reference)))
         yield order(nearest, "B", "M", 2 * nearest.lot, 11 * 60)
         # A bracket order has a target and a stop, a cover order a stop only.
@@ -379,16 +374,16 @@ class Books:
     The day is generated on the first request.
     """
 
-    def __init__(self, account: Account, market: Market, day: date, orders: int, seed: int) -> None:
-        self._account, self._market, self._day = account, market, day
-        self._order_count, self._seed = orders, seed
+    def __init__(self, account: Account, market: Market, orders: int) -> None:
+        self._account, self._market, self._day = account, market, market.day
+        self._order_count = orders
         self._lock = threading.Lock()
         self._second = _BEFORE_ANY
         self._books = dict.fromkeys(BOOK_CALLS, _envelope([]))
 
     @cached_property
     def _day_of_orders(self) -> tuple[list[Order], list[tuple[Order, Fill]]]:
-        orders = simulate(self._account, self._market, self._day, self._order_count, self._seed)
+        orders = _Desk(self._account, self._market).orders(self._order_count)
         fills = [(order, fill) for order in orders for fill in order.fills]
         return orders, sorted(fills, key=lambda pair: pair[1].second)
 
@@ -411,17 +406,49 @@ class Books:
                 self._second = second
             return self._books
 
+    # Values that the service document leaves open are invented: codes as in its examples, "0" for
+    # no error, the trading day for the validity of a day order, empty text or zero otherwise.
     def _order(self, row: int, order: Order, second: int) -> bytes:
         state = order.state(second)
         priced = second if state.status == "Pending" else state.updated
-        price = self._market.price(order.instrument, priced)
-        return _encode_order(order, state, row, price, self._account, self._day)
+        left = order.quantity - state.filled
+        instrument = order.instrument
+        average = round(state.value / (state.filled * 100), 4) if state.filled else 0.0
+        return _in_order(
+            "Order",
+            self._shared_fields(order)
+            | {
+                "last_updated_time": timestamp(self._day, state.updated),
+                "status": state.status,
+                "quantity": order.quantity,
+                "remaining_quantity": left,
+                "rem_qty_tot_qty": f"{left}/{order.quantity}",
+                "price": order.price / 100,
+                "trigger_price": order.trigger / 100,
+                "serial_no": order.number,
+                "validity": "DAY",
+                "traded_qty": state.filled,
+                "traded_price": state.last_price / 100,
+                "avg_traded_price": average,
+                "reason_description": state.reason,
+                "leg_no": order.leg,
+                "row_no": row,
+                "off_mkt_flag": "1" if order.entered < 0 else "0",
+                "child_leg_unq_id": 10 * order.number + order.leg if order.product in "BV" else 0,
+                "good_till_days_date": str(self._day),
+                "error_code": state.code,
+                "expiry_flag": "" if not instrument.expiry else "M" if instrument.monthly else "W",
+                "ref_ltp": self._market.price(instrument, priced) / 100,
+                "source": order.source,
+                "source_name": _SOURCES[order.source],
+            },
+        )
 
     def _trade(self, number: int, order: Order, fill: Fill) -> bytes:
         traded = timestamp(self._day, fill.second)
         return _in_order(
             "Trade",
-            _shared_fields(order, self._account, self._day)
+            self._shared_fields(order)
             | {
                 "exch_trade_time": traded,
                 "last_updated_time": traded,
@@ -432,6 +459,47 @@ class Books:
                 "row_no": number,
             },
         )
+
+    def _shared_fields(self, order: Order) -> dict[str, object]:
+        """Returns the fields that an order and its trades have in common."""
+        instrument, account, day = order.instrument, self._account, self._day
+        protected = order.order_type in ("MKT", "SLM")
+        on_nse = instrument.exchange == "NSE"  # sixteen digits there, nineteen on BSE
+        prefix = f"11{day:%j}" if on_nse else f"{day:%y%j}{OPEN + order.received:05d}"
+        width = 7 if on_nse else 5
+        return {
+            "client_id": account.client_id,
+            "order_date_time": timestamp(day, order.entered),
+            "exch_order_time": timestamp(day, order.received),
+            "order_no": f"{day:%y%m%d}{account.number:03d}{order.number:06d}",
+            "exch_order_no": f"{prefix}{account.number:04d}{order.number:0{width}d}",
+            "exchange": instrument.exchange,
+            "txn_type": order.side,
+            "segment": instrument.segment,
+            "instrument": instrument.kind,
+            "symbol": instrument.symbol,
+            "product": order.product,
+            "product_name": _PRODUCTS[order.product],
+            "order_type": order.order_type,
+            "security_id": instrument.security_id,
+            "lot_size": instrument.lot,
+            "pan_no": account.pan,
+            "participant_type": "B",
+            "mkt_pro_flag": "Y" if protected else "N",
+            "mkt_pro_value": 3.0 if protected else 0.0,
+            "encash_flag": "N",
+            "mkt_type": "NL",
+            "strike_price": instrument.strike / 100,
+            "expiry_date": str(instrument.expiry) if instrument.expiry else ZERO_DATE,
+            "opt_type": instrument.option,
+            "series": instrument.series,
+            "isin": instrument.isin,
+            "display_name": instrument.display_name,
+            "exchange_inst_name": instrument.exchange_name,
+            "placed_by": account.client_id,
+            "placed_by_entity_id": account.client_id,
+            "tick_size": instrument.tick / 100,
+        }
 
 
 def _envelope(records: list[bytes]) -> bytes:
@@ -444,91 +512,6 @@ def timestamp(day: date, second: int) -> str:
     """Returns the time `second` seconds after the opening bell, in the service's format."""
     minutes, seconds = divmod(OPEN + second, 60)
     return f"{day} {minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}"
-
-
-# Values that the service document leaves open are invented: codes as in its examples, "0" for no
-# error, the trading day for the validity of a day order, empty text or zero for everything else.
-def _encode_order(
-    order: Order, state: State, row: int, price: int, account: Account, day: date
-) -> bytes:
-    left = order.quantity - state.filled
-    instrument = order.instrument
-    return _in_order(
-        "Order",
-        _shared_fields(order, account, day)
-        | {
-            "last_updated_time": timestamp(day, state.updated),
-            "status": state.status,
-            "quantity": order.quantity,
-            "remaining_quantity": left,
-            "rem_qty_tot_qty": f"{left}/{order.quantity}",
-            "price": order.price / 100,
-            "trigger_price": order.trigger / 100,
-            "disc_quantity": 0,
-            "dq_qty_rem": 0,
-            "serial_no": order.number,
-            "validity": "DAY",
-            "traded_qty": state.filled,
-            "traded_price": state.last_price / 100,
-            "avg_traded_price": round(state.value / (state.filled * 100), 4)
-            if state.filled
-            else 0.0,
-            "reason_description": state.reason,
-            "leg_no": order.leg,
-            "row_no": row,
-            "off_mkt_flag": "1" if order.entered < 0 else "0",
-            "child_leg_unq_id": 10 * order.number + order.leg if order.product in "BV" else 0,
-            "good_till_days_date": str(day),
-            "group_id": 0,
-            "error_code": state.code,
-            "expiry_flag": "" if not instrument.expiry else "M" if instrument.monthly else "W",
-            "ref_ltp": price / 100,
-            "source": order.source,
-            "source_name": _SOURCES[order.source],
-        },
-    )
-
-
-def _shared_fields(order: Order, account: Account, day: date) -> dict[str, object]:
-    """Returns the fields that an order and its trades have in common."""
-    instrument = order.instrument
-    protected = order.order_type in ("MKT", "SLM")
-    on_nse = instrument.exchange == "NSE"  # sixteen digits there, nineteen on BSE
-    prefix = f"11{day:%j}" if on_nse else f"{day:%y%j}{OPEN + order.received:05d}"
-    width = 7 if on_nse else 5
-    return {
-        "client_id": account.client_id,
-        "order_date_time": timestamp(day, order.entered),
-        "exch_order_time": timestamp(day, order.received),
-        "order_no": f"{day:%y%m%d}{account.number:03d}{order.number:06d}",
-        "exch_order_no": f"{prefix}{account.number:04d}{order.number:0{width}d}",
-        "exchange": instrument.exchange,
-        "txn_type": order.side,
-        "segment": instrument.segment,
-        "instrument": instrument.kind,
-        "symbol": instrument.symbol,
-        "product": order.product,
-        "product_name": _PRODUCTS[order.product],
-        "order_type": order.order_type,
-        "security_id": instrument.security_id,
-        "lot_size": instrument.lot,
-        "pan_no": account.pan,
-        "participant_type": "B",
-        "mkt_pro_flag": "Y" if protected else "N",
-        "mkt_pro_value": 3.0 if protected else 0.0,
-        "encash_flag": "N",
-        "mkt_type": "NL",
-        "strike_price": instrument.strike / 100,
-        "expiry_date": str(instrument.expiry) if instrument.expiry else ZERO_DATE,
-        "opt_type": instrument.option,
-        "series": instrument.series,
-        "isin": instrument.isin,
-        "display_name": instrument.display_name,
-        "exchange_inst_name": instrument.exchange_name,
-        "placed_by": account.client_id,
-        "placed_by_entity_id": account.client_id,
-        "tick_size": instrument.tick / 100,
-    }
 
 
 def _in_order(record: str, values: dict[str, object]) -> bytes:

@@ -164,11 +164,15 @@ class Market:
     """The prices of one day, generated from the seed and shared by all accounts.
 
     Uses only arithmetic that rounds identically on every machine, so that a day is reproducible.
+
+    Attributes:
+        seed: The seed of the day, also of its orders.
+        day: The trading day.
     """
 
     def __init__(self, seed: int, day: date) -> None:
-        self._seed = seed
-        self._day = day
+        self.seed = seed
+        self.day = day
         self._spots: dict[str, tuple[float, ...]] = {}
         self._paths: dict[tuple[str, str, str], tuple[int, ...]] = {}
 
@@ -188,7 +192,7 @@ class Market:
         spots = self._spot(instrument)
         if instrument.expiry is None:
             return list(spots)
-        years = ((instrument.expiry - self._day).days + 0.3) / 365
+        years = ((instrument.expiry - self.day).days + 0.3) / 365
         if not instrument.strike:
             return [spot * (1 + _INTEREST * years) for spot in spots]
         # A smooth approximation of a call: its time value at the money, and the difference between
@@ -204,7 +208,7 @@ class Market:
     def _spot(self, instrument: Instrument) -> tuple[float, ...]:
         name = instrument.symbol
         if name not in self._spots:
-            random = Random(f"{self._seed}/{self._day}/{name}")
+            random = Random(f"{self.seed}/{self.day}/{name}")
             # Three uniform numbers add up to nearly a normal distribution with deviation 1/2.
             minute = 2 * _volatility(instrument) / sqrt(252 * _MINUTES)
             price = instrument.reference * (0.985 + 0.03 * random.random())

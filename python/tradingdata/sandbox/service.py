@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._util.declarations import BOOK_CALLS, CALLS
 from .companies import search
-from .day import Books, make_accounts
+from .day import Account, Books
 from .faults import ENDPOINTS, JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault
 from .market import CLOSE, OPEN, Market
 
@@ -184,32 +184,26 @@ class Service:
 
     def __init__(
         self,
-        *,
-        seed: int,
-        day: date,
-        speed: float | None,
-        accounts: int | Sequence[str],
+        market: Market,
+        accounts: Sequence[Account],
         orders: int,
+        speed: float | None,
         port: int,
     ) -> None:
         from .http import Server  # imports http.server, which takes as long as all the rest
 
-        found = make_accounts(accounts, seed)
-        self.seed = seed
-        self.day = day
-        self.accounts: tuple[str, ...] = tuple(account.label for account in found)
+        self.seed = market.seed
+        self.day = market.day
+        self.accounts: tuple[str, ...] = tuple(account.label for account in accounts)
         self.requests = RequestLog()
         self._faults: list[Fault] = []
         self._taking = threading.Lock()
-        self._tokens = {label: _token(f"{seed}/{label}/1") for label in self.accounts}
-        market = Market(seed, day)
-        self._books = {
-            account.label: Books(account, market, day, orders, seed) for account in found
-        }
+        self._tokens = {label: _token(f"{self.seed}/{label}/1") for label in self.accounts}
+        self._books = {account.label: Books(account, market, orders) for account in accounts}
         # Generate the first account's day now; those of the others follow on their first request.
         self._books[self.accounts[0]].at(CLOSE if speed is None else 0)
         # Created last, so that a running day begins when the service can be reached.
-        self.clock = Clock(day, speed)
+        self.clock = Clock(market.day, speed)
         self._server = Server(port, self._handle)
         self._process = os.getpid()
         self.base_url = f"http://127.0.0.1:{self._server.port}"
