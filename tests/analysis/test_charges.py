@@ -93,7 +93,7 @@ def test_a_rate_that_cannot_be_meant_is_refused(
 
 
 def test_conditions_on_unknown_fields_are_refused() -> None:
-    with pytest.raises(TypeError, match="a trade has no field 'produkt'"):
+    with pytest.raises(TypeError, match="Trade has no field 'produkt'; did you mean 'product'"):
         td.charges(MADE, [td.ChargeRate(where={"produkt": "I"})])
     for wrong in (RATE, [1], None):
         with pytest.raises(TypeError, match=r"rates must be a sequence of td\.ChargeRate"):

@@ -40,7 +40,7 @@ def test_sums_by_a_column_add_up() -> None:
     assert {row.group: row.net for row in day.by("segment")} == {"E": 260.0, "D": 10.0}
     assert {row.group: row.net for row in day.by("product")} == {"C": 260.0, "I": 10.0}
     assert [row.group for row in day.by("kind")] == ["shares"]
-    with pytest.raises(KeyError, match="no column 'sector'"):
+    with pytest.raises(KeyError, match="no field 'sector'"):
         day.by("sector")
     with pytest.raises(TypeError, match="net is not text"):
         day.by("net")

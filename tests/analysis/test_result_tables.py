@@ -211,7 +211,7 @@ def test_filters_keep_what_belongs_to_the_rows() -> None:
     assert pnl.filter(lambda row: row.realised < 0, exchange="NSE").realised == -800.0
     found = td.reconcile(ORDERS, MIXED)
     assert found.filter(finding__ne="agrees") == found.differences
-    with pytest.raises(TypeError, match="RealisedPnl has no column 'realized'; did you mean"):
+    with pytest.raises(TypeError, match="RealisedPnl has no field 'realized'; did you mean"):
         pnl.filter(realized=0)
 
 

@@ -94,7 +94,7 @@ def test_a_column_becomes_the_index(trades: td.TradeBook) -> None:
 def test_an_index_that_is_no_column_is_refused(trades: td.TradeBook) -> None:
     with pytest.raises(KeyError, match="no field 'exch_trade_tiem'; did you mean"):
         trades.to_pandas(index="exch_trade_tiem")
-    with pytest.raises(KeyError, match="has no column 'smybol'; did you mean 'symbol'"):
+    with pytest.raises(KeyError, match="has no field 'smybol'; did you mean 'symbol'"):
         td.positions(trades).to_pandas(index="smybol")
 
 

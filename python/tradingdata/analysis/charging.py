@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util.validate import shown
-from ..books.book import TradeBook
 from ..display.plain_table import group
-from ..table.conditions import matching, parse_conditions
+from ..table.conditions import core_conditions, parse_conditions
 from ..table.rows import declared
-from .checks import require_fills, require_values
-from .inputs import amount, day_from, joined, key_facts, on_day
+from .checks import require_values
+from .inputs import amount, fills_of, key_facts
 from .keys import KEY, Key, Keyed
 from .result_table import ResultTable
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import os
 
     from .._core import Slice
+    from ..table.conditions import CoreCondition
     from .inputs import Trades
 
 _RATES = ("brokerage", "stt_buy", "stt_sell", "exchange", "sebi", "stamp_buy", "gst")
@@ -187,10 +187,7 @@ def charges(
         >>> delivery = td.ChargeRate(where={"product": "C"}, stt_buy=0.001, stt_sell=0.001)
         >>> td.charges(trades, [delivery, td.ChargeRate(brokerage=0.0003, cap=20)]).total
     """
-    book, accounts = joined("trades", trades, TradeBook)
-    wanted = None if day is None else day_from(day)
-    require_fills(book._rows, buy, sell, timed=True)
-    rows, accounts = on_day(book._rows, accounts, wanted)
+    rows, accounts, _ = fills_of(trades, day, buy, sell)
     sums = charge_sums(rows, rates, buy)
     leading = key_facts(rows, accounts, _core.Groups([rows], KEY)).leading
     made = []
@@ -200,68 +197,76 @@ def charges(
     return Charges._of(made)
 
 
+_ORDER = (*KEY, "exch_trade_time.day", "order_no")
+
+
 def charge_sums(rows: Slice, rates: Sequence[ChargeRate], buy: str) -> dict[Key, list[Fraction]]:
     """Returns the six charges of each key, exactly."""
     require_values(rows, "order_no")  # brokerage is by order
-    rate_of = _rate_of_rows(rows, rates)
-    orders = _core.Groups([rows], (*KEY, "exch_trade_time.day", "order_no"))
-    values: dict[tuple[int, int], list[Fraction]] = {}  # bought and sold, by order and rate
-    columns = zip(
-        orders.numbers(), rate_of, rows.column("txn_type"), rows.column("trade_value"), strict=True
+    conditions = _conditions(rows, rates)
+    fields = sorted({name for each in conditions for name, *_ in each})
+    groups = _core.Groups([rows], [*_ORDER, "txn_type", *fields])  # of one rate each
+    decimals = _core.decimals_of([(rows, "trade_value")])
+    columns = (
+        *(groups.first(), groups.coarser(fields), groups.coarser(_ORDER)),
+        groups.sums("trade_value", decimals),
+        *rows.cells(groups.first(), ["txn_type", *KEY]),
     )
-    for number, rate, side, value in columns:
-        found = values.setdefault((number, rate), [Fraction(0), Fraction(0)])
-        found[side != buy] += Fraction(repr(value))
-    keys = list(zip(*rows.cells(orders.first(), KEY), strict=True))
+    rate_of: dict[int, int] = {}  # by the values that conditions are about
+    traded: dict[tuple[int, int, Key], list[int]] = {}  # bought and sold, by order and rate
+    for row, facts, order, value, side, *key in zip(*columns, strict=True):
+        if facts not in rate_of:
+            rate_of[facts] = _rate_of(rows, row, conditions)
+        traded.setdefault((order, rate_of[facts], tuple(key)), [0, 0])[side != buy] += value
+    exact = [_exact(rate) for rate in rates]
     sums: dict[Key, list[Fraction]] = {}
-    for (number, at), (bought, sold) in values.items():
-        total = sums.setdefault(keys[number], [Fraction(0)] * 6)
-        for place, each in enumerate(_of_order(rates[at], bought, sold)):
+    for (_, rate, key), (bought, sold) in traded.items():
+        unit = Fraction(1, 10**decimals)
+        total = sums.setdefault(key, [Fraction(0)] * 6)
+        for place, each in enumerate(_of_order(exact[rate], bought * unit, sold * unit)):
             total[place] += each
     return sums
 
 
-def _of_order(rate: ChargeRate, bought: Fraction, sold: Fraction) -> list[Fraction]:
-    exact = {name: Fraction(repr(getattr(rate, name))) for name in (*_RATES, "per_order")}
+def _exact(rate: ChargeRate) -> dict[str, Fraction]:
+    given = {name: getattr(rate, name) for name in (*_RATES, *_AMOUNTS)}
+    return {name: Fraction(repr(value)) for name, value in given.items() if value is not None}
+
+
+def _of_order(rate: dict[str, Fraction], bought: Fraction, sold: Fraction) -> list[Fraction]:
     value = bought + sold
-    brokerage = exact["brokerage"] * value
-    if rate.cap is not None:
-        brokerage = min(brokerage, Fraction(repr(rate.cap)))
-    brokerage += exact["per_order"]
-    exchange, sebi = exact["exchange"] * value, exact["sebi"] * value
+    brokerage = rate["brokerage"] * value
+    brokerage = min(brokerage, rate.get("cap", brokerage)) + rate["per_order"]
+    exchange, sebi = rate["exchange"] * value, rate["sebi"] * value
     return [
         brokerage,
-        exact["stt_buy"] * bought + exact["stt_sell"] * sold,
+        rate["stt_buy"] * bought + rate["stt_sell"] * sold,
         exchange,
         sebi,
-        exact["stamp_buy"] * bought,
-        exact["gst"] * (brokerage + exchange + sebi),
+        rate["stamp_buy"] * bought,
+        rate["gst"] * (brokerage + exchange + sebi),
     ]
 
 
-def _rate_of_rows(rows: Slice, rates: Sequence[ChargeRate]) -> list[int]:
-    """Returns the number of the rate that applies to each trade."""
+def _conditions(rows: Slice, rates: Sequence[ChargeRate]) -> list[list[CoreCondition]]:
+    """Returns the conditions of each rate."""
     if isinstance(rates, ChargeRate) or not isinstance(rates, Sequence):
         raise TypeError(f"rates must be a sequence of td.ChargeRate, not {shown(rates)}")
-    chosen = [-1] * len(rows)
-    names = _core.names_of("Trade")
-    for at, rate in enumerate(rates):
+    for rate in rates:
         if not isinstance(rate, ChargeRate):
             raise TypeError(f"rates must be a sequence of td.ChargeRate, not of {shown(rate)}")
-        conditions = parse_conditions(names, "a trade has no field {!r}".format, rate.where)
-        groups = _core.Groups([rows], sorted({condition.field for condition in conditions}))
-        alike = rows.take(groups.first())
-        meets = [bool(len(matching(alike[row : row + 1], conditions))) for row in range(len(alike))]
-        for row, number in enumerate(groups.numbers()):
-            if chosen[row] < 0 and meets[number]:
-                chosen[row] = at
-    if -1 in chosen:
-        row = chosen.index(-1)
-        trade = rows[row]
-        facts = ("trade_no", "exchange", "segment", "product", "txn_type")
-        found = ", ".join(f"{name} {trade[name]!r}" for name in facts)
-        raise ValueError(
-            f"no rate applies to the trade in row {row} ({found}): add a ChargeRate whose where "
-            "it meets, such as one without conditions as the last"
-        )
-    return chosen
+    names = _core.names_of("Trade")
+    return [core_conditions(rows, parse_conditions("Trade", names, rate.where)) for rate in rates]
+
+
+def _rate_of(rows: Slice, row: int, conditions: list[list[CoreCondition]]) -> int:
+    """Returns the number of the first rate whose conditions a trade meets."""
+    for number, each in enumerate(conditions):
+        if len(rows[row : row + 1].where(each)):
+            return number
+    facts = ("trade_no", "exchange", "segment", "product", "txn_type")
+    found = ", ".join(f"{name} {rows[row][name]!r}" for name in facts)
+    raise ValueError(
+        f"no rate applies to the trade in row {row} ({found}): add a ChargeRate whose where "
+        "it meets, such as one without conditions as the last"
+    )

@@ -5,7 +5,7 @@ Every message names the first such row, and says how to continue.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util.validate import text
@@ -41,27 +41,28 @@ def _trade(rows: Slice, row: int) -> str:
 
 def require_sides(rows: Slice, buy: str, sell: str) -> None:
     """Raises ValueError for a transaction type that is neither code."""
-    groups = _core.Groups([rows], ["txn_type"])
-    first = groups.first()
-    for row, code in zip(first, *rows.cells(first, ["txn_type"]), strict=True):
-        if code not in (buy, sell):
-            raise ValueError(
-                f"txn_type is {code!r} in row {row} ({_trade(rows, row)}), neither {buy!r} nor "
-                f"{sell!r}: pass the codes of the service as `buy` and `sell`"
-            )
+    if odd := _first(rows, "txn_type", "ne", [buy, sell]):
+        row, code = odd
+        raise ValueError(
+            f"txn_type is {code!r} in row {row} ({_trade(rows, row)}), neither {buy!r} nor "
+            f"{sell!r}: pass the codes of the service as `buy` and `sell`"
+        )
 
 
 def require_quantities(rows: Slice) -> None:
     """Raises ValueError for a quantity below 1, which the service does not define."""
-    if not len(rows.where([("quantity", "lt", "all", False, [1])])):
-        return
-    row, quantity = next(
-        (row, each) for row, each in enumerate(rows.column("quantity")) if each < 1
-    )
-    raise ValueError(
-        f"quantity is {quantity} in row {row} ({_trade(rows, row)}), but a trade has at least 1: "
-        "correct the row or leave it out"
-    )
+    if odd := _first(rows, "quantity", "lt", [1]):
+        row, quantity = odd
+        raise ValueError(
+            f"quantity is {quantity} in row {row} ({_trade(rows, row)}), but a trade has at least "
+            "1: correct the row or leave it out"
+        )
+
+
+def _first(rows: Slice, field: str, comparison: str, values: list[Any]) -> tuple[int, Any] | None:
+    """Returns the number and the value of the first row that meets a condition."""
+    found = rows.where([(field, comparison, "all", False, values)])
+    return (rows.find(found[0])[0], found[0][field]) if len(found) else None
 
 
 _IDENTITY = (*KEY, "trade_no", "order_no", "txn_type", "exch_trade_time.day")
@@ -75,10 +76,9 @@ def require_once(rows: Slice) -> None:
     if len(groups) == len(rows):
         return
     first = groups.first()
-    numbers = zip(groups.numbers(), rows.column("trade_no"), strict=True)
-    for row, (group, trade_no) in enumerate(numbers):
+    for row, group in enumerate(groups.numbers()):
         # A trade without a number cannot be recognised as a duplicate.
-        if trade_no and first[group] != row:
+        if first[group] != row and rows[row].trade_no:
             raise ValueError(
                 f"rows {first[group]} and {row} are one trade ({_trade(rows, row)}) and would "
                 "count twice: keep one of each if they are equal, with "

@@ -12,6 +12,7 @@ from .. import _core
 from .._util import validate
 from .._util.validate import shown
 from ..books.book import OrderBook, TradeBook, concat
+from .checks import require_fills
 from .keys import KEY, SECURITY, Keyed, kind_of
 
 if TYPE_CHECKING:
@@ -121,6 +122,26 @@ def day_from(day: date | str) -> date:
     return validate.day("day", day.date() if isinstance(day, datetime) else day)
 
 
+def fills_of(
+    trades: Trades,
+    day: date | str | None,
+    buy: str,
+    sell: str,
+    *,
+    timed: bool = True,
+    earlier: bool = False,
+) -> tuple[Slice, list[str | None], date | None]:
+    """Returns the trades of a day, their accounts and the day; without a day, all trades.
+
+    With ``earlier``, the trades before that day are among them. All trades given must be complete;
+    their times only with ``timed`` or if there is a day.
+    """
+    book, accounts = joined("trades", trades, TradeBook)
+    wanted = None if day is None else day_from(day)
+    require_fills(book._rows, buy, sell, timed=timed or wanted is not None)
+    return *on_day(book._rows, accounts, wanted, earlier=earlier), wanted
+
+
 def days_of(rows: Slice) -> tuple[date, ...]:
     """Returns the days of the trades, in order."""
     first = _core.Groups([rows], ["exch_trade_time.day"]).first()
@@ -154,32 +175,27 @@ _MERGED = ("product", "exchange")
 
 def merged_fields(merge: object) -> frozenset[str]:
     """Returns what to match across, of ``product`` and ``exchange``."""
-    if isinstance(merge, (str, bytes)) or not isinstance(merge, Collection):
-        raise TypeError(f"merge must be a collection such as {{'product'}}, not {shown(merge)}")
-    for name in merge:
-        if not isinstance(name, str) or name not in _MERGED:
-            raise ValueError(f"merge can contain 'product' and 'exchange', not {shown(name)}")
-    return frozenset(merge)
+    return _chosen("merge", merge, _MERGED, "a collection such as {'product'}")
 
 
 def short_products(shorts: Any, known: Iterable[str]) -> bool | frozenset[str]:
     """Returns the products in which sales may open short lots, or whether all may."""
     if isinstance(shorts, bool):
         return shorts
-    listed = isinstance(shorts, Collection) and not isinstance(shorts, (str, bytes))
-    if not listed or not all(isinstance(code, str) for code in shorts):
-        raise TypeError(
-            "shorts must be True, False or a collection of product codes such as {'I', 'M'}, not "
-            f"{shown(shorts)}"
-        )
-    valid = sorted({*known, *PRODUCTS})
-    for code in shorts:
-        if code not in valid:
-            raise ValueError(
-                f"shorts contains {code!r}, which is no known product: pass some of "
-                f"{', '.join(map(repr, valid))}, or True or False"
-            )
-    return frozenset(shorts)
+    takes = "True, False or a collection of product codes such as {'I', 'M'}"
+    return _chosen("shorts", shorts, {*known, *PRODUCTS}, takes)
+
+
+def _chosen(name: str, given: Any, known: Collection[str], takes: str) -> frozenset[str]:
+    """Returns what an argument lists, all of which must be known."""
+    listed = isinstance(given, Collection) and not isinstance(given, (str, bytes))
+    if not listed or not all(isinstance(each, str) for each in given):
+        raise TypeError(f"{name} must be {takes}, not {shown(given)}")
+    for each in given:
+        if each not in known:
+            valid = ", ".join(map(repr, sorted(known)))
+            raise ValueError(f"{name} contains {each!r}: pass some of {valid}")
+    return frozenset(given)
 
 
 def amount(name: str, value: Any) -> float:

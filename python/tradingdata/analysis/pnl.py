@@ -9,18 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
-from ..books.book import TradeBook
-from .checks import require_fills
-from .inputs import (
-    PriceLookup,
-    day_from,
-    days_of,
-    joined,
-    key_facts,
-    merged_fields,
-    on_day,
-    short_products,
-)
+from .inputs import PriceLookup, days_of, fills_of, key_facts, merged_fields, short_products
 from .keys import KEY, KEYED, Holding
 from .realised import (
     CONTRACT,
@@ -111,13 +100,10 @@ def realised_pnl(
         >>> tuesday = td.realised_pnl(tuesday_trades, opening=monday.open_lots)
         >>> td.realised_pnl(week_of_trades, day="2026-11-20")
     """
-    book, accounts = joined("trades", trades, TradeBook)
-    wanted = None if day is None else day_from(day)
     merged = merged_fields(merge)
     lots = [] if opening is None else read_lots("opening", opening)
-    prices = None if settle is None else PriceLookup(settle)
-    require_fills(book._rows, buy, sell, timed=True)
-    rows, accounts = on_day(book._rows, accounts, wanted, earlier=True)
+    prices = PriceLookup({} if settle is None else settle)
+    rows, accounts, wanted = fills_of(trades, day, buy, sell, earlier=True)
     matching = _Matching(rows, accounts, lots, buy, sell, merged)
     return matching.result(wanted, prices, shorts)
 
@@ -162,7 +148,7 @@ class _Matching:
                 f"{lot.multiplier}, but its other trades have {known}: convert its quantity"
             )
 
-    def result(self, day: date | None, settle: PriceLookup | None, shorts: object) -> RealisedPnl:
+    def result(self, day: date | None, settle: PriceLookup, shorts: object) -> RealisedPnl:
         products = [leading[5] for leading in self._leading]
         allowed = short_products(shorts, products)
         short = [allowed if isinstance(allowed, bool) else each in allowed for each in products]
@@ -185,7 +171,7 @@ class _Matching:
         return made
 
     def _split(
-        self, parts: list[_Part], last: date | None, settle: PriceLookup | None
+        self, parts: list[_Part], last: date | None, settle: PriceLookup
     ) -> tuple[list[_Part], list[_Part], list[_Settled]]:
         """Returns what is open at the end of the last day, what expired, and what was settled."""
         (expiries,) = self._rows.cells([part.row for part in parts], ["expiry_date"])
@@ -196,7 +182,7 @@ class _Matching:
                 continue
             number = self._numbers[part.row]
             row = Holding(**dict(zip(KEYED, self._leading[number], strict=True)))
-            price = None if settle is None else settle(row)
+            price = settle(row)
             if price is not None:
                 shares = part.quantity * (self._multipliers[number] or 1)
                 moment = datetime.combine(expiry, _SETTLED_AT, self._zone)

@@ -6,11 +6,9 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..books.book import TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
-from .checks import require_fills
-from .inputs import day_from, days_of, days_text, joined, key_facts, on_day
+from .inputs import days_of, days_text, fills_of, key_facts
 from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
 from .result_table import ResultTable
 
@@ -120,10 +118,7 @@ def positions(
         OverflowError: If amounts are too large to be added exactly.
         TradingDataError: If the book of one of several accounts could not be fetched.
     """
-    book, accounts = joined("trades", trades, TradeBook)
-    wanted = None if day is None else day_from(day)
-    require_fills(book._rows, buy, sell, timed=wanted is not None)
-    rows, accounts = on_day(book._rows, accounts, wanted)
+    rows, accounts, wanted = fills_of(trades, day, buy, sell, timed=False)
     facts = key_facts(rows, accounts, _core.Groups([rows], KEY))
     decimals = _core.decimals_of([(rows, "trade_value")])
     sides = _core.Groups([rows], (*KEY, "txn_type"))

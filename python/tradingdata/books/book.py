@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.time_zones import zone_from
-from .._util.validate import flag, no_field, shown
+from .._util.validate import flag, shown
 from ..display.preview import ESSENTIAL, KEY_COLUMNS, NOUNS, book_cells, book_preview
 from ..table.conditions import Condition, match_notes
 from ..table.rows import Order, Stock, Trade, row_type
@@ -144,9 +144,6 @@ class Book(Table[Record]):
     @property
     def _title(self) -> str:
         return self._record
-
-    def _no_column(self, name: str) -> str:
-        return no_field(self._record, self.columns, name)
 
     @property
     def _noun(self) -> tuple[str, str]:  # type: ignore[override]
@@ -469,6 +466,3 @@ class LabelledBooks(Table[Any]):
     @property
     def _title(self) -> str:
         return self._record
-
-    def _no_column(self, name: str) -> str:
-        return no_field(self._record, self.columns, name)

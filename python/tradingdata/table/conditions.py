@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
-from .._util.validate import closest, shown
+from .._util.validate import closest, no_field, shown
 from ..display.preview import plain, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import tzinfo
 
     from .._core import Slice
@@ -46,13 +46,13 @@ class Condition(NamedTuple):
 
 
 def parse_conditions(
-    known: Collection[str], unknown: Callable[[str], str], keywords: Mapping[str, Any]
+    title: str, known: Collection[str], keywords: Mapping[str, Any]
 ) -> list[Condition]:
     """Returns the conditions that the keywords of ``filter`` express.
 
     Args:
-        known: The names of the columns.
-        unknown: Returns the message for a name that is none of them.
+        title: What the table is called.
+        known: The names of its columns.
         keywords: The keywords.
 
     Raises:
@@ -64,7 +64,7 @@ def parse_conditions(
         if keyword in known or not name:
             name, comparison = keyword, "eq"
         if name not in known:
-            raise TypeError(unknown(name))
+            raise TypeError(no_field(title, known, name))
         if comparison != "eq" and comparison not in COMPARISONS:
             raise TypeError(_no_comparison(name, comparison))
         conditions.append(Condition(name, comparison, value))
@@ -89,11 +89,6 @@ def core_conditions(rows: Slice, conditions: Iterable[Condition]) -> list[CoreCo
     """
     kinds = {name: kind for name, kind, _, _ in _core.fields_of(rows.row_type)}
     return [made for one in conditions for made in _in_core(one, kinds[one.field], rows.zone)]
-
-
-def matching(rows: Slice, conditions: Iterable[Condition]) -> Slice:
-    """Returns the rows that meet all conditions."""
-    return rows.where(core_conditions(rows, conditions))
 
 
 def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreCondition]:
@@ -160,7 +155,7 @@ _MOST_COMPARED = 2000  # difflib takes about 20 microseconds per value
 
 def match_notes(rows: Slice, conditions: Sequence[Condition]) -> tuple[str, ...]:
     """Returns a note for each condition that no row meets by itself."""
-    alone = [one for one in conditions if not len(matching(rows, [one]))]
+    alone = [one for one in conditions if not len(rows.where(core_conditions(rows, [one])))]
     if alone or len(conditions) < 2:
         return tuple(_note(rows, one) for one in alone)
     fields = ", ".join(dict.fromkeys(one.field for one in conditions))

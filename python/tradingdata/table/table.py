@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
 from .. import _core
-from .._util.validate import closest, did_you_mean
+from .._util.validate import closest, no_field
 from ..display.plain_table import group
 from ..display.preview import Shown, shown_table
 from .conditions import core_conditions, parse_conditions
@@ -189,7 +189,7 @@ class Table(TableExport, Generic[Record]):
         return type(self).__name__
 
     def _no_column(self, name: str) -> str:
-        return f"{self._title} has no column {name!r}{did_you_mean(name, self.columns)}"
+        return no_field(self._title, self.columns, name)
 
     def _column(self, name: str) -> list[Any]:
         return self._rows.column(name)
@@ -238,7 +238,7 @@ class Table(TableExport, Generic[Record]):
         """
         found = self
         if conditions:
-            found = self._where(parse_conditions(self.columns, self._no_column, conditions))
+            found = self._where(parse_conditions(self._title, self.columns, conditions))
         if predicate is None:
             return found
         return found._taken([row for row, record in enumerate(found) if predicate(record)])
