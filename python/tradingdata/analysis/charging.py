@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _core
+from .._core import Slice
 from .._util.validate import shown
 from ..display.plain_table import group
-from ..table.conditions import core_conditions, parse_conditions
+from ..table.conditions import CoreCondition, core_conditions, parse_conditions
 from ..table.rows import declared
 from .checks import require_values
-from .inputs import amount, fills_of, key_facts
+from .inputs import Trades, amount, fills_of, key_facts
 from .keys import KEY, Key, Keyed
 from .result_table import ResultTable
-
-if TYPE_CHECKING:
-    import os
-
-    from .._core import Slice
-    from ..table.conditions import CoreCondition
-    from .inputs import Trades
 
 _RATES = ("brokerage", "stt_buy", "stt_sell", "exchange", "sebi", "stamp_buy", "gst")
 _AMOUNTS = ("per_order", "cap")

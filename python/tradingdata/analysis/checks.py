@@ -5,14 +5,12 @@ Every message names the first such row, and says how to continue.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _core
+from .._core import Slice
 from .._util.validate import text
 from .keys import KEY
-
-if TYPE_CHECKING:
-    from .._core import Slice
 
 
 def check_codes(buy: str, sell: str) -> None:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import date
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..books.book import TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
-from .inputs import PriceLookup, day_from, days_of, joined, on_day
+from .inputs import PriceLookup, Prices, Trades, day_from, days_of, joined, on_day
 from .keys import KEY, KEYED, Key, Keyed
 from .pnl import realised_pnl
 from .position import Positions, positions
-from .realised import LONG, Lots, RealisedPnl
+from .realised import LONG, GivenLots, Lots, RealisedPnl
 from .result_table import ResultTable, exact_sum
-
-if TYPE_CHECKING:
-    from .inputs import Prices, Trades
-    from .realised import GivenLots
 
 _AMOUNTS = ("realised", "unrealised", "charges", "net")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from .. import _core
+from .._core import Groups, Slice
 from .._util import validate
 from .._util.validate import shown
 from ..books.book import OrderBook, TradeBook, concat
@@ -16,22 +17,15 @@ from .checks import require_fills
 from .keys import KEY, SECURITY, Keyed, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import pandas as pd
 
-    from .._core import Groups, Slice
-
-    Security = str | tuple[str, str, str]
-    Prices = (
-        Mapping[str, float | None]
-        | Mapping[tuple[str, str, str], float | None]
-        | Mapping[Security, float | None]
-        | pd.Series[Any]
-        | Callable[[Any], float | None]
-    )
-    Orders = OrderBook | Mapping[str, OrderBook]
-    Trades = TradeBook | Mapping[str, TradeBook]
+Security = str | tuple[str, str, str]
+Prices: TypeAlias = (  # as text, because pandas is imported for type checkers only
+    "Mapping[str, float | None] | Mapping[tuple[str, str, str], float | None] "
+    "| Mapping[Security, float | None] | pd.Series[Any] | Callable[[Any], float | None]"
+)
+Orders = OrderBook | Mapping[str, OrderBook]
+Trades = TradeBook | Mapping[str, TradeBook]
 
 AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import date, datetime, time
+from collections.abc import Collection, Sequence
+from datetime import date, datetime, time, tzinfo
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .. import _core
-from .inputs import PriceLookup, days_of, fills_of, key_facts, merged_fields, short_products
+from .._core import Slice
+from .inputs import (
+    PriceLookup,
+    Prices,
+    Trades,
+    days_of,
+    fills_of,
+    key_facts,
+    merged_fields,
+    short_products,
+)
 from .keys import KEY, KEYED, Holding
 from .realised import (
     CONTRACT,
     LONG,
     SHORT,
     UNMATCHED,
+    GivenLots,
     Lot,
     Lots,
     Matches,
@@ -23,14 +34,6 @@ from .realised import (
     read_lots,
     rows_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import tzinfo
-
-    from .._core import Slice
-    from .inputs import Prices, Trades
-    from .realised import GivenLots
 
 _SETTLED_AT = time(15, 30)  # of the expiry date; the service documents no settlement
 

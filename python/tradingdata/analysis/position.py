@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _core
 from ..display.plain_table import counted, group
 from ..table.rows import declared
-from .inputs import days_of, days_text, fills_of, key_facts
+from .inputs import Trades, days_of, days_text, fills_of, key_facts
 from .keys import FUTURE, KEY, OPTION, SHARES, Keyed
 from .result_table import ResultTable
-
-if TYPE_CHECKING:
-    from .inputs import Trades
 
 
 @declared

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime, time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _core
+from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.plain_table import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
-from .inputs import joined, multipliers_of
+from .inputs import Orders, Trades, joined, multipliers_of
 from .keys import ABOUT, ORDER_APART, ORDER_FIELDS, ORDER_KEY, ORDER_LEAD, SAME, SECURITY, OfOrder
 from .result_table import ResultTable
-
-if TYPE_CHECKING:
-    from .._core import Slice
-    from .inputs import Orders, Trades
 
 
 @declared

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, tzinfo
+from typing import Any
 
 from .. import _core
-from .._core import Trade
+from .._core import Slice, Trade
 from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .inputs import days_text, is_missing, is_number
 from .keys import KEY, KEYED, Key, Keyed, kind_of
 from .result_table import ResultTable, kinds_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import tzinfo
-
-    from .._core import Slice
 
 LONG = "long"
 SHORT = "short"
@@ -73,8 +67,7 @@ class Lots(ResultTable[Lot]):
     _key_columns = ("side", "quantity", "value", "time")
 
 
-if TYPE_CHECKING:
-    GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
+GivenLots = Lots | Iterable[Lot | Mapping[str, Any]]
 
 _FIELDS = tuple(kinds_of(Lot))
 _NEEDED = (*KEY, "quantity", "value")

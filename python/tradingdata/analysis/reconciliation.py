@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _core
+from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
-from .inputs import amount, joined
+from .inputs import Orders, Trades, amount, joined
 from .keys import (
     ABOUT,
     ORDER_APART,
@@ -22,10 +23,6 @@ from .keys import (
     OfOrder,
 )
 from .result_table import ResultTable
-
-if TYPE_CHECKING:
-    from .._core import Slice
-    from .inputs import Orders, Trades
 
 AGREES = "agrees"
 NO_TRADES = "no trades"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from .. import _core
 from ..table.table import Record, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import tzinfo
 
 
 def exact_sum(values: Sequence[float | None]) -> float:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import date
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .._util.warn import warn_user
 from ..display.plain_table import group
 from ..errors import DataWarning
 from ..table.rows import declared
-from .inputs import PriceLookup
+from .inputs import PriceLookup, Prices
 from .keys import KEY, KEYED, Holding, Key, Keyed
 from .position import Positions
-from .realised import LONG, RealisedPnl, read_lots
+from .realised import LONG, GivenLots, RealisedPnl, read_lots
 from .result_table import ResultTable, exact_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from .inputs import Prices
-    from .realised import GivenLots
 
 _NAMED = 3  # securities that a warning names
 

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import tzinfo
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from .. import _core
+from .._core import Slice
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.time_zones import zone_from
 from .._util.validate import flag, shown
-from ..display.preview import ESSENTIAL, KEY_COLUMNS, NOUNS, book_cells, book_preview
+from ..display.preview import ESSENTIAL, KEY_COLUMNS, NOUNS, Shown, book_cells, book_preview
 from ..table.conditions import Condition, match_notes
 from ..table.rows import Order, Stock, Trade, row_type
 from ..table.table import Record, Table
-from .diff import OrderDiff, checked_ignore
+from .diff import OrderChange, OrderDiff, checked_ignore
 from .issues import Issue, decode_issues, disagreements, warn_of_lost
 from .response import Response
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import tzinfo
-    from typing import Protocol
 
-    from .._core import Slice
-    from ..display.preview import Shown
-    from .diff import OrderChange
+class ArrowStream(Protocol):
+    """A table that exports itself over Arrow's PyCapsule interface."""
 
-    class ArrowStream(Protocol):
-        """A table that exports itself over Arrow's PyCapsule interface."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
-        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
-    class ArrowArray(Protocol):
-        """A batch of rows that exports itself over Arrow's PyCapsule interface."""
+class ArrowArray(Protocol):
+    """A batch of rows that exports itself over Arrow's PyCapsule interface."""
 
-        def __arrow_c_array__(
-            self, requested_schema: object | None = None
-        ) -> tuple[object, object]: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
 
-    ArrowTable = ArrowStream | ArrowArray
+
+ArrowTable = ArrowStream | ArrowArray
 
 
 # These change with the market and from response to response, while the order itself does not.

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import Any, Literal, NamedTuple
 
 from .. import _core
 from .._util.declarations import RECORDS
 from .._util.validate import shown
 from ..display.preview import instrument_name, value_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-    from typing import Any, Literal
-
-    from ..table.rows import Order
+from ..table.rows import Order
 
 _KEY = RECORDS["Order"]["identity"]
 _FIELDS = [

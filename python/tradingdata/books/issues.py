@@ -5,20 +5,16 @@ The decoder finds the former; `check()` of a book finds the latter.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
+from .._core import Slice
 from .._util.warn import warn_user
 from ..errors import DataWarning
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from .._core import Slice
-
-    # Field, problem, and the number and the value of each row that has it
-    Finding = tuple[str, str, list[tuple[int, Any]]]
+# Field, problem, and the number and the value of each row that has it
+Finding = tuple[str, str, list[tuple[int, Any]]]
 
 
 _NAMED = 3  # of the fields in a warning

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Any
-
-    from .._core import Slice
+from .._core import Slice
 
 
 class _Body(NamedTuple):

@@ -5,17 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import datetime, tzinfo
+from typing import Any
 
 from .._util import validate
 from .._util.files import whole_file
 from .._util.time_zones import zone_as_text, zone_of_text
 from ..table.selection import parquet_library
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-    from typing import Any
 
 _VERSION = 2
 # The metadata are the last member, so that the body around them stays as it was received. JSON

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, tzinfo
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _core
 from .._util.declarations import RECORDS
 from .plain_table import cell_width, cut, encodable, group
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime, tzinfo
 
 # The columns of a display, the most important first; all others are only counted. The name precedes
 # the symbol, which all expiries and strikes of an underlying share.

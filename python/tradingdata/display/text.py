@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .plain_table import cell_width, counted, encodable, group
 from .plain_table import table as plain_table
-from .preview import issue_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .preview import Shown
+from .preview import Shown, issue_lines
 
 GAP = 2  # spaces between columns
 _NO_BREAK = "\u00a0"

@@ -8,19 +8,16 @@ else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import tzinfo
+from typing import Any, NamedTuple
 
 from .. import _core
+from .._core import Slice
 from .._util.validate import closest, no_field, shown
 from ..display.preview import plain, printable
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from datetime import tzinfo
-
-    from .._core import Slice
-
-    CoreCondition = tuple[str, str, str, bool, list[Any]]
+CoreCondition = tuple[str, str, str, bool, list[Any]]
 
 
 COMPARISONS = ("ne", "lt", "le", "gt", "ge", "between")

@@ -5,25 +5,21 @@ The classes behind `_selection` do the work; this module documents the methods a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+import os
+from collections.abc import Collection, Sequence
+from datetime import tzinfo
+from typing import TYPE_CHECKING, Any, overload
 
 from .._util.files import whole_file
 from .._util.validate import flag, text
-from .selection import checked_names, write_excel
+from .selection import Selection, checked_names, write_excel
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection, Sequence
-    from datetime import tzinfo
-    from typing import Any
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from .selection import Selection
-
-    Path = str | os.PathLike[str]
+Path = str | os.PathLike[str]
 
 
 class TableExport:

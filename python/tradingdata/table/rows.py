@@ -11,7 +11,9 @@ numbers and text, records do not support weak references.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+from typing import Any, TypeVar, dataclass_transform
 
 from .. import _core
 from .._core import Order as Order
@@ -21,12 +23,8 @@ from .._util.declarations import RECORDS
 from .._util.time_zones import zone_of_record
 from .._util.validate import flag, no_field
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import tzinfo
-
-    Record = Any
-    Field = tuple[str, str, str]  # name, kind and meaning
+Record = Any
+Field = tuple[str, str, str]  # name, kind and meaning
 
 Declared = TypeVar("Declared")
 Value = TypeVar("Value")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
+from datetime import tzinfo
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from .. import _core
 from .._util import validate
@@ -16,15 +17,11 @@ from .._util.time_zones import zone_from
 from .._util.validate import flag, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from datetime import tzinfo
-    from typing import Literal, Self
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    Text = Literal["view", "small", "large"]
+Text = Literal["view", "small", "large"]
 
 
 def checked_names(argument: str, names: Any) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
@@ -9,16 +11,10 @@ from .. import _core
 from .._util.validate import closest, no_field
 from ..display.plain_table import group
 from ..display.preview import Shown, shown_table
-from .conditions import core_conditions, parse_conditions
+from .conditions import Condition, core_conditions, parse_conditions
 from .export import TableExport
 from .rows import row_type
 from .selection import Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from datetime import tzinfo
-
-    from .conditions import Condition
 
 Record = TypeVar("Record")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._util.validate import count
 from ...books.book import OrderBook, TradeBook
 from ..checks import check_codes, require_sides, require_values
-from ..inputs import joined
+from ..inputs import Orders, Trades, joined
 from ..quality import ExecutionQuality
 from .style import (
     BOUGHT,
@@ -26,14 +27,10 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from matplotlib.axes import Axes
 
-    from ..inputs import Orders, Trades
-
-    Height = Literal["trade_value", "traded_price", "quantity"]
-    Wait = Literal["to_exchange", "to_first_fill", "to_last_fill"]
+Height = Literal["trade_value", "traded_price", "quantity"]
+Wait = Literal["to_exchange", "to_first_fill", "to_last_fill"]
 
 
 def blotter(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._util.validate import count
+from ..inputs import Trades
+from ..keys import Keyed
 from ..pnl import realised_pnl
 from ..position import Positions, positions
 from ..realised import LONG, SHORT, Lots, Matches, RealisedPnl
@@ -25,12 +28,7 @@ from .style import (
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from matplotlib.axes import Axes
-
-    from ..inputs import Trades
-    from ..keys import Keyed
 
 
 def pnl_curve(result: Trades | RealisedPnl | Matches, *, ax: Axes | None = None) -> Axes:

@@ -6,6 +6,7 @@ is one session from 09:15 to 15:30, or several side by side.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta, timezone
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from ..._util.optional_imports import require
 from ...display.plain_table import group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
