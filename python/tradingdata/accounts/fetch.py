@@ -135,18 +135,10 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
             raise TypeError("each account has a pair of books: use `.orders` or `.trades`")
         return self._kind
 
-    def _selection(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
-        categories: Collection[str] = (),
-    ) -> Selection:
+    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
         if columns is not None:  # the label is always first
             columns = [ACCOUNT, *(n for n in checked_names("columns", columns) if n != ACCOUNT)]
-        return LabelledBooks.of(self._single(), self._books)._selection(
-            columns, extra=extra, categories=categories
-        )
+        return LabelledBooks.of(self._single(), self._books)._selection(columns, **options)
 
     def _counts(self) -> dict[str, list[int]]:
         """Returns the number of rows of each account's books, by the plural of the record."""
@@ -172,7 +164,7 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
         kinds = {ACCOUNT: "text", **dict.fromkeys(counts, "integer")}
         if failed:
             columns["error"], kinds["error"] = [*failed, *repeat(None, len(self))], "text"
-        return Table._of_lists(kinds, columns)._shown()
+        return Shown(Table._of_lists(kinds, columns))
 
     def __repr__(self) -> str:
         lines = shown_lines(self._shown()) if self or self.errors else []

@@ -133,7 +133,6 @@ class Charge(Keyed):
 class Charges(ResultTable[Charge]):
     """Result of ``charges``: one row for each key."""
 
-    __slots__ = ()
     _row = Charge
     _key_columns = ("total", "brokerage", "stt", "exchange_charges", "sebi", "stamp", "gst")
     _summed = _key_columns

@@ -88,7 +88,6 @@ class DaySum:
 class DaySums(ResultTable[DaySum]):
     """Result of ``day_pnl(...).by(...)``: one row for each value."""
 
-    __slots__ = ()
     _row = DaySum
     _lead = ("group",)
     _apart = ()
@@ -105,7 +104,6 @@ class DayPnl(ResultTable[DayRow]):
         pnl: The realised profit and loss behind it, with its matches and lots.
     """
 
-    __slots__ = ("day", "pnl")
     _row = DayRow
     _key_columns = (
         *("net", "realised", "unrealised", "charges", "open_quantity"),

@@ -58,7 +58,6 @@ class Positions(ResultTable[Position]):
         days: The days of the trades, in order.
     """
 
-    __slots__ = ("days",)
     _row = Position
     _key_columns = (
         *("net_quantity", "net_cash", "buy_average", "sell_average"),

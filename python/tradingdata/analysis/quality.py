@@ -62,7 +62,6 @@ class OrderExecution(OfOrder):
 class ExecutionQuality(ResultTable[OrderExecution]):
     """Result of ``execution_quality``: one row for each side of an order."""
 
-    __slots__ = ()
     _row = OrderExecution
     _lead = ORDER_LEAD
     _apart = ORDER_APART

@@ -62,7 +62,6 @@ CONTRACT = ("expiry_date", "strike_price", "opt_type", "isin")  # of a lot, as i
 class Lots(ResultTable[Lot]):
     """Lots grouped by key, within a key the oldest first."""
 
-    __slots__ = ()
     _row = Lot
     _key_columns = ("side", "quantity", "value", "time")
 
@@ -209,7 +208,6 @@ class Match(Keyed):
 class Matches(ResultTable[Match]):
     """Matches of opening and closing trades, in the order in which they were closed."""
 
-    __slots__ = ()
     _row = Match
     _key_columns = ("side", "realised", "quantity", "close_time", "cost", "proceeds")
     _summed = ("realised",)
@@ -258,7 +256,6 @@ class RealisedPnl(ResultTable[Realised]):
     The result of ``filter`` has the matches and lots of its rows.
     """
 
-    __slots__ = ("_group_of", "_groups", "_matches", "days", "expired", "open_lots", "unmatched")
     _row = Realised
     _key_columns = (
         *("realised", "open_quantity", "matched_quantity", "cost", "proceeds"),

@@ -80,7 +80,6 @@ class Reconciliation(ResultTable[OrderCheck]):
             order book does not have.
     """
 
-    __slots__ = ("other_days",)
     _row = OrderCheck
     _lead = ORDER_LEAD
     _apart = ORDER_APART

@@ -30,8 +30,6 @@ class ResultTable(Table[Record]):
     Indexed, iterated, filtered, sorted and exported like a book. Unknown values are ``None``.
     """
 
-    __slots__ = ()
-
     # Columns of a display: those that name a row, the first known of which is shown, and those that
     # distinguish rows of the same name. A symbol may have many expiries, a name has one.
     _lead: ClassVar[tuple[str, ...]] = ("display_name", "symbol", "security_id")

@@ -80,7 +80,6 @@ class Exposure:
 class Exposures(ResultTable[Exposure]):
     """What is open at the caller's prices: one row for each kind, underlying and expiry."""
 
-    __slots__ = ()
     _row = Exposure
     _lead = ("symbol", "kind")
     _apart = ("kind", "expiry_date")
@@ -91,7 +90,6 @@ class Exposures(ResultTable[Exposure]):
 class UnrealisedPnl(ResultTable[Unrealised]):
     """Result of ``unrealised_pnl``: one row for each key with an open quantity."""
 
-    __slots__ = ()
     _row = Unrealised
     _key_columns = ("unrealised", "quantity", "average", "price", "market_value")
     _summed = ("unrealised",)

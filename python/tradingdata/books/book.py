@@ -12,7 +12,7 @@ from .._core import Slice
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.time_zones import zone_from
 from .._util.validate import flag, shown
-from ..display.preview import ESSENTIAL, KEY_COLUMNS, NOUNS, Shown, book_cells, book_preview
+from ..display.preview import KEY_COLUMNS, NOUNS, Shown, book_cells, book_preview
 from ..table.conditions import Condition, match_notes
 from ..table.rows import Order, Stock, Trade, row_type
 from ..table.table import Record, Table
@@ -151,7 +151,7 @@ class Book(Table[Record]):
 
     @property
     def _essential(self) -> Sequence[str]:
-        return ESSENTIAL[self._record]
+        return RECORDS[self._record]["narrow"]
 
     def _cells(self, name: str, rows: list[int]) -> list[Any]:
         return book_cells(self, name, rows)
@@ -445,8 +445,6 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
 
 class LabelledBooks(Table[Any]):
     """The rows of several books, whose first column is the label of the account."""
-
-    __slots__ = ("_record",)
 
     _record: str
 

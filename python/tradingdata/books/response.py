@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from .._core import Slice
@@ -81,8 +81,6 @@ class Response:
         when = self._received_at
         if not isinstance(when, int):
             return when
-        from datetime import datetime, timedelta
-
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=when)
 
     @property

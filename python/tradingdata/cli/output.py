@@ -250,7 +250,7 @@ def heading(table: Table[Any], day: str = "") -> str:
 
 def plain_rows(table: Table[Any], names: Sequence[str]) -> str:
     """Returns the complete table as text: every row and the total, without truncated cells."""
-    shown = table._shown(names, ends=len(table))
+    shown = Shown(table, names, ends=len(table))
     rows = [row[1] for row in shown.rows if row is not None]
     rows += [shown.total] if shown.total else []
     right = "".join("r" if number else "l" for number in shown.right)
@@ -264,7 +264,7 @@ def print_rows(
     if not len(table):
         console.print(wrapped(heading(table), console.width), style="bold")
         return
-    shown = table._shown(names, ends=_ends(len(table), console.height, rows))
+    shown = Shown(table, names, ends=_ends(len(table), console.height, rows))
     day = without_common_day(table, shown)
     console.print(wrapped(heading(table, day), console.width), style="bold")
     layout = Layout(shown, console.width)

@@ -22,6 +22,7 @@ from tradingdata.books.book import OrderBook
 from tradingdata.display.plain_table import counted, group
 from tradingdata.display.preview import (
     KEY_COLUMNS,
+    Shown,
     field_text,
     instrument_name,
     printable,
@@ -391,7 +392,7 @@ class LiveTable(Live):
         below = max(_RECENT, sum(str(line).count("\n") + 1 for line in self._recent))
         room = max(3, self.console.height - _AROUND - below)
         top = orders.sort("last_updated_time", reverse=True)[:room]
-        shown = top._shown(self._names, ends=len(top))
+        shown = Shown(top, self._names, ends=len(top))
         without_common_day(top, shown)
         styles = {row: _FRESH for row, order in enumerate(top) if order in changed}
         table = fitting_table(Layout(shown, self.console.width), shown, styles)

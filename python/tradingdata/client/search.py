@@ -22,7 +22,7 @@ from .progress_bar import progress_bar, require_bar
 from .search_pass import PagesInFlight, SearchPass, SearchStats, of_all, of_all_async
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Collection, Generator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 
     from .._util.plans import Plan
     from ..errors import DataWarning
@@ -229,14 +229,8 @@ class SearchPager(_Pager, TableExport):
     def _read(self, most: int | None = None) -> StockList:
         return concat([StockList(), *self._walk(*self._begin(_core.Search, most))])
 
-    def _selection(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
-        categories: Collection[str] = (),
-    ) -> Selection:
-        return self.all()._selection(columns, extra=extra, categories=categories)
+    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
+        return self.all()._selection(columns, **options)
 
 
 for _name in filter(re.compile("to_").match, vars(TableExport)):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
 from math import isfinite
 from typing import Any
 
@@ -14,8 +14,6 @@ from .plain_table import cell_width, cut, encodable, group
 # The columns of a display, the most important first; all others are only counted. The name precedes
 # the symbol, which all expiries and strikes of an underlying share.
 KEY_COLUMNS = {name: list(record["display"]) for name, record in RECORDS.items()}
-# The columns of a narrow screen, with truncated names if necessary.
-ESSENTIAL = {name: list(record["narrow"]) for name, record in RECORDS.items()}
 STATUSES = ("error", "pending", "success")  # the documented ones, each with its own colour
 NOUNS = {name: record["noun"] for name, record in RECORDS.items()}
 ENDS = 5  # rows shown at either end
@@ -27,59 +25,53 @@ _PAISE = 2  # decimals of an amount of money
 class Shown:
     """The part of a table that a display shows, with its values as text.
 
-    ``kinds`` maps each displayed column to its kind, and ``values`` returns a column's values for
-    given rows. ``names`` are the displayed columns, ``hidden`` all others; ``right`` says for each
-    column whether it contains numbers. ``rows`` has the number and the texts of each row; ``None``
-    takes the place of ``skipped`` omitted rows, between ``ends`` rows at either end, or after twice
-    as many with ``tail=False``. ``total`` has the texts of a last row with sums, if there is one.
-    The ``essential`` columns, by default the first one, are the last to be omitted on a narrow
-    screen.
+    ``names`` are the displayed columns, by default the table's key columns, and ``hidden`` all
+    others; ``right`` says for each column whether it contains numbers. ``rows`` has the number and
+    the texts of each row; ``None`` takes the place of ``skipped`` omitted rows, between ``ends``
+    rows at either end, or after twice as many of a ranked table. ``total`` has the texts of a last
+    row with sums, if there is one. The ``essential`` columns, by default the first one, are the
+    last to be omitted on a narrow screen.
     """
 
     def __init__(
-        self,
-        kinds: dict[str, str],
-        length: int,
-        values: Callable[[str, list[int]], list[Any]],
-        hidden: Sequence[str] = (),
-        *,
-        ends: int = ENDS,
-        total: Mapping[str, float] | None = None,
-        amounts: Sequence[str] = (),
-        tail: bool = True,
-        essential: Sequence[str] = (),
+        self, table: Any, columns: Sequence[str] | None = None, *, ends: int = ENDS
     ) -> None:
-        self.names = [printable(name) for name in kinds]  # unknown fields may have any name
+        known, best = table._kinds, table._display_columns()
+        names = list(best if columns is None else columns)
+        kinds = [known.get(name, "text") for name in names]
+        hidden = [name for name in (*known, *table._rows.extra_names()) if name not in names]
+        self.names = [printable(name) for name in names]  # unknown fields may have any name
         self.hidden = [printable(name) for name in hidden]
-        names = list(kinds)
-        first = [names.index(name) for name in essential if name in kinds] or [0]
+        essential = table._essential if names == list(best) else names
+        first = [names.index(name) for name in essential if name in names] or [0]
         self.essential = len(first)
         self.by_importance = [*first, *(at for at in range(len(names)) if at not in first)]
-        self.right = [kind in ("integer", "number") for kind in kinds.values()]
-        self.times = [at for at, kind in enumerate(kinds.values()) if kind == "timestamp"]
-        numbers = list(range(length))
-        self.skipped = max(0, length - 2 * ends)
+        self.right = [kind in ("integer", "number") for kind in kinds]
+        self.times = [at for at, kind in enumerate(kinds) if kind == "timestamp"]
+        numbers = list(range(len(table)))
+        self.skipped = max(0, len(numbers) - 2 * ends)
         if self.skipped == 1:
             self.skipped = 0  # the line that counts omitted rows would take the same space
+        at = 2 * ends if table._is_ranked else ends  # where rows are omitted
         if self.skipped:
-            numbers = numbers[:ends] + numbers[length - ends :] if tail else numbers[: 2 * ends]
-        sums = total or {}
+            del numbers[at : at + self.skipped]
         # Formatted with its column, so that a sum has the same number of decimals.
-        columns = [
+        sums = {name: value for name, value in table._total().items() if name in names}
+        formatted = [
             _texts(
                 kind,
-                [*values(name, numbers), sums.get(name)],
-                _PAISE if name in amounts else _MOST_DECIMALS,
+                [*table._cells(name, numbers), sums.get(name)],
+                _PAISE if name in table._summed else _MOST_DECIMALS,
             )
-            for name, kind in kinds.items()
+            for name, kind in zip(names, kinds, strict=True)
         ]
-        self.total = _labelled([texts[-1] for texts in columns]) if total else None
-        columns = [texts[:-1] for texts in columns]
+        total = [texts.pop() for texts in formatted]
+        self.total = _labelled(total) if sums else None
         self.rows: list[tuple[int, list[str]] | None] = [
-            (number, list(cells)) for number, *cells in zip(numbers, *columns, strict=True)
+            (number, list(cells)) for number, *cells in zip(numbers, *formatted, strict=True)
         ]
         if self.skipped:
-            self.rows.insert(ends if tail else 2 * ends, None)
+            self.rows.insert(at, None)
 
     def tone(self, column: int, text: str) -> str:
         """Returns which of STATUSES a cell of the column ``status`` contains, or empty text."""
@@ -113,25 +105,6 @@ def tone_of(status: str | None) -> str:
     return folded if folded in STATUSES else ""
 
 
-def shown_table(
-    table: Any, names: Sequence[str] | None = None, *, ends: int | None = None
-) -> Shown:
-    """Returns the part of a table to display; by default, its key columns."""
-    kinds, best = table._kinds, table._display_columns()
-    chosen = best if names is None else names
-    return Shown(
-        {name: kinds.get(name, "text") for name in chosen},
-        len(table),
-        table._cells,
-        [name for name in (*kinds, *table._rows.extra_names()) if name not in chosen],
-        ends=ENDS if ends is None else ends,
-        total={name: value for name, value in table._total().items() if name in chosen},
-        amounts=table._summed,
-        tail=not table._is_ranked,
-        essential=table._essential if list(chosen) == list(best) else chosen,
-    )
-
-
 def book_cells(book: Any, name: str, numbers: list[int]) -> list[Any]:
     """Returns what a display shows of a column of a book, also of an unknown field."""
     rows = [book[number] for number in numbers]
@@ -150,7 +123,7 @@ def book_preview(book: Any) -> tuple[str, Shown | None]:
     if not len(book):
         return book_heading(book), None
     day = common_day(book, KEY_COLUMNS[book._record])
-    shown = shown_table(book)
+    shown = Shown(book)
     shown.without_day(day)
     return book_heading(book, day), shown
 
@@ -209,8 +182,6 @@ def book_heading(book: Any, day: str = "") -> str:
 
 def instant(when: datetime, zone: tzinfo | None = None) -> str:
     """Returns an aware time to the second, in the given zone or in UTC."""
-    from datetime import UTC
-
     if zone is None:
         return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     return when.astimezone(zone).isoformat(" ", "seconds")

@@ -9,7 +9,7 @@ else.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import tzinfo
+from datetime import date, datetime, time, tzinfo
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -116,8 +116,6 @@ def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreC
 
 def _moments(condition: Condition, wanted: list[Any], zone: tzinfo | None) -> tuple[str, list[Any]]:
     """Returns which part of a timestamp is compared, and with what."""
-    from datetime import date, datetime, time
-
     kinds = {type(value) for value in wanted}
     if all(isinstance(value, datetime) for value in wanted):
         return "all", [_wall_clock(condition, value, zone) for value in wanted]

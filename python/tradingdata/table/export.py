@@ -31,13 +31,7 @@ class TableExport:
 
     __slots__ = ()
 
-    def _selection(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
-        categories: Collection[str] = (),
-    ) -> Selection:
+    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
         """Returns the chosen columns. Raises KeyError for a column that the table does not have."""
         raise NotImplementedError
 

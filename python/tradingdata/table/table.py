@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, T
 from .. import _core
 from .._util.validate import closest, no_field
 from ..display.plain_table import group
-from ..display.preview import Shown, shown_table
+from ..display.preview import Shown
 from .conditions import Condition, core_conditions, parse_conditions
 from .export import TableExport
 from .rows import row_type
@@ -70,10 +70,7 @@ class Table(TableExport, Generic[Record]):
 
     def _state(self) -> dict[str, Any]:
         """Returns what belongs to the table besides its rows, by attribute."""
-        kinds = type(self).__mro__
-        names = [name for kind in kinds for name in vars(kind).get("__slots__", ())]
-        own = {name: getattr(self, name) for name in names if name not in Table.__slots__}
-        return own | vars(self) if hasattr(self, "__dict__") else own
+        return dict(getattr(self, "__dict__", {}))
 
     # -- a sequence --
 
@@ -190,14 +187,8 @@ class Table(TableExport, Generic[Record]):
     def _column(self, name: str) -> list[Any]:
         return self._rows.column(name)
 
-    def _selection(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
-        categories: Collection[str] = (),
-    ) -> Selection:
-        return Selection(self, columns, extra=extra, categories=categories)
+    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
+        return Selection(self, columns, **options)
 
     # -- chosen rows --
 
@@ -302,12 +293,9 @@ class Table(TableExport, Generic[Record]):
         (found,) = self._rows.cells(rows, [name])
         return found
 
-    def _shown(self, names: Sequence[str] | None = None, *, ends: int | None = None) -> Shown:
-        return shown_table(self, names, ends=ends)
-
     def _preview(self) -> tuple[str, Shown | None]:
         """Returns the line above the rows, and the rows to show, if there are any."""
-        return self._heading(), self._shown() if len(self) else None
+        return self._heading(), Shown(self) if len(self) else None
 
     def __repr__(self) -> str:
         from ..display.text import table_text
