@@ -13,6 +13,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from .._util import validate
+from .._util.plans import run, run_async
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, shown, text
 from ..accounts.fetch import fetch_in_threads, raise_errors
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
+    from .._util.plans import Plan
     from ..client.aio import AsyncClient
     from ..client.client import Client
     from .coverage import Day
@@ -238,14 +240,7 @@ class Archive(ArchiveReading):
         self._check(clients)
 
         def both(each: Any) -> list[Received]:
-            found = []
-            for name, call in _CALLS.items():
-                try:
-                    book = getattr(each, call)(timeout=timeout)
-                    found.append(_received(name, each, book))
-                except Exception as error:
-                    found.append(_received(name, each, error=error))
-            return found
+            return run(_both_books(each, timeout))
 
         # One client is called on the caller's thread, so that Ctrl-C ends the call.
         received = fetch_in_threads(both, clients, workers, progress) if several else [both(client)]
@@ -267,17 +262,8 @@ class Archive(ArchiveReading):
         clients = _clients(client, are_async=True)
         await asyncio.to_thread(self._check, clients)
 
-        async def both(each: Any) -> list[Received]:
-            found = []
-            for name, call in _CALLS.items():
-                try:
-                    book = await getattr(each, call)(timeout=timeout)
-                    found.append(_received(name, each, book))
-                except Exception as error:
-                    found.append(_received(name, each, error=error))
-            return found
-
-        received = await asyncio.gather(*map(both, clients))
+        plans = [_both_books(each, timeout) for each in clients]
+        received = await asyncio.gather(*map(run_async, plans))
         return await asyncio.to_thread(self._stored, received, several=several)
 
     def _check(self, clients: Sequence[Any]) -> None:
@@ -451,11 +437,18 @@ def _clients(given: Any, *, are_async: bool) -> list[Any]:
     return clients
 
 
-def _received(
-    name: str, client: Any, book: AnyBook | None = None, error: Exception | None = None
-) -> Received:
-    """Returns what a client fetched, or its failure."""
-    if isinstance(error, TradingDataError):
-        error.account = error.account or client.account or None
-    at = book.response.received_at if book is not None and book.response is not None else None
-    return Received(name, client.account or "", "fetch", at or datetime.now(UTC), book, error)
+def _both_books(client: Any, timeout: float | None) -> Plan[list[Received]]:
+    """Fetches both books of a client, even if one fails."""
+    found = []
+    for name, call in _CALLS.items():
+        book, failure, at = None, None, None
+        try:
+            book = yield getattr(client, call)(timeout=timeout)
+            at = book.response and book.response.received_at
+        except Exception as error:
+            failure = error
+            if isinstance(error, TradingDataError):
+                error.account = error.account or client.account or None
+        account = client.account or ""
+        found.append(Received(name, account, "fetch", at or datetime.now(UTC), book, failure))
+    return found
