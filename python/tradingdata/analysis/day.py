@@ -240,19 +240,18 @@ def day_pnl(
         >>> day.net, day.by("segment")
     """
     book, accounts = joined("trades", trades, TradeBook)
-    price_of = None if prices is None else PriceLookup(prices)
-    before_of = None if previous_prices is None else PriceLookup(previous_prices)
+    price_of = PriceLookup({} if prices is None else prices)
+    before_of = PriceLookup({} if previous_prices is None else previous_prices)
     days = days_of(book._rows)
     wanted = (days[-1] if days else None) if day is None else day_from(day)
-    same: dict[str, Any] = {"settle": settle, "merge": merge, "shorts": shorts}
-    same |= {"buy": buy, "sell": sell}
-    pnl = realised_pnl(trades, opening, day=wanted, **same)
+    same: dict[str, Any] = {"merge": merge, "shorts": shorts, "buy": buy, "sell": sell}
+    pnl = realised_pnl(trades, opening, day=wanted, settle=settle, **same)
     made = _Day(pnl)
     rows, _ = on_day(book._rows, accounts, wanted)
-    has_start = before_of is not None and wanted is not None
+    has_start = previous_prices is not None and wanted is not None
     if has_start:
         earlier = book.filter(exch_trade_time__lt=wanted)
-        start = realised_pnl(earlier, opening, **same | {"settle": None})
+        start = realised_pnl(earlier, opening, **same)
         made.value(start.open_lots, before_of, before=True)
     made.add_trades(positions(TradeBook._of(rows), buy=buy, sell=sell))
     if charges is not None:
@@ -339,13 +338,13 @@ class _Day:
         for key, amounts in sums.items():
             self._rows[self._group_of[key]].charges += sum(amounts)
 
-    def value(self, lots: Lots, price_of: PriceLookup | None, *, before: bool = False) -> None:
+    def value(self, lots: Lots, price_of: PriceLookup, *, before: bool = False) -> None:
         """Values the lots that are open at the end of the day, or of the day ``before``."""
         for lot in lots:
             row = self._row(lot)
             held = row.before if before else row.now
             sign = 1 if lot.side == LONG else -1
-            price = None if price_of is None else price_of(lot)
+            price = price_of(lot)
             row.multiplier, row.kind = lot.multiplier, lot.kind
             held.quantity += sign * lot.quantity
             held.cost += sign * Fraction(repr(lot.value))

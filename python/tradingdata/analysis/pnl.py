@@ -189,7 +189,9 @@ class _Matching:
             if price is not None:
                 shares = part.quantity * (self._multipliers[number] or 1)
                 moment = datetime.combine(expiry, _SETTLED_AT, self._zone)
-                settled.append(_Settled(part, moment, price * shares * 10**self._decimals))
+                closing = price * shares * 10**self._decimals
+                sides = (part.value, closing) if part.is_long else (closing, part.value)
+                settled.append(_Settled(part, moment, *sides))
             elif expiry < last:
                 expired.append(part)
             else:
@@ -204,17 +206,19 @@ class _Matching:
         still_open: list[_Part],
     ) -> list[tuple[Any, ...]]:
         sums: list[list[Any]] = [[*each, 0, 0, 0, 0] for each in zip(*totals, strict=True)]
-        for each in settled:
-            found = sums[self._merged[self._numbers[each.part.row]]]
-            found[0] += each.part.quantity
-            found[1] += each.cost
-            found[2] += each.proceeds
-        for parts, at in ((unmatched, 3), (still_open, 5)):
-            for part in parts:
-                found = sums[self._merged[self._numbers[part.row]]]
-                sign = 1 if part.is_long or at == 3 else -1
-                found[at] += sign * part.quantity
-                found[at + 1] += sign * part.value
+
+        def add(part: _Part, at: int, *amounts: Any) -> None:
+            found = sums[self._merged[self._numbers[part.row]]]
+            for place, amount in enumerate(amounts, at):
+                found[place] += amount
+
+        for part, _, cost, proceeds in settled:
+            add(part, 0, part.quantity, cost, proceeds)
+        for part in unmatched:
+            add(part, 3, part.quantity, part.value)
+        for part in still_open:
+            sign = 1 if part.is_long else -1
+            add(part, 5, sign * part.quantity, sign * part.value)
         scale = 10**self._decimals
         return [
             (
@@ -264,45 +268,36 @@ class _Matching:
             *rows.cells(trades, ["exch_trade_time"]),
             *(quantities, costs, proceeds, realised),
         ]
-        for each in settled:
-            for column, value in zip(columns, self._settled_row(each), strict=True):
-                column.append(value)
-        if settled:  # to where they were closed
-            times = columns[13]
-            order = sorted(range(len(times)), key=times.__getitem__)
-            columns = [[column[row] for row in order] for column in columns]
-        return Matches._of_columns(columns, self._zone)
+        made = Matches._of_columns(columns, self._zone)
+        if not settled:
+            return made
+        others = Matches._of(map(self._settled_row, settled), self._zone)
+        return Matches._over(_core.join([made._rows, others._rows])).sort("close_time")
 
     def _settled_row(self, settled: _Settled) -> tuple[Any, ...]:
-        part, moment = settled.part, settled.close_time
-        lot = tuple(cell[0] for cell in self._rows.cells([part.row], _TRADED))
-        sides = (*lot, None, moment) if part.is_long else (None, moment, *lot)
+        part, moment, cost, proceeds = settled
+        lot = [cell[0] for cell in self._rows.cells([part.row], _TRADED)]
         scale = 10**self._decimals
         return (
             *self._leading[self._numbers[part.row]],
-            LONG if part.is_long else SHORT,
-            *sides,
-            *(moment, part.quantity, float(settled.cost / scale), float(settled.proceeds / scale)),
-            float((settled.proceeds - settled.cost) / scale),
+            *((LONG, *lot, None, moment) if part.is_long else (SHORT, None, moment, *lot)),
+            *(moment, part.quantity),
+            *(float(value / scale) for value in (cost, proceeds, proceeds - cost)),
         )
 
     def _lots(self, parts: list[_Part], side: str | None = None) -> Lots:
-        rows, of = [part.row for part in parts], [self._numbers[part.row] for part in parts]
-        leading = [
-            list(column) for column in zip(*(self._leading[number] for number in of), strict=True)
-        ]
-        trade_nos, times, *contract = self._rows.cells(rows, [*_TRADED, *CONTRACT])
-        columns: list[list[Any]] = [
-            *(leading or [[] for _ in KEYED]),
-            [side or (LONG if part.is_long else SHORT) for part in parts],
-            trade_nos,
-            times,
-            [part.quantity for part in parts],
-            [part.amount for part in parts],
-            [self._multipliers[number] or 1 for number in of],
-            *contract,
-        ]
-        return Lots._of_columns(columns, self._zone)
+        cells = self._rows.cells([part.row for part in parts], [*_TRADED, *CONTRACT])
+        rows = (
+            (
+                *self._leading[self._numbers[part.row]],
+                side or (LONG if part.is_long else SHORT),
+                *(trade_no, time, part.quantity, part.amount),
+                self._multipliers[self._numbers[part.row]] or 1,
+                *contract,
+            )
+            for part, trade_no, time, *contract in zip(parts, *cells, strict=True)
+        )
+        return Lots._of(rows, self._zone)
 
 
 _TRADED = ("trade_no", "exch_trade_time")
@@ -323,19 +318,12 @@ def _parts(columns: Any) -> list[_Part]:
 
 
 class _Settled(NamedTuple):
-    """A lot closed at its expiry; ``closing`` is the value at the price, in exact units."""
+    """A lot closed at its expiry, whose values are in exact units."""
 
     part: _Part
     close_time: datetime
-    closing: Fraction
-
-    @property
-    def cost(self) -> Fraction | int:
-        return self.part.value if self.part.is_long else self.closing
-
-    @property
-    def proceeds(self) -> Fraction | int:
-        return self.closing if self.part.is_long else self.part.value
+    cost: Fraction | int
+    proceeds: Fraction | int
 
 
 def _merged_keys(rows: Slice, first: list[int], merge: frozenset[str]) -> list[int]:

@@ -133,13 +133,11 @@ def _measured(
     rows = of(first)
     decimals = _core.decimals_of([(trades, "trade_value"), (orders, "price")])
     places = _core.decimals_of([(orders, "quantity")])
-    scale, unit = 10**decimals, 10**places
+    scale = 10**decimals
     client, entry, *about = orders.cells(rows, [*ORDER_FIELDS, *ABOUT])
     codes, prices = orders.cells(rows, ["txn_type", "price"])
-    ordered = [
-        units if units is None else units / unit if units % unit else units // unit
-        for units in of(sides.sums("quantity", places))
-    ]
+    sums = of(sides.sums("quantity", places))
+    ordered = [None if units is None else units / 10**places for units in sums]
     entered, received = (
         of(sides.extremes(name, greatest=False)) for name in ("order_date_time", "exch_order_time")
     )
@@ -156,11 +154,11 @@ def _measured(
         price if price and likeness == SAME else None
         for price, likeness in zip(prices, same, strict=True)
     ]
-    sums = zip(of(sides.sums("price", decimals)), of(legs), strict=True)
+    totals = of(sides.sums("price", decimals))
     better = [
         signs[code] * (total // count * held - value) if price and held and code in signs else None
-        for price, held, code, (total, count), value in zip(
-            prices, shares, codes, sums, values, strict=True
+        for price, held, code, total, count, value in zip(
+            prices, shares, codes, totals, of(legs), values, strict=True
         )
     ]
     measured = list(zip(better, shares, strict=True))

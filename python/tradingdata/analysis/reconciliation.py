@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 from .. import _core
@@ -88,9 +87,13 @@ class Reconciliation(ResultTable[OrderCheck]):
         *("orders_average", "trades_average"),
     )
     _leading = 4
-    _is_ranked = True  # differences come first
+    _is_ranked = True
 
     other_days: int
+
+    def _ranks(self) -> list[Any]:
+        rows = zip(self._column("finding"), self._column("fills"), strict=True)
+        return [2 * (finding == AGREES) + (not fills) for finding, fills in rows]
 
     @property
     def agrees(self) -> bool:
@@ -149,12 +152,6 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
     pairs = _Pairs(book._rows, fill_book._rows)
     columns = _Comparison(pairs, amount("tolerance", tolerance)).columns(labels, fill_labels)
     made = Reconciliation._of_columns(columns)
-    ranks = [
-        2 * (finding == AGREES) + (not fills)
-        for finding, fills in zip(made._column("finding"), made._column("fills"), strict=True)
-    ]
-    if any(rank < before for before, rank in pairwise(ranks)):
-        made._rows = made._rows.take(sorted(range(len(ranks)), key=ranks.__getitem__))
     made.other_days = pairs.other_days
     return made
 
@@ -170,40 +167,17 @@ class _Pairs:
         self.sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
         self.first, self.first_fill = self.sides.first(), self.sides.first(1)
         orders_of = self.sides.coarser(ORDER_KEY)
-        kept = self._without_other_days()
-        if max(orders_of, default=-1) + 1 == len(orders_of):  # no order has two sides
-            pairs = [
-                (side if self.first[side] >= 0 else -1, side if self.first_fill[side] >= 0 else -1)
-                for side in kept
-            ]
-        else:
-            pairs = self._of_several_sides(kept, orders_of)
+        kept, first, first_fill = self._without_other_days(), self.first, self.first_fill
+        pairs = [
+            (side if first[side] >= 0 else -1, side if first_fill[side] >= 0 else -1)
+            for side in kept
+        ]
+        if max(orders_of, default=-1) + 1 < len(orders_of):  # an order has two sides
+            of_order: dict[int, list[tuple[int, int]]] = {}
+            for side, pair in zip(kept, pairs, strict=True):
+                of_order.setdefault(orders_of[side], []).append(pair)
+            pairs = [pair for found in of_order.values() for pair in _crossed(found)]
         self.legs, self.fills = [leg for leg, _ in pairs], [fill for _, fill in pairs]
-
-    def _of_several_sides(self, kept: list[int], of_side: list[int]) -> list[tuple[int, int]]:
-        """Pairs the sides of each order, whose number ``of_side`` has.
-
-        Where a single side is left over in each book, the two are one pair, whose sides differ.
-        """
-        legs_left: dict[int, list[int]] = {}
-        fills_left: dict[int, list[int]] = {}
-        for side in kept:
-            if self.first_fill[side] < 0:
-                legs_left.setdefault(of_side[side], []).append(side)
-            elif self.first[side] < 0:
-                fills_left.setdefault(of_side[side], []).append(side)
-        found = []
-        for side in kept:
-            order = of_side[side]
-            alone = legs_left.get(order, []), fills_left.get(order, [])
-            crossed = len(alone[0]) == len(alone[1]) == 1
-            if self.first[side] >= 0:
-                other = alone[1][0] if crossed and self.first_fill[side] < 0 else side
-                found.append((order, 0, side, other if self.first_fill[other] >= 0 else -1))
-            elif not crossed:
-                found.append((order, 1, -1, side))
-        found.sort(key=lambda pair: pair[:2])  # stable: sides in the order of the book
-        return [pair[2:] for pair in found]
 
     def _without_other_days(self) -> list[int]:
         """Leaves out the trades of orders that were entered on days without orders.
@@ -224,6 +198,18 @@ class _Pairs:
         counts = self.sides.counts(1)
         self.other_days = sum(counts[side] for side in others)
         return [side for side in range(len(self.sides)) if side not in others]
+
+
+def _crossed(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns the sides of one order, those without a leg last.
+
+    Where a single side is left over in each book, the two are one pair, whose sides differ.
+    """
+    without_leg = [fill for leg, fill in pairs if leg < 0]
+    without_fill = [leg for leg, fill in pairs if fill < 0]
+    if len(without_leg) == len(without_fill) == 1:
+        return [(leg, without_leg[0] if fill < 0 else fill) for leg, fill in pairs if leg >= 0]
+    return sorted(pairs, key=lambda pair: pair[0] < 0)
 
 
 class _Comparison:
@@ -342,7 +328,7 @@ class _Comparison:
             finding = AGREES if prices_agree else PRICE
         return (
             finding,
-            filled if filled is None else filled / unit if filled % unit else filled // unit,
+            None if filled is None else filled / unit,
             traded,
             bought * unit / (scale * multiplier * filled)
             if bought is not None and filled

@@ -49,13 +49,18 @@ class ResultTable(Table[Record]):
 
     @classmethod
     def _of_columns(cls, columns: Sequence[list[Any]], zone: tzinfo | None = None) -> Self:
-        """Returns a table of columns, sorted by size; ``zone`` is that of the times."""
+        """Returns a table of columns, sorted by rank; ``zone`` is that of the times."""
         made = super()._of_columns(columns, zone)
-        if cls._size:
-            sizes, zeros = made._column(cls._size), made._column(cls._zero or cls._size)
-            keys = [(not zero, -abs(size or 0)) for size, zero in zip(sizes, zeros, strict=True)]
-            made._rows = made._rows.take(sorted(range(len(keys)), key=keys.__getitem__))
-        return made
+        ranks = made._ranks()
+        order = sorted(range(len(ranks)), key=ranks.__getitem__)
+        return made if order == list(range(len(ranks))) else made._taken(order)
+
+    def _ranks(self) -> list[Any]:
+        """Returns the rank of each row, the most important least; empty to keep their order."""
+        if not self._size:
+            return []
+        sizes, zeros = self._column(self._size), self._column(self._zero or self._size)
+        return [(not zero, -abs(size or 0)) for size, zero in zip(sizes, zeros, strict=True)]
 
     def _sum(self, name: str) -> float:
         return exact_sum(self._column(name))

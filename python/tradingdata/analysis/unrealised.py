@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -160,9 +160,7 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
         >>> pnl = td.realised_pnl(trades)
         >>> td.unrealised_pnl(pnl.open_lots, prices={"2885": 1412.5})
     """
-    price_of = PriceLookup(prices)
-    rows = list(_valued(open_quantities(lots), price_of))
-    made = UnrealisedPnl._of(rows)
+    made = valued(lots, PriceLookup(prices))
     if missing := made.unpriced:
         named = ", ".join(f"{row.security_id} ({row.symbol})" for row in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
@@ -171,7 +169,16 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
     return made
 
 
-class Open(NamedTuple):
+def valued(lots: Any, price_of: PriceLookup) -> UnrealisedPnl:
+    """Returns the open quantity of each key, from lots, realised profit and loss or positions."""
+    if isinstance(lots, Positions):
+        found = _of_positions(lots)
+    else:
+        found = _of_lots(lots.open_lots if isinstance(lots, RealisedPnl) else lots)
+    return UnrealisedPnl._of(_row(each, price_of) for each in found)
+
+
+class _Open(NamedTuple):
     """An open quantity, positive if long, and the exact value it was traded for."""
 
     key: Keyed
@@ -182,14 +189,7 @@ class Open(NamedTuple):
     expiry_date: date | None
 
 
-def open_quantities(lots: Any) -> Iterable[Open]:
-    """Returns the open quantity of each key, from lots, realised profit and loss or positions."""
-    if isinstance(lots, Positions):
-        return _of_positions(lots)
-    return _of_lots(lots.open_lots if isinstance(lots, RealisedPnl) else lots)
-
-
-def _of_positions(positions: Positions) -> Iterator[Open]:
+def _of_positions(positions: Positions) -> Iterator[_Open]:
     for row in positions:
         net = row.net_quantity
         side = row.buy_quantity, row.buy_value
@@ -197,18 +197,18 @@ def _of_positions(positions: Positions) -> Iterator[Open]:
             side = row.sell_quantity, row.sell_value
         if net:
             value = Fraction(repr(side[1])) * net / side[0]
-            yield Open(row, net, value, row.multiplier, row.kind, row.expiry_date)
+            yield _Open(row, net, value, row.multiplier, row.kind, row.expiry_date)
 
 
-def _of_lots(lots: Any) -> Iterator[Open]:
-    found: dict[Key, Open] = {}
+def _of_lots(lots: Any) -> Iterator[_Open]:
+    found: dict[Key, _Open] = {}
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
         multiplier = lot.multiplier or 1
         row = Holding(**{name: getattr(lot, name) for name in KEYED})
         key = tuple(getattr(lot, name) for name in KEY)
         contract = (lot.kind, lot.expiry_date)
-        before = found.get(key, Open(row, 0, Fraction(0), multiplier, *contract))
+        before = found.get(key, _Open(row, 0, Fraction(0), multiplier, *contract))
         if before.multiplier != multiplier:
             raise ValueError(
                 f"lots of security_id {lot.security_id!r} have the multipliers {before.multiplier} "
@@ -216,24 +216,21 @@ def _of_lots(lots: Any) -> Iterator[Open]:
             )
         value = before.value + sign * Fraction(repr(lot.value))
         quantity = before.quantity + sign * lot.quantity
-        found[key] = Open(row, quantity, value, multiplier, *contract)
+        found[key] = _Open(row, quantity, value, multiplier, *contract)
     yield from found.values()
 
 
-def _valued(found: Iterable[Open], price_of: PriceLookup) -> Iterator[tuple[Any, ...]]:
-    for key, quantity, value, multiplier, kind, expiry in found:
-        shares = quantity * multiplier
-        price = price_of(key) if shares else Fraction(0)  # equal lots of both sides need none
-        market = None if price is None else price * shares
-        yield (
-            *(getattr(key, name) for name in KEYED),
-            quantity,
-            float(value),
-            float(value / shares) if shares else None,
-            float(price) if price is not None and shares else None,
-            None if market is None else float(market),
-            None if market is None else float(market - value),
-            multiplier,
-            kind,
-            expiry,
-        )
+def _row(held: _Open, price_of: PriceLookup) -> tuple[Any, ...]:
+    shares = held.quantity * held.multiplier
+    price = price_of(held.key) if shares else Fraction(0)  # equal lots of both sides need none
+    market = None if price is None else price * shares
+    return (
+        *(getattr(held.key, name) for name in KEYED),
+        held.quantity,
+        float(held.value),
+        float(held.value / shares) if shares else None,
+        float(price) if price is not None and shares else None,
+        None if market is None else float(market),
+        None if market is None else float(market - held.value),
+        *(held.multiplier, held.kind, held.expiry_date),
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._util.validate import count
@@ -91,24 +92,19 @@ def _trades(
     require_values(rows, "exch_trade_time", "txn_type", *(["trade_value"] if values else []))
     require_sides(rows, buy, sell)
     times, sides, amounts = map(rows.column, ("exch_trade_time", "txn_type", "trade_value"))
-    marks = [
-        (market_time(moment), side, amount if values else 1)
-        for moment, side, amount in zip(times, sides, amounts, strict=True)
-    ]
-    bins = _Bins(marks, minutes)
+    bins = _Bins(times, sides, amounts if values else repeat(1), minutes)
     with styled(ax, 3.5) as ax:
         for side, sign, colour, label in ((buy, 1, BOUGHT, "bought"), (sell, -1, SOLD, "sold")):
             heights = [sign * height for height in bins.heights(side)]
             ax.bar(bins.places, heights, bins.width, color=colour, label=label)
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.set(title="Trades by side", ylabel="rupees" if values else "trades")
-        if marks:
+        if bins.places:
             ax.legend(loc="best", ncols=2)
             ends = [0.0, *bins.heights(buy), *(-each for each in bins.heights(sell))]
             ax.set_ylim(min(ends) * 1.15, max(ends) * 1.15)
         else:
-            ax.set_ylim(-1, 1)
-            note_empty(ax, "no trades")
+            note_empty(ax, "no trades", ylim=(-1, 1))
         if values:
             format_amounts(ax.yaxis, signed=False)
         else:
@@ -118,28 +114,23 @@ def _trades(
 
 
 def _orders(book: OrderBook, minutes: int, ax: Axes | None) -> Axes:
-    times, statuses = map(book._rows.column, ("order_date_time", "status"))
-    rows = [
-        (market_time(moment), status or "no status", 1)
-        for moment, status in zip(times, statuses, strict=True)
-        if moment is not None
-    ]
-    bins = _Bins(rows, minutes)
+    entered = book.filter(order_date_time__ne=None)
+    statuses = [status or "no status" for status in entered._column("status")]
+    bins = _Bins(entered._column("order_date_time"), statuses, repeat(1), minutes)
     with styled(ax, 3.5) as ax:
         base = [0.0] * len(bins.places)
-        for status in sorted({status for _, status, _ in rows}, reverse=True):
+        for status in sorted(set(statuses), reverse=True):
             heights = bins.heights(status)
             colour = status_colour(status)
             ax.bar(bins.places, heights, bins.width, base, color=colour, label=status)
             base = [low + height for low, height in zip(base, heights, strict=True)]
-        missing = len(times) - len(rows)
+        missing = len(book) - len(entered)
         untimed = f" ({missing} without a time of entry left out)" if missing else ""
         ax.set(title=f"Orders by status{untimed}", ylabel="orders entered")
-        if rows:
+        if statuses:
             ax.legend(loc="best")
         else:
-            ax.set_ylim(0, 1)
-            note_empty(ax, "no orders")
+            note_empty(ax, "no orders", ylim=(0, 1))
         _whole_numbers(ax)
         bins.mark(ax)
     return ax
@@ -156,11 +147,12 @@ def _whole_numbers(ax: Axes) -> None:
 class _Bins:
     """Sums by label in the intervals of a day, or in days if there are several."""
 
-    def __init__(self, rows: Sequence[tuple[datetime, str, float]], minutes: int) -> None:
-        self._sessions = Sessions(moment for moment, _, _ in rows)
+    def __init__(self, times: Iterable[datetime], labels: Any, amounts: Any, minutes: int) -> None:
+        moments = [market_time(time) for time in times]
+        self._sessions = Sessions(moments)
         self._minutes = minutes
         self._sums: dict[tuple[str, float], float] = defaultdict(float)
-        for moment, label, amount in rows:
+        for moment, label, amount in zip(moments, labels, amounts, strict=False):
             self._sums[label, self._place(moment)] += amount
         if self._sessions.several:
             self.places = [at + 0.5 for at in range(len(self._sessions.days))]
@@ -172,7 +164,7 @@ class _Bins:
     def _place(self, moment: datetime) -> float:
         """Returns the middle of the moment's interval."""
         if self._sessions.several:
-            return int(self._sessions.position(datetime.combine(moment.date(), OPEN))) + 0.5
+            return self._sessions.places[moment.date()] + 0.5
         opened = datetime.combine(moment.date(), OPEN)
         length = timedelta(minutes=self._minutes)
         return self._sessions.position(opened + length * ((moment - opened) // length + 0.5))
@@ -267,8 +259,7 @@ def _fills(book: TradeBook, y: Height, buy: str, sell: str, ax: Axes | None) -> 
             if y != "traded_price" and min(heights) > 0:
                 ax.set_yscale("log")
         else:
-            ax.set_ylim(0, 1)
-            note_empty(ax, "no fills")
+            note_empty(ax, "no fills", ylim=(0, 1))
         if y != "traded_price":
             format_amounts(ax.yaxis, each=True)
         ax.grid(visible=True, axis="y")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..._util.validate import count
-from ..inputs import Trades
+from ..inputs import PriceLookup, Trades
 from ..keys import Keyed
 from ..pnl import realised_pnl
 from ..position import Positions, positions
 from ..realised import LONG, SHORT, Lots, Matches, RealisedPnl
-from ..unrealised import UnrealisedPnl, open_quantities
+from ..unrealised import UnrealisedPnl, valued
 from .style import (
     BOUGHT,
     GAIN,
@@ -93,11 +93,6 @@ def _steps(
     return [*times, sessions.last], [*sums, sums[-1]]
 
 
-class _Bar(NamedTuple):
-    row: Keyed
-    value: float
-
-
 def exposure(
     result: Trades | Positions | RealisedPnl | Lots | UnrealisedPnl,
     *,
@@ -117,7 +112,7 @@ def exposure(
         ax: Axes to draw on; a new figure unless given.
 
     Returns:
-        The axes. The title gives gross and net over all rows, and the number of rows not shown.
+        The axes. The title gives the number of rows not shown, and of those without a price.
 
     Raises:
         ImportError: If Matplotlib is not installed.
@@ -129,39 +124,33 @@ def exposure(
     """
     count("largest", largest)
     if isinstance(result, UnrealisedPnl):
-        bars = [_Bar(row, row.market_value) for row in result if row.market_value]
-        basis, unpriced = "at your prices", len(result.unpriced)
+        found, unpriced = result, len(result.unpriced)
+        column, basis = "market_value", "at your prices"
     else:
-        if not isinstance(result, (Positions, RealisedPnl, Lots)):
-            result = positions(result)
-        bars = [_Bar(each.key, float(each.value)) for each in open_quantities(result) if each.value]
-        basis, unpriced = "at cost", 0
-    bars.sort(key=lambda bar: -abs(bar.value))
+        given = result if isinstance(result, (Positions, RealisedPnl, Lots)) else positions(result)
+        found, unpriced = valued(given, PriceLookup({})), 0
+        column, basis = "value", "at cost"
+    bars = [(value, row) for value, row in zip(found._column(column), found, strict=True) if value]
+    bars.sort(key=lambda bar: -abs(bar[0]))
     shown = bars[:largest]
     with styled(ax, 1.4 + 0.28 * max(len(shown), 3)) as ax:
-        values = [bar.value for bar in shown]
+        values = [value for value, _ in shown]
         colours = [BOUGHT if value > 0 else SOLD for value in values]
         ax.barh(range(len(shown)), values, color=colours)
-        ax.set_yticks(range(len(shown)), _names([bar.row for bar in shown]))
+        ax.set_yticks(range(len(shown)), _names([row for _, row in shown]))
         ax.invert_yaxis()
         ax.axvline(0, color=INK, linewidth=0.8)
-        ax.set(title=_title(bars, len(shown), unpriced))
+        # Without a sum: shares, notional values and premiums do not add up.
+        parts = ["Open quantities"]
+        parts += [f"{len(shown)} of {len(bars)} shown"] if len(bars) > len(shown) else []
+        parts += [f"{unpriced} without a price"] if unpriced else []
+        ax.set(title=", ".join(parts))
         ax.set_xlabel(f"rupees {basis}: sold to the left, bought to the right")
         if not shown:
             ax.set_xlim(-1, 1)
             note_empty(ax, "nothing open" if not unpriced else "no prices")
         format_amounts(ax.xaxis)
     return ax
-
-
-def _title(bars: list[_Bar], shown: int, unpriced: int) -> str:
-    """Returns the title, without a sum: shares, notional values and premiums do not add up."""
-    parts = ["Open quantities"]
-    if len(bars) > shown:
-        parts.append(f"{shown} of {len(bars)} shown")
-    if unpriced:
-        parts.append(f"{unpriced} without a price")
-    return ", ".join(parts)
 
 
 def _names(rows: list[Keyed]) -> list[str]:

@@ -73,8 +73,9 @@ def styled(ax: Axes | None, height: float) -> Iterator[Axes]:
         yield ax
 
 
-def note_empty(ax: Axes, text: str) -> None:
+def note_empty(ax: Axes, text: str, **limits: tuple[float, float]) -> None:
     """Writes into empty axes, above a line through their middle, why there is nothing to draw."""
+    ax.set(**limits)
     ax.text(0.5, 0.6, text, transform=ax.transAxes, ha="center", va="center", color=INK)
 
 
@@ -126,15 +127,6 @@ def market_time(moment: datetime) -> datetime:
     return moment if moment.tzinfo is None else moment.astimezone(IST).replace(tzinfo=None)
 
 
-def weekdays_between(days: Iterable[date]) -> list[date]:
-    """Returns the given days and the weekdays between them, so that a gap stays visible."""
-    given = sorted(set(days))
-    if not given:
-        return []
-    span = (given[0] + timedelta(days=at) for at in range((given[-1] - given[0]).days + 1))
-    return [day for day in span if day.weekday() < 5 or day in given]
-
-
 def mark_days(ax: Axes, days: Sequence[date], places: Sequence[float]) -> None:
     """Labels the days at their places, at most about ten of them."""
     step = -(-len(days) // _LABELLED)
@@ -145,17 +137,21 @@ class Sessions:
     """Positions of times on an axis.
 
     A single day has the dates of Matplotlib, so that ``ax.axvline(datetime(...))`` works. Several
-    days are side by side without the nights between them: day ``n`` is from ``n`` to ``n + 1``.
+    days are side by side without the nights between them: day ``n`` is from ``n`` to ``n + 1``,
+    and the weekdays without a time are among them, so that a gap stays visible. ``places`` has the
+    number of each day.
     A session is longer than the market's hours only if a time lies outside of them.
     """
 
     def __init__(self, times: Iterable[datetime]) -> None:
         times = list(times)
-        self.days = weekdays_between(at.date() for at in times) or [_NO_DAY]
+        given = sorted({at.date() for at in times} or {_NO_DAY})
+        span = (given[0] + timedelta(days=at) for at in range((given[-1] - given[0]).days + 1))
+        self.days = [day for day in span if day.weekday() < 5 or day in given]
         self.is_empty = not times
         self._open = min([OPEN, *(at.time() for at in times)])
         self._close = max([CLOSE, *(at.time() for at in times)])
-        self._places = {day: place for place, day in enumerate(self.days)}
+        self.places = {day: place for place, day in enumerate(self.days)}
         self.several = len(self.days) > 1
 
     def position(self, moment: datetime) -> float:
@@ -163,7 +159,7 @@ class Sessions:
         if self.several:
             opened = datetime.combine(moment.date(), self._open)
             length = datetime.combine(moment.date(), self._close) - opened
-            return self._places[moment.date()] + (moment - opened) / length
+            return self.places[moment.date()] + (moment - opened) / length
         from matplotlib import dates
 
         return float(dates.date2num(moment))  # type: ignore[no-untyped-call]
