@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, overload
 from .. import _core
 from .._util.plans import run_async
 from .._util.platform import ForkLock
-from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
+from ..books.book import OrderBook, StockList, TradeBook
 from ..errors import ClientClosedError
+from ..watch.polling import watch_async
 from .base import Book, ClientBase
 from .lookup import lookup
 from .search import AsyncSearchPager
@@ -29,16 +30,16 @@ from .tokens import Held, Source, is_async, late
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
-    from datetime import datetime
-    from datetime import time as clock_time
     from typing import Self
 
     from ..table.rows import Stock
-    from ..watch.state import OrdersWhere, OrderUpdate, TradesWhere, TradeUpdate
+    from ..watch.state import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
     RetryHook = Callable[[int, str, float], None]
     AnyToken = str | Callable[[], str] | Callable[[], Awaitable[str]]
+    OrderUpdates = AsyncGenerator[OrderUpdate, None]
+    TradeUpdates = AsyncGenerator[TradeUpdate, None]
 
 
 class AsyncTokenSource(Source):
@@ -243,7 +244,9 @@ class LoopPorts:
             port.close(error)
 
 
-class AsyncClient(ClientBase["AnyToken", AsyncTokenSource, AsyncSearchPager]):
+class AsyncClient(
+    ClientBase["AnyToken", AsyncTokenSource, AsyncSearchPager, "OrderUpdates", "TradeUpdates"]
+):
     """Asyncio client for the books and the stock search of one account.
 
     Takes the arguments of ``Client`` and has its methods, awaited; ``access_token`` may also be an
@@ -257,6 +260,7 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource, AsyncSearchPager]):
 
     _token_source = AsyncTokenSource
     _pager = AsyncSearchPager
+    _watch = staticmethod(watch_async)
 
     def _opened(self) -> None:
         self._ports = LoopPorts(self._core)
@@ -291,41 +295,6 @@ class AsyncClient(ClientBase["AnyToken", AsyncTokenSource, AsyncSearchPager]):
     ) -> Stock | StockList:
         """Returns the stock with this NSE symbol, BSE code or ISIN; see ``Client.stock``."""
         return await run_async(lookup(self, identifier, timeout))
-
-    # -- the books as they change --
-
-    def watch_orders(
-        self,
-        interval: float = 5.0,
-        *,
-        ignore: Iterable[str] = UNCOUNTED,
-        previous: OrderBook | None = None,
-        where: OrdersWhere = None,
-        until: datetime | clock_time | None = None,
-        timeout: float | None = None,
-    ) -> AsyncGenerator[OrderUpdate, None]:
-        """Yields an ``OrderUpdate`` for each poll; see ``Client.watch_orders``."""
-        from ..watch.polling import watch_async
-        from ..watch.state import OrderState
-
-        state = OrderState(ignore, previous, where)
-        return self._watch(watch_async, OrderBook, state, interval, until, timeout)
-
-    def watch_trades(
-        self,
-        interval: float = 5.0,
-        *,
-        previous: TradeBook | None = None,
-        where: TradesWhere = None,
-        until: datetime | clock_time | None = None,
-        timeout: float | None = None,
-    ) -> AsyncGenerator[TradeUpdate, None]:
-        """Yields a ``TradeUpdate`` for each poll; see ``Client.watch_trades``."""
-        from ..watch.polling import watch_async
-        from ..watch.state import TradeState
-
-        state = TradeState(previous, where)
-        return self._watch(watch_async, TradeBook, state, interval, until, timeout)
 
     async def aclose(self) -> None:
         """Closes the connections; pending calls end with ``ClientClosedError``.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, c
 from .. import _core
 from .._util.declarations import CALL_OF
 from .._util.validate import seconds
+from ..books.book import UNCOUNTED, OrderBook, TradeBook
 from ..books.book import Book as AnyBook
 from ..books.response import Response
 from ..errors import ClientClosedError, TradingDataError
@@ -21,13 +22,14 @@ from .options import SECRET, ClientOptions, Retry, Token, find_ca_file
 from .tokens import REFUSALS, Held, Source, hide, late
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import datetime, tzinfo
     from datetime import time as clock_time
     from logging import Logger
     from typing import Self
 
     from .._util.plans import Plan
+    from ..watch.state import OrdersWhere, TradesWhere
 
 
 _DEBUG, _INFO = 10, 20  # of logging
@@ -82,16 +84,18 @@ def wait_for(
 
 Tokens = TypeVar("Tokens", bound=Source)
 Book = TypeVar("Book", bound=AnyBook[Any])
-Watch = TypeVar("Watch")
 Pager = TypeVar("Pager")
+OrderUpdates = TypeVar("OrderUpdates")
+TradeUpdates = TypeVar("TradeUpdates")
 
 
-class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager]):
+class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdates, TradeUpdates]):
     """Token and label of a client; converts responses to books."""
 
     _token_source: ClassVar[type[Source]]
     _tokens: Tokens
     _pager: Callable[..., Pager]
+    _watch: Callable[..., Any]
     _book: Callable[..., Any]
     _send: Callable[[str, float], Any]
 
@@ -233,6 +237,81 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager]):
             timeout=timeout,
         )
 
+    # -- the books as they change --
+
+    def watch_orders(
+        self,
+        interval: float = 5.0,
+        *,
+        ignore: Iterable[str] = UNCOUNTED,
+        previous: OrderBook | None = None,
+        where: OrdersWhere = None,
+        until: datetime | clock_time | None = None,
+        timeout: float | None = None,
+    ) -> OrderUpdates:
+        """Polls the order book and yields an ``OrderUpdate`` for each poll.
+
+        Level-triggered: after each successful poll, ``orders`` matches the response, and no change
+        is reported twice. A retryable failure yields an update with ``missed``; any other raises.
+        An order whose ``last_updated_time`` moves backwards keeps its known state until three
+        consecutive responses agree on the older one. All orders of the first response are new.
+        Ctrl-C between polls takes effect at once.
+
+        Args:
+            interval: Seconds between polls, on a monotonic clock. Polls never overlap: ticks that
+                pass during a poll or the body of the loop are skipped. After a 429 response the
+                next poll waits as long as the service requires, or twice as long as before, up to a
+                minute.
+            ignore: Fields that do not count as a change; timestamps never do.
+            previous: The orders known so far. Orders equal to these are not reported.
+            where: Report only changes of orders that match before or after the change: conditions
+                of ``filter`` as a dict, such as ``{"symbol": "INFY"}``, or a function of an order.
+                ``orders`` of an update remains complete.
+            until: When to end: a time of today or a datetime, on this computer's clock unless it
+                has a time zone. The last poll is at that time. None for no end.
+            timeout: Seconds for each poll including its retries; replaces the client's.
+
+        Yields:
+            An ``OrderUpdate`` for each poll.
+        """
+        from ..watch.state import OrderState
+
+        state = OrderState(ignore, previous, where)
+        updates: OrderUpdates = self._watched(OrderBook, state, interval, until, timeout)
+        return updates
+
+    def watch_trades(
+        self,
+        interval: float = 5.0,
+        *,
+        previous: TradeBook | None = None,
+        where: TradesWhere = None,
+        until: datetime | clock_time | None = None,
+        timeout: float | None = None,
+    ) -> TradeUpdates:
+        """Polls the trade book and yields a ``TradeUpdate`` for each poll, with each fill once.
+
+        A fill is identified by its day, exchange, segment, ``trade_no`` and ``order_no``: trade
+        numbers may repeat across exchanges and days, and both sides of a self-trade have the same
+        one. Trades without a number are counted: each occurrence beyond those already reported is
+        a new fill.
+
+        Args:
+            interval: Seconds between polls, as in ``watch_orders``.
+            previous: The trades known so far; they are not reported.
+            where: Report only fills that match, as in ``watch_orders``.
+            until: When to end, as in ``watch_orders``.
+            timeout: Seconds for each poll including its retries; replaces the client's.
+
+        Yields:
+            A ``TradeUpdate`` for each poll.
+        """
+        from ..watch.state import TradeState
+
+        state = TradeState(previous, where)
+        updates: TradeUpdates = self._watched(TradeBook, state, interval, until, timeout)
+        return updates
+
     def __repr__(self) -> str:
         name = type(self).__name__
         if not hasattr(self, "_tokens"):
@@ -245,20 +324,19 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager]):
         name = type(self).__name__
         raise TypeError(f"a {name} cannot be copied or pickled: its token must not leave it")
 
-    def _watch(
+    def _watched(
         self,
-        run: Callable[..., Watch],
         kind: type[Any],
         state: Any,
         interval: float,
         until: datetime | clock_time | None,
         timeout: float | None,
-    ) -> Watch:
+    ) -> Any:
         """Returns the generator of a watch; validates its arguments before the first request."""
         from ..watch.polling import time_left
 
         poll = partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
-        return run(poll, state, seconds("interval", interval), time_left(until))
+        return self._watch(poll, state, seconds("interval", interval), time_left(until))
 
     # -- the plans that both clients run --
 
@@ -326,3 +404,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager]):
         rows, *facts = found
         response = Response(rows, self._account, *facts)
         return kind._received(rows, response).localize(self._zone)
+
+
+AnyClient = ClientBase[Any, Any, Any, Any, Any]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, overload
 
 from .. import _core
 from .._util.plans import run
-from ..books.book import UNCOUNTED, OrderBook, StockList, TradeBook
+from ..books.book import OrderBook, StockList, TradeBook
+from ..watch.polling import watch
 from .base import Book, ClientBase, wait_for
 from .lookup import lookup
 from .search import SearchPager
@@ -19,21 +20,21 @@ from .tokens import TokenSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
-    from datetime import datetime
-    from datetime import time as clock_time
     from typing import Any, Self
 
     from ..table.rows import Stock
-    from ..watch.state import OrdersWhere, OrderUpdate, TradesWhere, TradeUpdate
+    from ..watch.state import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
     AnyToken = str | Callable[[], str]
+    OrderUpdates = Generator[OrderUpdate, None, None]
+    TradeUpdates = Generator[TradeUpdate, None, None]
 
 # Threads still waiting for a response must neither delay interpreter exit nor be killed inside C++.
 atexit.register(_core.end_all_calls, 2.0)
 
 
-class Client(ClientBase["AnyToken", TokenSource, SearchPager]):
+class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "TradeUpdates"]):
     """Synchronous client for the books and the stock search of one account.
 
     Thread-safe, and usable on both sides of a fork. ``with`` closes the client, but is optional. A
@@ -46,6 +47,7 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager]):
 
     _token_source = TokenSource
     _pager = SearchPager
+    _watch = staticmethod(watch)
 
     # -- the service --
 
@@ -136,81 +138,6 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager]):
                 ``received`` has the stocks that were found.
         """
         return run(lookup(self, identifier, timeout))
-
-    # -- the books as they change --
-
-    def watch_orders(
-        self,
-        interval: float = 5.0,
-        *,
-        ignore: Iterable[str] = UNCOUNTED,
-        previous: OrderBook | None = None,
-        where: OrdersWhere = None,
-        until: datetime | clock_time | None = None,
-        timeout: float | None = None,
-    ) -> Generator[OrderUpdate, None, None]:
-        """Polls the order book and yields an ``OrderUpdate`` for each poll.
-
-        Level-triggered: after each successful poll, ``orders`` matches the response, and no change
-        is reported twice. A retryable failure yields an update with ``missed``; any other raises.
-        An order whose ``last_updated_time`` moves backwards keeps its known state until three
-        consecutive responses agree on the older one. All orders of the first response are new.
-        Ctrl-C between polls takes effect at once.
-
-        Args:
-            interval: Seconds between polls, on a monotonic clock. Polls never overlap: ticks that
-                pass during a poll or the body of the loop are skipped. After a 429 response the
-                next poll waits as long as the service requires, or twice as long as before, up to a
-                minute.
-            ignore: Fields that do not count as a change; timestamps never do.
-            previous: The orders known so far. Orders equal to these are not reported.
-            where: Report only changes of orders that match before or after the change: conditions
-                of ``filter`` as a dict, such as ``{"symbol": "INFY"}``, or a function of an order.
-                ``orders`` of an update remains complete.
-            until: When to end: a time of today or a datetime, on this computer's clock unless it
-                has a time zone. The last poll is at that time. None for no end.
-            timeout: Seconds for each poll including its retries; replaces the client's.
-
-        Yields:
-            An ``OrderUpdate`` for each poll.
-        """
-        from ..watch.polling import watch
-        from ..watch.state import OrderState
-
-        state = OrderState(ignore, previous, where)
-        return self._watch(watch, OrderBook, state, interval, until, timeout)
-
-    def watch_trades(
-        self,
-        interval: float = 5.0,
-        *,
-        previous: TradeBook | None = None,
-        where: TradesWhere = None,
-        until: datetime | clock_time | None = None,
-        timeout: float | None = None,
-    ) -> Generator[TradeUpdate, None, None]:
-        """Polls the trade book and yields a ``TradeUpdate`` for each poll, with each fill once.
-
-        A fill is identified by its day, exchange, segment, ``trade_no`` and ``order_no``: trade
-        numbers may repeat across exchanges and days, and both sides of a self-trade have the same
-        one. Trades without a number are counted: each occurrence beyond those already reported is
-        a new fill.
-
-        Args:
-            interval: Seconds between polls, as in ``watch_orders``.
-            previous: The trades known so far; they are not reported.
-            where: Report only fills that match, as in ``watch_orders``.
-            until: When to end, as in ``watch_orders``.
-            timeout: Seconds for each poll including its retries; replaces the client's.
-
-        Yields:
-            A ``TradeUpdate`` for each poll.
-        """
-        from ..watch.polling import watch
-        from ..watch.state import TradeState
-
-        state = TradeState(previous, where)
-        return self._watch(watch, TradeBook, state, interval, until, timeout)
 
     def close(self) -> None:
         """Closes the connections; calls waiting in other threads end with ``ClientClosedError``.

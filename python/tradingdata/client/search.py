@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..errors import DataWarning
     from ..table.rows import Stock
     from ..table.selection import Selection
-    from .base import ClientBase
+    from .base import AnyClient
 
 
 MOST_PASSES = 5
@@ -39,7 +39,7 @@ class _Pager:
 
     def __init__(
         self,
-        client: ClientBase[Any, Any, Any],
+        client: AnyClient,
         query: str,
         *,
         page_size: int | None,

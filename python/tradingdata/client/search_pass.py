@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable, Coroutine
 
-    from .base import ClientBase
+    from .base import AnyClient
 
     Options = ParamSpec("Options")
     Result = TypeVar("Result")
@@ -77,7 +77,7 @@ class SearchPass:
 
     def __init__(
         self,
-        client: ClientBase[Any, Any, Any],
+        client: AnyClient,
         run: _core.Search | _core.SearchRun,
         until: float | None,
     ) -> None:
