@@ -202,7 +202,7 @@ def test_a_device_is_never_replaced(sandbox: Service, run: Run, tmp_path: Path) 
     sandbox.requests.clear()
     for force in ((), ("--force",)):
         said = refused(run, Code.FILE, "trades", "-o", pipe, *force)
-        assert f"{pipe} is not a regular file: write to it with > {pipe}" in said
+        assert f"{pipe} is not a regular file" in said
     assert len(sandbox.requests) == 0
     assert pipe.is_fifo()
 
@@ -213,7 +213,7 @@ def test_a_disk_that_is_full_is_reported_with_the_file_that_was_asked_for(
     """F111."""
 
     def full(*_: object) -> None:
-        raise OSError(28, "No space left on device", ".1234.draft.csv")
+        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     path = tmp_path / "trades.csv"

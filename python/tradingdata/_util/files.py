@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
@@ -23,7 +22,7 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
     file that it points to is replaced.
 
     Raises FileExistsError if the target exists and ``overwrite`` is False, and for a device or a
-    pipe in any case.
+    pipe in any case; IsADirectoryError for a folder; FileNotFoundError if its folder is missing.
     """
     target = target_of(path, overwrite=overwrite)
     folder, name = os.path.split(target)
@@ -39,44 +38,39 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
         else:
             _move_beside(draft, target)
         platform.flush_folder(folder or ".")
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             os.unlink(draft)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, draft):
+            error.filename = target
         raise
 
 
 def target_of(path: str | os.PathLike[str], *, overwrite: bool) -> str:
     """Returns the file that ``whole_file`` would write; raises as it does."""
     target = validate.path("path", path)
-    if validate.flag("overwrite", overwrite):
-        return _replaced(target)
-    if os.path.lexists(target):
-        raise FileExistsError(f"{target} already exists; pass overwrite=True to replace it")
-    return target
-
-
-def _replaced(target: str) -> str:
-    """Returns the file to replace; renaming over a device would remove it for every program."""
-    try:
-        mode = os.stat(target).st_mode
-    except FileNotFoundError:
-        return target
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    replace = validate.flag("overwrite", overwrite)
+    folder = os.path.dirname(target)
+    if os.path.isdir(target):
+        raise IsADirectoryError(f"{target} is a folder: name a file in it")
+    if os.path.exists(target) and not os.path.isfile(target):
+        # A rename over a device would remove it for every program.
         raise FileExistsError(f"{target} is not a regular file: choose another path")
-    return os.path.realpath(target)
+    if os.path.lexists(target) and not replace:
+        raise FileExistsError(
+            f"{target} already exists: pass overwrite=True (--force) to replace it"
+        )
+    if folder and not os.path.isdir(folder):
+        raise FileNotFoundError(f"there is no folder {folder}: create it first")
+    return os.path.realpath(target) if replace else target
 
 
 def _move_beside(draft: str, target: str) -> None:
     """Renames the draft unless the target has appeared meanwhile."""
     try:
         os.link(draft, target)  # unlike a rename, fails if the name is taken
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if os.path.lexists(target):
-            raise FileExistsError(
-                f"{target} was created by another program: pass overwrite=True to replace it"
-            ) from None
+    except OSError:  # it is taken, or the file system has no hard links
+        target_of(target, overwrite=False)
         os.rename(draft, target)
     else:
         os.unlink(draft)

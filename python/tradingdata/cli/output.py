@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from tradingdata import _core
-from tradingdata._util.files import whole_file
+from tradingdata._util.files import target_of, whole_file
 from tradingdata.books.book import Book
 from tradingdata.display.plain_table import cell_width, group
 from tradingdata.display.plain_table import table as plain_table
@@ -72,7 +72,7 @@ class Destination:
         self._path = None if output.output in (None, _STDOUT) else output.output
         self._force = output.force
         if self._path is not None:
-            self._refuse_to_overwrite(self._path)
+            target_of(self._path, overwrite=self._force)  # raises before any request
         self._format = output.format or _format_of(self._path)
         if self._path is None and self._format in _BINARY and screen() is not None:
             raise UsageError(
@@ -117,16 +117,8 @@ class Destination:
             if self._as_table and hidden:
                 remark(f"+{hidden} more columns: --columns")
             return
-        try:
-            with whole_file(self._path, overwrite=self._force) as draft, open(draft, "wb") as file:
-                file.write(self._content(table))
-        except FileExistsError:
-            raise _taken(self._path) from None
-        except OSError as error:
-            if error.strerror is None:
-                raise
-            # The original error names the temporary file.
-            raise OSError(error.errno, error.strerror, str(self._path)) from None
+        with whole_file(self._path, overwrite=self._force) as draft, open(draft, "wb") as file:
+            file.write(self._content(table))
         remark(f"wrote {counted(table)} to {self._path}")
 
     def _content(self, table: Table[Any]) -> bytes:
@@ -152,17 +144,6 @@ class Destination:
         names = list(table._display_columns()) if self._columns is None else self._columns
         return [*names, *getattr(table, "extra_fields", ())] if self._extra else names
 
-    def _refuse_to_overwrite(self, path: Path) -> None:
-        if path.is_dir():
-            raise IsADirectoryError(f"{path} is a folder: name a file in it")
-        if path.exists() and not path.is_file():
-            raise FileExistsError(f"{path} is not a regular file: write to it with > {path}")
-        if path.is_symlink() or path.exists():
-            if not self._force:
-                raise _taken(path)
-        elif not path.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {path.parent}: create it first")
-
 
 def book_destination(
     record: str, output: Output, columns: Columns, only: Filter | None = None
@@ -177,10 +158,6 @@ def remark_notes(table: Table[Any]) -> None:
     """Explains on standard error why the filter of a book matched nothing."""
     for note in getattr(table, "notes", ()):
         remark(f"no {table._noun[0]} matches: {note}", "yellow")
-
-
-def _taken(path: Path) -> FileExistsError:
-    return FileExistsError(f"{path} already exists: --force replaces it")
 
 
 def _format_of(path: Path | None) -> Format:
