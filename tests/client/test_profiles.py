@@ -57,8 +57,8 @@ def test_a_token_file_is_named_beside_the_profiles_and_read_when_needed(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no profile 'desk1': use one of: none"),
-        ("[desk2]\n[desk3]\n", "has no profile 'desk1': use one of: desk2, desk3"),
+        ("", "has no profile of that name: use one of: none"),
+        ("[desk2]\n[desk3]\n", "has no profile of that name: use one of: desk2, desk3"),
         ("desk1 = 5\n", r"'desk1' is not a table: write \[desk1\] above its options"),
         ("[desk1]\ntoken = 'canary'\n", "unknown option 'token': use one of: base_url,"),
         ("[desk1]\ntimeout = 'canary'\n", "timeout has the wrong type"),

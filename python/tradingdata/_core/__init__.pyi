@@ -28,20 +28,12 @@ _Page = tuple[Slice, int, int, float, int, int, list[int], int]
 _Events = tuple[list[tuple[int, int, str, float]], list[tuple[int, Outcome]]]
 _Condition = tuple[str, str, str, bool, list[Any]]
 _Retries = list[tuple[int, str, float]]
+_Ints = list[int]
+_Floats = list[float]
 # lot, trade, whether long, quantity; cost, proceeds in units; cost, proceeds, their difference
-_Matches = tuple[
-    list[int],
-    list[int],
-    list[bool],
-    list[int],
-    list[int],
-    list[int],
-    list[float],
-    list[float],
-    list[float],
-]
+_Matches = tuple[_Ints, _Ints, list[bool], _Ints, _Ints, _Ints, _Floats, _Floats, _Floats]
 # row, whether long, quantity, value in units, value
-_LotParts = tuple[list[int], list[bool], list[int], list[int], list[float]]
+_LotParts = tuple[_Ints, list[bool], _Ints, _Ints, _Floats]
 
 @type_check_only
 class _FieldDeclaration(TypedDict):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import socket
 import ssl
 import sys
@@ -16,7 +15,7 @@ from http.client import HTTPConnection, HTTPException
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
-from urllib.request import proxy_bypass
+from urllib.request import getproxies_environment, proxy_bypass
 
 import typer
 
@@ -34,7 +33,6 @@ from .terminal import Report, Stop
 if TYPE_CHECKING:
     from tradingdata.client.client import Client
 
-_PROXY_VARIABLES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
 _MOST_SKEW = 2.0  # seconds; the Date header alone leaves one open
 _ENDS_SOON = 14  # days
 _CALLS = 3
@@ -206,8 +204,8 @@ def _proxy(host: str, given: str | None, trust_env: bool) -> str | None:
         return None
     if given is not None or not trust_env:
         return given or None
-    found = next((os.environ[name] for name in _PROXY_VARIABLES if os.environ.get(name)), None)
-    return None if proxy_bypass(host) else found
+    found = getproxies_environment()
+    return None if proxy_bypass(host) else found.get("https") or found.get("all")
 
 
 def clock_skew(route: Route, connection: socket.socket) -> float | None:

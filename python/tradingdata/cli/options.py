@@ -207,20 +207,12 @@ class Connection:
         """The name and the options of the profile, whose file is read once a command.
 
         None and no options without a profile. Raises ConfigurationError if there is no such
-        profile; the message does not repeat its name, which may be a token.
+        profile.
         """
         if self.env_file is not None:
             load_env(self.env_file)
         name = self.profile or os.environ.get(PROFILE_VARIABLE)
-        if not name:
-            return None, {}
-        profiles = read_profiles()
-        if name not in profiles.tables:
-            raise ConfigurationError(
-                f"{profiles.path} has no profile of that name: "
-                f"use one of: {', '.join(profiles.tables) or 'none'}"
-            )
-        return name, profiles.options(name)
+        return (name, read_profiles().options(name)) if name else (None, {})
 
     @property
     def client_options(self) -> dict[str, Any]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class Source(Connection):
     """Origin of the books: the service, or some days of an archive."""
 
     archive: Annotated[
@@ -50,7 +50,7 @@ class Source:
     missing_ok: MissingOk = False
     holidays: Holidays = ""
 
-    def trades(self, connection: Connection) -> Any:
+    def trades(self) -> Any:
         """Returns today's trades from the service, or those of an archive.
 
         Without days, an archive must be complete from its first day to its last, because a position
@@ -58,14 +58,14 @@ class Source:
         """
         if self._archived():
             return self._read("trades")
-        with connection.client() as client:
+        with self.client() as client:
             return received(client.trade_book)
 
-    def books(self, connection: Connection) -> Any:
+    def books(self) -> Any:
         """Returns orders and trades, fetched so that they agree unless the service's do not."""
         if self._archived():
             return self._read("orders"), self._read("trades")
-        with connection.client() as client:
+        with self.client() as client:
             try:
                 return received(client.books)
             except BooksDisagreeError as error:
@@ -113,7 +113,6 @@ tradingdata positions --archive books --day all
 """,
 )
 def positions(
-    connection: Connection,
     source: Source,
     sides: Sides,
     output: Output,
@@ -128,7 +127,7 @@ def positions(
     """
     destination = _destination("positions", output, columns)
     only = RowChoice("Trade", TimedSelection(since=since))
-    trades = only.rows_of(source.trades(connection))
+    trades = only.rows_of(source.trades())
     at = _day_of(trades, day)
     destination.take(_calculated(lambda: analysis.positions(trades, day=at, **vars(sides))))
 
@@ -143,7 +142,6 @@ tradingdata pnl --archive books --day all
 """,
 )
 def pnl(
-    connection: Connection,
     source: Source,
     sides: Sides,
     output: Output,
@@ -171,7 +169,7 @@ def pnl(
     if whole:
         more["prices"] = prices and _from_file("--prices", prices, _prices)
         more["charges"] = charges and _from_file("--charges", charges, analysis.ChargeRate.load)
-    trades = source.trades(connection)
+    trades = source.trades()
     at = _day_of(trades, day)
     work = analysis.day_pnl if whole else analysis.realised_pnl
     destination.take(_calculated(lambda: work(trades, day=at, **more)))
@@ -185,7 +183,6 @@ tradingdata unrealised --prices closes.csv --archive books
 """,
 )
 def unrealised(
-    connection: Connection,
     source: Source,
     sides: Sides,
     output: Output,
@@ -201,7 +198,7 @@ def unrealised(
     """
     destination = _destination("unrealised", output, columns)
     at_prices = _from_file("--prices", prices, _prices)
-    trades = source.trades(connection)
+    trades = source.trades()
     at = _day_of(trades, day)
     lots = _calculated(
         lambda: analysis.realised_pnl(trades, day=at, shorts=_products(shorts), **vars(sides))
@@ -218,7 +215,6 @@ tradingdata reconcile -o differences.xlsx
 """,
 )
 def reconcile(
-    connection: Connection,
     source: Source,
     output: Output,
     columns: Chosen = None,
@@ -231,7 +227,7 @@ def reconcile(
     Compares side, security, product, quantity and average price. Differences come first.
     """
     destination = _destination("reconcile", output, columns)
-    orders, trades = source.books(connection)
+    orders, trades = source.books()
     destination.take(_calculated(lambda: analysis.reconcile(orders, trades, tolerance=tolerance)))
 
 
@@ -244,7 +240,6 @@ tradingdata quality --archive books --start 2026-11-20 -o quality.parquet
 """,
 )
 def quality(
-    connection: Connection,
     source: Source,
     sides: Sides,
     output: Output,
@@ -257,7 +252,7 @@ def quality(
     """
     destination = _destination("quality", output, columns)
     only = RowChoice("Order", TimedSelection(since=since))
-    orders, trades = source.books(connection)
+    orders, trades = source.books()
     some = only.rows_of(orders)
     destination.take(_calculated(lambda: analysis.execution_quality(some, trades, **vars(sides))))
 

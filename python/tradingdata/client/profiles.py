@@ -54,12 +54,12 @@ class Profiles:
         """Returns the options of a profile for ``Client``; ``account`` defaults to its name.
 
         Raises ConfigurationError if the profile is missing, or an option is unknown or of the wrong
-        type. Messages never contain a value.
+        type. Messages contain neither a value nor the name, which may be a misplaced token.
         """
         path = self.path
         if name not in self.tables:
             known = ", ".join(sorted(self.tables)) or "none"
-            raise ConfigurationError(f"{path} has no profile {name!r}: use one of: {known}")
+            raise ConfigurationError(f"{path} has no profile of that name: use one of: {known}")
         profile = self.tables[name]
         if not isinstance(profile, dict):
             raise ConfigurationError(
