@@ -142,8 +142,8 @@ def test_a_change_does_not_show_a_kept_number() -> None:
             warnings.simplefilter("ignore", td.DataWarning)
             return td.OrderBook.from_json(body(record), keep_personal_data=True)
 
-    from tradingdata.cli.watch import change_line
+    from tradingdata.cli.watch import change_parts
 
     (change,) = orders(PAN).diff(orders("ZZCPK1234Z"))
     assert set(change.fields) == {"PAN_NO", "client"}
-    assert not shows_a_number(repr(change) + change_line(change))
+    assert not shows_a_number(repr(change) + "".join(change_parts(change)))

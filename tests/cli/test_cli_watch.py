@@ -234,14 +234,16 @@ def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("until", "message"),
     [
-        ("2020-01-01 09:15", "--until 2020-01-01 09:15 has passed: it is "),
+        ("2020-01-01 09:15", "until= has passed: 2020-01-01 09:15:00"),
         ("tomorrow", "--until takes a time such as 09:15"),
         ("2030-01-01", "--until takes a time such as 15:30, not '2030-01-01'"),
     ],
 )
 def test_an_end_that_cannot_be_is_reported_before_any_call(
-    run: Run, until: str, message: str
+    sandbox: Service, run: Run, until: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TRADINGDATA_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", sandbox.token())
     ran = run("watch", "--until", until)
     assert ran.code == Code.USAGE
     assert message in ran.err

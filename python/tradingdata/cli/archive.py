@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -21,10 +20,10 @@ from .options import (
     Connection,
     Keep,
     Output,
-    Result,
     TimedSelection,
     argument,
     command,
+    fitting,
     option,
     received,
     switch,
@@ -360,11 +359,3 @@ def compact(
 
 def _second(time: datetime | None) -> datetime | None:
     return time and time.replace(microsecond=0)
-
-
-def fitting(work: Callable[[], Result]) -> Result:
-    """Returns the result of a function that raises ValueError for what the user passed."""
-    try:
-        return work()
-    except ValueError as error:
-        raise UsageError(str(error)) from None

@@ -259,6 +259,14 @@ def received(call: Callable[[], Result]) -> Result:
         return call()
 
 
+def fitting(work: Callable[[], Result]) -> Result:
+    """Returns the result of a function that raises ValueError for what the user passed."""
+    try:
+        return work()
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
 def retry_text(retry: Retry) -> str:
     """Returns which attempt failed, why, and when the next one follows."""
     return f"attempt {retry.attempt} failed ({retry.reason}), next in {retry.delay:.1f} s"

@@ -14,7 +14,7 @@ from tradingdata.analysis.inputs import day_from
 from tradingdata.analysis.result_table import kinds_of
 from tradingdata.errors import BooksDisagreeError
 
-from .archive import Days, Holidays, MissingOk, StoredBooks, fitting
+from .archive import Days, Holidays, MissingOk, StoredBooks
 from .errors import DataError, UsageError, for_a_terminal
 from .options import (
     RESULTS,
@@ -25,6 +25,7 @@ from .options import (
     Since,
     TimedSelection,
     command,
+    fitting,
     option,
     received,
 )

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections import Counter, deque
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime, time
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +33,17 @@ from tradingdata.display.text import Layout
 from tradingdata.errors import TradingDataError
 
 from .errors import UsageError, for_a_terminal
-from .options import Chosen, Connection, Filter, command, option, received, retry_text, switch
+from .options import (
+    Chosen,
+    Connection,
+    Filter,
+    command,
+    fitting,
+    option,
+    received,
+    retry_text,
+    switch,
+)
 from .output import TONE_STYLES, fitting_table, remark_notes, without_common_day
 from .rows import RowChoice, chosen_columns, parsed
 from .terminal import remark, screen, write_out
@@ -100,8 +110,6 @@ def watch(
     """
     wanted = RowChoice("Order", only)
     names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]
-    if not 0 < interval < float("inf"):
-        raise UsageError("--interval is a number of seconds above 0")
     end = _end(until)
     console = None if json else screen()
     alarm = Alerts(alerts, _ring_stderr if console is None else console.bell)
@@ -113,7 +121,8 @@ def watch(
             return len(wanted.rows_of(OrderBook([order]))) > 0
 
         where = matches if wanted.conditions else None
-        updates = _each(islice(client.watch_orders(interval, where=where, until=end), polls))
+        found = fitting(lambda: client.watch_orders(interval, where=where, until=end))
+        updates = _each(islice(found, polls))
         try:
             if live is None:
                 _write_lines(updates, wanted, alarm, json=json)
@@ -137,7 +146,10 @@ def _write_lines(
         lines = (
             list(change_objects(update.changes, update.at))
             if json
-            else [f"{clock(update)}  {change_line(change)}" for change in update.changes]
+            else [
+                "  ".join([clock(update), *change_parts(change)]).rstrip()
+                for change in update.changes
+            ]
         )
         if update.missed is not None:
             missed = missed_object(update.missed, update.at) if json else ""
@@ -158,18 +170,11 @@ def _each(updates: Iterator[OrderUpdate]) -> Iterator[OrderUpdate]:
         yield update
 
 
-def _end(text: str | None) -> datetime | None:
+def _end(text: str | None) -> datetime | time | None:
     """Returns the time of --until on this computer's clock."""
-    if text is None:
-        return None
-    until: datetime | date | time = parsed("--until", "timestamp", text)
-    now = datetime.now().astimezone()
-    if isinstance(until, time):
-        until = datetime.combine(now.date(), until)
-    if not isinstance(until, datetime):
+    until = None if text is None else parsed("--until", "timestamp", text)
+    if not isinstance(until, datetime | time | None):
         raise UsageError(f"--until takes a time such as 15:30, not {text!r}")
-    if until.astimezone() <= now:
-        raise UsageError(f"--until {text} has passed: it is {now:%H:%M:%S}")
     return until
 
 
@@ -239,11 +244,6 @@ def clock(update: OrderUpdate) -> str:
     """Returns the time of day of an update: in the zone of its rows, or on this machine's clock."""
     book = update[0]
     return f"{update.at.astimezone(None if book is None else book._rows.zone):%H:%M:%S}"
-
-
-def change_line(change: OrderChange) -> str:
-    """Returns a line about a change: number, name and side of the order, old and new values."""
-    return "  ".join(change_parts(change)).rstrip()
 
 
 def change_parts(change: OrderChange, *, numbered: bool = True) -> tuple[str, str]:
