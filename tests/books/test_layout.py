@@ -25,7 +25,7 @@ def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
 
 
 def test_wide_characters_keep_the_columns_in_line() -> None:
-    lines = table(["name", "n"], [["日本電気", "1"], ["😀", "22"], ["plain", "333"]], right="lr")
+    lines = table(["name", "n"], [["日本電気", "1"], ["😀", "22"], ["plain", "333"]], [False, True])
     assert {cell_len(line) for line in lines.splitlines()} == {2 + 8 + 2 + 3}
 
 

@@ -261,7 +261,7 @@ def _by_security(prices: Any) -> dict[Any, Any]:
 
 
 def _exact(price: Any, security: tuple[str, ...]) -> Fraction | None:
-    if price is None or is_missing(price):
+    if is_missing(price):
         return None
     if not is_number(price):
         raise ValueError(f"the price of {security} must be a finite number, not {shown(price)}")
@@ -271,7 +271,7 @@ def _exact(price: Any, security: tuple[str, ...]) -> Fraction | None:
 def is_missing(value: Any) -> bool:
     """Returns whether a value is missing in a data frame (NaN and NaT are unequal, NA raises)."""
     try:
-        return bool(value != value)
+        return value is None or bool(value != value)
     except TypeError:
         return True
 

@@ -99,45 +99,36 @@ def _read(argument: str, at: int, lot: object) -> Lot:
     for name in given:
         if name not in _FIELDS:
             raise ValueError(f"lot {at} has {name!r}, but a lot has only {', '.join(_FIELDS)}")
-    given = {name: value for name, value in given.items() if not is_missing(value)}
+    read: dict[str, Any] = {"side": given.get("side", LONG), "multiplier": 0}
+    read |= {name: value for name, value in given.items() if not is_missing(value)}
     for name in _NEEDED:
-        if given.get(name) is None:
+        if name not in read:
             raise ValueError(f"lot {at} has no {name}: it needs {', '.join(_NEEDED)}")
-    for name in ("value", "strike_price"):
-        if given.get(name) is not None and not is_number(given[name]):
-            raise ValueError(f"lot {at}: {name} must be a finite number, not {given[name]!r}")
-    strike, expiry = given.get("strike_price"), given.get("expiry_date")
-    read = {
-        "side": _side(at, given.get("side", LONG)),
-        "quantity": _whole(at, given, "quantity"),
-        "value": float(given["value"]),
-        "multiplier": _whole(at, given, "multiplier") if given.get("multiplier") else 0,
-        "strike_price": None if strike is None else float(strike),
-        "expiry_date": expiry.date() if isinstance(expiry, datetime) else expiry,
-    }
-    try:
-        return Lot(**{name: given.get(name) for name in _FIELDS} | read)
-    except TypeError as error:
-        raise TypeError(f"lot {at}: {error}") from None
-
-
-def _whole(at: int, given: Mapping[str, Any], name: str) -> int:
-    value = given[name]
-    if not is_number(value) or value != int(value) or value < 1:
-        hint = f"; side={SHORT!r} marks a short lot" if name == "quantity" else ""
-        raise ValueError(f"lot {at}: {name} must be an integer of at least 1, not {value!r}{hint}")
-    return int(value)
-
-
-def _side(at: int, side: object) -> str:
-    if side == UNMATCHED:
+    for name in read.keys() & {"value", "strike_price"}:
+        if not is_number(read[name]):
+            raise ValueError(f"lot {at}: {name} must be a finite number, not {read[name]!r}")
+        read[name] = float(read[name])
+    for name, least in (("quantity", 1), ("multiplier", 0)):
+        value = read[name]
+        if not is_number(value) or value != int(value) or value < least:
+            hint = f"; side={SHORT!r} marks a short lot" if name == "quantity" else ""
+            raise ValueError(
+                f"lot {at}: {name} must be an integer of at least 1, not {value!r}{hint}"
+            )
+        read[name] = int(value)
+    if read["side"] == UNMATCHED:
         raise ValueError(
             f"lot {at} is an unmatched sale, not an open lot: pass open_lots, or let sales open "
             "short lots with shorts=True"
         )
-    if side not in (LONG, SHORT):
-        raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {side!r}")
-    return str(side)
+    if read["side"] not in (LONG, SHORT):
+        raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {read['side']!r}")
+    expiry = read.get("expiry_date")
+    read["expiry_date"] = expiry.date() if isinstance(expiry, datetime) else expiry
+    try:
+        return Lot(**read)
+    except TypeError as error:
+        raise TypeError(f"lot {at}: {error}") from None
 
 
 def rows_of(lots: list[Lot], zone: tzinfo | None, buy: str, sell: str) -> Slice:

@@ -15,8 +15,7 @@ class _Body(NamedTuple):
     masked: bool
 
 
-def _restore(content: bytes, masked: bool, facts: dict[str, Any]) -> Response:
-    return Response(_Body(content, masked), **facts)
+_FACTS = ("account", "status_code", "attempts", "elapsed", "received_at")
 
 
 class Response:
@@ -33,7 +32,8 @@ class Response:
         masked: Whether personal values in ``content`` are masked.
     """
 
-    __slots__ = "__weakref__ _received_at _rows account attempts elapsed status_code".split()
+    # In the order in which they are passed.
+    __slots__ = "_rows account status_code attempts elapsed _received_at __weakref__".split()
 
     _rows: Slice | _Body
     _received_at: int | datetime | None  # microseconds since 1970 as the core has it
@@ -51,13 +51,9 @@ class Response:
         elapsed: float = 0.0,
         received_at: int | datetime | None = None,
     ) -> None:
-        keep = object.__setattr__
-        keep(self, "_rows", rows)
-        keep(self, "status_code", status_code)
-        keep(self, "account", account)
-        keep(self, "attempts", attempts)
-        keep(self, "elapsed", elapsed)
-        keep(self, "_received_at", received_at)
+        values = (rows, account, status_code, attempts, elapsed, received_at)
+        for name, value in zip(Response.__slots__, values, strict=False):
+            object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a response cannot be changed ({name!r})")
@@ -92,13 +88,7 @@ class Response:
 
     def facts(self) -> dict[str, Any]:
         """Returns everything except the content, by name."""
-        return {
-            "status_code": self.status_code,
-            "account": self.account,
-            "attempts": self.attempts,
-            "elapsed": self.elapsed,
-            "received_at": self.received_at,
-        }
+        return {name: getattr(self, name) for name in _FACTS}
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -109,7 +99,7 @@ class Response:
         return hash(tuple(self.facts().values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.content, self.masked, self.facts())
+        return Response, (_Body(self.content, self.masked), *self.facts().values())
 
     def __repr__(self) -> str:
         size = len(self.content)

@@ -45,16 +45,11 @@ def write(
     facts = {"version": _VERSION, **facts, "zone": zone_as_text(zone)}
     facts["sha256"] = hashlib.sha256(body).hexdigest()
     facts["facts_sha256"] = _digest(facts)
-    before, after = body, b"}"
-    if facts["wrapped"]:
-        before = _WRAPPED + body
-    else:
-        end = body.rindex(b"}")
-        before, after = body[:end], body[end:]
+    document = _WRAPPED + body + b"}" if facts["wrapped"] else body
+    end = document.rindex(b"}")
+    member = _MEMBER + json.dumps(facts, default=datetime.isoformat).encode()
     with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
-        file.write(before + _MEMBER)
-        file.write(json.dumps(facts, default=datetime.isoformat).encode())
-        file.write(after)
+        file.write(document[:end] + member + document[end:])
 
 
 def read(

@@ -230,8 +230,7 @@ def plain_rows(table: Table[Any], names: Sequence[str]) -> str:
     shown = Shown(table, names, ends=len(table))
     rows = [row[1] for row in shown.rows if row is not None]
     rows += [shown.total] if shown.total else []
-    right = "".join("r" if number else "l" for number in shown.right)
-    return plain_table(shown.names, rows, right=right) + "\n"
+    return plain_table(shown.names, rows, shown.right) + "\n"
 
 
 def print_rows(

@@ -60,11 +60,11 @@ def cut(text: str, most: int) -> str:
     return text + ("…" if encodable("…") else "~")
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     """Formats rows of text under headings, with columns two spaces apart.
 
-    `right` has one letter a column: "r" aligns it to the right, anything else to the left; it may
-    be shorter than the columns. The lines are indented by two spaces and carry none at their end.
+    `right` says for each column whether it is aligned to the right. The lines are indented by two
+    spaces and carry none at their end.
     """
     columns = list(zip(headings, *rows, strict=True))
     widths = [max(map(cell_width, column)) for column in columns]
@@ -72,9 +72,9 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: str 
 
     def line(cells: Sequence[str]) -> str:
         aligned = []
-        for i, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+        for cell, width, is_right in zip(cells, widths, right, strict=True):
             space = " " * (width - cell_width(cell))
-            aligned.append(space + cell if right[i : i + 1] == "r" else cell + space)
+            aligned.append(space + cell if is_right else cell + space)
         return ("  " + "  ".join(aligned)).rstrip()
 
     return "\n".join(line(cells) for cells in (headings, rule, *rows))

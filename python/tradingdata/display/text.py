@@ -134,8 +134,7 @@ def shown_lines(shown: Shown) -> list[str]:
     layout = Layout(shown, _screen() - 2)
     rows = [cells for _, cells in layout.rows]
     rows += [layout.total] if layout.total else []
-    right = "".join("r" if number else "l" for number in layout.right)
-    lines = [plain_table(layout.names, rows, right=right)]
+    lines = [plain_table(layout.names, rows, layout.right)]
     hidden = len(layout.missing) + len(shown.hidden)
     if hidden:
         lines.append(f"  +{hidden} more {'column' if hidden == 1 else 'columns'}")

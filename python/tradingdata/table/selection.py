@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from datetime import tzinfo
 from math import isfinite
@@ -159,12 +159,12 @@ class Selection:
         if dtype.storage == "pyarrow":
             arrow = require("pyarrow", "arrow", "to_pandas()").table(self._only(plain, "large"))
             return {name: dtype.__from_arrow__(arrow.column(i)) for i, name in enumerate(plain)}
-        return {name: self._objects(name, dtype, pandas, numpy) for name in plain}
-
-    def _objects(self, name: str, dtype: Any, pandas: Any, numpy: Any) -> Any:
-        values = numpy.full(len(self), numpy.nan, dtype=object)
-        self._exported.fill_text(name, values)
-        return pandas.array(values, dtype=dtype, copy=False)
+        made = {}
+        for name in plain:
+            values = numpy.full(len(self), numpy.nan, dtype=object)
+            self._exported.fill_text(name, values)
+            made[name] = pandas.array(values, dtype=dtype, copy=False)
+        return made
 
     def _arrays(self, pandas: Any, numpy: Any) -> dict[str, Any]:
         """Returns the columns that are not plain text."""
@@ -289,33 +289,28 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
         whole_file(target, overwrite=overwrite) as draft,
         xlsxwriter.Workbook(draft, {"remove_timezone": True}) as workbook,
     ):
-        _write_sheet(workbook, selection.table._title, selection.cells(), selection.kinds)
+        sheet = workbook.add_worksheet(selection.table._title)
+        bold = workbook.add_format({"bold": True})
+        formats = {
+            kind: workbook.add_format({"num_format": each}) for kind, each in _FORMATS.items()
+        }
+        columns = selection.cells()
+        for at, (name, values) in enumerate(columns.items()):
+            kind = selection.kinds.get(name, "text")
+            sheet.write_string(0, at, name, bold)
+            widths = [
+                _write(sheet, row, at, value, kind, formats.get(kind))
+                for row, value in enumerate(values, 1)
+                if value is not None
+            ]
+            sheet.set_column(at, at, min(max([len(name), *widths]), _WIDEST) + 2)
+        sheet.freeze_panes(1, 0)
+        if columns:
+            sheet.autofilter(0, 0, len(selection), len(columns) - 1)
 
 
-def _write_sheet(
-    workbook: Any, title: str, columns: dict[str, list[Any]], kinds: Mapping[str, str]
-) -> None:
-    sheet = workbook.add_worksheet(title)
-    bold = workbook.add_format({"bold": True})
-    formats = {kind: workbook.add_format({"num_format": shape}) for kind, shape in _FORMATS.items()}
-    rows = 0
-    for at, (name, values) in enumerate(columns.items()):
-        kind = kinds.get(name, "text")
-        sheet.write_string(0, at, name, bold)
-        widest = len(name)
-        rows = len(values)
-        for row, value in enumerate(values, 1):
-            if value is not None:
-                text = _write(sheet, row, at, value, kind, formats.get(kind))
-                widest = max(widest, len(text))
-        sheet.set_column(at, at, min(widest, _WIDEST) + 2)
-    sheet.freeze_panes(1, 0)
-    if columns:
-        sheet.autofilter(0, 0, rows, len(columns) - 1)
-
-
-def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> str:
-    """Writes a cell; returns its text, for the width of the column."""
+def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> int:
+    """Writes a cell; returns the length of its text, for the width of the column."""
     text = str(value)
     if kind in _FORMATS and value.year >= _FIRST_YEAR:
         sheet.write_datetime(row, at, value, shape)
@@ -328,4 +323,4 @@ def _write(sheet: Any, row: int, at: int, value: Any, kind: str, shape: Any) -> 
         )
     else:
         sheet.write_string(row, at, text)
-    return text
+    return len(text)
