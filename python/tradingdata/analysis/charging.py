@@ -85,16 +85,14 @@ class ChargeRate:
         tables = found.pop("rate", None)
         if found or not isinstance(tables, list) or not tables:
             raise ValueError(f"{path} must have [[rate]] tables and nothing else")
-        return tuple(cls._from(path, at, table) for at, table in enumerate(tables, 1))
+        return tuple(cls._from(f"rate {at} of {path}", table) for at, table in enumerate(tables, 1))
 
     @classmethod
-    def _from(cls, path: object, at: int, table: dict[str, Any]) -> ChargeRate:
+    def _from(cls, title: str, table: dict[str, Any]) -> ChargeRate:
         known = [each.name for each in fields(cls)]
         for name in table:
             if name not in known:
-                raise ValueError(
-                    f"rate {at} of {path} has {name!r}, but a rate has only {', '.join(known)}"
-                )
+                raise ValueError(f"{title} has {name!r}, but a rate has only {', '.join(known)}")
         where = {
             name: set(value) if isinstance(value, list) else value
             for name, value in table.get("where", {}).items()
@@ -102,7 +100,7 @@ class ChargeRate:
         try:
             return cls(**table | {"where": where})
         except (TypeError, ValueError) as error:
-            raise ValueError(f"rate {at} of {path}: {error}") from None
+            raise ValueError(f"{title}: {error}") from None
 
 
 @declared

@@ -45,21 +45,15 @@ def joined(argument: str, given: object, kind: type[AnyBook]) -> tuple[AnyBook, 
         return given, [label] * len(given)
     if hasattr(given, "raise_errors"):  # ``AccountBooks``, of a package above this one
         given.raise_errors()
-    if not isinstance(given, Mapping):
-        raise TypeError(_expected(argument, kind, given))
-    for label, book in given.items():
+    books: dict[Any, Any] = dict(given) if isinstance(given, Mapping) else {None: given}
+    for label, book in books.items():
         if not isinstance(label, str) or not isinstance(book, kind):
-            raise TypeError(_expected(argument, kind, book))
-    books: list[Any] = list(given.values())
-    labels = [label for label, book in given.items() for _ in range(len(book))]
-    return (concat(books) if books else kind()), labels
-
-
-def _expected(argument: str, kind: type[Any], given: object) -> str:
-    return (
-        f"{argument} takes a book of type {kind.__name__}, or such books by account label, not "
-        f"{type(given).__name__}"
-    )
+            raise TypeError(
+                f"{argument} takes a book of type {kind.__name__}, or such books by account label, "
+                f"not {type(book).__name__}"
+            )
+    labels = [label for label, book in books.items() for _ in range(len(book))]
+    return (concat(books.values()) if books else kind()), labels
 
 
 def multipliers_of(groups: Groups, *, before: int = 0) -> list[int]:
@@ -211,27 +205,22 @@ class PriceLookup:
     """
 
     def __init__(self, prices: object) -> None:
-        self._prices: dict[Any, Any] = {}
-        self._function = prices if callable(prices) else None
+        self._prices: Any = prices if callable(prices) else _by_security(prices)
         self._found: dict[tuple[str, ...], Fraction | None] = {}
         self._exchanges: dict[str, tuple[str, ...]] = {}
-        if self._function is None:
-            self._prices = _by_security(prices)
 
     def __call__(self, row: Keyed) -> Fraction | None:
         """Returns the price of a row's security as an exact fraction, or ``None`` without one."""
         security: tuple[str, ...] = tuple(getattr(row, name) for name in SECURITY)
         if security not in self._found:
-            found = self._function(row) if self._function else self._of_mapping(security)
+            found = self._prices(row) if callable(self._prices) else self._of_mapping(security)
             self._found[security] = _exact(found, security)
         return self._found[security]
 
     def _of_mapping(self, security: tuple[str, ...]) -> Any:
-        if security in self._prices:
-            return self._prices[security]
         number = security[-1]
-        if number not in self._prices:
-            return None
+        if security in self._prices or number not in self._prices:
+            return self._prices.get(security)
         if self._exchanges.setdefault(number, security) != security:
             raise ValueError(
                 f"security_id {number!r} is in {self._exchanges[number][:2]} and {security[:2]}: "

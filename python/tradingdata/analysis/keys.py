@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from ..table.rows import declared, leading
+from ..table.rows import leading
 
 KEY = ("client_id", "exchange", "segment", "security_id", "product")
 SECURITY = KEY[1:4]  # identifies what has one price, whoever trades it
@@ -47,13 +47,6 @@ class Keyed:
 
 
 KEYED = tuple(Keyed.__annotations__)
-
-
-@declared
-class Holding(Keyed):
-    """The leading columns alone: a row that a function of prices takes."""
-
-    __slots__ = ()
 
 
 SHARES, FUTURE, OPTION = "shares", "future", "option"

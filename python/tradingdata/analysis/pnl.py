@@ -20,7 +20,7 @@ from .inputs import (
     merged_fields,
     short_products,
 )
-from .keys import KEY, KEYED, Holding
+from .keys import KEY
 from .realised import (
     CONTRACT,
     LONG,
@@ -183,11 +183,9 @@ class _Matching:
             if expiry is None or last is None or expiry > last:
                 still_open.append(part)
                 continue
-            number = self._numbers[part.row]
-            row = Holding(**dict(zip(KEYED, self._leading[number], strict=True)))
-            price = settle(row)
+            price = settle(self._rows[part.row])
             if price is not None:
-                shares = part.quantity * (self._multipliers[number] or 1)
+                shares = part.quantity * (self._multipliers[self._numbers[part.row]] or 1)
                 moment = datetime.combine(expiry, _SETTLED_AT, self._zone)
                 closing = price * shares * 10**self._decimals
                 sides = (part.value, closing) if part.is_long else (closing, part.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
 from typing import Any
 
@@ -71,20 +72,14 @@ class Positions(ResultTable[Position]):
     days: tuple[date, ...]
 
     def _heading(self) -> str:
-        flat = self._column("net_quantity").count(0)
-        held = [
-            kind
-            for kind, net in zip(self._column("kind"), self._column("net_quantity"), strict=True)
-            if net
-        ]
-        text = counted(len(held), "open position")
+        held = Counter(self.filter(net_quantity__ne=0)._column("kind"))
+        text = counted(held.total(), "open position")
         if self.days:
             text = f"{days_text(self.days)}, {text}"
-        if derivatives := len(held) - held.count(SHARES):
-            names = (("future", FUTURE), ("option", OPTION))
-            parts = [counted(held.count(kind), name) for name, kind in names if kind in held]
-            in_shares = len(held) - derivatives
-            text += f" ({', '.join([f'{group(in_shares)} in shares', *parts])})"
+        if held.keys() - {SHARES}:
+            parts = [counted(held[kind], kind) for kind in (FUTURE, OPTION) if held[kind]]
+            text += f" ({', '.join([f'{group(held[SHARES])} in shares', *parts])})"
+        flat = len(self) - held.total()
         return f"{text}, {group(flat)} flat" if flat else text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -106,9 +107,7 @@ class Reconciliation(ResultTable[OrderCheck]):
         return self.filter(finding__ne=AGREES)
 
     def _heading(self) -> str:
-        counts: dict[str, int] = {}
-        for finding in self._column("finding"):
-            counts[finding] = counts.get(finding, 0) + 1
+        counts = Counter(self._column("finding"))
         parts = [counted(len(self), "order")]
         agree = counts.pop(AGREES, 0)
         parts += [f"{group(agree)} agree"] if len(self) else ["nothing to compare"]

@@ -12,7 +12,7 @@ from ..display.plain_table import group
 from ..errors import DataWarning
 from ..table.rows import declared
 from .inputs import PriceLookup, Prices
-from .keys import KEY, KEYED, Holding, Key, Keyed
+from .keys import KEY, KEYED, Key, Keyed
 from .position import Positions
 from .realised import LONG, GivenLots, RealisedPnl, read_lots
 from .result_table import ResultTable, exact_sum
@@ -205,10 +205,9 @@ def _of_lots(lots: Any) -> Iterator[_Open]:
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
         multiplier = lot.multiplier or 1
-        row = Holding(**{name: getattr(lot, name) for name in KEYED})
         key = tuple(getattr(lot, name) for name in KEY)
         contract = (lot.kind, lot.expiry_date)
-        before = found.get(key, _Open(row, 0, Fraction(0), multiplier, *contract))
+        before = found.get(key, _Open(lot, 0, Fraction(0), multiplier, *contract))
         if before.multiplier != multiplier:
             raise ValueError(
                 f"lots of security_id {lot.security_id!r} have the multipliers {before.multiplier} "
@@ -216,7 +215,7 @@ def _of_lots(lots: Any) -> Iterator[_Open]:
             )
         value = before.value + sign * Fraction(repr(lot.value))
         quantity = before.quantity + sign * lot.quantity
-        found[key] = _Open(row, quantity, value, multiplier, *contract)
+        found[key] = _Open(lot, quantity, value, multiplier, *contract)
     yield from found.values()
 
 

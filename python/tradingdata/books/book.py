@@ -446,18 +446,14 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
 class LabelledBooks(Table[Any]):
     """The rows of several books, whose first column is the label of the account."""
 
-    _record: str
-
     @classmethod
     def of(cls, kind: Any, books: Mapping[str, Any]) -> LabelledBooks:
         """Returns the rows of books of this kind, which are given by label."""
         fields = [(name, each, doc) for name, each, doc, _ in _core.fields_of(kind._record)]
         row = row_type(kind._record, [(ACCOUNT, "text", ""), *fields])
         parts = [book._rows for book in books.values()]
-        made = cls._over(_core.labelled(row, parts, list(books)))
-        made._record = kind._record
-        return made
+        return cls._over(_core.labelled(row, parts, list(books)))
 
     @property
     def _title(self) -> str:
-        return self._record
+        return self._rows.row_type.__name__
