@@ -12,10 +12,10 @@ from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
 from .inputs import PriceLookup, Prices, Trades, day_from, days_of, joined, on_day
-from .keys import KEY, KEYED, Key, Keyed
+from .keys import KEY, KEYED, Keyed
 from .pnl import realised_pnl
-from .position import Positions, positions
-from .realised import LONG, GivenLots, Lots, RealisedPnl
+from .position import Position, positions
+from .realised import LONG, GivenLots, Lot, RealisedPnl
 from .result_table import ResultTable, exact_sum
 
 _AMOUNTS = ("realised", "unrealised", "charges", "net")
@@ -246,18 +246,30 @@ def day_pnl(
     wanted = (days[-1] if days else None) if day is None else day_from(day)
     same: dict[str, Any] = {"merge": merge, "shorts": shorts, "buy": buy, "sell": sell}
     pnl = realised_pnl(trades, opening, day=wanted, settle=settle, **same)
-    made = _Day(pnl)
-    rows, _ = on_day(book._rows, accounts, wanted)
+    columns = (pnl._column(name) for name in (*KEYED, "realised", "matched_quantity"))
+    rows = {
+        number: _Row(tuple(leading), realised, bool(matched))
+        for number, *leading, realised, matched in zip(pnl._groups, *columns, strict=True)
+    }
+
+    def row_of(each: Any) -> _Row:
+        return rows[pnl._group_of[tuple(getattr(each, name) for name in KEY)]]
+
     has_start = previous_prices is not None and wanted is not None
     if has_start:
         earlier = book.filter(exch_trade_time__lt=wanted)
-        start = realised_pnl(earlier, opening, **same)
-        made.value(start.open_lots, before_of, before=True)
-    made.add_trades(positions(TradeBook._of(rows), buy=buy, sell=sell))
+        for lot in realised_pnl(earlier, opening, **same).open_lots:
+            row_of(lot).hold(lot, before_of(lot), before=True)
+    traded, _ = on_day(book._rows, accounts, wanted)
+    for position in positions(TradeBook._of(traded), buy=buy, sell=sell):
+        row_of(position).add_trades(position)
     if charges is not None:
-        made.add_charges(charge_sums(rows, charges, buy))
-    made.value(pnl.open_lots, price_of)
-    result = DayPnl._of(made.rows(has_start=has_start))
+        for key, amounts in charge_sums(traded, charges, buy).items():
+            rows[pnl._group_of[key]].charges += sum(amounts)
+    for lot in pnl.open_lots:
+        row_of(lot).hold(lot, price_of(lot))
+    shown = (row for row in rows.values() if row.traded or row.now.prices)
+    result = DayPnl._of(row.columns(has_start=has_start) for row in shown)
     result.day, result.pnl = wanted, pnl
     return result
 
@@ -286,6 +298,23 @@ class _Row:
         self.charges = Fraction(0)
         self.before, self.now = _Held(), _Held()  # the end of the day before, and of the day
 
+    def add_trades(self, position: Position) -> None:
+        """Adds purchases and sales of the day."""
+        self.traded, self.multiplier, self.kind = True, position.multiplier, position.kind
+        for at, side in enumerate(("buy", "sell")):
+            self.quantities[at] += getattr(position, f"{side}_quantity")
+            self.values[at] += Fraction(repr(getattr(position, f"{side}_value")))
+
+    def hold(self, lot: Lot, price: Fraction | None, *, before: bool = False) -> None:
+        """Adds a lot that is open at the end of the day, or of the day ``before``."""
+        self.multiplier, self.kind = lot.multiplier, lot.kind
+        held = self.before if before else self.now
+        sign = 1 if lot.side == LONG else -1
+        held.quantity += sign * lot.quantity
+        held.cost += sign * Fraction(repr(lot.value))
+        held.market += (price or 0) * sign * lot.quantity * lot.multiplier
+        held.prices.add(price)
+
     def columns(self, *, has_start: bool) -> tuple[Any, ...]:
         """Returns the values of a ``DayRow``."""
         averages = [
@@ -308,50 +337,3 @@ class _Row:
             None if unrealised is None else float(unrealised),
             *(float(self.charges), float(net), change),
         )
-
-
-class _Day:
-    """The rows of a day, by the number that ``RealisedPnl`` gives to keys matched together."""
-
-    def __init__(self, pnl: RealisedPnl) -> None:
-        self._group_of = pnl._group_of
-        columns = (pnl._column(name) for name in (*KEYED, "realised", "matched_quantity"))
-        self._rows = {
-            number: _Row(tuple(leading), realised, bool(matched))
-            for number, *leading, realised, matched in zip(pnl._groups, *columns, strict=True)
-        }
-
-    def _row(self, of: Any) -> _Row:
-        return self._rows[self._group_of[tuple(getattr(of, name) for name in KEY)]]
-
-    def add_trades(self, traded: Positions) -> None:
-        """Adds the day's purchases and sales."""
-        for each in traded:
-            row = self._row(each)
-            row.traded, row.multiplier, row.kind = True, each.multiplier, each.kind
-            for at, side in enumerate(("buy", "sell")):
-                row.quantities[at] += getattr(each, f"{side}_quantity")
-                row.values[at] += Fraction(repr(getattr(each, f"{side}_value")))
-
-    def add_charges(self, sums: dict[Key, list[Fraction]]) -> None:
-        """Adds the charges of each key."""
-        for key, amounts in sums.items():
-            self._rows[self._group_of[key]].charges += sum(amounts)
-
-    def value(self, lots: Lots, price_of: PriceLookup, *, before: bool = False) -> None:
-        """Values the lots that are open at the end of the day, or of the day ``before``."""
-        for lot in lots:
-            row = self._row(lot)
-            held = row.before if before else row.now
-            sign = 1 if lot.side == LONG else -1
-            price = price_of(lot)
-            row.multiplier, row.kind = lot.multiplier, lot.kind
-            held.quantity += sign * lot.quantity
-            held.cost += sign * Fraction(repr(lot.value))
-            held.market += (price or 0) * sign * lot.quantity * lot.multiplier
-            held.prices.add(price)
-
-    def rows(self, *, has_start: bool) -> list[tuple[Any, ...]]:
-        """Returns the rows with a trade on the day or an open quantity."""
-        shown = (row for row in self._rows.values() if row.traded or row.now.prices)
-        return [row.columns(has_start=has_start) for row in shown]

@@ -192,11 +192,10 @@ class _Open(NamedTuple):
 def _of_positions(positions: Positions) -> Iterator[_Open]:
     for row in positions:
         net = row.net_quantity
-        side = row.buy_quantity, row.buy_value
-        if net < 0:
-            side = row.sell_quantity, row.sell_value
+        side = "buy" if net > 0 else "sell"
         if net:
-            value = Fraction(repr(side[1])) * net / side[0]
+            traded = Fraction(repr(getattr(row, f"{side}_value")))
+            value = traded * net / getattr(row, f"{side}_quantity")
             yield _Open(row, net, value, row.multiplier, row.kind, row.expiry_date)
 
 

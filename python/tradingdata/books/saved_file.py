@@ -61,12 +61,17 @@ def read(
         ValueError: The file does not hold a ``book`` of this record, or is damaged.
     """
     with open(validate.path("path", path), "rb") as file:
-        parts = _parts(file.read())
-    if parts is None:
+        before, marker, rest = file.read().rpartition(_MEMBER)
+    text = rest.decode("latin-1")  # each byte is a character; the metadata are ASCII
+    try:
+        facts, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        facts, end = None, 0
+    if not marker or not isinstance(facts, dict):
         raise ValueError(
             f"{path} was not written by save(): to decode a response body, use {book}.from_json"
         )
-    before, facts, after = parts
+    after = rest[end:]
     if facts.get("version") != _VERSION:
         raise ValueError(
             f"{path} was written by another version of tradingdata: read it with that version"
@@ -104,19 +109,6 @@ def read_parquet(path: str | os.PathLike[str], needed: set[str], book: str) -> A
             f"that lacks columns, use {book}.from_arrow"
         )
     return table
-
-
-def _parts(content: bytes) -> tuple[bytes, dict[str, Any], bytes] | None:
-    """Returns what is before the metadata, these, and what is after; None if there are none."""
-    before, marker, rest = content.rpartition(_MEMBER)
-    if not marker:
-        return None
-    try:
-        text = rest.decode("latin-1")  # each byte is a character; the metadata are ASCII
-        facts, end = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return (before, facts, rest[end:]) if isinstance(facts, dict) else None
 
 
 def _digest(facts: dict[str, Any]) -> str:
