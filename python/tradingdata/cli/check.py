@@ -21,7 +21,7 @@ import typer
 
 from tradingdata._util.optional_imports import show_versions
 from tradingdata.client.options import BASE_URL_VARIABLE, find_ca_file
-from tradingdata.client.tokens import hide
+from tradingdata.client.tokens import ACCESS_TOKEN_VARIABLE, hide
 from tradingdata.display.plain_table import group
 from tradingdata.sandbox.__main__ import OPTIONS, serve
 from tradingdata.sandbox.demo import show as show_demo
@@ -65,9 +65,7 @@ def _walk(connection: Connection, report: Report) -> None:
     with report.step("settings"):
         client = connection.client(token=False)
         options = connection.client_options
-        name, chosen = connection.chosen
-        source = f"the profile {name}" if "base_url" in chosen else BASE_URL_VARIABLE
-        report.ok(f"{client.base_url}, from {source}")
+        report.ok(f"{client.base_url}, from {connection.source('base_url', BASE_URL_VARIABLE)}")
     route = route_of(client.base_url, options)
     with client:
         _network(route, options.get("connect_timeout", 5.0), client, report)
@@ -146,7 +144,7 @@ def _clock(route: Route, connection: socket.socket, report: Report) -> None:
 
 def _account(connection: Connection, client: Client, report: Report) -> None:
     with report.step("token"):
-        source = connection.token_source(client)
+        source = connection.source("access_token", ACCESS_TOKEN_VARIABLE)
         orders = received(client.order_book)
         report.ok(f"from {source}, accepted: {group(len(orders))} orders today")
     with report.step("latency"):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata.books.book import StockList
 
-from .errors import UsageError, for_a_terminal
+from .errors import for_a_terminal
 from .options import (
     Care,
     Columns,
@@ -17,6 +17,7 @@ from .options import (
     TimedSelection,
     argument,
     command,
+    fitting,
     option,
     received,
 )
@@ -90,11 +91,14 @@ def search(
 
     Reads all pages of the result. Needs no token.
     """
-    if not query.strip():
-        raise UsageError("QUERY is empty: pass a company name, an NSE symbol or a BSE code")
     destination = book_destination("Stock", output, columns, only)
     with connection.client(token=False, **vars(care)) as client:
-        found = client.search(query, max_items=most, page_size=page_size, start_page=start_page)
+        options: dict[str, Any] = {
+            "max_items": most,
+            "page_size": page_size,
+            "start_page": start_page,
+        }
+        found = fitting(lambda: client.search(query, **options))
         book = received(found.all)
     destination.take(book)
     if found._doubt is not None:  # `received` silences the warning
@@ -122,9 +126,7 @@ def stock(
 
     Needs no token.
     """
-    if not identifier.strip():
-        raise UsageError("SYMBOL is empty: give an NSE symbol or a BSE code")
     destination = book_destination("Stock", output, columns)
     with connection.client(token=False) as client:
-        found = client.stock(identifier)
+        found = fitting(lambda: client.stock(identifier))
     destination.take_one(StockList([found]))

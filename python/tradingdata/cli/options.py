@@ -17,9 +17,7 @@ import typer
 from tradingdata import _core
 from tradingdata._util.declarations import CALLS, RECORDS
 from tradingdata.client.client import Client
-from tradingdata.client.options import BASE_URL_VARIABLE
 from tradingdata.client.profiles import PROFILE_VARIABLE, load_env, read_profiles
-from tradingdata.client.tokens import ACCESS_TOKEN_VARIABLE
 from tradingdata.errors import ConfigurationError, DataWarning
 
 from .errors import UsageError
@@ -231,25 +229,15 @@ class Connection:
         """
         # What is not set leaves the choice to the profile.
         given = {name: value for name, value in asked.items() if value}
-        options = {**self.client_options, **given}
-        if "base_url" not in options and not os.environ.get(BASE_URL_VARIABLE):
-            raise ConfigurationError(
-                f"no address of the service: set {BASE_URL_VARIABLE} or use --profile NAME; "
-                "to try the package without an account, run `tradingdata sandbox`"
-            )
-        client = Client(**options)
+        client = Client(**{**self.client_options, **given})
         if token:
-            self.token_source(client)
+            client._tokens.require()
         return client
 
-    def token_source(self, client: Client) -> str:
-        """Returns the source of the client's token. Raises ConfigurationError if it has none."""
-        if not client._tokens.known:
-            raise ConfigurationError(
-                f"no access token: set {ACCESS_TOKEN_VARIABLE} or use --profile NAME"
-            )
+    def source(self, option: str, variable: str) -> str:
+        """Returns where an option of the client comes from."""
         name, options = self.chosen
-        return f"the profile {name}" if "access_token" in options else ACCESS_TOKEN_VARIABLE
+        return f"the profile {name}" if option in options else variable
 
 
 def received(call: Callable[[], Result]) -> Result:
@@ -319,7 +307,7 @@ class Output:
     force: Annotated[bool, switch("--force", "Overwrite the file of -o.")] = False
     rows: Annotated[
         int | None,
-        option("Number of rows in a table on a terminal; 0 for all. Default: what fits.", "N"),
+        option("Rows of a table on a terminal; 0 for all. Default: what fits.", "N", min=0),
     ] = None
 
 

@@ -67,8 +67,6 @@ class Destination:
         self._extra = extra
         self._choice = choice
         self._rows = output.rows
-        if output.rows is not None and output.rows < 0:
-            raise UsageError("--rows is 0 or more, and 0 shows all")
         self._path = None if output.output in (None, _STDOUT) else output.output
         self._force = output.force
         if self._path is not None:
@@ -180,7 +178,9 @@ class ListTable(Table[Any]):
     number of rows, and the ``essential`` columns fit any screen.
     """
 
-    _given: tuple[str, Sequence[str]]
+    _title = ""
+    _essential: Sequence[str] = ()
+    _given_heading = ""
 
     @classmethod
     def of(
@@ -197,19 +197,12 @@ class ListTable(Table[Any]):
         times = [name for name, kind in kinds.items() if kind == "timestamp"]
         zones = (time.tzinfo for name in times for time in lists[name] if time is not None)
         made = cls._of_lists(kinds, lists, next(zones, None))
-        made._noun, made._given = noun, (title, essential)
+        made._noun, made._title = noun, noun[1]
+        made._essential, made._given_heading = essential, title
         return made
 
-    @property
-    def _essential(self) -> Sequence[str]:
-        return self._given[1]
-
-    @property
-    def _title(self) -> str:
-        return self._noun[1]
-
     def _heading(self) -> str:
-        return self._given[0] or super()._heading()
+        return self._given_heading or super()._heading()
 
 
 def counted(table: Table[Any]) -> str:

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from .._util.optional_imports import require
-
-if TYPE_CHECKING:
-
-    class Bar(Protocol):
-        """Receives the progress of a long operation."""
-
-        def update(self, n: int) -> object:
-            """Adds ``n`` finished units."""
-
-        def close(self) -> object:
-            """Ends the bar."""
 
 
 class _NoBar:
@@ -31,8 +20,8 @@ def require_bar() -> Any:
     return require("tqdm.auto", "progress", "a progress bar").tqdm
 
 
-def progress_bar(title: str, unit: str, *, enabled: bool, total: int | None = None) -> Bar:
-    """Returns a bar that counts units of work, or one that shows nothing unless ``enabled``.
+def progress_bar(title: str, unit: str, *, enabled: bool, total: int | None = None) -> Any:
+    """Returns a bar, with ``update(n)`` and ``close()``; it shows nothing unless ``enabled``.
 
     Args:
         title: Text before the bar.
@@ -45,5 +34,4 @@ def progress_bar(title: str, unit: str, *, enabled: bool, total: int | None = No
     """
     if not enabled:
         return _NoBar()
-    bar: Bar = require_bar()(desc=title, unit=f" {unit}", total=total)
-    return bar
+    return require_bar()(desc=title, unit=f" {unit}", total=total)

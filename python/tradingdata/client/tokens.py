@@ -83,6 +83,14 @@ class Source:
         """Whether there is a token, or a function that returns one."""
         return self._function is not None or self._core.has_token
 
+    def require(self) -> None:
+        """Raises ConfigurationError if there is neither a token nor a function."""
+        if not self.known:
+            raise ConfigurationError(
+                f"the books need an access token: pass `access_token`, set {ACCESS_TOKEN_VARIABLE} "
+                "or use a profile"
+            )
+
     def assign(self, token: Held) -> None:
         """Replaces the token or the token function."""
         fixed = isinstance(token.value, str)
@@ -118,11 +126,7 @@ class Source:
         Waits until ``deadline`` (``time.monotonic``) for a call of the function by another caller.
         """
         if not self._core.has_token:
-            if self._function is None:
-                raise ConfigurationError(
-                    "the books need an access token: pass `access_token` or set "
-                    f"{ACCESS_TOKEN_VARIABLE}"
-                )
+            self.require()
             yield from self._renew(lambda: self._core.has_token, deadline)
         return self._generation
 
