@@ -30,6 +30,7 @@ _REFUSALS = (
 )
 _OUTSIDE_BAND = ("EX104", "Order price is outside the day's price band")
 _PRODUCTS = {"C": "CNC", "I": "INTRADAY", "M": "MARGIN", "B": "BRACKET", "V": "COVER"}
+_LEGS = {"B": 2, "V": 1}  # after the first: a target and a stop, or a stop only
 _SOURCES = {"W": "WEB", "M": "MOBILE", "A": "API"}
 
 
@@ -175,11 +176,11 @@ class _Desk:
     def orders(self, count: int) -> list[Order]:
         """Returns a day of `count` rows of the order book, in the order of their arrival."""
         scripted = list(self._script()) if count >= 40 else []
-        seconds = [self._entry_second() for _ in range(count - len(scripted))]
+        rows = sum(1 + _LEGS.get(order.product, 0) for order in scripted)
+        seconds = [self._entry_second() for _ in range(count - rows)]
         entries: list[tuple[int, Order | None]] = [(second, None) for second in seconds]
-        entries += [(order.entered, order) for order in scripted if order.leg == 1]
+        entries += [(order.entered, order) for order in scripted]
         entries.sort(key=lambda entry: entry[0])
-        legs = [order for order in scripted if order.leg > 1]
         found = []
         for number, (second, given) in enumerate(entries, start=1):
             order = self._decide(second) if given is None else given
@@ -187,9 +188,7 @@ class _Desk:
             # Two of three within the second, one of a hundred after ten seconds.
             order.received = max(order.entered, 1) + self._delay(0.35, 12)
             self._execute(order, sure=given is not None)
-            found.append(order)
-            if order.product in "BV":
-                found += self._protect(order, legs)
+            found += [order, *self._later_legs(order)]
         return sorted(found, key=lambda order: (order.received, order.number, order.leg))
 
     def _script(self) -> Iterator[Order]:
@@ -217,33 +216,27 @@ class _Desk:
         puts = [each for each in derivatives(self._market.day) if each.option == "PE"]
         nearest = min(puts, key=lambda each: (each.expiry, abs(each.strike - each.reference)))
         yield order(nearest, "B", "M", 2 * nearest.lot, 11 * 60)
-        # A bracket order has a target and a stop, a cover order a stop only.
-        for instrument, product, minute, count in (
-            (infosys, "B", 11 * 60 + 20, 2),
-            (bank, "V", 13 * 60 + 5, 1),
-        ):
-            yield order(instrument, "B", product, 50, minute)
-            for leg in range(count):
-                yield order(instrument, "S", product, 50, minute, leg=2 + leg)
+        yield order(infosys, "B", "B", 50, 11 * 60 + 20)
+        yield order(bank, "B", "V", 50, 13 * 60 + 5)
 
-    def _protect(self, first: Order, legs: list[Order]) -> Iterator[Order]:
-        """Yields the later legs of an order, of which one trades and cancels the other."""
-        market = self._market.path(first.instrument)
-        entry, since = first.fills[-1].price, first.fills[-1].second
-        away = (max(market) - min(market)) * 0.2
-        own = [leg for leg in legs if leg.product == first.product]
-        for leg in own:
-            leg.number, leg.entered, leg.received = first.number, since, since
-            tick = leg.instrument.tick
-            if leg.leg == 2 and len(own) == 2:
-                leg.order_type, leg.price = "LMT", on_tick(entry + away, tick)
+    def _later_legs(self, first: Order) -> list[Order]:
+        """Returns the later legs of an order, of which one trades and cancels the other."""
+        legs = []
+        for leg in range(2, 2 + _LEGS.get(first.product, 0)):
+            path, tick = self._market.path(first.instrument), first.instrument.tick
+            away = (max(path) - min(path)) * 0.2
+            since, price = first.fills[-1].second, first.fills[-1].price
+            order = replace(first, side="S", entered=since, received=since, leg=leg, fills=[])
+            if leg == 2 and first.product == "B":
+                order.order_type, order.price = "LMT", on_tick(price + away, tick)
             else:
-                leg.order_type, leg.trigger = "SLM", on_tick(entry - away, tick)
-            self._execute(leg, sure=True)
-        if len(own) == 2:
-            one, other = sorted(own, key=lambda leg: leg.fills[0].second if leg.fills else CLOSE)
+                order.order_type, order.trigger = "SLM", on_tick(price - away, tick)
+            self._execute(order, sure=True)
+            legs.append(order)
+        if len(legs) == 2:
+            one, other = sorted(legs, key=lambda leg: leg.fills[0].second if leg.fills else CLOSE)
             other.cancel(one.fills[-1].second if one.fills else CLOSE)
-        yield from own
+        return legs
 
     def _decide(self, entered: int) -> Order:
         """Returns an order by chance; about half close an earlier position."""

@@ -11,8 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from email.message import Message
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -26,19 +24,24 @@ _LONGEST_STOP = 0.02  # seconds that the end of the accepting thread may take
 _BY_PATH = {path: name for name, (_, path) in ENDPOINTS.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
-    """A request as received."""
+class Connection(BaseHTTPRequestHandler):
+    """A connection, served by its own thread, with its current request.
 
-    method: str
-    path: str
+    Attributes:
+        query: The query parameters; of a repeated one, the last value.
+        body: The body of the request.
+    """
+
+    protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.1"  # else a malformed request gets a response without headers
+    disable_nagle_algorithm = True
+    server: Server
     query: Mapping[str, str]
-    headers: Message
     body: bytes
 
     @property
     def endpoint(self) -> str | None:
-        """The name of the endpoint at this path, or None."""
+        """The name of the endpoint at the path of the request, or None."""
         return _BY_PATH.get(self.path)
 
     @property
@@ -46,15 +49,6 @@ class HttpRequest:
         """The bearer token, if one was sent."""
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         return token if scheme == "Bearer" else None
-
-
-class Connection(BaseHTTPRequestHandler):
-    """A connection, served by its own thread."""
-
-    protocol_version = "HTTP/1.1"
-    default_request_version = "HTTP/1.1"  # else a malformed request gets a response without headers
-    disable_nagle_algorithm = True
-    server: Server
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):  # any method, since it is the routes that refuse the wrong ones
@@ -76,11 +70,10 @@ class Connection(BaseHTTPRequestHandler):
             return self.send_error(HTTPStatus.LENGTH_REQUIRED)
         if not (length.isascii() and length.isdigit()):
             return self.send_error(HTTPStatus.BAD_REQUEST)
-        content = self.rfile.read(int(length))
-        path, _, text = self.path.partition("?")
-        query = dict(parse_qsl(text, keep_blank_values=True))  # of a repeated one the last value
-        request = HttpRequest(self.command, path, query, self.headers, content)
-        reply, fault = self.server.outcome(request)
+        self.body = self.rfile.read(int(length))
+        self.path, _, text = self.path.partition("?")
+        self.query = dict(parse_qsl(text, keep_blank_values=True))
+        reply, fault = self.server.outcome(self)
         head, body = self._head(reply), reply.body
         if fault is None or fault.name not in DISTURBING:
             self.request.sendall(head + (b"" if self.command == "HEAD" else body))
@@ -134,7 +127,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     request_queue_size = 128
 
     def __init__(
-        self, port: int, outcome: Callable[[HttpRequest], tuple[Reply, Fault | None]]
+        self, port: int, outcome: Callable[[Connection], tuple[Reply, Fault | None]]
     ) -> None:
         self.outcome = outcome
         self.stopping = threading.Event()

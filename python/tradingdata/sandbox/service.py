@@ -23,7 +23,7 @@ from .market import CLOSE, OPEN, Market
 if TYPE_CHECKING:
     from ..client.aio import AsyncClient
     from ..client.client import Client
-    from .http import HttpRequest
+    from .http import Connection
 
 _KEPT = 1000  # requests in the log
 _running: set[Service] = set()
@@ -353,15 +353,15 @@ class Service:
     def _account_of(self, token: str | None) -> str | None:
         return next((label for label, own in self._tokens.items() if own == token), None)
 
-    def _respond(self, request: HttpRequest, account: str | None) -> Reply:
+    def _respond(self, request: Connection, account: str | None) -> Reply:
         """Returns the response. Undocumented requests are errors, which reveals client bugs."""
         endpoint = request.endpoint
         if endpoint is None:
             known = ", ".join(f"{method} {path}" for method, path in ENDPOINTS.values())
             return error(404, f"No such path: {request.path}. The service has {known}")
         method = ENDPOINTS[endpoint][0]
-        if request.method != method:
-            message = f"{request.path} takes {method}, not {request.method}"
+        if request.command != method:
+            message = f"{request.path} takes {method}, not {request.command}"
             return error(405, message, ("Allow", method))
         if endpoint not in BOOK_CALLS:
             return _stocks(request.query)
@@ -382,7 +382,7 @@ class Service:
                     return fault
         return None
 
-    def _handle(self, request: HttpRequest) -> tuple[Reply, Fault | None]:
+    def _handle(self, request: Connection) -> tuple[Reply, Fault | None]:
         account = self._account_of(request.token)
         fault = self._take_fault(request.endpoint, account) if request.endpoint else None
         reply = self._respond(request, account)
@@ -392,7 +392,7 @@ class Service:
         self.requests.add(
             Request(
                 at=self.now,
-                method=request.method,
+                method=request.command,
                 path=request.path,
                 query=request.query,
                 endpoint=request.endpoint,
@@ -416,7 +416,7 @@ def _stop_all() -> None:
         service.stop()
 
 
-def _refused_body(request: HttpRequest, endpoint: str) -> Reply | None:
+def _refused_body(request: Connection, endpoint: str) -> Reply | None:
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != JSON:
         return error(400, f"Content-Type must be {JSON}")
     try:
