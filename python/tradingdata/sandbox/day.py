@@ -77,8 +77,8 @@ class Fill(NamedTuple):
     price: int
 
 
-class End(NamedTuple):
-    """The rejection or cancellation of an order."""
+class State(NamedTuple):
+    """The state of an order from a time on."""
 
     second: int
     status: str
@@ -108,7 +108,7 @@ class Order:
     leg: int = 1
     received: int = 0
     fills: list[Fill] = field(default_factory=list)
-    end: End | None = None
+    end: State | None = None
 
     @property
     def towards(self) -> int:
@@ -127,33 +127,17 @@ class Order:
     def cancel(self, second: int) -> None:
         """Cancels what is left of it."""
         self.fills = [fill for fill in self.fills if fill.second < second]
-        self.end = End(second, "Cancelled", "0", "ORDER CANCELLED")
+        self.end = State(second, "Cancelled", "0", "ORDER CANCELLED")
 
-    def state(self, second: int) -> State:
-        """Returns the state at this second."""
+    def state(self, second: int) -> tuple[State, list[Fill]]:
+        """Returns the state at this second, and the fills until then."""
         fills = self.fills[: bisect_right(self.fills, second, key=lambda fill: fill.second)]
-        filled = sum(fill.quantity for fill in fills)
-        value = sum(fill.quantity * fill.price for fill in fills)
-        last = fills[-1] if fills else Fill(self.received, 0, 0)
         if self.end is not None and self.end.second <= second:
-            at, status, code, reason = self.end
-            return State(status, at, filled, value, last.price, code, reason)
-        done = filled == self.quantity
-        reason = "TRADE CONFIRMED" if done else "PARTLY TRADED" if filled else "CONFIRMED"
-        status = "Success" if done else "Pending"
-        return State(status, last.second, filled, value, last.price, "0", reason)
-
-
-class State(NamedTuple):
-    """The values of an order in the order book at one time."""
-
-    status: str
-    updated: int
-    filled: int
-    value: int
-    last_price: int
-    code: str
-    reason: str
+            return self.end, fills
+        since = fills[-1].second if fills else self.received
+        if sum(fill.quantity for fill in fills) == self.quantity:
+            return State(since, "Success", "0", "TRADE CONFIRMED"), fills
+        return State(since, "Pending", "0", "PARTLY TRADED" if fills else "CONFIRMED"), fills
 
 
 class _Desk:
@@ -304,7 +288,7 @@ class _Desk:
         if refusal is None and not sure and random.random() < _REFUSED:
             refusal = _pick(random, _REFUSALS)
         if refusal is not None:
-            order.end = End(min(order.received + self._delay(2, 60), CLOSE), "Error", *refusal)
+            order.end = State(min(order.received + self._delay(2, 60), CLOSE), "Error", *refusal)
             return
         order.fills = list(self._fills(order, path))
         if not sure:
@@ -402,16 +386,17 @@ class Books:
     # Values that the service document leaves open are invented: codes as in its examples, "0" for
     # no error, the trading day for the validity of a day order, empty text or zero otherwise.
     def _order(self, row: int, order: Order, second: int) -> bytes:
-        state = order.state(second)
-        priced = second if state.status == "Pending" else state.updated
-        left = order.quantity - state.filled
+        state, fills = order.state(second)
+        filled = sum(fill.quantity for fill in fills)
+        value = sum(fill.quantity * fill.price for fill in fills)
+        left = order.quantity - filled
         instrument = order.instrument
-        average = round(state.value / (state.filled * 100), 4) if state.filled else 0.0
+        priced = second if state.status == "Pending" else state.second
         return _in_order(
             "Order",
             self._shared_fields(order)
             | {
-                "last_updated_time": timestamp(self._day, state.updated),
+                "last_updated_time": timestamp(self._day, state.second),
                 "status": state.status,
                 "quantity": order.quantity,
                 "remaining_quantity": left,
@@ -420,9 +405,9 @@ class Books:
                 "trigger_price": order.trigger / 100,
                 "serial_no": order.number,
                 "validity": "DAY",
-                "traded_qty": state.filled,
-                "traded_price": state.last_price / 100,
-                "avg_traded_price": average,
+                "traded_qty": filled,
+                "traded_price": fills[-1].price / 100 if fills else 0.0,
+                "avg_traded_price": round(value / (filled * 100), 4) if fills else 0.0,
                 "reason_description": state.reason,
                 "leg_no": order.leg,
                 "row_no": row,
