@@ -99,25 +99,17 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
     _book: Callable[..., Any]
     _send: Callable[[str, float], Any]
 
-    def _open(
-        self,
-        token: Held,
-        *,
-        base_url: Held,
-        proxy: Held,
-        account: str | None,
-        on_retry: Callable[[Retry], object] | None,
-        tz: tzinfo | None,
-        ca_file: str | None,
-        **core: Any,
-    ) -> None:
-        self._account = account
-        self._timeout: float = core["timeout"]
-        self._on_retry = on_retry
-        self._zone = tz
+    def _open(self, token: Held, options: dict[str, Any]) -> None:
+        self._account: str | None = options.pop("account")
+        self._on_retry: Callable[[Retry], object] | None = options.pop("on_retry")
+        self._zone: tzinfo | None = options.pop("tz")
+        self._timeout: float = options["timeout"]
+        base_url, proxy, ca_file = (options.pop(name) for name in ("base_url", "proxy", "ca_file"))
         secure = not base_url.value.lower().startswith("http:")
-        roots = find_ca_file(ca_file, trust_env=core["trust_env"]) if secure else ""
-        self._core = _core.Client(base_url=base_url.value, proxy=proxy.value, ca_file=roots, **core)
+        roots = find_ca_file(ca_file, trust_env=options["trust_env"]) if secure else ""
+        self._core = _core.Client(
+            base_url=base_url.value, proxy=proxy.value, ca_file=roots, **options
+        )
         self._tokens = cast("Tokens", self._token_source(self._core, token))
         self._opened()
 

@@ -208,7 +208,7 @@ class ClientOptions(Generic[Token]):
                 f"no base URL: pass `base_url`, set {BASE_URL_VARIABLE} or use a profile; to try "
                 "the package without an account, run `python -m tradingdata demo`"
             )
-        self._open(token, **options)
+        self._open(token, options)
 
 
 ClientOptions.__init__.__qualname__ = "Client.__init__"  # in the error for an unknown option
