@@ -117,7 +117,8 @@ class Destination:
             return
         with whole_file(self._path, overwrite=self._force) as draft, open(draft, "wb") as file:
             file.write(self._content(table))
-        remark(f"wrote {counted(table)} to {self._path}")
+        noun = table._noun[len(table) != 1]
+        remark(f"wrote {group(len(table))} {noun} to {self._path}")
 
     def _content(self, table: Table[Any]) -> bytes:
         """Returns the rows in the format."""
@@ -203,11 +204,6 @@ class ListTable(Table[Any]):
 
     def _heading(self) -> str:
         return self._given_heading or super()._heading()
-
-
-def counted(table: Table[Any]) -> str:
-    """Returns the number of rows with a noun, such as ``1 order``."""
-    return f"{group(len(table))} {table._noun[len(table) != 1]}"
 
 
 def heading(table: Table[Any], day: str = "") -> str:
