@@ -117,8 +117,6 @@ class Charge(Keyed):
         total: The sum of the six.
     """
 
-    __slots__ = ()
-
     brokerage: float
     stt: float
     exchange_charges: float
@@ -242,11 +240,9 @@ def _of_order(rate: dict[str, Fraction], bought: Fraction, sold: Fraction) -> li
 
 def _conditions(rows: Slice, rates: Sequence[ChargeRate]) -> list[list[CoreCondition]]:
     """Returns the conditions of each rate."""
-    if isinstance(rates, ChargeRate) or not isinstance(rates, Sequence):
+    is_sequence = isinstance(rates, Sequence)
+    if not is_sequence or not all(isinstance(rate, ChargeRate) for rate in rates):
         raise TypeError(f"rates must be a sequence of td.ChargeRate, not {shown(rates)}")
-    for rate in rates:
-        if not isinstance(rate, ChargeRate):
-            raise TypeError(f"rates must be a sequence of td.ChargeRate, not of {shown(rate)}")
     names = _core.names_of("Trade")
     return [core_conditions(rows, parse_conditions("Trade", names, rate.where)) for rate in rates]
 

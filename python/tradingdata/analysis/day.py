@@ -43,8 +43,6 @@ class DayRow(Keyed):
             of ``unrealised``; ``None`` unless the prices of both days are known.
     """
 
-    __slots__ = ()
-
     kind: str
     buy_quantity: int
     buy_average: float | None
@@ -73,8 +71,6 @@ class DaySum:
         charges: Sum of ``charges``.
         net: Sum of ``net``.
     """
-
-    __slots__ = ()
 
     group: str
     rows: int

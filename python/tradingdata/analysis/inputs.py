@@ -96,13 +96,12 @@ def key_facts(
     """Returns the leading columns of each key, whose names are those of its last trade."""
     last = groups.last()
     key = rows.cells(groups.first(), KEY)
-    names = rows.cells(last, ["symbol", "display_name"])
-    leading = zip([accounts[row] for row in last], *key, *names, strict=True)
-    expiries, strikes = rows.cells(last, ["expiry_date", "strike_price"])
-    kinds = map(kind_of, expiries, strikes)
-    return KeyFacts(
-        list(leading), multipliers_of(groups, before=before), list(kinds), list(expiries)
+    *names, expiries, strikes = rows.cells(
+        last, ["symbol", "display_name", "expiry_date", "strike_price"]
     )
+    leading = zip([accounts[row] for row in last], *key, *names, strict=True)
+    kinds = map(kind_of, expiries, strikes)
+    return KeyFacts(list(leading), multipliers_of(groups, before=before), list(kinds), expiries)
 
 
 def day_from(day: date | str) -> date:

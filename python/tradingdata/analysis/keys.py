@@ -34,8 +34,6 @@ class Keyed:
         display_name: Custom symbol name, if known.
     """
 
-    __slots__ = ()
-
     account: str | None
     client_id: str
     exchange: str
@@ -89,8 +87,6 @@ class OfOrder:
         symbol: Trading symbol.
         display_name: Custom symbol name.
     """
-
-    __slots__ = ()
 
     account: str | None
     client_id: str | None

@@ -36,8 +36,6 @@ class Position(Keyed):
         expiry_date: Expiry date of a contract; ``None`` for shares.
     """
 
-    __slots__ = ()
-
     trades: int
     buy_quantity: int
     buy_value: float

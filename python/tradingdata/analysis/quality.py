@@ -41,8 +41,6 @@ class OrderExecution(OfOrder):
         improvement: ``better_by`` for the filled quantity, in money.
     """
 
-    __slots__ = ()
-
     quantity: float | None
     filled: int
     fill_ratio: float | None

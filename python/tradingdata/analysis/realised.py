@@ -37,8 +37,6 @@ class Lot(Keyed):
         isin: ISIN, if known.
     """
 
-    __slots__ = ()
-
     side: str
     trade_no: str | None
     time: datetime | None
@@ -182,8 +180,6 @@ class Match(Keyed):
         realised: ``proceeds - cost``, before charges.
     """
 
-    __slots__ = ()
-
     side: str
     buy_trade_no: str | None
     buy_time: datetime | None
@@ -221,8 +217,6 @@ class Realised(Keyed):
         open_value: Value at which the open quantity was traded: paid if positive, received if
             negative.
     """
-
-    __slots__ = ()
 
     matched_quantity: int
     cost: float

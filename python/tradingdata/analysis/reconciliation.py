@@ -58,8 +58,6 @@ class OrderCheck(OfOrder):
         multiplier: 1, or the lot size where ``trade_value`` counts contracts as lots of shares.
     """
 
-    __slots__ = ()
-
     finding: str
     legs: int
     fills: int

@@ -37,8 +37,6 @@ class Unrealised(Keyed):
         expiry_date: Expiry date of a contract; ``None`` for shares.
     """
 
-    __slots__ = ()
-
     quantity: int
     value: float
     average: float | None
@@ -66,8 +64,6 @@ class Exposure:
         sold: Sum of those of what was sold and is not bought back, which is negative.
         net: ``bought + sold``.
     """
-
-    __slots__ = ()
 
     kind: str
     symbol: str | None

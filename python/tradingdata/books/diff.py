@@ -157,8 +157,7 @@ def in_parts(rows: list[int]) -> list[list[int]]:
 
 def checked_ignore(ignore: Iterable[str]) -> list[str]:
     """Returns the names of fields to ignore, as a list; raises TypeError for anything but names."""
-    listed = [ignore] if isinstance(ignore, str) else list(ignore)
-    for name in listed:
-        if isinstance(ignore, str) or not isinstance(name, str):
-            raise TypeError(f"ignore= takes a collection of field names, not {shown(name)}")
-    return listed
+    names = list(ignore)
+    if isinstance(ignore, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"ignore= takes a collection of field names, not {shown(ignore)}")
+    return names

@@ -167,9 +167,7 @@ def common_day(table: Any, names: Sequence[str]) -> str:
 
 def book_heading(book: Any, day: str = "") -> str:
     """Returns the number of rows of a book, its day and account, and when it was received."""
-    one, many = NOUNS[book._record]
-    of_day = f" of {day}" if day else ""
-    parts = [f"{group(len(book))} {one if len(book) == 1 else many}{of_day}"]
+    parts = [f"{book._heading()} of {day}" if day else book._heading()]
     response = book.response
     if response is not None and response.account:
         parts.append(f"account {response.account}")
@@ -214,11 +212,10 @@ def field_text(record: type | str, name: str, value: Any) -> str:
 def set_fields(record: Any) -> list[tuple[str, str, str]]:
     """Returns the name, the text and the meaning of each field of a record that is set."""
     kind = type(record)
-    known = [(name, doc) for name, _, doc, _ in _core.fields_of(kind)]
     found = [
         (name, field_text(kind, name, record[name]), doc)
-        for name, doc in known
-        if record[name] is not None and record[name] != ""
+        for name, _, doc, _ in _core.fields_of(kind)
+        if record[name] not in (None, "")
     ]
     return found + [
         (printable(name), field_text(kind, name, value), "not in the service's document")

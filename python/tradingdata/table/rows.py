@@ -57,8 +57,8 @@ def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
 def declared(kind: type[Declared]) -> type[Declared]:
     """Makes a type of rows of a class that declares its columns as a dataclass does.
 
-    The core keeps their values, so a class has no attributes of its own: ``__slots__`` is empty.
-    The meaning of a column is what the docstring says under "Attributes".
+    The core keeps their values. The meaning of a column is what the docstring says under
+    "Attributes".
     """
     kinds: dict[str, str] = {}
     meanings: dict[str, str] = {}
@@ -70,7 +70,7 @@ def declared(kind: type[Declared]) -> type[Declared]:
         meanings |= dict(_MEANING.findall(base.__doc__ or ""))
     kind.__doc__ = kind.__doc__ or ""  # python -OO removes docstrings
     fields = [(name, each, meanings.get(name, ""), False, False) for name, each in kinds.items()]
-    made: Any = _core.row_type(kind.__name__, fields, kind)
+    made: Any = _core.row_type(kind.__name__, fields, leading(kind))
     made._schema = made
     _extend(made)
     return made  # type: ignore[no-any-return]
@@ -78,8 +78,14 @@ def declared(kind: type[Declared]) -> type[Declared]:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def leading(kind: type[Declared]) -> type[Declared]:
-    """Declares the first columns of several types of rows, which inherit them."""
-    return kind
+    """Declares the first columns of several types of rows, which inherit them.
+
+    The class has slots, as the values are in the core.
+    """
+    own = {
+        name: each for name, each in vars(kind).items() if name not in ("__dict__", "__weakref__")
+    }
+    return type(kind.__name__, kind.__bases__, own | {"__slots__": ()})
 
 
 _MEANING = re.compile(r"^        (\w+): (.*?)\.?$", re.MULTILINE)
@@ -101,30 +107,23 @@ class _DataclassFields:
             self._made[owner] = self._make(owner)
         fields = self._made[owner]
         if record is not None and _core.row_extras(record):
-            return {**fields, "_source": self._init_only()}
-        return fields
-
-    @staticmethod
-    def _init_only() -> Any:
-        import dataclasses
-
-        carrier = [("_source", dataclasses.InitVar[object], dataclasses.field(default=None))]
-        model: Any = dataclasses.make_dataclass("Carrier", carrier)
-        return model.__dataclass_fields__["_source"]
+            return fields
+        return {name: field for name, field in fields.items() if name != "_source"}
 
     @staticmethod
     def _make(owner: type) -> dict[str, Any]:
-        import dataclasses
+        from dataclasses import InitVar, field, make_dataclass
 
-        fields = [
+        fields: list[Any] = [
             (
                 name,
                 _ANNOTATIONS[kind],
-                dataclasses.field(default=None, kw_only=True, metadata={"kind": kind, "doc": doc}),
+                field(default=None, kw_only=True, metadata={"kind": kind, "doc": doc}),
             )
             for name, kind, doc, _ in _core.fields_of(owner)
         ]
-        model: Any = dataclasses.make_dataclass(owner.__name__, fields, frozen=True)
+        fields.append(("_source", InitVar[object], field(default=None)))
+        model: Any = make_dataclass(owner.__name__, fields, frozen=True)
         return dict(model.__dataclass_fields__)
 
 

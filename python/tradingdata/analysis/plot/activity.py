@@ -94,14 +94,14 @@ def _trades(
     times, sides, amounts = map(rows.column, ("exch_trade_time", "txn_type", "trade_value"))
     bins = _Bins(times, sides, amounts if values else repeat(1), minutes)
     with styled(ax, 3.5) as ax:
-        for side, sign, colour, label in ((buy, 1, BOUGHT, "bought"), (sell, -1, SOLD, "sold")):
-            heights = [sign * height for height in bins.heights(side)]
-            ax.bar(bins.places, heights, bins.width, color=colour, label=label)
+        bought, sold = bins.heights(buy), [-height for height in bins.heights(sell)]
+        ax.bar(bins.places, bought, bins.width, color=BOUGHT, label="bought")
+        ax.bar(bins.places, sold, bins.width, color=SOLD, label="sold")
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.set(title="Trades by side", ylabel="rupees" if values else "trades")
         if bins.places:
             ax.legend(loc="best", ncols=2)
-            ends = [0.0, *bins.heights(buy), *(-each for each in bins.heights(sell))]
+            ends = [0.0, *bought, *sold]
             ax.set_ylim(min(ends) * 1.15, max(ends) * 1.15)
         else:
             note_empty(ax, "no trades", ylim=(-1, 1))
