@@ -27,7 +27,7 @@ from tradingdata.sandbox.__main__ import OPTIONS, serve
 from tradingdata.sandbox.demo import show as show_demo
 
 from .errors import UsageError
-from .options import Connection, Result, command, option, received
+from .options import Connection, Result, command, fitting, option, received
 from .terminal import Report, Stop
 
 if TYPE_CHECKING:
@@ -264,9 +264,7 @@ def sandbox(options: SandboxOptions) -> None:
     use the others there.
     """
     try:
-        serve(**vars(options))
-    except (OverflowError, ValueError) as error:
-        raise UsageError(str(error)) from None
+        fitting(lambda: serve(**vars(options)))
     except OSError as error:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise

@@ -87,6 +87,8 @@ def start(
         day = day.date()
     if speed is not None and not 0 <= speed < float("inf"):
         raise ValueError(f"speed must be None or a number of 0 or more, not {speed!r}")
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port must be from 0 to 65535, not {port}")
     if orders < 0:
         raise ValueError(f"orders must be 0 or more, not {orders}")
     market = Market(seed, DEFAULT_DAY if day is None else validate.day("day", day))
