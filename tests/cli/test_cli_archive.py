@@ -118,7 +118,7 @@ def test_an_orders_states_are_listed(sandbox: Service, run: Run, kept: Path) -> 
 def test_a_query_goes_into_every_format(
     sandbox: Service, run: Run, kept: Path, tmp_path: Path
 ) -> None:
-    query = "SELECT symbol, sum(trade_value) AS value, count(*) FROM trades GROUP BY symbol"
+    query = "SELECT symbol, sum(trade_value) AS value, count(*) FROM trades GROUP BY 1 ORDER BY 1"
     expected: dict[str, float] = {}
     for trade in sandbox.client().trade_book():
         symbol = trade.symbol or ""
