@@ -85,13 +85,6 @@ py::object capsule_of(std::unique_ptr<detail::Taken<T>> structure, const char* n
   return capsule;
 }
 
-TextForm form_named(std::string_view text) {
-  if (text == "view") return TextForm::view;
-  if (text == "small") return TextForm::small;
-  if (text == "large") return TextForm::large;
-  throw py::value_error("text is view, small or large");
-}
-
 // Text as the consumer asked for it, where it asks for these columns; otherwise as it is.
 void follow_request(ArrowExport& wanted, const Table& table, const py::object& request) {
   if (request.is_none()) return;
@@ -125,7 +118,7 @@ ArrowExport export_of(const OwnedSlice& self, const Names& columns, const Names&
                       const py::object& requested_schema) {
   const Table& table = self.table();
   ArrowExport wanted{.start = self.start(), .length = self.size()};
-  const TextForm form = form_named(text);
+  const TextForm form = named<TextForm>({"view", "small", "large"}, text);
   for (const int column : columns_named(table, columns, extra)) {
     const auto found = std::find(categories.begin(), categories.end(), table.column_name(column));
     wanted.columns.push_back({column, found == categories.end() ? form : TextForm::category});

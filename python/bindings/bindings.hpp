@@ -13,8 +13,13 @@
 
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace tradingdata::python {
@@ -109,6 +114,14 @@ template <typename... Args>
 [[noreturn]] void raise(PyObject* type, const char* format, Args... args) {
   or_park([&] { return PyErr_Format(type, format, args...); });
   throw py::error_already_set();
+}
+
+// The enumerator of a name in a list that is in the order of the enumeration.
+template <typename Enumeration, std::size_t count>
+Enumeration named(const std::string_view (&names)[count], std::string_view name) {
+  const auto* const found = std::ranges::find(names, name);
+  if (found == std::end(names)) throw py::value_error("unknown name: " + std::string(name));
+  return static_cast<Enumeration>(found - std::begin(names));
 }
 
 void bind_errors(py::module_& module);

@@ -2,9 +2,7 @@
 #include "columns.hpp"
 
 #include <bit>
-#include <cstring>
 #include <new>
-#include <string_view>
 
 #include "bindings.hpp"
 #include "rows.hpp"

@@ -1,7 +1,6 @@
 // Rows as CSV and JSON text.
 #include <pybind11/stl.h>
 
-#include <string>
 #include <string_view>
 #include <vector>
 

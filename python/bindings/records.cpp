@@ -183,15 +183,17 @@ PyObject* repr_row(PyObject* self) {
 namespace {
 
 // A table of rows from several ones, which the caller keeps alive; their zones must agree.
-class Union {
- public:
-  void add(const Slice& slice, py::handle zone) {
-    if (!zone_) zone_ = py::reinterpret_borrow<py::object>(zone);
-    if (!equal(zone_, zone)) {
+struct Union {
+  std::vector<Slice> slices;
+  py::object zone = py::none();
+
+  void add(const Slice& slice, py::handle its_zone) {
+    if (slices.empty()) zone = py::reinterpret_borrow<py::object>(its_zone);
+    if (!equal(zone, its_zone)) {
       throw py::value_error(
           "books in different time zones cannot be joined: localize them to the same zone");
     }
-    slices_.push_back(slice);
+    slices.push_back(slice);
   }
 
   void add(const py::sequence& parts) {
@@ -202,17 +204,8 @@ class Union {
   }
 
   py::object make() const {
-    return whole_slice(released([&] { return concat(slices_); }), zone_);
+    return whole_slice(released([&] { return concat(slices); }), zone);
   }
-
-  py::object make(const Schema& schema, const std::vector<std::string>& labels) const {
-    return whole_slice(released([&] { return concat(slices_, schema, labels); }),
-                       zone_ ? zone_ : py::none());
-  }
-
- private:
-  std::vector<Slice> slices_;
-  py::object zone_;
 };
 
 const RowObject* row_of(const py::handle& row) {
@@ -269,7 +262,8 @@ py::object labelled(const py::object& record, const py::list& parts,
   const RowType& type = row_type_given(record);
   Union united;
   united.add(parts);
-  return united.make(*type.schema, labels);
+  return whole_slice(released([&] { return concat(united.slices, *type.schema, labels); }),
+                     united.zone);
 }
 
 // The row alone, in the table that it keeps alive.

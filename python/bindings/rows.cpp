@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <string>
 #include <string_view>
 #include <tuple>
 
 #include "bindings.hpp"
-#include "columns.hpp"
 #include "slice.hpp"
 #include "table/records.hpp"
 #include "table/row_values.hpp"
@@ -227,13 +225,6 @@ py::object add_type(std::unique_ptr<RowType> made, PyObject* base) {
   }
 }
 
-Kind kind_named(std::string_view name) {
-  for (const Kind kind : {Kind::text, Kind::integer, Kind::number, Kind::timestamp, Kind::date}) {
-    if (name_of(kind) == name) return kind;
-  }
-  throw py::value_error("there is no kind of column named " + std::string(name));
-}
-
 Traits traits_of(bool personal, bool optional) {
   return (personal ? Traits::personal : Traits::none) |
          (optional ? Traits::optional : Traits::none);
@@ -253,7 +244,7 @@ py::object make_row_type(const std::string& name, const std::vector<FieldTuple>&
       throw py::value_error("a column cannot have the name " + field);
     }
     if (!seen.insert(field).second) throw py::value_error("two columns have the name " + field);
-    columns.push_back({field, kind_named(kind), doc, traits_of(personal, optional)});
+    columns.push_back({field, named<Kind>(kind_names, kind), doc, traits_of(personal, optional)});
   }
   auto made = std::make_unique<RowType>();
   made->owned = std::make_unique<OwnedSchema>(name, std::move(columns));

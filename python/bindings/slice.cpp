@@ -1,19 +1,14 @@
 // The methods of a slice, and its sequence slots in C.
 #include "slice.hpp"
 
-#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "bindings.hpp"
-#include "columns.hpp"
 #include "export/json.hpp"
 #include "rows.hpp"
-#include "table/row_selection.hpp"
 #include "table/row_values.hpp"
 #include "values.hpp"
 
@@ -236,23 +231,6 @@ py::list to_dicts(const OwnedSlice& self, const Names& names, bool extra) {
 // Field, relation, part of a timestamp, whether a missing value is wanted, the wanted values.
 using ConditionTuple = std::tuple<std::string, std::string, std::string, bool, py::list>;
 
-Relation relation_named(const std::string& name) {
-  if (name == "eq") return Relation::equal;
-  if (name == "ne") return Relation::not_equal;
-  if (name == "lt") return Relation::less;
-  if (name == "le") return Relation::less_equal;
-  if (name == "gt") return Relation::greater;
-  if (name == "ge") return Relation::greater_equal;
-  throw py::value_error("there is no relation " + name);
-}
-
-TimePart part_named(const std::string& name) {
-  if (name == "all") return TimePart::all;
-  if (name == "day") return TimePart::day;
-  if (name == "clock") return TimePart::clock;
-  throw py::value_error("there is no part " + name);
-}
-
 std::int64_t integer_for(const Field& field, TimePart part, PyObject* value) {
   if (field.kind == Kind::date || part == TimePart::day) return date_of(field, value);
   const bool moment = field.kind == Kind::timestamp && part == TimePart::all;
@@ -262,8 +240,8 @@ std::int64_t integer_for(const Field& field, TimePart part, PyObject* value) {
 Condition condition_of(const Table& table, const ConditionTuple& given) {
   const auto& [name, relation, part, null_wanted, values] = given;
   Condition condition{.field = field_named(table, name),
-                      .relation = relation_named(relation),
-                      .part = part_named(part),
+                      .relation = named<Relation>({"eq", "ne", "lt", "le", "gt", "ge"}, relation),
+                      .part = named<TimePart>({"all", "day", "clock"}, part),
                       .null_wanted = null_wanted};
   const bool is_order =
       condition.relation != Relation::equal && condition.relation != Relation::not_equal;

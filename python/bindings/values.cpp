@@ -5,7 +5,6 @@
 #include <datetime.h>
 
 #include <cmath>
-#include <optional>
 
 #include "base/number.hpp"
 #include "base/time.hpp"

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string>
 
+#include "base/number.hpp"
+
 namespace tradingdata {
 
 namespace {
@@ -28,45 +30,18 @@ bool holds(double value, double scale, double& units) {
   return units / scale == value;
 }
 
-// The digits of the shortest decimal that denotes a double: value = digits * 10^exponent.
-struct Decimal {
-  std::int64_t digits;
-  int exponent;
-};
-
-Decimal shortest(double value) {
-  char text[32];
-  const auto [end, error] =
-      std::to_chars(text, text + sizeof text, value, std::chars_format::scientific);
-  Decimal result{0, 0};
-  const char* at = text;
-  const bool negative = *at == '-';
-  if (negative) ++at;
-  bool in_fraction = false;
-  for (; at != end && *at != 'e'; ++at) {
-    if (*at == '.') {
-      in_fraction = true;
-    } else {
-      result.digits = result.digits * 10 + (*at - '0');
-      result.exponent -= in_fraction ? 1 : 0;
-    }
-  }
-  int exponent = 0;
-  if (at != end) {
-    ++at;
-    if (*at == '+') ++at;
-    std::from_chars(at, end, exponent);
-  }
-  result.exponent += exponent;
-  if (negative) result.digits = -result.digits;
-  return result;
+// The shortest decimal that denotes a double.
+NumberScan shortest(double value) {
+  char text[32] = {};  // zeros end the number
+  std::to_chars(text, text + sizeof text - 1, value, std::chars_format::scientific);
+  return scan_number(text);
 }
 
 // The decimals of a value as Python writes it: at least one, unless it is written with an exponent.
 int decimals_needed(double value) {
   constexpr int written_with_exponent = 16;
-  const Decimal decimal = shortest(value);
-  if (decimal.exponent < 0) return -decimal.exponent;
+  const NumberScan decimal = shortest(value);
+  if (decimal.exponent < 0) return static_cast<int>(-decimal.exponent);
   return std::fabs(value) < power_of_ten(written_with_exponent) ? 1 : 0;
 }
 
@@ -98,12 +73,12 @@ std::vector<int128> in_units(std::span<const double> values, int decimals) {
       result.push_back(static_cast<std::int64_t>(units));
       continue;
     }
-    const Decimal decimal = shortest(value);
+    const NumberScan decimal = shortest(value);
     int128 exact = decimal.digits;
-    for (int i = decimal.exponent + decimals; i > 0 && exact != 0; --i)
-      exact = product_of(exact, 10);
-    for (int i = decimal.exponent + decimals; i < 0; ++i) exact /= 10;
-    result.push_back(detail::checked(exact));
+    const std::int64_t shift = decimal.exponent + decimals;
+    for (std::int64_t i = shift; i > 0 && exact != 0; --i) exact = product_of(exact, 10);
+    for (std::int64_t i = shift; i < 0; ++i) exact /= 10;
+    result.push_back(detail::checked(decimal.negative ? -exact : exact));
   }
   return result;
 }

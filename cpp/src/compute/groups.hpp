@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "compute/exact.hpp"
-#include "table/row_selection.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata {

@@ -12,29 +12,20 @@ namespace tradingdata {
 namespace {
 
 // The unmatched part of a row. The values of the parts taken add up to the row's value.
-class Remainder {
- public:
-  Remainder(std::int64_t row, std::int64_t quantity, int128 value)
-      : row_(row), quantity_(quantity), total_(value), left_(quantity), value_(value) {}
-
-  std::int64_t row() const { return row_; }
-  std::int64_t left() const { return left_; }
-  int128 value() const { return value_; }
+struct Remainder {
+  std::int64_t row;
+  std::int64_t quantity;  // of the row
+  int128 total;           // its value
+  std::int64_t left = quantity;
+  int128 value = total;  // of what is left
 
   // Takes a quantity and returns its share of the value.
-  int128 take(std::int64_t quantity) {
-    left_ -= quantity;
-    const int128 before = value_;
-    value_ = left_ == 0 ? int128{0} : share_of(total_, left_, quantity_);
-    return before - value_;
+  int128 take(std::int64_t taken) {
+    left -= taken;
+    const int128 before = value;
+    value = left == 0 ? int128{0} : share_of(total, left, quantity);
+    return before - value;
   }
-
- private:
-  std::int64_t row_;
-  std::int64_t quantity_;
-  int128 total_;
-  std::int64_t left_;
-  int128 value_;
 };
 
 class Queue {
@@ -99,7 +90,7 @@ class Matcher {
     return {row, quantities_[row], values_[static_cast<std::size_t>(row)]};
   }
   static LotPart part(const Remainder& lot, bool is_long) {
-    return {lot.row(), is_long, lot.left(), lot.value()};
+    return {lot.row, is_long, lot.left, lot.value};
   }
 
   void take(std::int64_t row) {
@@ -108,17 +99,17 @@ class Matcher {
     const bool counted = times_[row] >= rules_.counted_from;
     Queue& closing = purchase ? short_[group] : long_[group];
     Remainder trade = remainder(row);
-    while (trade.left() > 0 && !closing.empty()) {
+    while (trade.left > 0 && !closing.empty()) {
       Remainder& lot = closing.oldest();
-      const std::int64_t quantity = std::min(trade.left(), lot.left());
+      const std::int64_t quantity = std::min(trade.left, lot.left);
       const int128 lot_value = lot.take(quantity);
       const int128 trade_value = trade.take(quantity);
       if (counted) {
-        result_.matches.push_back({lot.row(), row, !purchase, quantity, lot_value, trade_value});
+        result_.matches.push_back({lot.row, row, !purchase, quantity, lot_value, trade_value});
       }
-      if (lot.left() == 0) closing.drop();
+      if (lot.left == 0) closing.drop();
     }
-    if (trade.left() == 0) return;
+    if (trade.left == 0) return;
     if (purchase) {
       long_[group].add(trade);
     } else if (rules_.may_short[static_cast<std::size_t>(row)] != 0) {

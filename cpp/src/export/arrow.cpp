@@ -6,9 +6,7 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "export/arrow_columns.hpp"
 
@@ -313,13 +311,6 @@ void release_stream(ArrowArrayStream* stream) {
 }
 
 }  // namespace
-
-std::vector<ArrowColumn> arrow_columns(const Table& table, bool extra) {
-  const int unknown = extra ? static_cast<int>(table.extra_names().size()) : 0;
-  std::vector<ArrowColumn> columns;
-  for (int i = 0; i < table.schema().width() + unknown; ++i) columns.push_back({.column = i});
-  return columns;
-}
 
 void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out) {
   const bool share = worth_sharing(*table, wanted);

@@ -35,9 +35,6 @@ struct ArrowExport {
   std::function<std::int64_t(std::int64_t wall_micros)> to_utc{};
 };
 
-// Every field, followed by the unknown ones if `extra`.
-std::vector<ArrowColumn> arrow_columns(const Table& table, bool extra);
-
 // The schema of the batch: a struct with a child a column, and metadata that names the record.
 void export_schema(const Table& table, const ArrowExport& wanted, ArrowSchema& out);
 

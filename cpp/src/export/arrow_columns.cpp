@@ -2,13 +2,11 @@
 #include "export/arrow_columns.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <string_view>
 
 #include "base/error.hpp"
-#include "table/row_values.hpp"
 
 namespace tradingdata::detail {
 
@@ -27,16 +25,7 @@ std::int64_t words_of(std::int64_t bits) {
 std::int64_t nulls_of(const ColumnSlice& slice) {
   if (slice.validity == nullptr) return 0;
   std::int64_t set = 0;
-  std::int64_t bit = slice.first;
-  const std::int64_t end = slice.first + slice.length;
-  while (bit < end) {
-    const std::int64_t shift = bit % word_bits;
-    const std::int64_t count = std::min(word_bits - shift, end - bit);
-    std::uint64_t word = slice.validity[bit / word_bits] >> shift;
-    if (count < word_bits) word &= (std::uint64_t{1} << count) - 1;
-    set += std::popcount(word);
-    bit += count;
-  }
+  for (std::int64_t row = 0; row < slice.length; ++row) set += slice.valid(row) ? 1 : 0;
   return slice.length - set;
 }
 

@@ -5,8 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <string>
 
 #include "base/number.hpp"
 #include "base/text.hpp"
@@ -18,20 +16,9 @@ namespace {
 
 // Programs also take the full-width forms for their signs, and skip a tab or a line end before one.
 // Text such as #N/A is read as an error value.
-constexpr std::array<std::string_view, 12> formula_starts{
-    "#",
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-    "\xEF\xBC\x9D",
-    "\xEF\xBC\x8B",
-    "\xEF\xBC\x8D",
-    "\xEF\xBC\xA0",
-};
+constexpr std::string_view formula_signs = "#=+-@\t\r\n";
+constexpr std::array<std::string_view, 4> wide_signs{"\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
+                                                     "\xEF\xBC\xA0"};
 
 // Letters that a number, date or time may have: a month, and behind digits also an exponent, half
 // of a day, or the T and Z of ISO 8601.
@@ -87,8 +74,10 @@ bool is_kept_number(std::string_view text) {
 // 5/10, 1-2 and MAR1 for dates, TRUE, 1E5, and identifiers with leading zeros or 15 and more
 // digits.
 bool spreadsheet_changes(std::string_view text) {
-  const bool formula = std::any_of(formula_starts.begin(), formula_starts.end(),
-                                   [&](std::string_view start) { return text.starts_with(start); });
+  const auto begins = [&](std::string_view sign) { return text.starts_with(sign); };
+  const bool formula =
+      std::ranges::any_of(wide_signs, begins) ||
+      (!text.empty() && formula_signs.find(text.front()) != std::string_view::npos);
   return formula || same_ignoring_case(text, "TRUE") || same_ignoring_case(text, "FALSE") ||
          (looks_numeric(text) && !is_kept_number(text));
 }

@@ -2,14 +2,11 @@
 #include "export/json.hpp"
 
 #include <numeric>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
-#include "table/table.hpp"
 
 namespace tradingdata {
 

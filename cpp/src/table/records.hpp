@@ -199,24 +199,18 @@ struct Record {
   std::string_view book;  // the class of several records
   std::string_view noun;  // of one, and of several
   std::string_view nouns;
-  std::span<const int> event_times;  // the first of them that is known determines the day
-  std::span<const int> display;      // the columns of a display, the most important first
-  std::span<const int> narrow;       // those of a narrow screen
+  std::span<const int> display;           // the columns of a display, the most important first
+  std::span<const int> narrow;            // those of a narrow screen
+  std::span<const int> event_times = {};  // the first of them that is known determines the day
 };
 
 inline constexpr std::array records{
     Record{&trade_schema, "One executed trade of the trade book", "TradeBook", "trade", "trades",
-           detail::trade_times, detail::trade_display, detail::trade_narrow},
+           detail::trade_display, detail::trade_narrow, detail::trade_times},
     Record{&order_schema, "One order of the day's order book", "OrderBook", "order", "orders",
-           detail::order_times, detail::order_display, detail::order_narrow},
-    Record{&stock_schema,
-           "One stock that the search found",
-           "StockList",
-           "stock",
-           "stocks",
-           {},
-           detail::stock_display,
-           detail::stock_narrow},
+           detail::order_display, detail::order_narrow, detail::order_times},
+    Record{&stock_schema, "One stock that the search found", "StockList", "stock", "stocks",
+           detail::stock_display, detail::stock_narrow},
 };
 
 }  // namespace tradingdata

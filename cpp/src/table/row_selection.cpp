@@ -7,14 +7,12 @@
 #include <numeric>
 #include <ranges>
 #include <stdexcept>
-#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "base/time.hpp"
 #include "table/row_values.hpp"
-#include "table/table.hpp"
 
 namespace tradingdata {
 
@@ -51,21 +49,11 @@ void keep_rows(std::vector<std::int64_t>& rows, const Column& column, const Cond
   }
 }
 
-template <typename Stored>
-auto stored(const Column& column) {
-  return [values = column.as<Stored>()](std::int64_t row) { return values[row]; };
-}
-
-void keep_integers(std::vector<std::int64_t>& rows, const Column& column, Kind kind,
-                   const Condition& condition) {
+template <typename Read>
+void keep_integers(std::vector<std::int64_t>& rows, const Column& column,
+                   const Condition& condition, const Read& read) {
   const auto& wanted = std::get<std::vector<std::int64_t>>(condition.wanted);
-  const auto keep = [&](const auto& read) { keep_rows(rows, column, condition, wanted, read); };
-  if (kind == Kind::date) {
-    return keep([read = stored<std::int32_t>(column)](std::int64_t row) -> std::int64_t {
-      return read(row);
-    });
-  }
-  const auto read = stored<std::int64_t>(column);
+  const auto keep = [&](const auto& part) { keep_rows(rows, column, condition, wanted, part); };
   switch (condition.part) {
     case TimePart::all: return keep(read);
     case TimePart::day:
@@ -73,13 +61,6 @@ void keep_integers(std::vector<std::int64_t>& rows, const Column& column, Kind k
     case TimePart::clock:
       return keep([&](std::int64_t row) { return read(row) - day_of(read(row)) * micros_per_day; });
   }
-}
-
-void keep_texts(std::vector<std::int64_t>& rows, const Table& table, const Condition& condition) {
-  const auto& wanted = std::get<std::vector<std::string>>(condition.wanted);
-  keep_rows(rows, table.column(condition.field), condition,
-            std::vector<std::string_view>(wanted.begin(), wanted.end()),
-            [&](std::int64_t row) { return table.text(condition.field, row); });
 }
 
 }  // namespace
@@ -90,15 +71,17 @@ std::vector<std::int64_t> rows_where(const Table& table, std::int64_t start, std
   std::iota(rows.begin(), rows.end(), start);
   for (const Condition& condition : conditions) {
     const Column& column = table.column(condition.field);
-    const Kind kind = table.schema().field(condition.field).kind;
-    switch (kind) {
-      case Kind::text: keep_texts(rows, table, condition); break;
-      case Kind::number:
-        keep_rows(rows, column, condition, std::get<std::vector<double>>(condition.wanted),
-                  stored<double>(column));
-        break;
-      default: keep_integers(rows, column, kind, condition);
-    }
+    with_values(table, condition.field, [&](const auto& read) {
+      using Value = decltype(read(0));
+      if constexpr (std::is_same_v<Value, std::string_view>) {
+        const auto& wanted = std::get<std::vector<std::string>>(condition.wanted);
+        keep_rows(rows, column, condition, std::vector<Value>(wanted.begin(), wanted.end()), read);
+      } else if constexpr (std::is_same_v<Value, double>) {
+        keep_rows(rows, column, condition, std::get<std::vector<Value>>(condition.wanted), read);
+      } else {
+        keep_integers(rows, column, condition, read);
+      }
+    });
   }
   return rows;
 }
@@ -164,11 +147,16 @@ class Copier {
   template <typename RowAt>
   void copy(const Table& from, std::int64_t count, const RowAt& row_at) {
     const Schema& schema = from.schema();
+    constexpr std::identity same;
+    const auto kept = [&](const TextView& view) {
+      return view.is_inline() ? view : into_.keep_text(from.text(view));
+    };
     for (int field = 0; field < schema.width(); ++field) {
       switch (schema.field(field).kind) {
-        case Kind::text: copy_texts(from, field, count, row_at); break;
-        case Kind::date: copy_values<std::int32_t>(from, field, count, row_at); break;
-        default: copy_values<std::int64_t>(from, field, count, row_at);  // bits, of a number too
+        case Kind::text: copy_cells<TextView>(from, field, count, row_at, kept); break;
+        case Kind::date: copy_cells<std::int32_t>(from, field, count, row_at, same); break;
+        default:
+          copy_cells<std::int64_t>(from, field, count, row_at, same);  // bits, of a number too
       }
     }
     if (!from.extras().empty()) copy_extras(from, count, row_at);
@@ -177,38 +165,22 @@ class Copier {
   }
 
  private:
-  template <typename RowAt, typename CopyOne>
-  void copy_column(const Column& column, int field, std::int64_t count, const RowAt& row_at,
-                   const CopyOne& copy_one) {
+  // Copies the column as values of the type; `copy` copies one.
+  template <typename Stored, typename RowAt, typename Copy>
+  void copy_cells(const Table& from, int field, std::int64_t count, const RowAt& row_at,
+                  const Copy& copy) {
+    const Column& column = from.column(field);
+    const auto* const values = column.as<Stored>();
     const std::int64_t first = into_.table().rows();
+    auto* const copies = into_.cells<Stored>(field + shift_) + first;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = row_at(i);
       if (column.valid(row)) {
-        copy_one(row, first + i);
+        copies[i] = copy(values[row]);
       } else {
         into_.set_null(field + shift_, first + i);
       }
     }
-  }
-
-  template <typename Stored, typename RowAt>
-  void copy_values(const Table& from, int field, std::int64_t count, const RowAt& row_at) {
-    const Column& column = from.column(field);
-    const auto* const values = column.as<Stored>();
-    auto* const copies = into_.cells<Stored>(field + shift_);
-    copy_column(column, field, count, row_at,
-                [&](std::int64_t row, std::int64_t place) { copies[place] = values[row]; });
-  }
-
-  template <typename RowAt>
-  void copy_texts(const Table& from, int field, std::int64_t count, const RowAt& row_at) {
-    const Column& column = from.column(field);
-    const auto* const views = column.as<TextView>();
-    auto* const copies = into_.cells<TextView>(field + shift_);
-    copy_column(column, field, count, row_at, [&](std::int64_t row, std::int64_t place) {
-      const TextView& view = views[row];
-      copies[place] = view.is_inline() ? view : into_.keep_text(from.text(view));
-    });
   }
 
   template <typename RowAt>
@@ -217,25 +189,16 @@ class Copier {
     source_ = &from;
     for (std::int64_t i = 0; i < count; ++i) {
       for (const Extra& extra : from.extras_of(row_at(i))) {
-        copy_extra(from, extra, into_.table().rows() + i);
+        std::int32_t& name = renamed_[static_cast<std::size_t>(extra.name)];
+        if (name == unknown) name = into_.extra_name(from.extra_name(extra));
+        const auto [buffer, offset] = into_.keep_bytes(from.extra_json(extra));
+        into_.extras().push_back(Extra{.row = into_.table().rows() + i,
+                                       .name = name,
+                                       .buffer = buffer,
+                                       .offset = offset,
+                                       .size = extra.size});
       }
     }
-  }
-
-  void copy_extra(const Table& from, const Extra& extra, std::int64_t place) {
-    const std::string_view json = from.extra_json(extra);
-    const auto [buffer, offset] = into_.keep_bytes(json);
-    into_.extras().push_back(Extra{.row = place,
-                                   .name = name_in_result(from, extra),
-                                   .buffer = buffer,
-                                   .offset = offset,
-                                   .size = extra.size});
-  }
-
-  std::int32_t name_in_result(const Table& from, const Extra& extra) {
-    std::int32_t& renamed = renamed_[static_cast<std::size_t>(extra.name)];
-    if (renamed == unknown) renamed = into_.extra_name(from.extra_name(extra));
-    return renamed;
   }
 
   static constexpr std::int32_t unknown = -1;

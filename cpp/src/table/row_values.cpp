@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <compare>
-#include <cstring>
 #include <functional>
 #include <map>
-#include <string_view>
+#include <set>
 
 namespace tradingdata {
 
@@ -110,43 +108,8 @@ Categories categories_of(const Table& table, int field, std::int64_t start, std:
 
 namespace detail {
 
-// Hashes the keys first and sorts only the rows whose hashes are equal. A hash table alone would
-// be quadratic for keys that a service chose badly. Keys are compared by their tails first: numbers
-// of orders and trades differ in their last digits.
-
-namespace {
-
-struct RowKey {
-  std::uint64_t tail;  // the last bytes of the key's first text
-  std::int64_t row;
-};
-
-std::uint64_t tail_of(std::string_view text) {
-  std::uint64_t tail = 0;
-  for (const char c : text.substr(text.size() - std::min(text.size(), sizeof tail))) {
-    tail = tail << 8 | static_cast<unsigned char>(c);
-  }
-  return tail;
-}
-
-std::partial_ordering compare(const Table& table, std::int64_t a, std::int64_t b, int field) {
-  const bool valid = table.valid(field, a);
-  if (!valid || !table.valid(field, b)) return valid <=> table.valid(field, b);
-  return with_values(
-      table, field, [&](const auto& read) -> std::partial_ordering { return read(a) <=> read(b); });
-}
-
-// By the values of the fields, which are text or numbers, the first one text.
-std::partial_ordering compare(const Table& table, const RowKey& a, const RowKey& b,
-                              std::span<const int> fields) {
-  std::partial_ordering order = a.tail <=> b.tail;
-  for (std::size_t i = 0; i < fields.size() && order == 0; ++i) {
-    order = compare(table, a.row, b.row, fields[i]);
-  }
-  return order;
-}
-
-}  // namespace
+// Hashes the first field of the keys, and looks for equal keys only among rows whose hashes are
+// equal.
 
 void RepeatSearch::see(const Table& table, std::int64_t rows) {
   hashes_.reserve(static_cast<std::size_t>(table.capacity()));
@@ -156,8 +119,8 @@ void RepeatSearch::see(const Table& table, std::int64_t rows) {
   }
 }
 
-// Hashing only selects the rows to sort: a few in a thousand, or all of them where a service sends
-// texts with equal hashes.
+// Hashing only selects the rows to look at: a few in a thousand, or all of them where a service
+// sends texts with equal hashes. In an ordered set even those take little time.
 Repeats RepeatSearch::repeats(const Table& table) const {
   const std::size_t bits = std::bit_ceil(hashes_.size() + 1) * 32;
   std::vector<bool> once(bits);
@@ -175,20 +138,15 @@ Repeats RepeatSearch::repeats(const Table& table) const {
   });
   if (!repeated) return {};
 
-  std::vector<RowKey> keys;
-  each_row([&](std::int64_t row, std::size_t place) {
-    if (twice[place]) keys.push_back({tail_of(table.text(key_[0], row)), row});
-  });
-  std::sort(keys.begin(), keys.end(), [&](const RowKey& a, const RowKey& b) {
-    const auto order = compare(table, a, b, key_);
-    return order != 0 ? order < 0 : a.row < b.row;
-  });
+  std::set<std::string> keys;
   Repeats repeats;
-  for (std::size_t i = 1; i < keys.size(); ++i) {
-    if (compare(table, keys[i - 1], keys[i], key_) != 0) continue;
-    const std::int64_t row = keys[i].row;
-    repeats.first = repeats.count++ == 0 ? row : std::min(repeats.first, row);
-  }
+  each_row([&](std::int64_t row, std::size_t place) {
+    if (!twice[place]) return;
+    std::string key;
+    for (const int field : key_) append_value(key, table, field, row);
+    if (keys.insert(std::move(key)).second) return;
+    if (repeats.count++ == 0) repeats.first = row;
+  });
   return repeats;
 }
 

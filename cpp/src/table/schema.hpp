@@ -14,15 +14,11 @@ namespace tradingdata {
 // The type of a field on the wire, which decides how it is stored, shown and exported.
 enum class Kind : std::uint8_t { text, integer, number, timestamp, date };
 
+// In the order of Kind.
+inline constexpr std::string_view kind_names[] = {"text", "integer", "number", "timestamp", "date"};
+
 constexpr std::string_view name_of(Kind kind) {
-  switch (kind) {
-    case Kind::text: return "text";
-    case Kind::integer: return "integer";
-    case Kind::number: return "number";
-    case Kind::timestamp: return "timestamp";
-    case Kind::date: return "date";
-  }
-  return "unknown";
+  return kind_names[static_cast<std::size_t>(kind)];
 }
 
 // What else is known of a field. Combined with |.

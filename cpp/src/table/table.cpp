@@ -7,8 +7,6 @@
 #include <limits>
 #include <stdexcept>
 
-#include "base/memory.hpp"
-
 namespace tradingdata {
 
 Table::Table(const Schema& schema)

@@ -2,7 +2,6 @@
 // afterwards, so any number of threads may read it without a lock.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
