@@ -1,16 +1,12 @@
 // Large blocks are mapped, and kept for the next body after use, because touching new pages costs
-// time. Small blocks come from malloc.
+// time. Small blocks come from the C library's heap.
 #include "base/memory.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
-#include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <new>
-#include <utility>
 
 #include "base/platform.hpp"
 
@@ -22,8 +18,7 @@ using Size = std::int64_t;
 
 // Stored before the block's first byte.
 struct Head {
-  void* base;   // what malloc returned; for mapped memory the head itself
-  Size mapped;  // bytes, this head included; 0: from malloc
+  Size mapped;  // bytes, this head included; 0: from the C library's heap
 };
 static_assert(sizeof(Head) <= block_alignment);
 
@@ -35,12 +30,10 @@ void* block_of(Head* head) {
   return reinterpret_cast<std::byte*>(head) + block_alignment;
 }
 
+constexpr std::align_val_t heap_alignment{block_alignment};
+
 Head* allocate_small(Size bytes) {
-  constexpr auto align = static_cast<std::size_t>(block_alignment);
-  void* const base = std::malloc(static_cast<std::size_t>(bytes) + align);
-  if (base == nullptr) throw std::bad_alloc();
-  const auto place = (reinterpret_cast<std::uintptr_t>(base) + align - 1) / align * align;
-  return new (reinterpret_cast<void*>(place)) Head{base, 0};
+  return new (::operator new(static_cast<std::size_t>(bytes), heap_alignment)) Head{0};
 }
 
 // The C library's heap serves smaller blocks without returning their pages to the system.
@@ -102,7 +95,7 @@ void keep(Head* head) {
 Head* map(Size size) {
   void* const place = detail::map_pages(static_cast<std::size_t>(size));
   if (place == nullptr) return nullptr;
-  return new (place) Head{place, size};
+  return new (place) Head{size};
 }
 
 }  // namespace
@@ -123,7 +116,7 @@ void free_block(void* block) noexcept {
   Head* const head = head_of(block);
   if (head->mapped > kept_to) return unmap(head);
   if (head->mapped > 0) return keep(head);
-  std::free(head->base);
+  ::operator delete(head, heap_alignment);
 }
 
 Buffer::Buffer(std::string_view content) {

@@ -2,22 +2,13 @@
 // rounding. The common case is in short_number.hpp.
 #include "base/number.hpp"
 
-#include <charconv>
-#include <limits>
-
 namespace tradingdata {
 
 namespace {
 
-constexpr int most_digits = 19;                      // always fit 64 bits
-constexpr std::uint64_t exact_integer = 1ULL << 53;  // beyond it not every integer is a double
-constexpr int exact_power = 22;                      // 10^22 is the last exact power of ten
+constexpr int most_digits = 19;  // always fit 64 bits
 // Beyond what any number of digits could compensate, and far from overflow.
 constexpr std::int64_t exponent_cap = 1'000'000'000'000;
-
-constexpr double powers_of_ten[exact_power + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 // Written without an exponent, and with nothing but zeros behind the point.
 bool is_whole(std::string_view literal) {
@@ -102,17 +93,10 @@ std::optional<double> exact_double(std::int64_t integer) {
 }
 
 NumberFit double_of(const NumberScan& scan, std::string_view literal, double& value) {
-  if (scan.exact && scan.digits <= exact_integer && scan.exponent >= -exact_power &&
-      scan.exponent <= exact_power) {
-    // Both operands are exact, so the one rounding is the correct one (Clinger).
-    const auto digits = static_cast<double>(scan.digits);
-    const double size = scan.exponent < 0 ? digits / powers_of_ten[-scan.exponent]
-                                          : digits * powers_of_ten[scan.exponent];
-    value = scan.negative ? -size : size;
-    return NumberFit::exact;
-  }
   const auto [end, error] = std::from_chars(literal.data(), literal.data() + literal.size(), value);
   if (error == std::errc()) {
+    constexpr std::uint64_t exact_integer = 1ULL << 53;  // beyond it not every integer is a double
+    if (scan.exact && scan.digits <= exact_integer) return NumberFit::exact;
     return is_whole(literal) && !is_digits_of(value, literal) ? NumberFit::would_round
                                                               : NumberFit::exact;
   }

@@ -19,8 +19,6 @@ class Secret {
   // in a header: empty, longer than 64 KiB, or a byte other than printable ASCII.
   explicit Secret(std::string_view token);
   ~Secret();
-  Secret(const Secret&) = delete;
-  Secret& operator=(const Secret&) = delete;
 
   std::string_view reveal() const;                    // for the wire and for comparing only
   const char* header() const { return line_.get(); }  // "Authorization: Bearer <token>"

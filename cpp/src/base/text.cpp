@@ -1,9 +1,6 @@
 // Scans, validates, unescapes and writes JSON strings, in blocks while they are plain ASCII.
 #include "base/text.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "base/simd.hpp"
 
 namespace tradingdata {

@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 
 #include "base/text.hpp"
 

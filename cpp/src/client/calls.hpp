@@ -17,26 +17,20 @@ struct ServiceCall {
   std::string_view name;  // of the clients' method
   Method method;
   std::string_view path;
-  std::span<const std::string_view> parameters;  // of the query, in the order they are sent
-  std::string_view body;                         // JSON; empty: none
-  bool takes_token;
+  std::span<const std::string_view> parameters = {};  // of the query, in the order they are sent
+  std::string_view body = {};                         // JSON; empty: none
+  bool takes_token = false;
   Decoder::Form form;
   const Schema* schema;  // of the records in the response
 };
 
-namespace detail {
-
 inline constexpr std::array<std::string_view, 3> search_parameters{"query", "page", "limit"};
-
-}  // namespace detail
-
 inline constexpr std::string_view source_body = R"({"source":"N"})";
 
 inline constexpr std::array service_calls{
     ServiceCall{.name = "trade_book",
                 .method = Method::post,
                 .path = "/api/v1/trade/book",
-                .parameters = {},
                 .body = source_body,
                 .takes_token = true,
                 .form = Decoder::Form::book,
@@ -44,7 +38,6 @@ inline constexpr std::array service_calls{
     ServiceCall{.name = "order_book",
                 .method = Method::post,
                 .path = "/api/v1/order/book",
-                .parameters = {},
                 .body = source_body,
                 .takes_token = true,
                 .form = Decoder::Form::book,
@@ -52,9 +45,7 @@ inline constexpr std::array service_calls{
     ServiceCall{.name = "search",
                 .method = Method::get,
                 .path = "/api/v1/stocks",
-                .parameters = detail::search_parameters,
-                .body = {},
-                .takes_token = false,
+                .parameters = search_parameters,
                 .form = Decoder::Form::list,
                 .schema = &stock_schema},
 };

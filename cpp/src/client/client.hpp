@@ -63,8 +63,6 @@ class Client : public std::enable_shared_from_this<Client> {
   // Throws Error (configuration).
   explicit Client(ClientOptions options);
   ~Client();
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
 
   // Takes effect with the next call that is made. True if the token is a different one.
   bool set_token(std::string_view token) { return tokens_->set(token); }
@@ -113,8 +111,6 @@ class Lease {
   ~Lease();
   Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&&) = delete;
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
 
   Engine& engine() { return *engine_; }
 

@@ -3,11 +3,8 @@
 #include "client/engine.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
-#include <utility>
 
-#include "client/retry.hpp"
 #include "decode/redact.hpp"
 
 namespace tradingdata::detail {

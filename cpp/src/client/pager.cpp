@@ -3,12 +3,10 @@
 #include "client/pager.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "base/error.hpp"
 #include "table/records.hpp"
-#include "table/row_selection.hpp"
 #include "table/row_values.hpp"
 
 namespace tradingdata {
@@ -48,24 +46,13 @@ PagerOptions checked(PagerOptions options) {
 }  // namespace
 
 const char* name_of(PagerEnd end) {
-  switch (end) {
-    case PagerEnd::open: return "open";
-    case PagerEnd::empty_page: return "empty page";
-    case PagerEnd::repeated_page: return "repeated page";
-    case PagerEnd::max_items: return "max_items";
-    case PagerEnd::error: return "error";
-  }
-  return "unknown";
+  constexpr const char* names[] = {"open", "empty page", "repeated page", "max_items", "error"};
+  return names[static_cast<std::size_t>(end)];
 }
 
 const char* name_of(PagerDoubt doubt) {
-  switch (doubt) {
-    case PagerDoubt::none: return "none";
-    case PagerDoubt::repeated_page: return "repeated page";
-    case PagerDoubt::short_page: return "short page";
-    case PagerDoubt::refused_size: return "refused size";
-  }
-  return "unknown";
+  constexpr const char* names[] = {"none", "repeated page", "short page", "refused size"};
+  return names[static_cast<std::size_t>(doubt)];
 }
 
 Pager::Pager(PagerOptions options)

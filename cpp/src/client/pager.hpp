@@ -48,6 +48,7 @@ enum class PagerDoubt : std::uint8_t {
   refused_size,   // the service refuses the page size that it gave, so its offsets are unknown
 };
 
+// In words, for statistics.
 const char* name_of(PagerEnd end);
 const char* name_of(PagerDoubt doubt);
 

@@ -7,12 +7,10 @@
 #include <cmath>
 #include <string_view>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
 #include "decode/decode.hpp"
 #include "decode/redact.hpp"
 #include "http/address.hpp"
-#include "http/http.hpp"
 
 namespace tradingdata {
 

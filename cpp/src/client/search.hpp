@@ -2,7 +2,6 @@
 // outcomes to it. The rules are the pager's.
 #pragma once
 
-#include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>

@@ -20,8 +20,6 @@ class Worker::State {
     thread_ = std::thread([this] { run(); });
   }
 
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
   ~State() {
     stop();
     if (thread_.joinable()) thread_.join();

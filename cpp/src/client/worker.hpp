@@ -20,8 +20,6 @@ class Worker {
   // Throws Error where no thread, socket or file descriptor is available.
   explicit Worker(std::shared_ptr<Client> client);
   ~Worker();
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
 
   void submit(Call call);  // throws Error (closed)
   void cancel(CallId id);  // its outcome may still come, if it was already made

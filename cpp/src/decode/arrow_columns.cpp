@@ -3,7 +3,6 @@
 #include "decode/arrow_columns.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -208,17 +207,13 @@ void ArrowField::fill_missing(std::int64_t rows) {
   table_.issues().push_back({std::string(declared_.name), Problem::missing, rows, 0, {}});
 }
 
-void ArrowField::finish() {
-  std::move(issues_.begin(), issues_.end(), std::back_inserter(table_.issues()));
-  issues_.clear();
-}
-
 void ArrowField::note(Problem problem, std::int64_t row, const std::string& raw) {
-  auto found = std::find_if(issues_.begin(), issues_.end(),
-                            [&](const Issue& issue) { return issue.problem == problem; });
-  if (found == issues_.end()) {
-    issues_.push_back({std::string(declared_.name), problem, 0, row, raw});
-    found = issues_.end() - 1;
+  std::vector<Issue>& issues = table_.issues();
+  auto found = std::find_if(issues.begin(), issues.end(), [&](const Issue& issue) {
+    return issue.problem == problem && issue.field == declared_.name;
+  });
+  if (found == issues.end()) {
+    found = issues.insert(found, {std::string(declared_.name), problem, 0, row, raw});
   }
   ++found->count;
 }

@@ -24,9 +24,6 @@ class ArrowField {
   // Null throughout: no column has the field.
   void fill_missing(std::int64_t rows);
 
-  // Adds what was noted to the table's issues.
-  void finish();
-
  private:
   void fill_texts(const ArrayReader& values);
   template <typename Cell, typename Convert>
@@ -40,7 +37,6 @@ class ArrowField {
   const WireType& type_;
   bool mask_;
   std::int64_t first_ = 0;
-  std::vector<Issue> issues_;
 };
 
 class ArrowExtras {

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "base/number.hpp"
 #include "decode/redact.hpp"
 
 namespace tradingdata::detail {

@@ -35,8 +35,6 @@ class Decoder {
   // Looks at the body each time it has grown by `step` bytes.
   Decoder(const Schema& schema, Form form, DecodeOptions options, std::int64_t step = usual_step);
   ~Decoder();
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
 
   // Decodes the records that are complete. Writes to the part of the body that has arrived (masks,
   // and marks over tokens); the rest may be written, and the body moved, between two calls.

@@ -3,7 +3,6 @@
 #include "decode/envelope.hpp"
 
 #include "base/text.hpp"
-#include "decode/json.hpp"
 #include "decode/redact.hpp"
 
 namespace tradingdata::detail {

@@ -2,17 +2,13 @@
 // column by column.
 #include "decode/from_arrow.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
 #include "base/time.hpp"
 #include "decode/arrow_columns.hpp"
 #include "decode/arrow_input.hpp"
@@ -116,16 +112,10 @@ Input read_all(ArrowArrayStream& given) {
 
 // What others add to the columns of a record: an archive, and pandas with its index.
 bool is_added(std::string_view name) {
-  constexpr std::string_view archive_columns[] = {"account", "day", "fetch", "received_at"};
-  if (std::find(std::begin(archive_columns), std::end(archive_columns), name) !=
-      std::end(archive_columns)) {
-    return true;
+  for (const std::string_view added : {"account", "day", "fetch", "received_at"}) {
+    if (name == added) return true;
   }
-  constexpr std::string_view head = "__index_level_";
-  constexpr std::string_view tail = "__";
-  if (!name.starts_with(head) || !name.ends_with(tail)) return false;
-  const std::string_view number = name.substr(head.size(), name.size() - head.size() - tail.size());
-  return !number.empty() && std::all_of(number.begin(), number.end(), is_digit);
+  return name.starts_with("__index_level_") && name.ends_with("__");
 }
 
 // Calls work(values, first) for each array of a column.
@@ -192,7 +182,6 @@ ArrowTable table_of(const Schema& schema, const Input& input, bool keep_personal
     }
     each_array(input, *column, type,
                [&](const ArrayReader& values, std::int64_t first) { filled.fill(values, first); });
-    filled.finish();
   }
   extras.finish();
   table.set_rows(input.rows);

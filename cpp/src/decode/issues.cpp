@@ -2,8 +2,6 @@
 // again because it had not arrived completely.
 #include "decode/issues.hpp"
 
-#include <cstdint>
-
 #include "decode/redact.hpp"
 #include "table/records.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <bitset>
 #include <cstring>
-#include <string>
 
 #include "base/number.hpp"
 

@@ -2,11 +2,8 @@
 // body of the thread.
 #include "decode/key_order.hpp"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
-#include "decode/json.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata::detail {

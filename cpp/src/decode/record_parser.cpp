@@ -2,11 +2,8 @@
 // to its column without a lookup.
 #include "decode/record_parser.hpp"
 
-#include <algorithm>
 #include <set>
-#include <string>
 
-#include "decode/json.hpp"
 #include "decode/redact.hpp"
 
 namespace tradingdata::detail {
@@ -259,10 +256,6 @@ void RecordParser::make_room() {
   }
   table_.set_rows(rows_);
   table_.reserve(rows_ + more);
-  if (rows_ > 0) {
-    const std::size_t each = (extras_.size() + size_of(rows_) - 1) / size_of(rows_);
-    extras_.reserve(std::min(each * size_of(rows_ + more), size_of(size)));
-  }
   writers_.bind();
 }
 

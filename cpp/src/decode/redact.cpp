@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/secrets.hpp"
 #include "base/text.hpp"
 #include "table/records.hpp"
 
@@ -36,26 +35,23 @@ std::size_t matched(std::string_view text, std::string_view name) {
 // Every unknown key of a body is compared with these, so the compiler searches the schemas for
 // them.
 constexpr auto personal_names = [] {
-  struct {
-    std::array<std::string_view, 8> names{};
-    std::size_t count = 0;
-  } found;
+  std::array<std::string_view, 8> names{};
+  auto* next = names.begin();
   for (const Schema* const schema : record_schemas) {
     for (const Field& field : schema->fields) {
-      auto* const end = found.names.data() + found.count;
-      if (field.personal() && std::find(found.names.data(), end, field.name) == end) {
-        found.names[found.count++] = field.name;
-      }
+      const bool known = std::ranges::find(names, field.name) != names.end();
+      if (field.personal() && !known) *next++ = field.name;
     }
   }
-  return found;
+  return names;
 }();
 
 }  // namespace
 
 std::size_t personal_name_at(std::string_view text) {
-  for (std::size_t i = 0; i < personal_names.count; ++i) {
-    const std::size_t length = matched(text, personal_names.names[i]);
+  for (const std::string_view name : personal_names) {
+    if (name.empty()) break;
+    const std::size_t length = matched(text, name);
     if (length > 0 && (length == text.size() || !is_alphanumeric(text[length]))) return length;
   }
   return 0;

@@ -30,7 +30,7 @@ void set(CURL* easy, CURLoption option, Value value, const char* name) {
                   ") does not support " + name + ": " + curl_easy_strerror(code));
 }
 
-#define TRADINGDATA_SET(option, value) set(easy_, option, value, #option)
+#define TRADINGDATA_SET(option, value) set(raw(), option, value, #option)
 
 // For options that only some TLS libraries have.
 template <class Value>
@@ -40,7 +40,7 @@ void set_where_known(CURL* easy, CURLoption option, Value value, const char* nam
   set(easy, option, value, name);
 }
 
-#define TRADINGDATA_SET_WHERE_KNOWN(option, value) set_where_known(easy_, option, value, #option)
+#define TRADINGDATA_SET_WHERE_KNOWN(option, value) set_where_known(raw(), option, value, #option)
 
 template <class Value>
 Value info(CURL* easy, CURLINFO what) {
@@ -98,20 +98,14 @@ long ceil_milliseconds(Duration duration) {
   return static_cast<long>(std::max<milliseconds::rep>(whole.count(), 1));
 }
 
-EasyHandle::EasyHandle(const CurlOptions& options) : options_(&options), easy_(curl_easy_init()) {
+EasyHandle::EasyHandle(const CurlOptions& options)
+    : options_(&options), easy_(curl_easy_init(), &curl_easy_cleanup) {
   static_assert(CURL_ERROR_SIZE <= std::tuple_size_v<decltype(error_text_)>);
   if (easy_ == nullptr) throw std::bad_alloc();
-  try {
-    set_fixed_options();
-  } catch (...) {
-    curl_easy_cleanup(easy_);
-    throw;
-  }
+  set_fixed_options();
 }
 
-EasyHandle::~EasyHandle() {
-  curl_easy_cleanup(easy_);
-}
+EasyHandle::~EasyHandle() = default;
 
 EasyHandle& EasyHandle::of(void* easy) {
   return *static_cast<EasyHandle*>(info<void*>(easy, CURLINFO_PRIVATE));
@@ -175,7 +169,7 @@ void EasyHandle::set_fixed_options() {
 int EasyHandle::on_connected(void* self, char*, char*, int, int) noexcept {
   EasyHandle& handle = *static_cast<EasyHandle*>(self);
   // A connection that is used again had its handshake in an earlier transfer.
-  if (handle.phase_ == Phase::handshake && !names_a_host(handle.easy_))
+  if (handle.phase_ == Phase::handshake && !names_a_host(handle.raw()))
     return CURL_PREREQFUNC_ABORT;
   handle.phase_ = Phase::first_byte;
   return CURL_PREREQFUNC_OK;
@@ -215,14 +209,14 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   }
   // Unchecked: libcurl 7.88 refuses it while a handle still holds the buffer of a transfer that was
   // given up during its name lookup, and that buffer serves as well.
-  curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, buffer_size_);
+  curl_easy_setopt(raw(), CURLOPT_BUFFERSIZE, buffer_size_);
   TRADINGDATA_SET(CURLOPT_TIMEOUT_MS, ceil_milliseconds(limits.total));
   TRADINGDATA_SET(CURLOPT_CONNECTTIMEOUT_MS, ceil_milliseconds(limits.connect));
 }
 
 void EasyHandle::forget_request() {
-  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, nullptr);
-  curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, nullptr);
+  curl_easy_setopt(raw(), CURLOPT_HTTPHEADER, nullptr);
+  curl_easy_setopt(raw(), CURLOPT_POSTFIELDS, nullptr);
   request_ = nullptr;
 }
 
@@ -240,9 +234,9 @@ Arrival EasyHandle::arrival(int code) {
   }
   if (receiver_.received() >= large_response) buffer_size_ = large_buffer;
   Response& response = receiver_.response();
-  response.reused = info<long>(easy_, CURLINFO_NUM_CONNECTS) == 0;
-  response.bytes_sent = info<long>(easy_, CURLINFO_REQUEST_SIZE);
-  response.bytes_received = info<long>(easy_, CURLINFO_HEADER_SIZE) + receiver_.received();
+  response.reused = info<long>(raw(), CURLINFO_NUM_CONNECTS) == 0;
+  response.bytes_sent = info<long>(raw(), CURLINFO_REQUEST_SIZE);
+  response.bytes_received = info<long>(raw(), CURLINFO_HEADER_SIZE) + receiver_.received();
   return {id_, std::move(response)};
 }
 
@@ -251,7 +245,7 @@ bool EasyHandle::uses_proxy(const std::string& address) const {
   constexpr auto used_proxy = static_cast<CURLINFO>(CURLINFO_LONG + 66);
   if (options_->proxy.empty() || options_->no_proxy.empty()) return !options_->proxy.empty();
   long used = 0;
-  if (curl_easy_getinfo(easy_, used_proxy, &used) == CURLE_OK) return used != 0;
+  if (curl_easy_getinfo(raw(), used_proxy, &used) == CURLE_OK) return used != 0;
   const std::string_view text = error_text_.data();
   return text.find(address.substr(0, address.rfind(':'))) != std::string_view::npos;
 }
@@ -267,12 +261,12 @@ Failure EasyHandle::failure(int code) const {
   }
   const std::string proxy = proxy_address(options_->proxy);
   if (uses_proxy(proxy)) end.proxy = proxy;
-  end.proxy_status = info<long>(easy_, CURLINFO_HTTP_CONNECTCODE);
+  end.proxy_status = info<long>(raw(), CURLINFO_HTTP_CONNECTCODE);
   const bool socks = options_->proxy.starts_with("socks");
   end.at_proxy = !end.proxy.empty() && !connected() && end.proxy_status == 0 &&
                  !(socks && phase_ == Phase::handshake);
   end.verify_result =
-      info<long>(easy_, end.at_proxy ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT);
+      info<long>(raw(), end.at_proxy ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT);
   end.max_body = options_->max_body;
   end.received = receiver_.received();
   end.phase = connected() && end.received > 0 ? Phase::body : phase_;

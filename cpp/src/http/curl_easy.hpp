@@ -22,12 +22,10 @@ class EasyHandle {
   // an option: nothing is sent under weaker rules.
   explicit EasyHandle(const CurlOptions& options);
   ~EasyHandle();
-  EasyHandle(const EasyHandle&) = delete;
-  EasyHandle& operator=(const EasyHandle&) = delete;
 
   static EasyHandle& of(void* easy);
 
-  void* raw() const { return easy_; }
+  void* raw() const { return easy_.get(); }
   CallId id() const { return id_; }
 
   void prepare(CallId id, const Request& request, const TimeLimits& limits);
@@ -51,7 +49,7 @@ class EasyHandle {
   bool connected() const { return phase_ >= Phase::first_byte; }
 
   const CurlOptions* options_;
-  void* easy_;
+  std::unique_ptr<void, void (*)(void*)> easy_;
   CallId id_ = 0;
   const Request* request_ = nullptr;
   std::vector<HeaderNode> headers_;

@@ -9,7 +9,6 @@
 #include <new>
 #include <utility>
 
-#include "base/platform.hpp"
 #include "base/text.hpp"
 #include "http/curl_easy.hpp"
 #include "http/inflate.hpp"

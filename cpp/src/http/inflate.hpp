@@ -17,8 +17,6 @@ class Inflater {
  public:
   Inflater();  // throws std::bad_alloc
   ~Inflater();
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
 
   void reset();
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
-#include <new>
 #include <string>
 #include <utility>
 
