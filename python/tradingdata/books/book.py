@@ -8,7 +8,6 @@ from datetime import tzinfo
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from .. import _core
-from .._core import Slice
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.time_zones import zone_from
 from .._util.validate import flag, shown
@@ -168,7 +167,7 @@ class Book(Table[Record]):
         return decode(cls._record, data, strict, keep_personal_data)
 
     @classmethod
-    def _received(cls, rows: Slice, response: Response | None) -> Self:
+    def _received(cls, rows: _core.Slice, response: Response | None) -> Self:
         """Returns a book of what was decoded; warns about lost values."""
         if rows.issues:
             warn_of_lost(decode_issues(rows), cls._record)

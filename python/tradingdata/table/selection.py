@@ -112,8 +112,10 @@ class Selection:
             made.other = zone
         return made
 
-    def _times(self) -> list[str]:
-        return [name for name, kind in self.kinds.items() if kind == "timestamp"]
+    def _converted(self) -> list[str]:
+        """Returns the times to convert to the ``other`` zone."""
+        times = [name for name, kind in self.kinds.items() if kind == "timestamp"]
+        return times if self.other is not None else []
 
     def lists(self) -> dict[str, list[Any]]:
         """Returns the values of each column; a row without an unknown field has ``None``."""
@@ -144,7 +146,7 @@ class Selection:
         index = pandas.RangeIndex(len(self))
         # No other owner has these arrays, so pandas need not copy them into blocks.
         frame = pandas.DataFrame(ordered, index=index, copy=False)
-        for name in self._times() if self.other is not None else ():
+        for name in self._converted():
             frame[name] = frame[name].dt.tz_convert(_pandas_zone(self.other))
         return frame  # type: ignore[no-any-return]
 
@@ -193,17 +195,16 @@ class Selection:
         """Returns a polars DataFrame, which shares the memory of large books."""
         polars = require("polars", "polars", "to_polars()")
         frame: pl.DataFrame = polars.DataFrame(self)
-        if self.other is None:
-            return frame
+        zone = str(self.other)
         return frame.with_columns(
-            [frame[name].dt.convert_time_zone(str(self.other)) for name in self._times()]
+            [frame[name].dt.convert_time_zone(zone) for name in self._converted()]
         )
 
     def arrow(self) -> pa.Table:
         """Returns a pyarrow Table with plain strings, which pyarrow computes on."""
         pyarrow = require("pyarrow", "arrow", "to_arrow()")
         table: pa.Table = pyarrow.table(self._only({*self.kinds, *self.extra}, "small"))
-        for name in self._times() if self.other is not None else ():
+        for name in self._converted():
             at = table.column_names.index(name)
             kind = pyarrow.timestamp("us", tz=str(self.other))
             table = table.set_column(at, name, table.column(at).cast(kind))

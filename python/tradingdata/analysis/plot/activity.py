@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
@@ -71,17 +71,12 @@ def blotter(
         >>> td.plot.blotter(trades.filter(expiry_date=None), values=True)
     """
     count("minutes", minutes)
-    first = next(iter(_books(book)), None)
-    if isinstance(first, OrderBook):
+    one = next(iter(book.values()), None) if isinstance(book, Mapping) else book
+    if isinstance(one, OrderBook):
         if values:
             raise ValueError("values=True needs trades: an order book has no traded values")
         return _orders(joined("book", book, OrderBook)[0], minutes, ax)
     return _trades(joined("book", book, TradeBook)[0], minutes, values, buy, sell, ax)
-
-
-def _books(book: Any) -> Iterable[Any]:
-    books = getattr(book, "books", book)
-    return books.values() if hasattr(books, "values") else [books]
 
 
 def _trades(

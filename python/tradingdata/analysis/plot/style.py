@@ -90,9 +90,7 @@ def amount(value: float, largest: float | None = None) -> str:
     """
     size = abs(value if largest is None else largest)
     unit, name = (CRORE, " Cr") if size >= CRORE else (LAKH, " L") if size >= LAKH else (1, "")
-    whole, _, fraction = group(value / unit, 2).partition(".")
-    fraction = fraction.rstrip("0")
-    text = f"{whole}.{fraction}" if fraction else whole
+    text = group(value / unit, 2).rstrip("0").rstrip(".")
     return text if text in ("0", "-0") else text + name
 
 
