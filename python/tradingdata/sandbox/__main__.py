@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         serve(**vars(options))
-    except (OSError, ValueError) as error:
+    except (OSError, OverflowError, ValueError) as error:
         print(f"tradingdata.sandbox: {error}", file=sys.stderr)
         return 2
     return 0
@@ -60,8 +60,8 @@ OPTIONS: dict[str, tuple[type, Any, str, str]] = {
     "port": (int, 8765, "N", "Port to listen on; 0 picks a free one."),
     "seed": (int, 0, "N", "Seed of the random trading day."),
     "day": (str, str(DEFAULT_DAY), "DATE", "The trading day."),
-    "speed": (float, None, "N", "Market seconds per second, from 09:15. Without, the day is over."),
-    "accounts": (str, "1", "N|A,B,...", "Number of accounts, or their labels."),
+    "speed": (float, None, "N", "Market seconds per second from 09:15 (default: the day is over)."),
+    "accounts": (str, "1", "N|A,B,...", "Number of accounts, or their labels separated by commas."),
     "orders": (int, 200, "N", "Number of orders of each account in the day."),
 }
 """The type, default, placeholder and meaning of each option, also of `tradingdata sandbox`."""
