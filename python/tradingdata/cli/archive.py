@@ -13,7 +13,7 @@ from tradingdata.books.book import OrderBook, TradeBook
 from tradingdata.display.plain_table import counted, group
 from tradingdata.errors import ArchiveError
 
-from .errors import UsageError
+from .errors import UsageError, fitting
 from .options import (
     GROUPS,
     Columns,
@@ -23,7 +23,6 @@ from .options import (
     TimedSelection,
     argument,
     command,
-    fitting,
     option,
     received,
     switch,

@@ -26,8 +26,8 @@ from tradingdata.display.plain_table import group
 from tradingdata.sandbox.__main__ import OPTIONS, serve
 from tradingdata.sandbox.demo import show as show_demo
 
-from .errors import UsageError
-from .options import Connection, Result, command, fitting, option, received
+from .errors import Result, UsageError, fitting
+from .options import Connection, command, option, received
 from .terminal import Report, Stop
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata.books.book import StockList
 
-from .errors import for_a_terminal
+from .errors import fitting, for_a_terminal
 from .options import (
     Care,
     Columns,
@@ -17,7 +17,6 @@ from .options import (
     TimedSelection,
     argument,
     command,
-    fitting,
     option,
     received,
 )
@@ -101,8 +100,9 @@ def search(
         found = fitting(lambda: client.search(query, **options))
         book = received(found.all)
     destination.take(book)
-    if found._doubt is not None:  # `received` silences the warning
-        remark(for_a_terminal(found._doubt), style="yellow")
+    doubt = found._pass.doubt  # `received` silences the warning
+    if doubt is not None:
+        remark(for_a_terminal(doubt), style="yellow")
 
 
 @command(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradingdata.errors import (
     ArchiveError,
@@ -19,8 +19,10 @@ from tradingdata.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
+
+Result = TypeVar("Result")
 
 
 class UsageError(Exception):
@@ -83,3 +85,11 @@ def for_a_terminal(error: BaseException) -> str:
     if isinstance(error, TradingDataError) and error.page_size is not None:
         notes = [f"resume with --start-page {error.page} --page-size {error.page_size}"]
     return " ".join("; ".join([str(error), *notes]).split())
+
+
+def fitting(work: Callable[[], Result]) -> Result:
+    """Returns the result of a function that raises ValueError for what the user passed."""
+    try:
+        return work()
+    except ValueError as error:
+        raise UsageError(str(error)) from None

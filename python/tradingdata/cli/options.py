@@ -20,13 +20,11 @@ from tradingdata.client.client import Client
 from tradingdata.client.profiles import PROFILE_VARIABLE, load_env, read_profiles
 from tradingdata.errors import ConfigurationError, DataWarning
 
-from .errors import UsageError
+from .errors import Result, UsageError
 from .terminal import remark, watched
 
 if TYPE_CHECKING:
     from tradingdata.client.options import Retry
-
-Result = TypeVar("Result")
 
 
 class Command(NamedTuple):
@@ -245,14 +243,6 @@ def received(call: Callable[[], Result]) -> Result:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         return call()
-
-
-def fitting(work: Callable[[], Result]) -> Result:
-    """Returns the result of a function that raises ValueError for what the user passed."""
-    try:
-        return work()
-    except ValueError as error:
-        raise UsageError(str(error)) from None
 
 
 def retry_text(retry: Retry) -> str:

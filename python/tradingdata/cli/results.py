@@ -15,17 +15,15 @@ from tradingdata.analysis.result_table import kinds_of
 from tradingdata.errors import BooksDisagreeError
 
 from .archive import Days, Holidays, MissingOk, StoredBooks
-from .errors import DataError, UsageError, for_a_terminal
+from .errors import DataError, Result, UsageError, fitting, for_a_terminal
 from .options import (
     RESULTS,
     Chosen,
     Connection,
     Output,
-    Result,
     Since,
     TimedSelection,
     command,
-    fitting,
     option,
     received,
 )

@@ -32,18 +32,8 @@ from tradingdata.display.preview import (
 from tradingdata.display.text import Layout
 from tradingdata.errors import TradingDataError
 
-from .errors import UsageError, for_a_terminal
-from .options import (
-    Chosen,
-    Connection,
-    Filter,
-    command,
-    fitting,
-    option,
-    received,
-    retry_text,
-    switch,
-)
+from .errors import UsageError, fitting, for_a_terminal
+from .options import Chosen, Connection, Filter, command, option, received, retry_text, switch
 from .output import TONE_STYLES, fitting_table, remark_notes, without_common_day
 from .rows import RowChoice, chosen_columns, parsed
 from .terminal import remark, screen, write_out

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 
     from .._util.plans import Plan
-    from ..errors import DataWarning
     from ..table.rows import Stock
     from ..table.selection import Selection
     from .base import AnyClient
@@ -125,19 +124,12 @@ class _Pager:
         error.received = found
         raise error
 
-    @property
-    def _doubt(self) -> DataWarning | None:
-        return self._pass.doubt
-
-    def _shown(self) -> str:
-        return cut(self._query)
-
     def __repr__(self) -> str:
         stats = self.stats
         if not stats.requests:
-            return f"<{type(self).__name__} {self._shown()}, not started>"
+            return f"<{type(self).__name__} {cut(self._query)}, not started>"
         end = f", ended: {stats.ended}" if stats.ended else f", next page {self.page}"
-        return f"<{type(self).__name__} {self._shown()}: {stats.items} stocks so far{end}>"
+        return f"<{type(self).__name__} {cut(self._query)}: {stats.items} stocks so far{end}>"
 
 
 class SearchPager(_Pager, TableExport):
@@ -180,7 +172,7 @@ class SearchPager(_Pager, TableExport):
         return next(filter(None, map(lookup.find, pages)), None)
 
     def _walk(self, run: Any, progress: SearchPass) -> Generator[StockList, None, None]:
-        bar = progress_bar(f"search {self._shown()}", "stocks", enabled=self._progress)
+        bar = progress_bar(f"search {cut(self._query)}", "stocks", enabled=self._progress)
         try:
             while True:
                 try:
@@ -267,7 +259,7 @@ class AsyncSearchPager(_Pager):
     async def _walk(self, run: Any, progress: SearchPass) -> AsyncGenerator[StockList, None]:
         from asyncio import get_running_loop
 
-        bar = progress_bar(f"search {self._shown()}", "stocks", enabled=self._progress)
+        bar = progress_bar(f"search {cut(self._query)}", "stocks", enabled=self._progress)
         flights: PagesInFlight | None = None
         try:
             while True:

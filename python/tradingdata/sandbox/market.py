@@ -45,13 +45,13 @@ class Instrument:
 
     exchange: str
     segment: str
-    security_id: str
     symbol: str
-    display_name: str
     kind: str
-    exchange_name: str
     reference: int
     tick: int
+    security_id: str = ""
+    display_name: str = ""
+    exchange_name: str = ""
     series: str = ""
     isin: str = ""
     lot: int = 1
@@ -99,11 +99,8 @@ def derivatives(day: date) -> tuple[Instrument, ...]:
         blank = Instrument(
             exchange=exchange,
             segment="D",
-            security_id="",
             symbol=symbol,
-            display_name=symbol,
             kind=kind,
-            exchange_name=symbol,
             reference=round(float(level) * 100) if level else prices[symbol],
             tick=5,
             lot=int(lot),
@@ -120,11 +117,8 @@ def _contracts(
     blank: Instrument, step: int, day: date, weekday: int, *, weekly: bool
 ) -> Iterator[Instrument]:
     def contract(display: str, code: str, **more: Any) -> Instrument:
-        names: dict[str, Any] = {
-            "display_name": f"{blank.symbol} {display}",
-            "exchange_name": blank.symbol + code,
-        }
-        return replace(blank, **names, **more)
+        name = f"{blank.symbol} {display}"
+        return replace(blank, display_name=name, exchange_name=blank.symbol + code, **more)
 
     month_end = _month_expiry(day, weekday)
     month = _MONTHS[month_end.month - 1]
