@@ -150,16 +150,12 @@ def make_fault(
         _known("endpoint", endpoint, ENDPOINTS)
     for detail, value in details.items():
         default = defaults[_known(f"detail of {name!r}", detail, defaults)]
-        if isinstance(default, int | float) and detail != "retry_after":
-            _number(detail, value)
+        takes_number = isinstance(default, int | float) and detail != "retry_after"
+        if takes_number and not (isinstance(value, int | float) and value >= 0):
+            raise ValueError(f"{detail} must be a number of 0 or more, not {value!r}")
     if times is not None and times < 1:
         raise ValueError(f"times must be 1 or more, or None for every call, not {times}")
     return Fault(name, {**defaults, **details}, times, endpoint, account)
-
-
-def _number(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise ValueError(f"{name} must be a number of 0 or more, not {value!r}")
 
 
 def _known(what: str, name: str, names: Mapping[str, object]) -> str:

@@ -350,9 +350,6 @@ class Service:
             raise ValueError(f"no account {account!r}: use one of {', '.join(self.accounts)}")
         return account
 
-    def _account_of(self, token: str | None) -> str | None:
-        return next((label for label, own in self._tokens.items() if own == token), None)
-
     def _respond(self, request: Connection, account: str | None) -> Reply:
         """Returns the response. Undocumented requests are errors, which reveals client bugs."""
         endpoint = request.endpoint
@@ -383,7 +380,7 @@ class Service:
         return None
 
     def _handle(self, request: Connection) -> tuple[Reply, Fault | None]:
-        account = self._account_of(request.token)
+        account = next((name for name, own in self._tokens.items() if own == request.token), None)
         fault = self._take_fault(request.endpoint, account) if request.endpoint else None
         reply = self._respond(request, account)
         if fault is not None:
