@@ -171,6 +171,7 @@ def charges(
     Raises:
         TypeError: If an argument has the wrong type, or a rate has a condition on no field.
         ValueError: If no rate applies to a trade, or a trade cannot be used (see ``positions``).
+        OverflowError: If amounts are too large to be added exactly.
         TradingDataError: If the book of one of several accounts could not be fetched.
 
     Example:
@@ -187,7 +188,7 @@ def charges(
     return Charges._of(made)
 
 
-_ORDER = (*KEY, "exch_trade_time.day", "order_no")
+_ORDER = (*KEY, "exch_trade_time.day", "order_no")  # identifies an order, by key
 
 
 def charge_sums(rows: Slice, rates: Sequence[ChargeRate], buy: str) -> dict[Key, list[Fraction]]:
@@ -209,9 +210,9 @@ def charge_sums(rows: Slice, rates: Sequence[ChargeRate], buy: str) -> dict[Key,
             rate_of[facts] = _rate_of(rows, row, conditions)
         traded.setdefault((order, rate_of[facts], tuple(key)), [0, 0])[side != buy] += value
     exact = [_exact(rate) for rate in rates]
+    unit = Fraction(1, 10**decimals)
     sums: dict[Key, list[Fraction]] = {}
     for (_, rate, key), (bought, sold) in traded.items():
-        unit = Fraction(1, 10**decimals)
         total = sums.setdefault(key, [Fraction(0)] * 6)
         for place, each in enumerate(_of_order(exact[rate], bought * unit, sold * unit)):
             total[place] += each

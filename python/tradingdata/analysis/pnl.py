@@ -222,13 +222,8 @@ class _Matching:
             (
                 *leading,
                 matched,
-                float(cost / scale),
-                float(proceeds / scale),
-                float((proceeds - cost) / scale),
-                missing,
-                missing_value / scale,
-                quantity,
-                value / scale,
+                *(float(each / scale) for each in (cost, proceeds, proceeds - cost)),
+                *(missing, missing_value / scale, quantity, value / scale),
             )
             for leading, (matched, cost, proceeds, missing, missing_value, quantity, value) in zip(
                 self._leading_of_rows(), sums, strict=True

@@ -232,9 +232,7 @@ class TableExport:
             FileExistsError: The file exists and ``overwrite`` is false.
             KeyError: The table has no such column.
         """
-        content = self._selection(columns, extra=extra).csv(
-            spreadsheet=flag("spreadsheet", spreadsheet)
-        )
+        content = self._selection(columns, extra=extra).csv(spreadsheet=spreadsheet)
         return _written(content, path, overwrite=overwrite)
 
     @overload
@@ -282,7 +280,7 @@ class TableExport:
             FileExistsError: The file exists and ``overwrite`` is false.
             KeyError: The table has no such column.
         """
-        content = self._selection(columns, extra=extra).json(lines=flag("lines", lines))
+        content = self._selection(columns, extra=extra).json(lines=lines)
         return _written(content, path, overwrite=overwrite)
 
     def to_parquet(

@@ -212,11 +212,12 @@ class Selection:
 
     def csv(self, *, spreadsheet: bool) -> bytes:
         """Returns comma-separated values."""
+        flag("spreadsheet", spreadsheet)
         return self._exported.to_csv(list(self.kinds), self.extra, spreadsheet)
 
     def json(self, *, lines: bool) -> bytes:
         """Returns an array of objects, or one object per line, unknown fields as sent."""
-        return self.rows.export_json(list(self.kinds), bool(self.extra), lines)
+        return self.rows.export_json(list(self.kinds), bool(self.extra), flag("lines", lines))
 
     def write_parquet(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
         """Writes a file through pyarrow or, if that is missing, polars."""
