@@ -264,7 +264,7 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
             timeout: Seconds for each poll including its retries; replaces the client's.
 
         Yields:
-            An ``OrderUpdate`` for each poll.
+            An ``OrderUpdate`` for each poll; from an ``AsyncClient``, to ``async for``.
         """
         from ..watch.state import OrderState
 
@@ -296,7 +296,7 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
             timeout: Seconds for each poll including its retries; replaces the client's.
 
         Yields:
-            A ``TradeUpdate`` for each poll.
+            A ``TradeUpdate`` for each poll; from an ``AsyncClient``, to ``async for``.
         """
         from ..watch.state import TradeState
 
