@@ -75,9 +75,10 @@ def realised_pnl(
             they leave open is the day's opening; only what closes on the day counts, and later
             trades are left out. Without it, all days of the book count.
         settle: Settlement prices of expired contracts, in the forms of ``prices`` in
-            ``td.unrealised_pnl`` (0 for a worthless option). A lot of such a contract is closed at
-            its expiry date, and counts on that date. Without a price, a lot whose contract expired
-            before the day (the last day of the book) is neither open nor realised, but ``expired``.
+            ``td.unrealised_pnl`` (0 for a worthless option); a function gets a trade of the
+            contract. A lot of it is closed at its expiry date, and counts on that date. Without a
+            price, a lot whose contract expired before the day (the last day of the book) is neither
+            open nor realised, but ``expired``.
         merge: ``{"product"}`` also matches across products, such as an intraday purchase that was
             converted and sold as delivery; ``{"exchange"}`` across exchanges, by ISIN. A row then
             names all it covers, as in ``C/I``.
