@@ -173,12 +173,8 @@ py::tuple codes(const OwnedSlice& self, const std::string& name) {
   }
   const Categories categories = categories_of(cells.table, cells.field, cells.start, cells.length);
   const std::size_t size = categories.codes.size() * sizeof(std::int32_t);
-  py::list values;
-  for (const std::string_view text : categories.values) {
-    values.append(owned(make_text(text)));
-  }
   return py::make_tuple(py::bytearray(reinterpret_cast<const char*>(categories.codes.data()), size),
-                        values);
+                        list_from(categories.values, make_text));
 }
 
 }  // namespace

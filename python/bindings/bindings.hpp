@@ -69,6 +69,19 @@ inline py::object owned(PyObject* made) {
   return py::reinterpret_steal<py::object>(made);
 }
 
+// A list of as many new references as there are items, each made by a function of the item.
+template <typename Items, typename Make>
+py::object list_from(const Items& items, const Make& make) {
+  py::object result = owned(PyList_New(static_cast<Py_ssize_t>(std::size(items))));
+  Py_ssize_t at = 0;
+  for (const auto& item : items) {
+    PyObject* const value = make(item);
+    if (value == nullptr) throw py::error_already_set();
+    PyList_SET_ITEM(result.ptr(), at++, value);
+  }
+  return result;
+}
+
 // Functions of the package that the core calls.
 enum class Function : std::uint8_t { frozen, no_attribute, no_field, read_extra, zone_of_record };
 

@@ -176,21 +176,13 @@ PyObject* TextCache::missed(const Table& table, const TextView& view, Entry& ent
 
 // Unknown fields stay JSON text until they are read; tradingdata.books.records parses them.
 
-namespace {
-
-py::object as_text(std::string_view text) {
-  return owned(make_text(text));
-}
-
-}  // namespace
-
 py::object extra_value(const Table& table, const Extra& extra) {
-  return call_python(handed_over(Function::read_extra), as_text(table.extra_json(extra)));
+  return call_python(handed_over(Function::read_extra), owned(make_text(table.extra_json(extra))));
 }
 
 void add_extras(const Table& table, std::int64_t row, py::dict& into) {
   for (const Extra& extra : table.extras_of(row)) {
-    into[as_text(table.extra_name(extra))] = extra_value(table, extra);
+    into[owned(make_text(table.extra_name(extra)))] = extra_value(table, extra);
   }
 }
 

@@ -17,8 +17,6 @@
 
 namespace tradingdata::python {
 
-namespace py = pybind11;
-
 // Finds a field by its interned name: one look at an address and, nearly always, one comparison.
 class FieldFinder {
  public:

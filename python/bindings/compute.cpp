@@ -38,19 +38,6 @@ PyObject* made_from(int128 value) {
   return ((high << py::int_(half)) + py::int_(static_cast<std::int64_t>(low))).release().ptr();
 }
 
-// A list of as many values as there are items, each made by a function of the item.
-template <typename Items, typename Make>
-py::object list_from(const Items& items, const Make& make) {
-  py::object result = owned(PyList_New(static_cast<Py_ssize_t>(std::size(items))));
-  Py_ssize_t at = 0;
-  for (const auto& item : items) {
-    PyObject* const value = make(item);
-    if (value == nullptr) throw py::error_already_set();
-    PyList_SET_ITEM(result.ptr(), at++, value);
-  }
-  return result;
-}
-
 template <typename T>
 py::object list_of(const std::vector<T>& values) {
   return list_from(values, [](const T& value) { return made_from(std::int64_t{value}); });

@@ -225,11 +225,6 @@ py::object add_type(std::unique_ptr<RowType> made, PyObject* base) {
   }
 }
 
-Traits traits_of(bool personal, bool optional) {
-  return (personal ? Traits::personal : Traits::none) |
-         (optional ? Traits::optional : Traits::none);
-}
-
 // Name, kind, meaning, whether it is personal, whether a response may lack it.
 using FieldTuple = std::tuple<std::string, std::string, std::string, bool, bool>;
 
@@ -244,7 +239,7 @@ py::object make_row_type(const std::string& name, const std::vector<FieldTuple>&
       throw py::value_error("a column cannot have the name " + field);
     }
     if (!seen.insert(field).second) throw py::value_error("two columns have the name " + field);
-    columns.push_back({field, named<Kind>(kind_names, kind), doc, traits_of(personal, optional)});
+    columns.push_back({field, named<Kind>(kind_names, kind), doc, {personal, optional}});
   }
   auto made = std::make_unique<RowType>();
   made->owned = std::make_unique<OwnedSchema>(name, std::move(columns));

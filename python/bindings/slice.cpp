@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 
 #include "bindings.hpp"
@@ -180,13 +181,8 @@ py::object with_zone(const OwnedSlice& self, const py::object& zone) {
 }
 
 py::object column_list(const OwnedSlice& slice, int field) {
-  py::object result = owned(PyList_New(slice.size()));
-  for (std::int64_t row = 0; row < slice.size(); ++row) {
-    PyObject* const value = slice.columns().cell(field, slice.start() + row);
-    if (value == nullptr) throw py::error_already_set();
-    PyList_SET_ITEM(result.ptr(), row, value);
-  }
-  return result;
+  return list_from(std::views::iota(slice.start(), slice.stop()),
+                   [&](std::int64_t row) { return slice.columns().cell(field, row); });
 }
 
 py::object column(const OwnedSlice& self, const std::string& name) {

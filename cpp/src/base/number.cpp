@@ -101,8 +101,7 @@ NumberFit double_of(const NumberScan& scan, std::string_view literal, double& va
                                                               : NumberFit::exact;
   }
   // The standard gives one error for both ends of the range: the magnitude distinguishes them.
-  const bool tiny = scan.digits == 0 || scan.exponent < 0;
-  if (!tiny) return NumberFit::out_of_range;
+  if (scan.digits != 0 && scan.exponent >= 0) return NumberFit::out_of_range;
   value = scan.negative ? -0.0 : 0.0;
   return NumberFit::exact;
 }

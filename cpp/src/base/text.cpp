@@ -7,10 +7,6 @@ namespace tradingdata {
 
 namespace {
 
-bool is_continuation(unsigned char byte) {
-  return (byte & 0xC0) == 0x80;
-}
-
 // The value of a \u escape's four digits, which are known to be digits.
 int hex_quad(const char* digits) {
   int value = 0;
@@ -71,7 +67,7 @@ Utf8Scan scan_utf8(const char* text) {
   if (byte(1) < lowest || byte(1) > highest) return {0, 1};
   const int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   for (int i = 2; i < length; ++i) {
-    if (!is_continuation(byte(i))) return {0, i};
+    if ((byte(i) & 0xC0) != 0x80) return {0, i};
   }
   return {length, length};
 }

@@ -52,9 +52,7 @@ inline constexpr std::array service_calls{
 
 // The call whose response contains such records, or null.
 constexpr const ServiceCall* call_of(const Schema& schema) {
-  const auto* const found =
-      std::find_if(service_calls.begin(), service_calls.end(),
-                   [&](const ServiceCall& call) { return call.schema == &schema; });
+  const auto* const found = std::ranges::find(service_calls, &schema, &ServiceCall::schema);
   return found != service_calls.end() ? &*found : nullptr;
 }
 

@@ -44,12 +44,10 @@ CurlOptions curl_options(const ClientOptions& options, const BaseUrl& base) {
 }
 
 EngineOptions engine_options(const ClientOptions& options) {
-  EngineOptions result;
-  result.retry = options.retry;
-  result.connect_timeout = from_seconds(options.connect_timeout);
-  result.rate_limit = options.rate_limit;
-  result.sources = options.sources;
-  return result;
+  return {.retry = options.retry,
+          .connect_timeout = from_seconds(options.connect_timeout),
+          .rate_limit = options.rate_limit,
+          .sources = options.sources};
 }
 
 // Decodes a response on its way in.

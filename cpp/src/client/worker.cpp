@@ -20,10 +20,7 @@ class Worker::State {
     thread_ = std::thread([this] { run(); });
   }
 
-  ~State() {
-    stop();
-    if (thread_.joinable()) thread_.join();
-  }
+  ~State() { close(); }
 
   std::int64_t process() const { return process_; }
   int fd() const { return notifier_.fd(); }
@@ -48,20 +45,18 @@ class Worker::State {
     made_.notify_all();
   }
 
-  void join() {
+  void close() {
+    stop();
     const std::scoped_lock lock(join_mutex_);
     if (thread_.joinable()) thread_.join();
-  }
-
-  Events take() {
-    const std::scoped_lock lock(mutex_);
-    return take_locked();
   }
 
   Events wait(Duration patience) {
     std::unique_lock lock(mutex_);
     made_.wait_for(lock, patience, [this] { return raised_ || stopping_; });
-    return take_locked();
+    if (raised_) notifier_.lower();
+    raised_ = false;
+    return std::exchange(events_, {});
   }
 
  private:
@@ -75,12 +70,6 @@ class Worker::State {
       first = !std::exchange(ordered_, true);
     }
     if (first) engine_->wake();
-  }
-
-  Events take_locked() {
-    if (raised_) notifier_.lower();
-    raised_ = false;
-    return std::exchange(events_, {});
   }
 
   // False once the worker is to stop. Allocates nothing: an order that was taken must be carried
@@ -196,18 +185,12 @@ int Worker::notification_fd() const {
   return state_->fd();
 }
 
-Events Worker::take() {
-  return state_->process() == detail::process_id() ? state_->take() : Events();
-}
-
 Events Worker::wait(Duration patience) {
   return state_->process() == detail::process_id() ? state_->wait(patience) : Events();
 }
 
 void Worker::close() {
-  if (state_->process() != detail::process_id()) return;
-  state_->stop();
-  state_->join();
+  if (state_->process() == detail::process_id()) state_->close();
 }
 
 }  // namespace tradingdata

@@ -26,7 +26,7 @@ class Worker {
 
   // Readable while there are events to take. The event loop watches it and never reads from it.
   int notification_fd() const;
-  Events take();
+  Events take() { return wait(Duration::zero()); }
   // The same for loops that cannot watch a descriptor: blocks until there are events or
   // `patience` passed.
   Events wait(Duration patience);

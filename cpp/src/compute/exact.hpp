@@ -20,23 +20,20 @@ using int128 = std::_Signed128;
 __extension__ using int128 = __int128;
 #endif
 
-// The sum or the product does not fit.
-class AmountsTooLarge : public std::overflow_error {
- public:
-  AmountsTooLarge()
-      : std::overflow_error(
-            "amounts are too large, or have too many decimals, to be added exactly: leave out the "
-            "rows with unusual amounts") {}
-};
-
 namespace detail {
 
 // Two amounts below it have a sum that 128 bits hold.
 inline constexpr int128 largest_amount = int128{1} << 125;
 inline constexpr int128 one_word = int128{1} << 62;
 
+[[noreturn]] inline void refuse_amounts() {
+  throw std::overflow_error(
+      "amounts are too large, or have too many decimals, to be added exactly: leave out the rows "
+      "with unusual amounts");
+}
+
 inline int128 checked(int128 amount) {
-  if (amount > largest_amount || amount < -largest_amount) throw AmountsTooLarge();
+  if (amount > largest_amount || amount < -largest_amount) refuse_amounts();
   return amount;
 }
 
@@ -54,7 +51,7 @@ inline int128 product_of(int128 a, int128 b) {
   const int128 left = detail::magnitude(a);
   const int128 right = detail::magnitude(b);
   const bool fits = left < detail::one_word && right < detail::one_word;
-  if (!fits && right != 0 && left > detail::largest_amount / right) throw AmountsTooLarge();
+  if (!fits && right != 0 && left > detail::largest_amount / right) detail::refuse_amounts();
   return a * b;
 }
 

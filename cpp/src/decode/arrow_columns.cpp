@@ -39,6 +39,10 @@ bool takes(Kind kind, const WireType& type) {
   return false;
 }
 
+void set_null(TableBuilder& table, int field, std::int64_t first, std::int64_t count) {
+  for (std::int64_t row = first; row < first + count; ++row) table.set_null(field, row);
+}
+
 // What a cell holds, and what is to be noted of it.
 template <typename Cell>
 struct Converted {
@@ -175,10 +179,7 @@ void ArrowField::fill_cells(const ArrayReader& values, const Convert& convert) {
 
 void ArrowField::fill(const ArrayReader& values, std::int64_t first) {
   first_ = first;
-  if (type_.wire == Wire::null) {
-    for (std::int64_t row = 0; row < values.length(); ++row) table_.set_null(field_, first + row);
-    return;
-  }
+  if (type_.wire == Wire::null) return set_null(table_, field_, first, values.length());
   switch (declared_.kind) {
     case Kind::text: return fill_texts(values);
     case Kind::integer:
@@ -201,10 +202,11 @@ void ArrowField::fill(const ArrayReader& values, std::int64_t first) {
   }
 }
 
-void ArrowField::fill_missing(std::int64_t rows) {
-  for (std::int64_t row = 0; row < rows; ++row) table_.set_null(field_, row);
-  if (rows == 0 || declared_.optional()) return;
-  table_.issues().push_back({std::string(declared_.name), Problem::missing, rows, 0, {}});
+void fill_missing(TableBuilder& table, int field, std::int64_t rows) {
+  set_null(table, field, 0, rows);
+  const Field& declared = table.table().schema().field(field);
+  if (rows == 0 || declared.optional()) return;
+  table.issues().push_back({std::string(declared.name), Problem::missing, rows, 0, {}});
 }
 
 void ArrowField::note(Problem problem, std::int64_t row, const std::string& raw) {

@@ -21,8 +21,6 @@ class ArrowField {
 
   // Fills the rows from `first` on, which must be reserved.
   void fill(const ArrayReader& values, std::int64_t first);
-  // Null throughout: no column has the field.
-  void fill_missing(std::int64_t rows);
 
  private:
   void fill_texts(const ArrayReader& values);
@@ -38,6 +36,9 @@ class ArrowField {
   bool mask_;
   std::int64_t first_ = 0;
 };
+
+// Null throughout: no column has the field.
+void fill_missing(TableBuilder& table, int field, std::int64_t rows);
 
 class ArrowExtras {
  public:

@@ -11,7 +11,7 @@ namespace tradingdata::detail {
 
 namespace {
 
-Wire plain_wire(std::string_view format) {
+std::optional<Wire> plain_wire(std::string_view format) {
   constexpr std::pair<std::string_view, Wire> known[] = {
       {"n", Wire::null},     {"b", Wire::boolean},    {"c", Wire::int8},
       {"C", Wire::uint8},    {"s", Wire::int16},      {"S", Wire::uint16},
@@ -23,28 +23,23 @@ Wire plain_wire(std::string_view format) {
   for (const auto& [text, wire] : known) {
     if (text == format) return wire;
   }
-  throw std::out_of_range("another format");
+  return std::nullopt;
 }
 
-std::int64_t units_per_second(char unit) {
-  switch (unit) {
-    case 's': return 1;
-    case 'm': return 1'000;
-    case 'u': return 1'000'000;
-    case 'n': return 1'000'000'000;
-    default: throw std::out_of_range("another unit");
-  }
-}
-
-WireType plain_type(std::string_view format) {
+std::optional<WireType> plain_type(std::string_view format) {
+  constexpr std::pair<std::string_view, std::int64_t> times[] = {
+      {"tss:", 1}, {"tsm:", 1'000}, {"tsu:", 1'000'000}, {"tsn:", 1'000'000'000}};
   WireType type;
-  if (format.size() >= 4 && format.substr(0, 2) == "ts" && format[3] == ':') {
+  for (const auto& [start, per_second] : times) {
+    if (!format.starts_with(start)) continue;
     type.wire = Wire::timestamp;
-    type.per_second = units_per_second(format[2]);
-    type.zone = format.substr(4);
-  } else {
-    type.wire = plain_wire(format);
+    type.per_second = per_second;
+    type.zone = format.substr(start.size());
+    return type;
   }
+  const std::optional<Wire> wire = plain_wire(format);
+  if (!wire) return std::nullopt;
+  type.wire = *wire;
   return type;
 }
 
@@ -54,17 +49,14 @@ std::string_view text_or_empty(const char* text) {
 
 std::optional<WireType> known_type(const ArrowSchema& column) {
   const std::string_view format = text_or_empty(column.format);
-  try {
-    if (column.dictionary == nullptr) return plain_type(format);
-    WireType type = plain_type(text_or_empty(column.dictionary->format));
-    type.index = plain_wire(format);
-    type.is_dictionary = true;
-    const bool codes = Wire::int8 <= type.index && type.index <= Wire::uint64;
-    if (codes && type.is_text() && column.dictionary->dictionary == nullptr) return type;
-  } catch (const std::out_of_range&) {
-    return std::nullopt;
-  }
-  return std::nullopt;
+  if (column.dictionary == nullptr) return plain_type(format);
+  const std::optional<Wire> index = plain_wire(format);
+  std::optional<WireType> type = plain_type(text_or_empty(column.dictionary->format));
+  const bool codes = index && Wire::int8 <= *index && *index <= Wire::uint64;
+  if (!codes || !type || !type->is_text() || column.dictionary->dictionary != nullptr) return {};
+  type->index = *index;
+  type->is_dictionary = true;
+  return type;
 }
 
 }  // namespace

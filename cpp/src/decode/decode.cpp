@@ -157,8 +157,12 @@ class Decoder::Parser {
     form_ == Form::book ? read_book(body_.begin() + first_) : read_list(body_.begin() + first_);
   }
 
+  // Anything but records is read once it is complete.
   void read_book(const char* begin) {
-    if (*begin != '{') return read_other([&] { refuse_other(body_, begin, no_book); });
+    if (*begin != '{') {
+      if (!body_.complete()) return;
+      refuse_other(body_, begin, no_book);
+    }
     const char* const end = envelope_.read(first_);
     if (!body_.complete()) return;
     body_.pass_end(end);
@@ -170,18 +174,13 @@ class Decoder::Parser {
 
   void read_list(const char* begin) {
     if (*begin != '[') {
-      return read_other([&] { judge_other_list(body_, begin, options_.tokens.get()); });
+      if (body_.complete()) judge_other_list(body_, begin, options_.tokens.get());
+      return;
     }
     const char* const end = records_.read_array(begin);
     if (!body_.complete()) return;
     body_.pass_end(end);
     if (records_.refusal()) throw *records_.refusal();
-  }
-
-  // Anything but records is read once it is complete.
-  template <typename Read>
-  void read_other(const Read& read) {
-    if (body_.complete()) read();
   }
 
   // A service that sends the token back has a fault that its client's user should know of.

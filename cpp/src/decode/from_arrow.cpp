@@ -161,12 +161,10 @@ ArrowTable table_of(const Schema& schema, const Input& input, bool keep_personal
       });
     }
   }
-  WireType nothing;
-  nothing.wire = Wire::null;
   for (int field = 0; field < schema.width(); ++field) {
     const std::optional<std::size_t> column = column_of[static_cast<std::size_t>(field)];
     if (!column) {
-      ArrowField(table, field, nothing, mask).fill_missing(input.rows);
+      detail::fill_missing(table, field, input.rows);
       continue;
     }
     const WireType type = detail::wire_type(*input.schema->children[*column]);

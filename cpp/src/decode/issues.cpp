@@ -12,11 +12,6 @@ namespace {
 constexpr std::int64_t most_raw = 64;         // bytes of a value shown in an issue
 constexpr std::int64_t most_of_a_name = 100;  // bytes of an unknown name shown in a path
 
-// A value's JSON as an issue shows it.
-std::string issue_text(std::string_view raw, TokenSearch* tokens) {
-  return redacted_line(raw, most_raw, tokens);
-}
-
 }  // namespace
 
 IssueLog::IssueLog(const Document& body, TableBuilder& table, const DecodeOptions& options,
@@ -50,8 +45,8 @@ void IssueLog::count(std::vector<std::int32_t>& index, std::size_t place, std::s
   auto& issues = table_.issues();
   if (index[place] < 0) {
     index[place] = static_cast<std::int32_t>(issues.size());
-    issues.push_back(
-        Issue{std::string(name), problem, 0, row, issue_text(raw, options_.tokens.get())});
+    issues.push_back(Issue{std::string(name), problem, 0, row,
+                           redacted_line(raw, most_raw, options_.tokens.get())});
   }
   ++issues[static_cast<std::size_t>(index[place])].count;
   if (!body_.complete()) counted_.push_back(static_cast<std::size_t>(index[place]));
@@ -95,10 +90,9 @@ void note(TableBuilder& book, TokenSearch* tokens, int field, Problem problem, s
           std::int64_t count) {
   const Table& table = book.table();
   const std::string_view name = table.schema().field(field).name;
-  std::string raw("\"");
-  raw += table.text(field, row);
-  raw += '"';
-  book.issues().push_back(Issue{std::string(name), problem, count, row, issue_text(raw, tokens)});
+  const std::string raw = '"' + std::string(table.text(field, row)) + '"';
+  book.issues().push_back(
+      Issue{std::string(name), problem, count, row, redacted_line(raw, most_raw, tokens)});
 }
 
 void check_clients(TableBuilder& book, TokenSearch* tokens, int field) {

@@ -142,6 +142,8 @@ struct Pair {
   const char* key;   // its opening quote
   StringScan scan;   // of the key
   const char* value;
+
+  std::string name() const { return unescaped(key + 1, scan.end); }
 };
 
 // Calls visit(pair) for each pair, before its value is passed, until that is false.
@@ -156,10 +158,6 @@ void visit_pairs(const Document& body, const char* object, int depth, Visit visi
     if (!visit(pair)) return;
     at = from = body.pass_value(pair.value, depth);
   } while (body.pass_separator(at, '}'));
-}
-
-inline std::string name_of(const Pair& pair) {
-  return unescaped(pair.key + 1, pair.scan.end);
 }
 
 }  // namespace tradingdata::detail

@@ -17,13 +17,6 @@ void overwrite(char* place, std::size_t size, std::string_view with) {
   std::fill(std::copy_n(with.begin(), count, place), place + size, ' ');
 }
 
-std::string in_quotes(const std::string& text) {
-  std::string result("\"");
-  result += text;
-  result += '"';
-  return result;
-}
-
 }  // namespace
 
 void PanMask::undo_changes() {
@@ -43,7 +36,7 @@ std::optional<std::string> PanMask::hide(const Literal& value) {
     hidden = std::string(size - 2, 'X');  // and two quotes
   }
   overwrite(overwritable(value.from, size), size,
-            hidden     ? in_quotes(*hidden)
+            hidden     ? '"' + *hidden + '"'
             : size < 4 ? "0"
                        : "null");
   return hidden;
@@ -106,7 +99,7 @@ void PanMask::hide_tokens(const char* from, const char* to) {
       if (hide_tokens_in_text(from, end)) {
         const auto size = static_cast<std::size_t>(end - from);
         overwrite(overwritable(from, size), size,
-                  in_quotes(std::string(size - 2, TokenSearch::filler)));
+                  '"' + std::string(size - 2, TokenSearch::filler) + '"');
       }
       from = end;
     }

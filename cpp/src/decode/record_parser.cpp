@@ -220,7 +220,7 @@ void RecordParser::refuse_repeated() {
   if (issues_.refusal()) return;
   std::set<std::string> names;
   visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
-    const std::string name = name_of(pair);
+    const std::string name = pair.name();
     if (table_.table().schema().find(name) < 0 || names.insert(name).second) return true;
     issues_.refuse(pair.key, "a field occurs twice in one record",
                    issues_.path_of(position_, name));
@@ -264,7 +264,7 @@ std::string RecordParser::path_of_fault() const {
   if (*element_ == '{') {
     try {
       visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
-        name = name_of(pair);
+        name = pair.name();
         body_.pass_value(pair.value, depth_);
         name.clear();  // the fault is not in this value
         return true;

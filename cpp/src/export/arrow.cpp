@@ -301,10 +301,6 @@ int get_next(ArrowArrayStream* stream, ArrowArray* out) {
   return 0;
 }
 
-const char* get_last_error(ArrowArrayStream*) {
-  return nullptr;
-}
-
 void release_stream(ArrowArrayStream* stream) {
   const std::unique_ptr<StreamOwner> owner(&owner_of(stream));
   stream->release = nullptr;
@@ -335,7 +331,7 @@ void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayS
   export_array(table, wanted, *owner->batch);
   out = ArrowArrayStream{.get_schema = get_schema,
                          .get_next = get_next,
-                         .get_last_error = get_last_error,
+                         .get_last_error = [](ArrowArrayStream*) -> const char* { return nullptr; },
                          .release = release_stream,
                          .private_data = nullptr};
   out.private_data = owner.release();

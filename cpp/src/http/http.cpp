@@ -24,19 +24,17 @@ using Handles = std::vector<std::unique_ptr<EasyHandle>>;
 // The first that does not wait for a stalled name lookup when a transfer is given up.
 constexpr unsigned oldest = 0x075700;  // 7.87
 
-constinit std::atomic<bool> curl_is_initialised = false;
-
 const curl_version_info_data& usable_curl() {
-  if (!curl_is_initialised) {
-    // Under the mutex, so that no fork leaves the child with a half-initialised library. Never
-    // cleaned up, because other code in this process may use libcurl too.
+  {
+    // Under the mutex, so that no fork leaves the child with a half-initialised library. All but
+    // the first call only count. Never cleaned up, because other code in this process may use
+    // libcurl.
     const std::scoped_lock lock(detail::process_mutex());
-    const CURLcode code = curl_is_initialised ? CURLE_OK : curl_global_init(CURL_GLOBAL_DEFAULT);
+    const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (code != CURLE_OK) {
       throw Error(ErrorKind::configuration,
                   std::string("libcurl cannot be initialised: ") + curl_easy_strerror(code));
     }
-    curl_is_initialised = true;
   }
   const curl_version_info_data* version = curl_version_info(CURLVERSION_NOW);
   if (version->version_num < oldest) {

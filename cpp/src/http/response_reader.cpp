@@ -44,10 +44,6 @@ void Receiver::fail(Retry retry, std::string message, const char* help) {
   failure_ = Failure{ErrorKind::transport, retry, std::move(message), help, false, received_};
 }
 
-void Receiver::fail_too_large() {
-  fail(Retry::never, too_large(max_body_), advice::max_body);
-}
-
 bool Receiver::header(std::string_view line) noexcept {
   try {
     if (headers_ended_) return true;  // trailers: of no use here
@@ -147,7 +143,8 @@ void Receiver::end_headers() {
     // A sixteenth more, so that a book that grew a little needs no larger buffer.
     response_.body.reserve(std::min(last_unpacked_ + last_unpacked_ / 16, max_body_));
   } else if (content_length_) {
-    if (*content_length_ > max_body_) return fail_too_large();
+    if (*content_length_ > max_body_)
+      return fail(Retry::never, too_large(max_body_), advice::max_body);
     response_.body.reserve(*content_length_);
   }
 }
@@ -183,7 +180,8 @@ void Receiver::read_body(std::string_view chunk) {
   if (result == InflateResult::good) return;
   enough_ = true;
   if (refused()) return;
-  if (result == InflateResult::too_large) return fail_too_large();
+  if (result == InflateResult::too_large)
+    return fail(Retry::never, too_large(max_body_), advice::max_body);
   if (result == InflateResult::not_gzip) {
     fail(Retry::never, "the response is declared as gzip but is not");
   } else {

@@ -44,7 +44,6 @@ class Receiver {
   void end_headers();
   void read_body(std::string_view chunk);
   void fail(Retry retry, std::string message, const char* help = advice::none);
-  void fail_too_large();
   std::int64_t cap() const;
 
   Response response_;

@@ -21,30 +21,21 @@ constexpr std::string_view name_of(Kind kind) {
   return kind_names[static_cast<std::size_t>(kind)];
 }
 
-// What else is known of a field. Combined with |.
-enum class Traits : std::uint8_t {
-  none = 0,
-  personal = 1,  // masked while it is decoded
-  optional = 2,  // a response may lack it without an issue
+// What else is known of a field.
+struct Traits {
+  bool personal = false;  // masked while it is decoded
+  bool optional = false;  // a response may lack it without an issue
+  bool operator==(const Traits&) const = default;
 };
-
-constexpr Traits operator|(Traits a, Traits b) {
-  return static_cast<Traits>(static_cast<int>(a) | static_cast<int>(b));
-}
 
 struct Field {
   std::string_view name;  // as on the wire
   Kind kind;
   std::string_view doc;
-  Traits traits = Traits::none;
+  Traits traits = {};
 
-  constexpr bool personal() const { return has(Traits::personal); }
-  constexpr bool optional() const { return has(Traits::optional); }
-
- private:
-  constexpr bool has(Traits trait) const {
-    return (static_cast<int>(traits) & static_cast<int>(trait)) != 0;
-  }
+  constexpr bool personal() const { return traits.personal; }
+  constexpr bool optional() const { return traits.optional; }
 };
 
 struct Schema {
@@ -81,7 +72,7 @@ class OwnedSchema {
     std::string name;
     Kind kind;
     std::string doc = {};
-    Traits traits = Traits::none;
+    Traits traits = {};
   };
 
   OwnedSchema(std::string record, std::vector<Column> columns)

@@ -308,7 +308,7 @@ TEST_CASE("records of a schema made at run time are decoded, with optional field
   const OwnedSchema owned("Row",
                           {{.name = "a_name_longer_than_sixteen_bytes", .kind = Kind::text},
                            {.name = "client_id", .kind = Kind::integer},
-                           {.name = "more", .kind = Kind::integer, .traits = Traits::optional}});
+                           {.name = "more", .kind = Kind::integer, .traits = {.optional = true}}});
   const Decoded table =
       book(R"({"data":[{"a_name_longer_than_sixteen_bytes":"x","client_id":1},)"
            R"({"more":7,"a_name_longer_than_sixteen_bytes":"y"}],"message":"","status":"success"})",
