@@ -21,14 +21,8 @@ constexpr std::array class_names{
 constexpr std::size_t kinds = class_names.size();
 static_assert(kinds == static_cast<std::size_t>(ErrorKind::pagination) + 1);
 
-// A class of tradingdata.errors, and the attributes of its errors while nothing is known of a call.
-struct ErrorClass {
-  PyTypeObject* type = nullptr;
-  PyObject* attributes = nullptr;  // a dict
-};
-
 // Those of the first copy of the package that was imported, for as long as the process lives.
-std::array<ErrorClass, kinds> classes;
+std::array<PyTypeObject*, kinds> classes;
 PyObject* module_of_classes = nullptr;
 
 // Takes over the classes of tradingdata.errors, unless it has some, and returns their module. A
@@ -37,10 +31,8 @@ PyObject* module_of_classes = nullptr;
 py::object errors_of(const py::object& errors) {
   if (module_of_classes == nullptr) {
     for (std::size_t kind = 0; kind < kinds; ++kind) {
-      py::object type = attribute(errors, class_names[kind]);
-      py::object attributes = attribute(call_python(type), "__dict__");
-      classes[kind] = {reinterpret_cast<PyTypeObject*>(type.release().ptr()),
-                       attributes.release().ptr()};
+      PyObject* const type = attribute(errors, class_names[kind]).release().ptr();
+      classes[kind] = reinterpret_cast<PyTypeObject*>(type);
     }
     module_of_classes = Py_NewRef(errors.ptr());
   }
@@ -95,11 +87,10 @@ struct CollectionPaused {};
 #endif
 
 // Sets Python's error without running any Python code, because C++ is handling an exception: the
-// error is allocated by its class's constructor in C, and its attributes are set as the class's
-// `__init__` would set them.
+// error is allocated by its class's constructor in C. What is not known of the call, its class has.
 void set_python_error(const Error& error) {
   [[maybe_unused]] const CollectionPaused paused;
-  const auto& [type, attributes] = classes[static_cast<std::size_t>(error.kind)];
+  PyTypeObject* const type = classes[static_cast<std::size_t>(error.kind)];
   const py::tuple message = py::make_tuple(text_of(error.text()));
   const py::object made = owned(type->tp_new(type, message.ptr(), nullptr));
   const auto set = [&](py::handle name, py::handle value) {
@@ -108,7 +99,6 @@ void set_python_error(const Error& error) {
     }
   };
   set(py::str("args"), message);
-  for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(attributes)) set(name, value);
   for (const auto& [name, value] : facts_of(error)) set(name, value);
   PyErr_SetObject(reinterpret_cast<PyObject*>(type), made.ptr());
 }
