@@ -138,8 +138,10 @@ def run_child(
     return done.stdout
 
 
+# A shell has what it runs in the background ignore Ctrl-C, and its children too.
 PRELUDE = f"""
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.append({str(Path(__file__).parent)!r})
 import tradingdata as td
 from starvation import starved
