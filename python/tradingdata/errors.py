@@ -70,7 +70,7 @@ class TradingDataError(Exception):
     def __init__(self, message: str = "", **details: Any) -> None:
         super().__init__(message)
         for name, value in details.items():
-            if not hasattr(type(self), name):
+            if hasattr(Exception, name) or not hasattr(type(self), name):
                 raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
             setattr(self, name, value)
 

@@ -26,8 +26,10 @@ static_assert(std::ranges::all_of(record_schemas, [](const Schema* schema) {
 }  // namespace
 
 const FieldIndex* field_index(const Schema& schema) {
-  const auto* const found = std::ranges::find(record_schemas, &schema);
-  return found != record_schemas.end() ? &indexes[found - record_schemas.begin()] : nullptr;
+  for (std::size_t i = 0; i < record_schemas.size(); ++i) {
+    if (record_schemas[i] == &schema) return &indexes[i];
+  }
+  return nullptr;
 }
 
 FieldSet all_fields(const Schema& schema) {

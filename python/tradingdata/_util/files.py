@@ -39,7 +39,7 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
             _move_beside(draft, target)
         platform.flush_folder(folder or ".")
     except BaseException as error:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             os.unlink(draft)
         if isinstance(error, OSError) and error.errno and error.filename in (None, draft):
             error.filename = target
@@ -60,8 +60,10 @@ def target_of(path: str | os.PathLike[str], *, overwrite: bool) -> str:
         raise FileExistsError(
             f"{target} already exists: pass overwrite=True (--force) to replace it"
         )
-    if folder and not os.path.isdir(folder):
-        raise FileNotFoundError(f"there is no folder {folder}: create it first")
+    try:
+        os.stat(folder or ".")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no folder {folder}: create it first") from None
     return os.path.realpath(target) if replace else target
 
 

@@ -242,8 +242,12 @@ def _of_order(rate: dict[str, Fraction], bought: Fraction, sold: Fraction) -> li
 def _conditions(rows: Slice, rates: Sequence[ChargeRate]) -> list[list[CoreCondition]]:
     """Returns the conditions of each rate."""
     is_sequence = isinstance(rates, Sequence)
-    if not is_sequence or not all(isinstance(rate, ChargeRate) for rate in rates):
-        raise TypeError(f"rates must be a sequence of td.ChargeRate, not {shown(rates)}")
+    given: Sequence[Any] = rates if is_sequence else ()
+    odd = [each for each in given if not isinstance(each, ChargeRate)]
+    if odd or not is_sequence:
+        raise TypeError(
+            f"rates must be a sequence of td.ChargeRate, not {shown(odd[0] if odd else rates)}"
+        )
     names = _core.names_of("Trade")
     return [core_conditions(rows, parse_conditions("Trade", names, rate.where)) for rate in rates]
 

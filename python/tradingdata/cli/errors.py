@@ -88,8 +88,8 @@ def for_a_terminal(error: BaseException) -> str:
 
 
 def fitting(work: Callable[[], Result]) -> Result:
-    """Returns the result of a function that raises ValueError for what the user passed."""
+    """Returns the result of a function that raises these errors for what the user passed."""
     try:
         return work()
-    except ValueError as error:
+    except (OverflowError, ValueError) as error:
         raise UsageError(str(error)) from None

@@ -403,6 +403,7 @@ class Books:
                 "rem_qty_tot_qty": f"{left}/{order.quantity}",
                 "price": order.price / 100,
                 "trigger_price": order.trigger / 100,
+                **dict.fromkeys(("disc_quantity", "dq_qty_rem", "group_id"), 0),
                 "serial_no": order.number,
                 "validity": "DAY",
                 "traded_qty": filled,

@@ -109,7 +109,7 @@ class Fault:
                 return error(403, "Not allowed for this client")
             case name, {"retry_after": after}:
                 status = HTTPStatus(int(name))
-                return error(status, status.phrase, *_retry_after(after))
+                return error(status.value, status.phrase, *_retry_after(after))
             case "status", {"code": code, "message": message}:
                 return error(int(code), str(message))
             case "html", _:
@@ -151,7 +151,8 @@ def make_fault(
     for detail, value in details.items():
         default = defaults[_known(f"detail of {name!r}", detail, defaults)]
         takes_number = isinstance(default, int | float) and detail != "retry_after"
-        if takes_number and not (isinstance(value, int | float) and value >= 0):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if takes_number and not (is_number and value >= 0):
             raise ValueError(f"{detail} must be a number of 0 or more, not {value!r}")
     if times is not None and times < 1:
         raise ValueError(f"times must be 1 or more, or None for every call, not {times}")

@@ -172,5 +172,6 @@ def time_left(until: datetime | clock_time | None) -> Callable[[], float]:
         return (end - datetime.now(UTC)).total_seconds()
 
     if left() <= 0:
-        raise ValueError(f"until= has passed: {until:%Y-%m-%d %H:%M:%S}")
+        now = datetime.now(until.tzinfo)
+        raise ValueError(f"until= has passed: {until:%Y-%m-%d %H:%M:%S}; it is {now:%H:%M:%S}")
     return left
