@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 
 from .. import _core
 from .._core import Groups, Slice
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Security = str | tuple[str, str, str]
-Prices: TypeAlias = (  # as text, because pandas is imported for type checkers only
-    "Mapping[str, float | None] | Mapping[tuple[str, str, str], float | None] "
-    "| Mapping[Security, float | None] | pd.Series[Any] | Callable[[Any], float | None]"
-)
+Prices = Union[  # pandas is imported for type checkers only
+    Mapping[str, float | None],
+    Mapping[tuple[str, str, str], float | None],
+    Mapping[Security, float | None],
+    "pd.Series[Any]",
+    Callable[[Any], float | None],
+]
 Orders = OrderBook | Mapping[str, OrderBook]
 Trades = TradeBook | Mapping[str, TradeBook]
 
