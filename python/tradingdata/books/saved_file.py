@@ -49,7 +49,8 @@ def write(
     end = document.rindex(b"}")
     member = _MEMBER + json.dumps(facts, default=datetime.isoformat).encode()
     with whole_file(path, overwrite=overwrite) as draft, open(draft, "wb") as file:
-        file.write(document[:end] + member + document[end:])
+        view = memoryview(document)  # not copied: it may have hundreds of megabytes
+        file.writelines((view[:end], member, view[end:]))
 
 
 def read(
@@ -62,12 +63,13 @@ def read(
     """
     with open(validate.path("path", path), "rb") as file:
         before, marker, rest = file.read().rpartition(_MEMBER)
-    text = rest.decode("latin-1")  # each byte is a character; the metadata are ASCII
+    # Each byte is a character; the metadata are ASCII. Without them, rest is the whole file.
+    text = rest.decode("latin-1") if marker else ""
     try:
         facts, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         facts, end = None, 0
-    if not marker or not isinstance(facts, dict):
+    if not isinstance(facts, dict):
         raise ValueError(
             f"{path} was not written by save(): to decode a response body, use {book}.from_json"
         )
