@@ -43,7 +43,7 @@ TEST_BASICS = (
 )
 
 nox.options.default_venv_backend = "none"
-nox.options.sessions = ["demo", "core", "python", "notebooks", "lint", "format"]
+nox.options.sessions = ["demo", "core", "python", "lint", "format"]
 for variable in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"):
     os.environ.pop(variable, None)
 
@@ -213,13 +213,6 @@ def python(session: nox.Session) -> None:
     """pytest: all tests but those marked slow or long"""
     environment(session)
     run(session, "pytest", *PARALLEL)
-
-
-@nox.session
-def notebooks(session: nox.Session) -> None:
-    """runs each notebook"""
-    environment(session)
-    run(session, "pytest", "-q", "-n", JOBS, "--nbmake", "notebooks")
 
 
 @nox.session

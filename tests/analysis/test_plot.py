@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, time
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -13,10 +14,10 @@ import pytest
 from matplotlib import dates as mpl_dates
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex, to_rgb
-from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 import tradingdata as td
+from kernels import run_notebook
 from tradingdata.analysis.plot import style
 from tradingdata.analysis.plot.style import amount
 
@@ -291,12 +292,12 @@ except ImportError as error:
     assert "pip install" in done.stdout
 
 
-def test_every_cell_of_a_notebook_shows_its_chart() -> None:
+def test_every_cell_of_a_notebook_shows_its_chart(tmp_path: Path) -> None:
     """The first one loads the backend, whose interactive mode the later ones need."""
     first = "import tradingdata as td\ntd.plot.blotter(td.TradeBook());"
     sources = [first, "td.plot.fills(td.TradeBook());"]
     cells = [new_code_cell(source) for source in sources]  # type: ignore[no-untyped-call]
     notebook = new_notebook(cells=cells)  # type: ignore[no-untyped-call]
-    NotebookClient(notebook, kernel_name="python3").execute()
+    run_notebook(notebook, tmp_path)
     for cell in notebook.cells:
         assert ["image/png" in output.get("data", {}) for output in cell.outputs] == [True]

@@ -28,7 +28,6 @@ from .bodies import compressed as as_gzip
 from .contest import ENVIRONMENT
 
 BOOK_PATH = "api/v1/trade/book"
-READY_SECONDS = 5
 BYTES_A_SECOND = 100e6 / 8
 PIECE = 16 * 1024
 CLOCK = struct.Struct("=q")
@@ -91,7 +90,10 @@ def serving(
     if NGINX is None:
         raise FileNotFoundError("this suite needs nginx: apt-get install nginx-light")
     with tempfile.TemporaryDirectory() as name:
-        folder, port, tls_port = Path(name), _free_port(), _free_port()
+        folder = Path(name)
+        # Bound here and inherited, so that nobody takes a port before nginx binds it.
+        listeners = [socket.create_server(("127.0.0.1", 0), backlog=1024) for _ in range(2)]
+        port, tls_port = (listener.getsockname()[1] for listener in listeners)
         for body, source in bodies.items():
             file = folder / "www" / body / BOOK_PATH
             file.parent.mkdir(parents=True)
@@ -103,9 +105,15 @@ def serving(
         configuration = folder / "nginx.conf"
         settings = CONFIGURATION.format(folder=folder, port=port, tls_port=tls_port, calls=calls)
         configuration.write_text(settings, "ascii")
-        process = subprocess.Popen([NGINX, "-p", name, "-c", configuration])
+        inherited = [listener.fileno() for listener in listeners]
+        process = subprocess.Popen(
+            [NGINX, "-p", name, "-c", configuration],
+            env={**os.environ, "NGINX": "".join(f"{number};" for number in inherited)},
+            pass_fds=inherited,
+        )
+        for listener in listeners:
+            listener.close()
         try:
-            _await(process, port)
             at = (f"http://127.0.0.1:{port}", f"https://127.0.0.1:{tls_port}")
             yield Served(*at, str(folder / "ca.pem"))
         finally:
@@ -126,22 +134,6 @@ def _let_workers_read(folder: Path) -> None:
     """Started as root, nginx's workers are of another user; the bodies are made up."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _await(process: subprocess.Popen[bytes], port: int) -> None:
-    until = time.monotonic() + READY_SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return
-        time.sleep(0.01)
-    raise RuntimeError(f"nginx did not start (exit {process.poll()})")
 
 
 @contextlib.contextmanager

@@ -38,6 +38,7 @@ def serve(folder: Path, token: str) -> tuple[subprocess.Popen[bytes], str]:
         [
             *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0"),
             f"--IdentityProvider.token={token}",
+            "--KernelManager.transport=ipc",  # ports may be taken before a kernel binds them
             f"--ServerApp.root_dir={folder / 'notebooks'}",
             "--LabApp.expose_app_in_browser=True",
             "--LabApp.news_url=None",

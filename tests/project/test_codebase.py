@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.metadata
-import json
 import re
 import subprocess
 import sys
@@ -372,14 +371,6 @@ def test_the_base_installation_has_no_dependency_outside_windows() -> None:
     requirements = importlib.metadata.requires("tradingdata") or []
     base = [line for line in requirements if "extra ==" not in line]
     assert [line.replace("'", '"') for line in base] == ['tzdata; sys_platform == "win32"']
-
-
-def test_notebooks_carry_no_outputs() -> None:
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        cells = [cell for cell in json.loads(text(path))["cells"] if cell["cell_type"] == "code"]
-        assert cells, relative(path)
-        ran = [cell for cell in cells if cell["outputs"] or cell["execution_count"]]
-        assert ran == [], relative(path)
 
 
 def test_the_stub_of_the_records_is_what_the_tables_give() -> None:
