@@ -14,7 +14,6 @@ import pytest
 
 import tradingdata as td
 from calls import within
-from private_files import make_private
 from tradingdata import sandbox
 
 LABELS = ("desk1", "desk2", "desk3")
@@ -42,7 +41,7 @@ def profiles(
         for label in service.accounts
     )
     file.write_text("".join(tables))
-    make_private(file)
+    file.chmod(0o600)
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
     return service.accounts
 

@@ -15,7 +15,6 @@ import pytest
 
 import tradingdata as td
 import tradingdata.dask
-from private_files import make_private
 from tradingdata import sandbox
 
 dask = pytest.importorskip("dask")
@@ -74,7 +73,7 @@ def test_tokens_may_come_from_profiles_variables_and_functions(
 ) -> None:
     file = tmp_path / "profiles.toml"
     file.write_text(f'[p1]\nbase_url = "{service.base_url}"\naccess_token = "{service.token()}"\n')
-    make_private(file)
+    file.chmod(0o600)
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
     monkeypatch.setenv("TOKEN_OF_DESK1", service.token())
     (tmp_path / "tokens_of_mine.py").write_text(

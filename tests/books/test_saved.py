@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from private_files import is_private
 from service import as_json, envelope, orders, stocks, trades
+from systems import is_private
 from tradingdata._util.files import whole_file
 
 pytestmark = pytest.mark.sanitize

@@ -14,7 +14,7 @@ import pytest
 
 import tradingdata as td
 from command_line import Ran, Run
-from private_files import is_private
+from systems import is_private
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata.display.preview import KEY_COLUMNS
 from tradingdata.sandbox import Service, start

@@ -15,12 +15,10 @@ import pytest
 
 import command_line
 from command_line import PROGRAM, Run, account, run_here
-from private_files import make_private, make_readable
 from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
-from systems import needs
-from tradingdata._util.platform import privacy_command
+from systems import needs, needs_modes
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service, start
 
@@ -244,13 +242,14 @@ def test_a_failed_call_leaves_no_file(sandbox: Service, run: Run, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+@needs_modes
 def test_a_profile_gives_address_and_token_and_must_be_private(
     sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     profiles = tmp_path / "profiles.toml"
     lines = ["[desk1]", f'base_url = "{sandbox.base_url}"', f'access_token = "{sandbox.token()}"']
     profiles.write_text("\n".join(lines))
-    make_private(profiles)
+    profiles.chmod(0o600)
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
     monkeypatch.delenv("TRADINGDATA_BASE_URL")
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")
@@ -262,9 +261,9 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     said = refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
     assert "No such file or directory): check `access_token_file`" in said
     assert "error above" not in said
-    make_readable(profiles, 0o640)
+    profiles.chmod(0o640)
     said = refused(run, Code.CONFIGURATION, "trades", "-p", "desk1")
-    assert privacy_command(str(profiles)) in said
+    assert f"chmod 600 {profiles}" in said
 
 
 def test_a_value_that_is_lost_is_reported_and_with_strict_an_error(

@@ -15,9 +15,7 @@ import pytest
 
 import tradingdata as td
 from command_line import PROGRAM, Run, run_here
-from private_files import is_private, make_readable
-from systems import posix
-from tradingdata._util.platform import create_private_file, privacy_command
+from systems import is_private, needs_modes, posix
 from tradingdata.cli.errors import Code
 from tradingdata.client.options import IN_FILES
 from tradingdata.sandbox import Service, start
@@ -85,7 +83,7 @@ def test_a_profile_is_replaced_only_on_request_and_others_stay(
 ) -> None:
     folder.mkdir()
     path = folder / "profiles.toml"
-    create_private_file(str(path))
+    path.touch(0o600)
     path.write_text(
         '# of the desk\n[desk1]\nbase_url = "https://a.test"\ntz = "Asia/Kolkata"\nstrict = true\n'
         'proxy = "http://proxy:3128"\naccess_token = "old"\n\n[desk2] # two\n'
@@ -116,7 +114,7 @@ def test_a_file_that_cannot_be_changed_safely_stays_as_it_is(
 ) -> None:
     folder.mkdir()
     path = folder / "profiles.toml"
-    create_private_file(str(path))
+    path.touch(0o600)
     text = '[a]\nbase_url = """\n[desk1]\n"""\n'
     path.write_text(text)
     done = add(run, monkeypatch, "desk1", "--base-url", "https://c.test")
@@ -172,19 +170,20 @@ def test_the_token_is_not_shown_while_it_is_typed(folder: Path) -> None:
     assert (folder / "desk1.token").read_text() == TOKEN + "\n"
 
 
+@needs_modes
 def test_check_names_what_is_wrong_with_each_profile(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("good", "readable", "gone", "empty"):
         assert add(run, monkeypatch, name, "--base-url", "https://a.test").code == Code.OK
-    make_readable(folder / "readable.token")
+    (folder / "readable.token").chmod(0o644)
     (folder / "gone.token").unlink()
     (folder / "empty.token").write_text("")
     done = run("profiles", "check")
     assert done.code == Code.CONFIGURATION
     lines = {line.split()[1]: line for line in done.text.splitlines() if line[:2] in ("ok", "FA")}
     assert lines["good"].startswith("ok")
-    assert privacy_command(str(folder / "readable.token")) in lines["readable"]
+    assert f"chmod 600 {folder / 'readable.token'}" in lines["readable"]
     assert "cannot be read" in lines["gone"]
     assert "is empty" in lines["empty"]
     assert run("profiles", "check", "good").code == Code.OK
@@ -206,7 +205,7 @@ def test_the_profile_of_the_environment_is_used(
 
 def env_file(folder: Path, text: str) -> Path:
     path = folder / ".env"
-    create_private_file(str(path))
+    path.touch(0o600)
     path.write_text(text)
     return path
 
@@ -242,15 +241,16 @@ def test_load_env_never_overwrites(folder: Path, monkeypatch: pytest.MonkeyPatch
     assert "OTHER" not in os.environ
 
 
+@needs_modes
 def test_an_env_file_with_a_token_must_be_private(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.mkdir()
     path = env_file(folder, f"TRADINGDATA_ACCESS_TOKEN={TOKEN}\n")
-    make_readable(path, 0o640)
+    path.chmod(0o640)
     with pytest.raises(td.ConfigurationError, match="run `") as error:
         td.load_env(path)
-    assert privacy_command(str(path)) in str(error.value)
+    assert f"chmod 600 {path}" in str(error.value)
     assert TOKEN not in str(error.value)
     assert "TRADINGDATA_ACCESS_TOKEN" not in os.environ
     path.write_text("TRADINGDATA_TIMEOUT=5\n")

@@ -20,7 +20,6 @@ from command_line import Run, account, on_terminal, start
 from sandbox_calls import SETTING
 from signalling import interrupt
 from tradingdata import _core
-from tradingdata._util.platform import create_private_file
 from tradingdata.cli import app
 from tradingdata.cli.errors import Code
 from tradingdata.display.preview import KEY_COLUMNS
@@ -211,7 +210,7 @@ def test_the_shell_completes_commands_columns_filters_and_profiles(
     offered: list[str],
 ) -> None:
     profiles = tmp_path / "profiles.toml"
-    create_private_file(str(profiles))
+    profiles.touch(0o600)
     profiles.write_text("[desk1]\n[desk2]\n[other]\n")
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
     monkeypatch.setenv("_TRADINGDATA_COMPLETE", "complete_bash")

@@ -13,7 +13,6 @@ import pytest
 
 import tradingdata as td
 from tradingdata import sandbox
-from tradingdata._util.platform import create_private_file
 
 INDIA = ZoneInfo("Asia/Kolkata")
 
@@ -76,7 +75,7 @@ def test_a_profile_may_have_a_zone(
     service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "profiles.toml"
-    create_private_file(str(path))
+    path.touch(0o600)
     lines = {**options(service, tz="Asia/Kolkata")}
     path.write_text("[desk]\n" + "".join(f'{name} = "{text}"\n' for name, text in lines.items()))
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(path))

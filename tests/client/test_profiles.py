@@ -11,10 +11,8 @@ import pytest
 
 import tradingdata as td
 from calls import good_book
-from private_files import make_readable
 from service import Service
-from systems import WINDOWS
-from tradingdata._util.platform import create_private_file, privacy_command
+from systems import WINDOWS, needs_modes
 from tradingdata.client.options import CHECKS, IN_FILES, ClientOptions, meaning_of
 from tradingdata.client.profiles import check_options
 
@@ -25,7 +23,7 @@ kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A private, empty file of profiles that is looked at."""
     file = tmp_path / "profiles.toml"
-    create_private_file(str(file))
+    file.touch(0o600)
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN", raising=False)
     return file
@@ -83,22 +81,24 @@ def test_a_truth_value_is_no_number(profiles: Path) -> None:
         td.Client.from_profile("desk1")
 
 
+@needs_modes
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
 def test_a_file_that_others_can_read_is_refused(profiles: Path, mode: int) -> None:
     profiles.write_text('[desk1]\nbase_url = "https://api.example.test"\n')
-    make_readable(profiles, mode)
+    profiles.chmod(mode)
     with pytest.raises(td.ConfigurationError, match="run `") as refused:
         td.Client.from_profile("desk1")
-    assert privacy_command(str(profiles)) in str(refused.value)
+    assert f"chmod 600 {profiles}" in str(refused.value)
 
 
 def test_no_file_says_where_it_belongs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRADINGDATA_PROFILES", raising=False)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    variable = "APPDATA" if WINDOWS else "XDG_CONFIG_HOME"
+    monkeypatch.setenv(variable, str(tmp_path))
     expected = tmp_path / "tradingdata" / "profiles.toml"
     with pytest.raises(td.ConfigurationError, match=re.escape(f"no profile file at {expected}:")):
         td.Client.from_profile("desk1")
-    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.delenv(variable)
     monkeypatch.setenv("USERPROFILE" if WINDOWS else "HOME", str(tmp_path))
     expected = tmp_path / ".config" / "tradingdata" / "profiles.toml"
     with pytest.raises(td.ConfigurationError, match=re.escape(f"no profile file at {expected}:")):

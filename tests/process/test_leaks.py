@@ -16,7 +16,6 @@ import calls
 import service as s
 import tradingdata as td
 from calls import BOOK_PATH, both, failure, run_child, served
-from private_files import make_private
 from service import Authority, Behaviour, Proxy, Service
 
 # A slash and a plus, so that escaped and percent-encoded forms differ from the plain one.
@@ -177,14 +176,14 @@ def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
     token = f"TRADINGDATA_ACCESS_TOKEN={SECRET}\n"
     Path("wrong.env").write_text(f"{token}TRADINGDATA_TZ=a b\n")
     Path("public.env").write_text(token)
-    make_private(Path("wrong.env"))
+    Path("wrong.env").chmod(0o600)
     options = f"base_url = {URL!r}\nproxy = 'http://u:{SECRET}@p:1'\naccess_token = "
     lines = [f"[{name}]\n{options}" for name in ("a", "odd", "bad")]
     profiles = tmp_path / "profiles.toml"
     profiles.write_text(
         f'{lines[0]}{SECRET!r}\n{lines[1]}{SECRET!r}\nnosuch = 1\n{lines[2]}"{SECRET}\\n"\n'
     )
-    make_private(profiles)
+    profiles.chmod(0o600)
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
     monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", SECRET)
     with pytest.raises((td.ConfigurationError, TypeError)) as caught:
@@ -247,7 +246,7 @@ def test_f68_netrc_is_not_read(service: Service, tmp_path: Path) -> None:
     """F68: ~/.netrc and NETRC may hold a password for the host; nothing of it is sent."""
     netrc = tmp_path / ".netrc"
     netrc.write_text("default login user password netrc-canary\n")
-    make_private(netrc)
+    netrc.chmod(0o600)
     service.script(s.json_reply([]), s.book_reply([]))
     code = """
 client = td.Client(sys.argv[1], access_token=TOKEN)

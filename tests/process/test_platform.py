@@ -12,7 +12,7 @@ import pytest
 
 from signalling import sent_after
 from tradingdata._util import platform
-from tradingdata._util.platform import ForkLock, admits_only
+from tradingdata._util.platform import ForkLock
 from tradingdata.client import options as ca_roots
 
 ROOT = Path(__file__).parents[2]
@@ -23,8 +23,6 @@ SYSTEM_WORDS = {
     ".cpp": r"_WIN32|<(windows|winsock2|unistd|fcntl|poll|pthread)\.h>|<sys/",
 }
 SYSTEM_WORDS[".hpp"] = SYSTEM_WORDS[".cpp"]
-USER = "S-1-5-21-1-2-3-1001"
-FULL = f"(A;;FA;;;{USER})(A;;FA;;;SY)(A;;FA;;;BA)"
 
 
 def test_only_the_platform_modules_ask_for_the_system() -> None:
@@ -35,36 +33,7 @@ def test_only_the_platform_modules_ask_for_the_system() -> None:
         if path.suffix in SYSTEM_WORDS
         and re.search(SYSTEM_WORDS[path.suffix], path.read_text("utf-8"))
     }
-    assert found == {"platform.py", "windows.py", "platform.cpp"}
-
-
-@pytest.mark.parametrize(
-    ("entries", "private"),
-    [
-        (f"D:P{FULL}", True),
-        (f"D:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;FA;;;{USER})", True),  # a user's own folder
-        (f"D:P{FULL}(D;;FA;;;WD)", True),  # nobody is denied too much
-        (f"D:P{FULL}(A;;0x1200a9;;;WD)", False),  # everybody
-        (f"D:AI(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU){FULL}", False),  # C:\: users of this machine
-        (f"D:P{FULL}(A;;FR;;;S-1-5-21-1-2-3-1002)", False),
-        (f'D:P{FULL}(XA;;FR;;;WD;(@User.Title=="PM"))', False),
-        ("D:NO_ACCESS_CONTROL", False),
-        ("", False),
-        ("D:P", True),
-    ],
-)
-def test_an_access_list_is_private_if_it_admits_the_user_only(entries: str, private: bool) -> None:
-    assert admits_only(f"O:{USER}{entries}", USER) is private
-
-
-@pytest.mark.sanitize
-def test_a_created_file_is_private_and_never_replaces_one(tmp_path: Path) -> None:
-    path = tmp_path / "token"
-    platform.create_private_file(str(path))
-    with path.open("rb") as file:
-        assert platform.is_private(file)
-    with pytest.raises(FileExistsError):
-        platform.create_private_file(str(path))
+    assert found == {"platform.py", "platform.cpp"}
 
 
 def test_a_wait_that_no_signal_ends_is_made_of_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,13 @@ def needs(function: str) -> pytest.MarkDecorator:
 
 
 needs_proc = pytest.mark.skipif(WINDOWS, reason="this system has no /proc")
+needs_modes = pytest.mark.skipif(WINDOWS, reason="this system has no modes of files")
 needs_shell = pytest.mark.skipif(WINDOWS, reason="runs a script of bash")
+
+
+def is_private(path: str | os.PathLike[str]) -> bool:
+    """Returns whether the mode of a file lets only the user read it; Windows has none."""
+    return WINDOWS or not Path(path).stat().st_mode & 0o077
 
 
 def link_to(target: Path, link: Path) -> None:

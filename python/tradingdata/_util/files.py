@@ -29,7 +29,7 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[str
     suffix = os.path.splitext(name)[1]  # some libraries derive the file format from it
     draft = os.path.join(folder, f".{os.getpid()}.{os.urandom(4).hex()}{suffix}")
     try:
-        platform.create_private_file(draft)
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         yield draft
         with open(draft, "rb+") as written:
             os.fsync(written.fileno())
@@ -82,6 +82,5 @@ def require_private(file: IO[bytes], path: str) -> None:
     """Raises ConfigurationError if other users can read an open file."""
     if not platform.is_private(file):
         raise ConfigurationError(
-            f"other users can read {path}, which may contain tokens: "
-            f"run `{platform.privacy_command(path)}`"
+            f"other users can read {path}, which may contain tokens: run `chmod 600 {path}`"
         )

@@ -9,7 +9,6 @@ import errno
 import io
 import math
 import os
-import re
 import stat
 import struct
 import sys
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from signal import Signals
     from socket import socket
 
-if sys.platform == "win32":
-    from . import windows
-
 WINDOWS = sys.platform == "win32"
 
 # The roots that Windows trusts are in a store of its own; elsewhere they are in a file.
@@ -35,43 +31,18 @@ HAS_ROOT_STORE = WINDOWS
 _LONGEST_WAIT = 0.05 if WINDOWS else threading.TIMEOUT_MAX
 
 
-def create_private_file(path: str) -> None:
-    """Creates an empty file that other users cannot read; raises FileExistsError if it exists."""
-    if sys.platform == "win32":
-        windows.create_private(path)
-    else:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-
-
 def is_private(file: IO[bytes]) -> bool:
-    """Returns whether only the user, and on Windows administrators, can read an open file."""
-    if sys.platform == "win32":
-        return admits_only(windows.access_of(file.fileno()), windows.user_sid())
-    return not os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    """Returns whether only the user can read an open file.
+
+    Always true on Windows, where a user's own folders admit nobody but administrators besides.
+    """
+    return WINDOWS or not os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
 
 
-# An entry: its type, flags, rights, two object types, and whom it concerns.
-_ENTRY = re.compile(r"\((\w*);\w*;\w*;[^;]*;[^;]*;([\w-]*)")
-# The system and administrators, who can read every file; the owner; who creates a file in a folder.
-_TRUSTED = frozenset({"SY", "BA", "LA", "OW", "CO"})
-
-
-def admits_only(descriptor: str, user: str) -> bool:
-    """Returns whether a security descriptor (SDDL) admits the user and administrators only."""
-    _, _, entries = descriptor.partition("D:")
-    if not entries or entries.startswith("NO_ACCESS_CONTROL"):
-        return False  # without a list, everybody has access
-    return all(
-        kind.startswith("D") or whom in _TRUSTED or whom == user  # D denies access
-        for kind, whom in _ENTRY.findall(entries)
-    )
-
-
-def privacy_command(path: str) -> str:
-    """Returns the shell command that makes a file private."""
-    if sys.platform == "win32":
-        return f'icacls "{path}" /inheritance:r /grant:r "*{windows.user_sid()}:F"'
-    return f"chmod 600 {path}"
+def config_folder() -> str:
+    """Returns the folder of the user's settings."""
+    folder = os.environ.get("APPDATA" if WINDOWS else "XDG_CONFIG_HOME")
+    return folder or os.path.join(os.path.expanduser("~"), ".config")
 
 
 def wait_until(ends: Callable[[float], object], seconds: float = math.inf) -> bool:

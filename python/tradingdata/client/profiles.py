@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._util import validate
 from .._util.files import require_private, whole_file
+from .._util.platform import config_folder
 from .._util.validate import text
 from ..errors import ConfigurationError
 from .options import IN_FILES
@@ -32,10 +33,7 @@ _CHECKS = {**IN_FILES, "access_token": text, "access_token_file": text}
 def profiles_path() -> str:
     """Returns the profile file: ``TRADINGDATA_PROFILES``, or the user's configuration folder's."""
     named = os.environ.get(PROFILES_VARIABLE)
-    if named:
-        return named
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(home, "tradingdata", "profiles.toml")
+    return named or os.path.join(config_folder(), "tradingdata", "profiles.toml")
 
 
 class Profiles:
