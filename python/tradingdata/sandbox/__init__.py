@@ -39,7 +39,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from .._util import validate
-from .day import make_accounts
+from .day import labels_of
 from .faults import FAULTS
 from .market import Market
 from .service import Clock, Request, RequestLog, Service
@@ -92,7 +92,7 @@ def start(
     if orders < 0:
         raise ValueError(f"orders must be 0 or more, not {orders}")
     market = Market(seed, DEFAULT_DAY if day is None else validate.day("day", day))
-    return Service(market, make_accounts(accounts, seed), orders, speed, port)
+    return Service(market, labels_of(accounts), orders, speed, port)
 
 
 def __dir__() -> list[str]:

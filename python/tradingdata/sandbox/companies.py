@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
+from typing import NamedTuple
 
 LISTED = 3000
 """Number of listed companies; the list is the same for every seed and day."""
@@ -248,8 +248,7 @@ Udaan Ujjain Utkal Vaibhav Vaitarna Varuna Vasundhara Vindhya Vishwa Yamuna Zans
 """.split()
 
 
-@dataclass(frozen=True, slots=True)
-class Company:
+class Company(NamedTuple):
     """A listed company; `nse` or `bse` is empty if it is not listed there. Money is in paise."""
 
     code: int
@@ -261,7 +260,6 @@ class Company:
     price: int
     crores: float
     group: str
-    suspended: str = ""
 
 
 def check_digit(isin: str) -> str:
@@ -280,78 +278,35 @@ def well_known() -> tuple[Company, ...]:
     found = []
     for place, line in enumerate(COMPANIES.splitlines()):
         nse, bse, isin, name, industry, price, crores = line.split("|")
-        found.append(
-            Company(
-                code=100 + 13 * place,
-                nse=nse,
-                bse=bse,
-                isin=isin,
-                name=name,
-                industry=industry,
-                price=round(float(price) * 100),
-                crores=float(crores),
-                group="A" if bse else "",
-            )
-        )
+        code, paise, group = 100 + 13 * place, round(float(price) * 100), "A" if bse else ""
+        found.append(Company(code, nse, bse, isin, name, industry, paise, float(crores), group))
     return tuple(sorted(found, key=lambda company: -company.crores))
 
 
 @lru_cache(maxsize=1)
 def companies() -> tuple[Company, ...]:
     """Returns all `LISTED` companies, the largest market capitalization first."""
-    known = well_known()
     random = Random("tradingdata.sandbox: the companies that do not exist")
-    symbols = {company.nse for company in known}
-    codes = {company.bse for company in known}
-    everyone = list(known)
-    for place, (name, industry) in enumerate(_names(LISTED - len(known))):
-        where = random.random()
-        nse = "" if where < 0.25 else _symbol(name, symbols)
-        bse = "" if where > 0.92 else _bse_code(place, codes)
-        # Real issuer codes have a digit where these have a letter, so they cannot collide.
+    everyone = list(well_known())
+    for place, (name, industry) in enumerate(_names(LISTED - len(everyone))):
+        where, size = random.random(), random.random()
+        # Real codes of companies begin with 5, and issuer codes have a digit in place of X, Y or Z.
+        bse = "" if where > 0.92 else str(600_003 + 13 * place)
         isin = f"INE{'XYZ'[place // 1000]}{place % 1000:03d}01{place % 4 + 1:02d}"
-        size = random.random()
         everyone.append(
             Company(
                 code=5000 + 7 * place,
-                nse=nse,
+                nse="" if where < 0.25 else f"{name[:6].strip().upper()}{place}",
                 bse=bse,
                 isin=isin + check_digit(isin),
                 name=name,
                 industry=industry,
                 price=500 + int(random.random() ** 3 * 250_000),
                 crores=round(14 + 31_000 * size**6 + 900 * size, 2),
-                group=("B", "B", "B", "T", "X")[int(random.random() * 5)] if bse else "",
-                suspended=_suspended(random, nse, bse),
+                group="BBBTX"[int(random.random() * 5)] if bse else "",
             )
         )
     return tuple(sorted(everyone, key=lambda company: (-company.crores, company.code)))
-
-
-def _symbol(name: str, taken: set[str]) -> str:
-    first, second, *_ = name.upper().split()
-    stem = f"{first[:6]}{second[:4]}"
-    symbol, number = stem, 1
-    while symbol in taken:
-        number += 1
-        symbol = f"{stem[:9]}{number}"
-    taken.add(symbol)
-    return symbol
-
-
-def _bse_code(place: int, taken: set[str]) -> str:
-    code = 506_003 + 13 * place
-    while str(code) in taken:
-        code += 1
-    taken.add(str(code))
-    return str(code)
-
-
-def _suspended(random: Random, nse: str, bse: str) -> str:
-    """Returns the exchange on which a company is suspended; one company in fifty is."""
-    if random.random() > 0.02:
-        return ""
-    return "NSE" if nse and (random.random() < 0.5 or not bse) else "BSE"
 
 
 def _names(count: int) -> Iterator[tuple[str, str]]:
@@ -389,19 +344,15 @@ def search(query: str, page: int, limit: int) -> bytes:
     return b"[" + b",".join(records[hit] for hit in hits) + b"]"
 
 
-@lru_cache(maxsize=1)
-def _index() -> tuple[tuple[str, str, str], ...]:
-    return tuple((each.name.casefold(), each.nse.casefold(), each.bse) for each in companies())
-
-
 @lru_cache(maxsize=256)
 def _find(wanted: str) -> list[int]:
     """Returns the positions of the matching companies, exact matches first."""
     exact, partly = [], []
-    for place, (name, nse, bse) in enumerate(_index()):
-        if wanted in (nse, bse):
+    for place, company in enumerate(companies()):
+        texts = (company.nse.casefold(), company.bse, company.name.casefold())
+        if wanted in texts[:2]:
             exact.append(place)
-        elif wanted in name or wanted in nse or wanted in bse:
+        elif any(wanted in text for text in texts):
             partly.append(place)
     return exact + partly
 
@@ -438,13 +389,7 @@ def _record(company: Company, rank: int) -> bytes:
             "industryname": company.industry,
             "bselistedflag": "Y" if company.bse else "N",
             "nselistedflag": "Y" if company.nse else "N",
-            "BSEStatus": _listing_status(company, "BSE", company.bse),
-            "NSEStatus": _listing_status(company, "NSE", company.nse),
+            "BSEStatus": "Active" if company.bse else "",
+            "NSEStatus": "Active" if company.nse else "",
         }
     )
-
-
-def _listing_status(company: Company, exchange: str, listed: str) -> str:
-    if not listed:
-        return ""
-    return "Suspended" if company.suspended == exchange else "Active"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, lru_cache
 from random import Random
 from string import ascii_uppercase as _LETTERS
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from .._util.declarations import BOOK_CALLS, CALLS, RECORDS
 from .companies import encode
@@ -32,20 +31,24 @@ _OUTSIDE_BAND = ("EX104", "Order price is outside the day's price band")
 _PRODUCTS = {"C": "CNC", "I": "INTRADAY", "M": "MARGIN", "B": "BRACKET", "V": "COVER"}
 _LEGS = {"B": 2, "V": 1}  # after the first: a target and a stop, or a stop only
 _SOURCES = {"W": "WEB", "M": "MOBILE", "A": "API"}
+_SCRIPT = (
+    # Entered before the market opens.
+    ("NSE", "TATASTEEL", "B", "C", 100, 8 * 60),
+    ("NSE", "INFY", "B", "C", 25, 8 * 60 + 30),
+    # Bought for the day, converted to delivery, and sold as such.
+    ("NSE", "SBIN", "B", "I", 40, 9 * 60 + 50),
+    ("NSE", "SBIN", "S", "C", 40, 14 * 60 + 30),
+    # Bought on one exchange and sold on the other.
+    ("NSE", "RELIANCE", "B", "I", 30, 10 * 60 + 30),
+    ("BSE", "RELIANCE", "S", "I", 30, 10 * 60 + 41),
+    # A bracket and a cover order.
+    ("NSE", "INFY", "B", "B", 50, 11 * 60 + 20),
+    ("NSE", "SBIN", "B", "V", 50, 13 * 60 + 5),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A fictional client of the sandbox. The label is local and never on the wire."""
-
-    number: int
-    label: str
-    client_id: str
-    pan: str
-
-
-def make_accounts(accounts: int | Sequence[str], seed: int) -> tuple[Account, ...]:
-    """Returns accounts by number ("desk1", "desk2", ...) or by label.
+def labels_of(accounts: int | Sequence[str]) -> tuple[str, ...]:
+    """Returns the labels of accounts, "desk1", "desk2", ... for a number of them.
 
     Raises ValueError if there are none, and for an empty or repeated label.
     """
@@ -55,18 +58,7 @@ def make_accounts(accounts: int | Sequence[str], seed: int) -> tuple[Account, ..
         accounts = [f"desk{number}" for number in range(1, accounts + 1)]
     if not accounts or not all(accounts) or len(set(accounts)) < len(accounts):
         raise ValueError("accounts must be one or more distinct, non-empty labels")
-    return tuple(
-        Account(number, label, str(1_100_420_000 + 17 * number), _pan(seed, number))
-        for number, label in enumerate(accounts, start=1)
-    )
-
-
-def _pan(seed: int, number: int) -> str:
-    """Returns three letters, P for a person, the initial, four digits and a letter."""
-    random = Random(f"{seed}/pan/{number}")
-    letters = [_pick(random, _LETTERS) for _ in range(5)]
-    digits = int(random.random() * 9999) + 1
-    return f"{''.join(letters[:3])}P{letters[3]}{digits:04d}{letters[4]}"
+    return tuple(accounts)
 
 
 class Fill(NamedTuple):
@@ -131,7 +123,7 @@ class Order:
 
     def state(self, second: int) -> tuple[State, list[Fill]]:
         """Returns the state at this second, and the fills until then."""
-        fills = self.fills[: bisect_right(self.fills, second, key=lambda fill: fill.second)]
+        fills = [fill for fill in self.fills if fill.second <= second]
         if self.end is not None and self.end.second <= second:
             return self.end, fills
         since = fills[-1].second if fills else self.received
@@ -143,8 +135,8 @@ class Order:
 class _Desk:
     """One account's trading decisions during the day, and what the exchange makes of them."""
 
-    def __init__(self, account: Account, market: Market) -> None:
-        self._random = random = Random(f"{market.seed}/{market.day}/account/{account.number}")
+    def __init__(self, account: int, market: Market) -> None:
+        self._random = random = Random(f"{market.seed}/{market.day}/account/{account}")
         self._market = market
         # More often a large company, and more often on NSE.
         of = {name: [each for each in shares() if each.exchange == name] for name in ("NSE", "BSE")}
@@ -161,13 +153,12 @@ class _Desk:
         """Returns a day of `count` rows of the order book, in the order of their arrival."""
         scripted = list(self._script()) if count >= 40 else []
         rows = sum(1 + _LEGS.get(order.product, 0) for order in scripted)
-        seconds = [self._entry_second() for _ in range(count - rows)]
-        entries: list[tuple[int, Order | None]] = [(second, None) for second in seconds]
+        entries: list[tuple[int, Order | None]]
+        entries = [(self._entry_second(), None) for _ in range(count - rows)]
         entries += [(order.entered, order) for order in scripted]
-        entries.sort(key=lambda entry: entry[0])
         found = []
-        for number, (second, given) in enumerate(entries, start=1):
-            order = self._decide(second) if given is None else given
+        for number, (second, given) in enumerate(sorted(entries, key=lambda pair: pair[0]), 1):
+            order = given or self._decide(second)
             order.number = number
             # Two of three within the second, one of a hundred after ten seconds.
             order.received = max(order.entered, 1) + self._delay(0.35, 12)
@@ -178,30 +169,17 @@ class _Desk:
     def _script(self) -> Iterator[Order]:
         """Yields what every day has at least once, in addition to chance."""
         by_name = {(each.exchange, each.symbol): each for each in shares()}
-        reliance, infosys = by_name["NSE", "RELIANCE"], by_name["NSE", "INFY"]
-        bank, steel = by_name["NSE", "SBIN"], by_name["NSE", "TATASTEEL"]
-
-        def order(
-            instrument: Instrument, side: str, product: str, count: int, minute: int, **more: Any
-        ) -> Order:
-            return Order(instrument, side, product, count, minute * 60 - OPEN, **more)
-
-        # Entered before the market opens.
-        yield order(steel, "B", "C", 100, 8 * 60)
-        limit = on_tick(self._market.path(infosys)[0] * 0.97, infosys.tick)
-        yield order(infosys, "B", "C", 25, 8 * 60 + 30, order_type="LMT", price=limit)
-        # Bought for the day, converted to delivery, and sold as such.
-        yield order(bank, "B", "I", 40, 9 * 60 + 50)
-        yield order(bank, "S", "C", 40, 14 * 60 + 30)
-        # Bought on one exchange and sold on the other.
-        yield order(reliance, "B", "I", 30, 10 * 60 + 30)
-        yield order(by_name["BSE", "RELIANCE"], "S", "I", 30, 10 * 60 + 41)
+        for exchange, symbol, side, product, quantity, minute in _SCRIPT:
+            instrument = by_name[exchange, symbol]
+            order = Order(instrument, side, product, quantity, minute * 60 - OPEN)
+            if symbol == "INFY" and order.entered < 0:  # one with a limit
+                order.order_type = "LMT"
+                order.price = on_tick(self._market.path(instrument)[0] * 0.97, instrument.tick)
+            yield order
         # A put of the week that is still open in the evening.
-        puts = [each for each in derivatives(self._market.day) if each.option == "PE"]
+        puts = [each for each in derivatives(self._market.day) if each.opt_type == "PE"]
         nearest = min(puts, key=lambda each: (each.expiry, abs(each.strike - each.reference)))
-        yield order(nearest, "B", "M", 2 * nearest.lot, 11 * 60)
-        yield order(infosys, "B", "B", 50, 11 * 60 + 20)
-        yield order(bank, "B", "V", 50, 13 * 60 + 5)
+        yield Order(nearest, "B", "M", 2 * nearest.lot_size, 11 * 3600 - OPEN)
 
     def _later_legs(self, first: Order) -> list[Order]:
         """Returns the later legs of an order, of which one trades and cancels the other."""
@@ -210,7 +188,8 @@ class _Desk:
             path, tick = self._market.path(first.instrument), first.instrument.tick
             away = (max(path) - min(path)) * 0.2
             since, price = first.fills[-1].second, first.fills[-1].price
-            order = replace(first, side="S", entered=since, received=since, leg=leg, fills=[])
+            order = Order(first.instrument, "S", first.product, first.quantity, entered=since)
+            order.number, order.leg, order.received = first.number, leg, since
             if leg == 2 and first.product == "B":
                 order.order_type, order.price = "LMT", on_tick(price + away, tick)
             else:
@@ -227,23 +206,17 @@ class _Desk:
         random = self._random
         closing = self._to_close(entered) if random.random() < 0.5 else None
         if closing is not None:
-            order = replace(
-                closing,
-                side="S" if closing.side == "B" else "B",
-                quantity=closing.filled,
-                entered=entered,
-                fills=[],
-                end=None,
-            )
+            instrument, product, quantity = closing.instrument, closing.product, closing.filled
+            side = "S" if closing.side == "B" else "B"
         else:
             derivative = random.random() < 0.35
             instrument = _pick(random, self._contracts if derivative else self._shares)
             product = _pick(random, "MMI" if derivative else "CCCCIIIIM")
             side = "B" if product == "C" or random.random() < 0.7 else "S"
             quantity = self._quantity(instrument, entered)
-            order = Order(instrument, side, product, quantity, entered)
-        order.source = _pick(random, "WMA")
-        self._price(order, stop=0.42 if closing is not None else 0.28)
+        source = _pick(random, "WMA")
+        order = Order(instrument, side, product, quantity, entered, source=source)
+        self._price(order, stop=0.28 if closing is None else 0.42)
         return order
 
     def _to_close(self, entered: int) -> Order | None:
@@ -256,7 +229,7 @@ class _Desk:
     def _quantity(self, instrument: Instrument, second: int) -> int:
         chance = self._random.random()
         if instrument.expiry is not None:
-            return instrument.lot * (1 + int(chance**2 * 9))
+            return instrument.lot_size * (1 + int(chance**2 * 9))
         quantity = max(1, int(500_000 * 100**chance / self._market.price(instrument, second)))
         return quantity - quantity % 10 if quantity > 50 else quantity
 
@@ -299,7 +272,7 @@ class _Desk:
                 self._open.append(order)
 
     def _fills(self, order: Order, path: Sequence[int]) -> Iterator[Fill]:
-        random, tick, lot = self._random, order.instrument.tick, order.instrument.lot
+        random, tick, lot = self._random, order.instrument.tick, order.instrument.lot_size
         second = order.received
         if order.trigger:
             reached = (
@@ -351,12 +324,20 @@ class Books:
     The day is generated on the first request.
     """
 
-    def __init__(self, account: Account, market: Market, orders: int) -> None:
+    def __init__(self, account: int, market: Market, orders: int) -> None:
         self._account, self._market, self._day = account, market, market.day
+        self._client_id = str(1_100_420_000 + 17 * account)
         self._order_count = orders
         self._lock = threading.Lock()
         self._second = _BEFORE_ANY
         self._books = dict.fromkeys(BOOK_CALLS, _envelope([]))
+
+    @cached_property
+    def _pan(self) -> str:
+        """Three letters, P for a person, the initial, four digits and a letter."""
+        random = Random(f"{self._market.seed}/pan/{self._account}")
+        letters = "".join(_pick(random, _LETTERS) for _ in range(5))
+        return f"{letters[:3]}P{letters[3]}{int(random.random() * 9999) + 1:04d}{letters[4]}"
 
     @cached_property
     def _day_of_orders(self) -> tuple[list[Order], list[tuple[Order, Fill]]]:
@@ -369,13 +350,12 @@ class Books:
         with self._lock:
             if second != self._second:
                 orders, fills = self._day_of_orders
-                count = bisect_right(orders, second, key=lambda order: order.received)
-                known = [
-                    self._order(row, order, second) for row, order in enumerate(orders[:count], 1)
-                ]
-                count = bisect_right(fills, second, key=lambda pair: pair[1].second)
-                traded = [self._trade(row, *fill) for row, fill in enumerate(fills[:count], 1)]
-                rows = {"order_book": known, "trade_book": traded}
+                known = [order for order in orders if order.received <= second]
+                traded = [pair for pair in fills if pair[1].second <= second]
+                rows = {
+                    "order_book": [self._order(*row, second) for row in enumerate(known, 1)],
+                    "trade_book": [self._trade(row, *pair) for row, pair in enumerate(traded, 1)],
+                }
                 self._books = {
                     call: _envelope(rows[call] if call in rows else [_plain_record(call)])
                     for call in BOOK_CALLS
@@ -403,7 +383,6 @@ class Books:
                 "rem_qty_tot_qty": f"{left}/{order.quantity}",
                 "price": order.price / 100,
                 "trigger_price": order.trigger / 100,
-                **dict.fromkeys(("disc_quantity", "dq_qty_rem", "group_id"), 0),
                 "serial_no": order.number,
                 "validity": "DAY",
                 "traded_qty": filled,
@@ -431,7 +410,7 @@ class Books:
             | {
                 "exch_trade_time": traded,
                 "last_updated_time": traded,
-                "trade_no": f"{self._account.number}{number:07d}",
+                "trade_no": f"{self._account}{number:07d}",
                 "quantity": fill.quantity,
                 "traded_price": fill.price / 100,
                 "trade_value": fill.quantity * fill.price / 100,
@@ -446,23 +425,17 @@ class Books:
         on_nse = instrument.exchange == "NSE"  # sixteen digits there, nineteen on BSE
         prefix = f"11{day:%j}" if on_nse else f"{day:%y%j}{OPEN + order.received:05d}"
         width = 7 if on_nse else 5
-        return {
-            "client_id": account.client_id,
+        return instrument._asdict() | {
+            "client_id": self._client_id,
             "order_date_time": timestamp(day, order.entered),
             "exch_order_time": timestamp(day, order.received),
-            "order_no": f"{day:%y%m%d}{account.number:03d}{order.number:06d}",
-            "exch_order_no": f"{prefix}{account.number:04d}{order.number:0{width}d}",
-            "exchange": instrument.exchange,
+            "order_no": f"{day:%y%m%d}{account:03d}{order.number:06d}",
+            "exch_order_no": f"{prefix}{account:04d}{order.number:0{width}d}",
             "txn_type": order.side,
-            "segment": instrument.segment,
-            "instrument": instrument.kind,
-            "symbol": instrument.symbol,
             "product": order.product,
             "product_name": _PRODUCTS[order.product],
             "order_type": order.order_type,
-            "security_id": instrument.security_id,
-            "lot_size": instrument.lot,
-            "pan_no": account.pan,
+            "pan_no": self._pan,
             "participant_type": "B",
             "mkt_pro_flag": "Y" if protected else "N",
             "mkt_pro_value": 3.0 if protected else 0.0,
@@ -470,13 +443,8 @@ class Books:
             "mkt_type": "NL",
             "strike_price": instrument.strike / 100,
             "expiry_date": str(instrument.expiry) if instrument.expiry else ZERO_DATE,
-            "opt_type": instrument.option,
-            "series": instrument.series,
-            "isin": instrument.isin,
-            "display_name": instrument.display_name,
-            "exchange_inst_name": instrument.exchange_name,
-            "placed_by": account.client_id,
-            "placed_by_entity_id": account.client_id,
+            "placed_by": self._client_id,
+            "placed_by_entity_id": self._client_id,
             "tick_size": instrument.tick / 100,
         }
 
@@ -495,7 +463,7 @@ def timestamp(day: date, second: int) -> str:
 
 def _in_order(record: str, values: dict[str, object]) -> bytes:
     """Encodes the fields of a record in the service's order, empty or zero unless given."""
-    return encode(_blank(record) | values)
+    return encode({name: values.get(name, empty) for name, empty in _blank(record).items()})
 
 
 @lru_cache(maxsize=2)

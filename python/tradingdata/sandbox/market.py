@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 from math import sqrt
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
-from .companies import Company, short_name, well_known
+from .companies import short_name, well_known
 
 OPEN = 9 * 3600 + 15 * 60
 """The opening bell, in seconds after midnight."""
@@ -18,19 +17,19 @@ OPEN = 9 * 3600 + 15 * 60
 CLOSE = 15 * 3600 + 30 * 60 - OPEN
 """The closing bell, in seconds after the opening bell."""
 
-# Exchange | symbol | kind | level (empty: the price of the share) | lot | strike step | weekday of
-# expiry | whether options expire weekly.
+# Exchange | symbol | kind | level | lot | strike step | weekday of expiry | whether options expire
+# weekly.
 _UNDERLYINGS = """\
 NSE|NIFTY|IDX|26068.15|65|50|1|weekly
 NSE|BANKNIFTY|IDX|58867.70|30|100|1|
 BSE|SENSEX|IDX|85231.92|20|100|3|weekly
-NSE|RELIANCE|STK||500|20|1|
-NSE|HDFCBANK|STK||550|10|1|
-NSE|INFY|STK||400|20|1|
-NSE|TCS|STK||175|50|1|
-NSE|SBIN|STK||750|10|1|
-NSE|MARUTI|STK||50|100|1|
-NSE|TATASTEEL|STK||5500|2.5|1|
+NSE|RELIANCE|STK|1545.60|500|20|1|
+NSE|HDFCBANK|STK|998.20|550|10|1|
+NSE|INFY|STK|1544.00|400|20|1|
+NSE|TCS|STK|3145.30|175|50|1|
+NSE|SBIN|STK|980.55|750|10|1|
+NSE|MARUTI|STK|15950.00|50|100|1|
+NSE|TATASTEEL|STK|168.35|5500|2.5|1|
 """
 _STRIKES = 3  # on either side of the money
 _MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()  # whatever the locale
@@ -39,26 +38,28 @@ _INDEX_VOLATILITY, _STOCK_VOLATILITY = 0.12, 0.28
 _INTEREST = 0.065
 
 
-@dataclass(frozen=True, slots=True)
-class Instrument:
-    """A tradable instrument; its price follows that of its symbol. Money is in paise."""
+class Instrument(NamedTuple):
+    """A tradable instrument; its price follows that of its symbol. Money is in paise.
+
+    Its text and its lot have the names of the service's fields.
+    """
 
     exchange: str
     segment: str
     symbol: str
-    kind: str
+    instrument: str
     reference: int
     tick: int
     security_id: str = ""
     display_name: str = ""
-    exchange_name: str = ""
+    exchange_inst_name: str = ""
     series: str = ""
     isin: str = ""
-    lot: int = 1
+    lot_size: int = 1
     expiry: date | None = None
     monthly: bool = True
     strike: int = 0
-    option: str = "XX"
+    opt_type: str = "XX"
 
 
 @lru_cache(maxsize=1)
@@ -66,64 +67,47 @@ def shares() -> tuple[Instrument, ...]:
     """Returns the shares of well-known companies, on each exchange that lists them."""
     found = []
     for place, company in enumerate(well_known()):
-        found.append(_share(company, "NSE", str(211 + 67 * place)))
+        price, symbol = company.price, company.nse
+        tick = 1 if price < 25_000 else 10 if price < 500_000 else 100
+        share = Instrument("NSE", "E", symbol, "EQUITY", price, tick, str(211 + 67 * place))
+        share = share._replace(display_name=short_name(company.name), isin=company.isin)
+        found.append(share._replace(exchange_inst_name=f"{symbol}-EQ", series="EQ"))
         if company.bse:
-            found.append(_share(company, "BSE", company.bse))
+            on_bse = share._replace(exchange="BSE", security_id=company.bse, series=company.group)
+            found.append(on_bse._replace(exchange_inst_name=symbol))
     return tuple(found)
-
-
-def _share(company: Company, exchange: str, security_id: str) -> Instrument:
-    on_nse = exchange == "NSE"
-    return Instrument(
-        exchange=exchange,
-        segment="E",
-        security_id=security_id,
-        symbol=company.nse,
-        display_name=short_name(company.name),
-        kind="EQUITY",
-        exchange_name=f"{company.nse}-EQ" if on_nse else company.nse,
-        reference=company.price,
-        tick=1 if company.price < 25_000 else 10 if company.price < 500_000 else 100,
-        series="EQ" if on_nse else company.group,
-        isin=company.isin,
-    )
 
 
 @lru_cache(maxsize=8)
 def derivatives(day: date) -> tuple[Instrument, ...]:
     """Returns the futures and options listed on `day`: near expiries, strikes around the money."""
-    prices = {company.nse: company.price for company in well_known()}
     found: list[Instrument] = []
     for line in _UNDERLYINGS.splitlines():
         exchange, symbol, kind, level, lot, step, weekday, weekly = line.split("|")
-        blank = Instrument(
-            exchange=exchange,
-            segment="D",
-            symbol=symbol,
-            kind=kind,
-            reference=round(float(level) * 100) if level else prices[symbol],
-            tick=5,
-            lot=int(lot),
-        )
-        first = 40_001 if exchange == "NSE" else 1_104_001
-        for contract in _contracts(
-            blank, round(float(step) * 100), day, int(weekday), weekly=bool(weekly)
-        ):
-            found.append(replace(contract, security_id=str(first + 3 * len(found))))
-    return tuple(found)
+        blank = Instrument(exchange, "D", symbol, kind, _paise(level), tick=5, lot_size=int(lot))
+        found += _contracts(blank, _paise(step), day, int(weekday), weekly=bool(weekly))
+    first = {"NSE": 40_001, "BSE": 1_104_001}
+    return tuple(
+        each._replace(security_id=str(first[each.exchange] + 3 * place))
+        for place, each in enumerate(found)
+    )
 
 
 def _contracts(
     blank: Instrument, step: int, day: date, weekday: int, *, weekly: bool
 ) -> Iterator[Instrument]:
-    def contract(display: str, code: str, **more: Any) -> Instrument:
-        name = f"{blank.symbol} {display}"
-        return replace(blank, display_name=name, exchange_name=blank.symbol + code, **more)
+    def contract(display: str, code: str, kind: str, expiry: date, **more: Any) -> Instrument:
+        return blank._replace(
+            display_name=f"{blank.symbol} {display}",
+            exchange_inst_name=blank.symbol + code,
+            instrument=f"{kind}{blank.instrument}",
+            expiry=expiry,
+            **more,
+        )
 
     month_end = _month_expiry(day, weekday)
     month = _MONTHS[month_end.month - 1]
-    code = f"{month_end:%y}{month}FUT"
-    yield contract(f"{month} FUT", code, kind=f"FUT{blank.kind}", expiry=month_end)
+    yield contract(f"{month} FUT", f"{month_end:%y}{month}FUT", "FUT", month_end)
     soon = day + timedelta(days=(weekday - day.weekday()) % 7)
     middle = round(blank.reference / step) * step
     for expiry in sorted({soon, soon + timedelta(days=7)} if weekly else {month_end}):
@@ -138,11 +122,11 @@ def _contracts(
                 yield contract(
                     f"{expiry:%d} {month} {shown} {word}",
                     f"{series}{shown}{option}",
-                    kind=f"OPT{blank.kind}",
-                    expiry=expiry,
+                    "OPT",
+                    expiry,
                     monthly=monthly,
                     strike=strike,
-                    option=option,
+                    opt_type=option,
                 )
 
 
@@ -167,7 +151,6 @@ class Market:
     def __init__(self, seed: int, day: date) -> None:
         self.seed = seed
         self.day = day
-        self._spots: dict[str, tuple[float, ...]] = {}
         self._paths: dict[tuple[str, str, str], tuple[int, ...]] = {}
 
     def path(self, instrument: Instrument) -> tuple[int, ...]:
@@ -185,7 +168,7 @@ class Market:
     def _fair(self, instrument: Instrument) -> list[float]:
         spots = self._spot(instrument)
         if instrument.expiry is None:
-            return list(spots)
+            return spots
         years = ((instrument.expiry - self.day).days + 0.3) / 365
         if not instrument.strike:
             return [spot * (1 + _INTEREST * years) for spot in spots]
@@ -196,24 +179,21 @@ class Market:
         for spot in spots:
             difference = spot - instrument.strike
             call = (difference + sqrt(difference * difference + at_the_money * at_the_money)) / 2
-            values.append(call if instrument.option == "CE" else call - difference)
+            values.append(call if instrument.opt_type == "CE" else call - difference)
         return values
 
-    def _spot(self, instrument: Instrument) -> tuple[float, ...]:
-        name = instrument.symbol
-        if name not in self._spots:
-            random = Random(f"{self.seed}/{self.day}/{name}")
-            # Three uniform numbers add up to nearly a normal distribution with deviation 1/2.
-            minute = 2 * _volatility(instrument) / sqrt(252 * _MINUTES)
-            price = instrument.reference * (0.985 + 0.03 * random.random())
-            drift = (random.random() - 0.5) * minute / 8
-            path = []
-            for _ in range(_MINUTES):
-                path.append(price)
-                step = random.random() + random.random() + random.random() - 1.5
-                price *= 1 + drift + minute * step
-            self._spots[name] = tuple(path)
-        return self._spots[name]
+    def _spot(self, instrument: Instrument) -> list[float]:
+        random = Random(f"{self.seed}/{self.day}/{instrument.symbol}")
+        # Three uniform numbers add up to nearly a normal distribution with deviation 1/2.
+        minute = 2 * _volatility(instrument) / sqrt(252 * _MINUTES)
+        price = instrument.reference * (0.985 + 0.03 * random.random())
+        drift = (random.random() - 0.5) * minute / 8
+        path = []
+        for _ in range(_MINUTES):
+            path.append(price)
+            step = random.random() + random.random() + random.random() - 1.5
+            price *= 1 + drift + minute * step
+        return path
 
 
 def on_tick(price: float, tick: int) -> int:
@@ -221,5 +201,10 @@ def on_tick(price: float, tick: int) -> int:
     return max(tick, round(price / tick) * tick)
 
 
+def _paise(rupees: str) -> int:
+    return round(float(rupees) * 100)
+
+
 def _volatility(instrument: Instrument) -> float:
-    return _INDEX_VOLATILITY if instrument.kind in ("FUTIDX", "OPTIDX") else _STOCK_VOLATILITY
+    is_index = instrument.instrument.endswith("IDX")
+    return _INDEX_VOLATILITY if is_index else _STOCK_VOLATILITY

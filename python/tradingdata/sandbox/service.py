@@ -9,14 +9,14 @@ import os
 import threading
 import time as wall
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from .._util.declarations import BOOK_CALLS, CALLS
 from .companies import search
-from .day import Account, Books
+from .day import Books
 from .faults import ENDPOINTS, JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault
 from .market import CLOSE, OPEN, Market
 
@@ -185,7 +185,7 @@ class Service:
     def __init__(
         self,
         market: Market,
-        accounts: Sequence[Account],
+        accounts: tuple[str, ...],
         orders: int,
         speed: float | None,
         port: int,
@@ -194,12 +194,14 @@ class Service:
 
         self.seed = market.seed
         self.day = market.day
-        self.accounts: tuple[str, ...] = tuple(account.label for account in accounts)
+        self.accounts = accounts
         self.requests = RequestLog()
         self._faults: list[Fault] = []
         self._taking = threading.Lock()
         self._tokens = {label: _token(f"{self.seed}/{label}/1") for label in self.accounts}
-        self._books = {account.label: Books(account, market, orders) for account in accounts}
+        self._books = {
+            label: Books(number, market, orders) for number, label in enumerate(accounts, start=1)
+        }
         # Generate the first account's day now; those of the others follow on their first request.
         self._books[self.accounts[0]].at(CLOSE if speed is None else 0)
         # Created last, so that a running day begins when the service can be reached.
