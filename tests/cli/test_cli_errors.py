@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import command_line
+import tradingdata as td
 from command_line import PROGRAM, Run, account, run_here
 from searching import listing
 from service import Service as Scripted
@@ -84,13 +85,13 @@ def test_each_kind_of_error_has_its_code(
         ("trades -o book.csv --format xlsx", ".xlsx"),
         ("search", "QUERY"),
         ("search ' '", "query is blank"),
-        ("stock ''", "identifier is blank"),
+        ("stock ''", "SYMBOL is blank"),
         ("trades more", "unexpected"),
         ("trades --timeout 0", "--timeout is a number of seconds above 0"),
         ("check --timeout nan", "--timeout"),
         ("watch --polls 0", "--polls"),
-        ("watch --interval 0", "interval must be a positive number"),
-        ("watch --interval nan", "interval must be a positive number"),
+        ("watch --interval 0", "--interval must be a positive number"),
+        ("watch --interval nan", "--interval must be a positive number"),
         ("sandbox --accounts 0", ""),
         ("sandbox --day monday", "day must be a date such as"),
         ("sandbox --port 70000", "port must be"),
@@ -309,6 +310,16 @@ def test_an_unforeseen_error_is_one_line_too(run: Run, monkeypatch: pytest.Monke
 
     monkeypatch.setattr("tradingdata.cli.check.show_versions", broken)
     assert "a wire came loose" in refused(run, Code.BUG, "versions")
+
+
+def test_only_the_argument_of_a_lookup_is_an_error_of_usage(
+    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: object, **__: object) -> None:
+        raise td.ConfigurationError("the CA file is gone")
+
+    monkeypatch.setattr(td.Client, "stock", closed)
+    assert "is gone" in refused(run, Code.CONFIGURATION, "stock", "INFY")
 
 
 @pytest.mark.parametrize("group", [[], ["archive"], ["profiles"]])

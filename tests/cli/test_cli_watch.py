@@ -234,7 +234,7 @@ def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("until", "message"),
     [
-        ("2020-01-01 09:15", "until= has passed: 2020-01-01 09:15:00"),
+        ("2020-01-01 09:15", "--until has passed: 2020-01-01 09:15:00"),
         ("tomorrow", "--until takes a time such as 09:15"),
         ("2030-01-01", "--until takes a time such as 15:30, not '2030-01-01'"),
     ],

@@ -57,7 +57,9 @@ def test_contracts_of_any_day_of_a_year_expire_in_time_and_differ() -> None:
         assert len(names) == len(contracts)
         assert all(contract.expiry and contract.expiry >= day for contract in contracts)
         weekly = [contract for contract in contracts if not contract.monthly]
-        assert all(re.search(r"\d\d[1-9OND]\d\d", contract.exchange_inst_name) for contract in weekly)
+        assert all(
+            re.search(r"\d\d[1-9OND]\d\d", contract.exchange_inst_name) for contract in weekly
+        )
 
 
 def test_a_few_thousand_companies_are_listed_and_nothing_comes_twice() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
+from tradingdata._util.validate import words
 from tradingdata.books.book import StockList
 
 from .errors import fitting, for_a_terminal
@@ -127,6 +128,7 @@ def stock(
     Needs no token.
     """
     destination = book_destination("Stock", output, columns)
+    fitting(lambda: words("SYMBOL", identifier))
     with connection.client(token=False) as client:
-        found = fitting(lambda: client.stock(identifier))
+        found = client.stock(identifier)
     destination.take_one(StockList([found]))

@@ -18,6 +18,7 @@ from rich.live import Live
 from rich.text import Text
 
 from tradingdata import _core
+from tradingdata._util import validate
 from tradingdata.books.book import OrderBook
 from tradingdata.display.plain_table import counted, group
 from tradingdata.display.preview import (
@@ -31,6 +32,7 @@ from tradingdata.display.preview import (
 )
 from tradingdata.display.text import Layout
 from tradingdata.errors import TradingDataError
+from tradingdata.watch.polling import time_left
 
 from .errors import UsageError, fitting, for_a_terminal
 from .options import Chosen, Connection, Filter, command, option, received, retry_text, switch
@@ -100,10 +102,11 @@ def watch(
     """
     wanted = RowChoice("Order", only)
     names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]
+    seconds = fitting(lambda: validate.seconds("--interval", interval))
     end = _end(until)
     console = None if json else screen()
     alarm = Alerts(alerts, _ring_stderr if console is None else console.bell)
-    live = None if console is None else LiveTable(console, names, interval, wanted.rows_of)
+    live = None if console is None else LiveTable(console, names, seconds, wanted.rows_of)
     on_retry = None if live is None else live.show_retry
     with connection.client(on_retry=on_retry) as client:
 
@@ -111,7 +114,7 @@ def watch(
             return len(wanted.rows_of(OrderBook([order]))) > 0
 
         where = matches if wanted.conditions else None
-        found = fitting(lambda: client.watch_orders(interval, where=where, until=end))
+        found = fitting(lambda: client.watch_orders(seconds, where=where, until=end))
         updates = _each(islice(found, polls))
         try:
             if live is None:
@@ -165,6 +168,7 @@ def _end(text: str | None) -> datetime | time | None:
     until = None if text is None else parsed("--until", "timestamp", text)
     if not isinstance(until, datetime | time | None):
         raise UsageError(f"--until takes a time such as 15:30, not {text!r}")
+    fitting(lambda: time_left(until, "--until"))
     return until
 
 

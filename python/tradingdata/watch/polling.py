@@ -145,7 +145,7 @@ class Grid:
         return end if last else None
 
 
-def time_left(until: datetime | clock_time | None) -> Callable[[], float]:
+def time_left(until: datetime | clock_time | None, name: str = "until=") -> Callable[[], float]:
     """Returns a function that returns the seconds left until a time.
 
     It reads the system clock each time, which unlike the monotonic clock goes on while a computer
@@ -153,6 +153,7 @@ def time_left(until: datetime | clock_time | None) -> Callable[[], float]:
 
     Args:
         until: A time of today or a datetime, on this computer's clock unless it has a time zone.
+        name: How a message names it.
 
     Raises:
         TypeError: ``until`` is neither.
@@ -163,7 +164,7 @@ def time_left(until: datetime | clock_time | None) -> Callable[[], float]:
     if until is None:
         return lambda: math.inf
     if not isinstance(until, (datetime, time)):
-        raise TypeError(f"until= takes a datetime or a time, not {shown(until)}")
+        raise TypeError(f"{name} takes a datetime or a time, not {shown(until)}")
     if isinstance(until, time):
         until = datetime.combine(datetime.now(until.tzinfo), until)
     end = until.astimezone(UTC)
@@ -173,5 +174,5 @@ def time_left(until: datetime | clock_time | None) -> Callable[[], float]:
 
     if left() <= 0:
         now = datetime.now(until.tzinfo)
-        raise ValueError(f"until= has passed: {until:%Y-%m-%d %H:%M:%S}; it is {now:%H:%M:%S}")
+        raise ValueError(f"{name} has passed: {until:%Y-%m-%d %H:%M:%S}; it is {now:%H:%M:%S}")
     return left

@@ -11,8 +11,8 @@ from ..books.book import OrderBook, TradeBook
 from ..books.diff import OrderDiff, checked_ignore, in_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from datetime import date, tzinfo
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import date
 
     from ..books.diff import OrderChange
     from ..errors import TradingDataError
@@ -55,6 +55,21 @@ def _without_book(update: OrderUpdate | TradeUpdate) -> TradingDataError:
     return update.missed.with_traceback(None)
 
 
+def _text(update: OrderUpdate | TradeUpdate) -> str:
+    book, news, missed, at, rollover = update
+    what, kind = update._fields[:2]
+    zone = None if book is None else book._rows.zone
+    time = at.astimezone(zone).timetz().isoformat("seconds") if zone else f"{at:%H:%M:%S}Z"
+    parts = [
+        time,
+        f"{what} unknown" if book is None else f"{len(book):,} {what}",
+        f"{len(news):,} {kind}",
+        *(["rollover"] if rollover else []),
+        *([f"missed: {type(missed).__name__}"] if missed is not None else []),
+    ]
+    return f"<{type(update).__name__} {', '.join(parts)}>"
+
+
 class OrderUpdate(_OrderUpdateFields):
     """The result of one poll of the order book.
 
@@ -77,8 +92,7 @@ class OrderUpdate(_OrderUpdateFields):
             raise _without_book(self)
         return self[0]
 
-    def __repr__(self) -> str:
-        return _text(self, "orders", "changes")
+    __repr__ = _text
 
 
 class TradeUpdate(_TradeUpdateFields):
@@ -103,29 +117,7 @@ class TradeUpdate(_TradeUpdateFields):
             raise _without_book(self)
         return self[0]
 
-    def __repr__(self) -> str:
-        return _text(self, "trades", "fills")
-
-
-def _clock(at: datetime, zone: tzinfo | None) -> str:
-    """Returns the time of day in the zone of the book, or in UTC."""
-    if zone is None:
-        return f"{at:%H:%M:%S}Z"
-    return at.astimezone(zone).isoformat(timespec="seconds").partition("T")[2]
-
-
-def _text(update: OrderUpdate | TradeUpdate, what: str, news: str) -> str:
-    book = update[0]
-    parts = [
-        _clock(update.at, None if book is None else book._rows.zone),
-        f"{what} unknown" if book is None else f"{len(book):,} {what}",
-    ]
-    parts.append(f"{len(update[1]):,} {news}")
-    if update.rollover:
-        parts.append("rollover")
-    if update.missed is not None:
-        parts.append(f"missed: {type(update.missed).__name__}")
-    return f"<{type(update).__name__} {', '.join(parts)}>"
+    __repr__ = _text
 
 
 class Where(Generic[Record]):
@@ -153,30 +145,20 @@ class Where(Generic[Record]):
         self._where: Mapping[str, Any] | Callable[[Record], object] | None = where
         self._matching([])  # reports a wrong name before the first request
 
-    def of(self, records: Sequence[Record]) -> tuple[Record, ...]:
-        """Returns the records that match."""
+    def of(
+        self, found: Sequence[Any], records_of: Callable[[Any], Sequence[Any]] = lambda one: (one,)
+    ) -> tuple[Any, ...]:
+        """Returns what has a record that matches."""
         if self._where is None:
-            return tuple(records)
-        matching = self._matching(records)
-        return tuple(record for record in records if record in matching)
+            return tuple(found)
+        records = [list(filter(None, records_of(one))) for one in found]
+        matching = self._matching([record for some in records for record in some])
+        pairs = zip(found, records, strict=True)
+        return tuple(one for one, some in pairs if not matching.isdisjoint(some))
 
-    def changes(self, changes: Sequence[OrderChange]) -> tuple[OrderChange, ...]:
-        """Returns the changes of orders that match before or after the change."""
-        if self._where is None:
-            return tuple(changes)
-        states: list[Any] = [
-            state for change in changes for state in (change.order, change.previous)
-        ]
-        matching = self._matching([state for state in states if state is not None])
-        return tuple(
-            change for change in changes if change.order in matching or change.previous in matching
-        )
-
-    def _matching(self, records: Sequence[Any]) -> Collection[Any]:
-        book = self._kind(records)
-        if callable(self._where):
-            return set(book.filter(self._where))
-        return set(book.filter(**(self._where or {})))
+    def _matching(self, records: Sequence[Any]) -> set[Any]:
+        book, where = self._kind(records), self._where or {}
+        return set(book.filter(where) if callable(where) else book.filter(**where))
 
 
 class Day:
@@ -249,7 +231,9 @@ class OrderState:
         known = OrderBook() if self._orders is None else _in_zone_of(response, self._orders)
         diff = OrderDiff(response._rows, known._rows, self._ignore)
         held = self._held(response, diff)
-        changes = self._where.changes([*diff.changes(without=held)])
+        changes = self._where.of(
+            diff.changes(without=held), lambda change: (change.order, change.previous)
+        )
         over = self._day.is_over(len(known), response)
         self._orders = _with_rows(response, known, held) if held else response
         return OrderUpdate(self._orders, changes, None, _at(response), over)
