@@ -77,7 +77,7 @@ def test_each_kind_of_error_has_its_code(
     [
         ("nonsense", "No such command 'nonsense'"),
         ("trades --colums x", "--columns"),
-        ("trades --columns symbl", "did you mean symbol?"),
+        ("trades --columns symbl", "did you mean 'symbol'?"),
         ("trades --columns symbol,symbol", "names symbol twice"),
         ("trades --where traded_price=nan", "a number"),
         ("trades --format yaml", "yaml"),

@@ -78,7 +78,7 @@ def test_a_table_has_the_telling_columns_first(run: Run, results: dict[str, Any]
     assert lines[-1].split()[0] == "total"
     ran = run("positions", "--columns", "display_name,net_cash")
     assert ran.text.splitlines()[0].split() == ["display_name", "net_cash"]
-    assert "did you mean net_cash?" in run("positions", "--columns", "netcash").err
+    assert "did you mean 'net_cash'?" in run("positions", "--columns", "netcash").err
 
 
 @pytest.mark.parametrize(

@@ -53,13 +53,11 @@ def test_contracts_of_any_day_of_a_year_expire_in_time_and_differ() -> None:
         day = date(2026, 1, 1) + timedelta(days=offset)
         contracts = derivatives(day)
         assert len({contract.security_id for contract in contracts}) == len(contracts)
-        names = {(contract.exchange, contract.exchange_inst_name) for contract in contracts}
+        names = {(contract.exchange, contract.exchange_name) for contract in contracts}
         assert len(names) == len(contracts)
         assert all(contract.expiry and contract.expiry >= day for contract in contracts)
         weekly = [contract for contract in contracts if not contract.monthly]
-        assert all(
-            re.search(r"\d\d[1-9OND]\d\d", contract.exchange_inst_name) for contract in weekly
-        )
+        assert all(re.search(r"\d\d[1-9OND]\d\d", contract.exchange_name) for contract in weekly)
 
 
 def test_a_few_thousand_companies_are_listed_and_nothing_comes_twice() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradingdata import _core
 from tradingdata._util.declarations import RECORDS
-from tradingdata._util.validate import closest
+from tradingdata._util.validate import did_you_mean
 from tradingdata.table.conditions import Condition
 
 from .errors import UsageError
@@ -70,7 +70,7 @@ def _listed(what: str, known: Sequence[str], name: str, text: str) -> list[str]:
     plain = [each.removeprefix("-") if name == "--sort" else each for each in names]
     for each in plain:
         if each not in known:
-            raise UsageError(f"{name}: {_unknown(what, known, each)}")
+            raise UsageError(f"{name}: {what} have no field {each!r}{did_you_mean(each, known)}")
         if plain.count(each) > 1:
             raise UsageError(f"{name} names {each} twice")
     return names
@@ -86,7 +86,8 @@ def _condition(record: str, text: str) -> Condition:
     name, sign, values = found.groups()
     kinds = {known: kind for known, kind, _, _ in _core.fields_of(record)}
     if name not in kinds:
-        raise UsageError(f"--where: {_unknown(RECORDS[record]['noun'][1], list(kinds), name)}")
+        what = RECORDS[record]["noun"][1]
+        raise UsageError(f"--where: {what} have no field {name!r}{did_you_mean(name, kinds)}")
     what, kind, comparison = f"--where: {name}", kinds[name], _COMPARISONS[sign]
     if comparison not in ("eq", "ne"):
         return Condition(name, comparison, parsed(what, kind, values))
@@ -98,11 +99,6 @@ def _condition(record: str, text: str) -> Condition:
     if len({type(one) for one in wanted - {None}}) > 1:
         raise UsageError(f"--where: {name} takes times or days, not both at once")
     return Condition(name, comparison, wanted)
-
-
-def _unknown(what: str, known: Sequence[str], name: str) -> str:
-    near = closest(name, known)
-    return f"{what} have no field {name!r}" + (f"; did you mean {near}?" if near else "")
 
 
 def parsed(what: str, kind: str, text: str) -> Any:

@@ -5,16 +5,16 @@ The core decides which page to request next and where the list ends.
 
 from __future__ import annotations
 
-import re
 import time
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .._util.plans import run, run_async
+from .._util import plans
 from .._util.validate import count, flag, seconds, words
 from ..books.book import StockList, concat
-from ..errors import PaginationError, TradingDataError
+from ..errors import PaginationError
 from ..table.export import TableExport
 from .base import wait_for
 from .lookup import StockLookup, cut
@@ -107,6 +107,9 @@ class _Pager:
         """The counts of the latest pass so far."""
         return SearchStats(*(self._pass.state[name] for name in SearchStats._fields))
 
+    def _bar(self) -> Any:
+        return progress_bar(f"search {cut(self._query)}", "stocks", enabled=self._progress)
+
     def _all(self, confirm: bool) -> Plan[StockList]:
         pager: Any = self
         found: StockList = yield pager._read()
@@ -172,21 +175,12 @@ class SearchPager(_Pager, TableExport):
         return next(filter(None, map(lookup.find, pages)), None)
 
     def _walk(self, run: Any, progress: SearchPass) -> Generator[StockList, None, None]:
-        bar = progress_bar(f"search {cut(self._query)}", "stocks", enabled=self._progress)
+        bar = self._bar()
+        wait = partial(wait_for, run, progress.on_retry)
         try:
-            while True:
-                try:
-                    progress.bound_time()
-                    found = wait_for(run, progress.on_retry)
-                except TradingDataError as error:
-                    raise progress.failed(error) from None
-                if found is None:
-                    break
-                page = progress.page_of(found)
-                progress.yielded(page)
+            while (page := plans.run(progress.next_page(wait))) is not None:
                 bar.update(len(page))
                 yield page
-            progress.update()
         finally:
             run.close()
             bar.close()
@@ -205,7 +199,7 @@ class SearchPager(_Pager, TableExport):
             PaginationError: The service ignores ``page``, or five passes all differed.
             TradingDataError: A page failed; ``received`` has the stocks before it.
         """
-        return run(self._all(confirm))
+        return plans.run(self._all(confirm))
 
     def first(self, n: int) -> StockList:
         """Returns the first stocks of the search, requesting only the pages needed for them.
@@ -225,8 +219,9 @@ class SearchPager(_Pager, TableExport):
         return self.all()._selection(columns, **options)
 
 
-for _name in filter(re.compile("to_").match, vars(TableExport)):
-    setattr(SearchPager, _name, of_all(getattr(StockList, _name)))
+for _name in vars(TableExport):
+    if _name.startswith("to_"):
+        setattr(SearchPager, _name, of_all(getattr(StockList, _name)))
 
 
 class AsyncSearchPager(_Pager):
@@ -257,35 +252,19 @@ class AsyncSearchPager(_Pager):
         return None
 
     async def _walk(self, run: Any, progress: SearchPass) -> AsyncGenerator[StockList, None]:
-        from asyncio import get_running_loop
-
-        bar = progress_bar(f"search {cut(self._query)}", "stocks", enabled=self._progress)
-        flights: PagesInFlight | None = None
+        bar = self._bar()
+        flights = PagesInFlight(self._client, run, progress.on_retry, self._prefetch > 0)
         try:
-            while True:
-                try:
-                    progress.bound_time()
-                    if flights is None:
-                        port = self._client._ports.of(get_running_loop())
-                        flights = PagesInFlight(port, run, progress.on_retry, self._prefetch > 0)
-                    found = await flights.next()
-                except TradingDataError as error:
-                    raise progress.failed(error) from None
-                if found is None:
-                    break
-                page = progress.page_of(found)
-                progress.yielded(page)
+            while (page := await plans.run_async(progress.next_page(flights.next))) is not None:
                 bar.update(len(page))
                 yield page
-            progress.update()
         finally:
-            if flights is not None:
-                flights.close()
+            flights.close()
             bar.close()
 
     async def all(self, *, confirm: bool = False) -> StockList:
         """Returns all stocks of the search; see ``SearchPager.all``."""
-        return await run_async(self._all(confirm))
+        return await plans.run_async(self._all(confirm))
 
     async def first(self, n: int) -> StockList:
         """Returns the first ``n`` stocks of the search; see ``SearchPager.first``."""

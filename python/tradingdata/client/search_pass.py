@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable, Coroutine
 
+    from .._util.plans import Plan
     from .base import AnyClient
 
     Options = ParamSpec("Options")
@@ -99,7 +100,30 @@ class SearchPass:
             return None
         return DataWarning(f"{found[0]}, so there may be more stocks: {found[1]}")
 
-    def bound_time(self) -> None:
+    def next_page(self, wait: Callable[[], Any]) -> Plan[StockList | None]:
+        """The plan of the next page, which is about to be yielded; returns None at the end.
+
+        Duplicates that the core found are dropped. ``wait`` returns what the core received.
+        """
+        try:
+            self._bound_time()
+            found: tuple[Any, ...] | None = yield wait()
+        except TradingDataError as error:
+            raise self._failed(error) from None
+        self._update()
+        if found is None:
+            return None
+        table, status, _, elapsed, _, number, rows, _ = found
+        self.page = self.current = number
+        self._client._log_end("Stock", elapsed, status)
+        page = StockList._received(table, Response(table, self._client.account, *found[1:5]))
+        if len(rows) != len(page):
+            page = page._part(table.take(rows))
+        self._received.append(page)
+        self.page = self.state["page"]
+        return page
+
+    def _bound_time(self) -> None:
         """Limits the next page to the time left for all pages."""
         if self._until is None:
             return
@@ -110,24 +134,7 @@ class SearchPass:
             )
         self._run.set_timeout(left)
 
-    def page_of(self, found: tuple[Any, ...]) -> StockList:
-        """Converts a page of the core, dropping the duplicates that the core found."""
-        self.update()
-        table, status, _, elapsed, _, number, rows, _ = found
-        self.page = self.current = number
-        self._client._log_end("Stock", elapsed, status)
-        response = Response(table, self._client.account, *found[1:5])
-        page = StockList._received(table, response)
-        if len(rows) != len(page):
-            page = page._part(table.take(rows))
-        return page
-
-    def yielded(self, page: StockList) -> None:
-        """Records that this page is about to be yielded."""
-        self._received.append(page)
-        self.page = self.state["page"]
-
-    def failed(self, error: TradingDataError) -> TradingDataError:
+    def _failed(self, error: TradingDataError) -> TradingDataError:
         """Adds to an error the stocks received before it, and where to resume."""
         self.state = self._run.state()
         error.account = self._client.account
@@ -143,7 +150,7 @@ class SearchPass:
         self._client._log_end("Stock", error.elapsed, error)
         return error
 
-    def update(self) -> None:
+    def _update(self) -> None:
         """Updates the counts, and warns of the first doubt."""
         self.state = self._run.state()
         doubt = self.doubt
@@ -157,12 +164,13 @@ class PagesInFlight:
 
     def __init__(
         self,
-        port: Any,
+        client: AnyClient,
         run: _core.SearchRun,
         on_retry: Callable[[int, str, float], None],
         prefetches: bool,
     ) -> None:
-        self._port = port
+        self._client: Any = client
+        self._port: Any = None
         self._run = run
         self._on_retry = on_retry
         self._prefetches = prefetches
@@ -170,8 +178,10 @@ class PagesInFlight:
 
     async def next(self) -> tuple[Any, ...] | None:
         """Returns the next page, or None at the end."""
-        from asyncio import FIRST_COMPLETED, wait
+        from asyncio import FIRST_COMPLETED, get_running_loop, wait
 
+        if self._port is None:
+            self._port = self._client._ports.of(get_running_loop())
         while True:
             found: tuple[Any, ...] | None = self._run.take()
             if found is None and self._run.done:

@@ -431,6 +431,7 @@ class Books:
             "exch_order_time": timestamp(day, order.received),
             "order_no": f"{day:%y%m%d}{account:03d}{order.number:06d}",
             "exch_order_no": f"{prefix}{account:04d}{order.number:0{width}d}",
+            "exchange_inst_name": instrument.exchange_name,
             "txn_type": order.side,
             "product": order.product,
             "product_name": _PRODUCTS[order.product],

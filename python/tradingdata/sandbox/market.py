@@ -41,7 +41,7 @@ _INTEREST = 0.065
 class Instrument(NamedTuple):
     """A tradable instrument; its price follows that of its symbol. Money is in paise.
 
-    Its text and its lot have the names of the service's fields.
+    Text and lot mostly have the names of the service's fields.
     """
 
     exchange: str
@@ -52,7 +52,7 @@ class Instrument(NamedTuple):
     tick: int
     security_id: str = ""
     display_name: str = ""
-    exchange_inst_name: str = ""
+    exchange_name: str = ""
     series: str = ""
     isin: str = ""
     lot_size: int = 1
@@ -71,10 +71,10 @@ def shares() -> tuple[Instrument, ...]:
         tick = 1 if price < 25_000 else 10 if price < 500_000 else 100
         share = Instrument("NSE", "E", symbol, "EQUITY", price, tick, str(211 + 67 * place))
         share = share._replace(display_name=short_name(company.name), isin=company.isin)
-        found.append(share._replace(exchange_inst_name=f"{symbol}-EQ", series="EQ"))
+        found.append(share._replace(exchange_name=f"{symbol}-EQ", series="EQ"))
         if company.bse:
             on_bse = share._replace(exchange="BSE", security_id=company.bse, series=company.group)
-            found.append(on_bse._replace(exchange_inst_name=symbol))
+            found.append(on_bse._replace(exchange_name=symbol))
     return tuple(found)
 
 
@@ -99,7 +99,7 @@ def _contracts(
     def contract(display: str, code: str, kind: str, expiry: date, **more: Any) -> Instrument:
         return blank._replace(
             display_name=f"{blank.symbol} {display}",
-            exchange_inst_name=blank.symbol + code,
+            exchange_name=blank.symbol + code,
             instrument=f"{kind}{blank.instrument}",
             expiry=expiry,
             **more,
