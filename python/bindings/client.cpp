@@ -23,14 +23,14 @@ using namespace py::literals;
 namespace {
 
 // (table, status_code, attempts, elapsed, received_at in microseconds UTC)
-py::tuple as_python(Fetched fetched) {
-  return py::make_tuple(whole_slice(std::move(fetched.table)), fetched.status_code,
-                        fetched.attempts, fetched.elapsed, fetched.received_at);
+py::tuple as_python(const Outcome& outcome) {
+  return py::make_tuple(whole_slice(table_of(outcome)), outcome.status_code, outcome.attempts,
+                        outcome.elapsed, outcome.received_at);
 }
 
 // The same, and: page, rows to yield, rows dropped
 py::tuple as_python(SearchPage page) {
-  return as_python(std::move(page.fetched)) +
+  return as_python(page.outcome) +
          py::make_tuple(page.rows.source.page, std::move(page.rows.rows), page.rows.duplicates);
 }
 
@@ -54,19 +54,12 @@ py::tuple wait_in_slices(Waited& waited, const IsOver& is_over) {
   return py::make_tuple(over, made, reported);
 }
 
-// The worker that serves an event loop, and the client that makes its calls.
-struct Port {
-  explicit Port(std::shared_ptr<Client> owner) : client(std::move(owner)), worker(client) {}
-
-  CallId submit(Call call) {
-    const CallId id = call.id;
-    worker.submit(std::move(call));  // waits for nothing, so the GIL may stay
-    return id;
-  }
-
-  std::shared_ptr<Client> client;
-  Worker worker;
-};
+// One that a fork separated from its thread is leaked, since it cannot be destroyed.
+std::shared_ptr<Worker> make_worker(std::shared_ptr<Client> client) {
+  return {new Worker(std::move(client)), [](Worker* worker) {
+            if (worker->has_thread()) delete worker;
+          }};
+}
 
 std::shared_ptr<BlockingCall> book(const std::shared_ptr<Client>& self, const std::string& record,
                                    std::optional<double> timeout) {
@@ -189,9 +182,9 @@ py::class_<Made, std::shared_ptr<Made>> bind(py::module_& module, const char* na
       .def("state", [](const Made& self) { return pager_as_python(self.pager()); });
 }
 
-std::vector<CallId> submit(SearchRun& self, Port& port) {
+std::vector<CallId> submit(SearchRun& self, Worker& worker) {
   std::vector<CallId> ids;
-  for (Call& call : self.calls()) ids.push_back(port.submit(std::move(call)));
+  for (Call& call : self.calls()) ids.push_back(worker.submit(std::move(call)));
   return ids;
 }
 
@@ -234,27 +227,27 @@ void bind_client(py::module_& module) {
       [](double patience) { released([&] { end_all_calls(from_seconds(patience)); }); },
       py::arg("patience"));
   py::class_<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", py::is_final())
-      .def("result", [](const Outcome& self) { return as_python(fetched(self)); });
-  py::class_<Port, std::unique_ptr<Port>>(module, "Worker", py::is_final())
-      .def(py::init<std::shared_ptr<Client>>(), py::arg("client"))
+      .def("result", [](const Outcome& self) { return as_python(self); });
+  py::class_<Worker, std::shared_ptr<Worker>>(module, "Worker", py::is_final())
+      .def(py::init(&make_worker), py::arg("client"))
       .def(
           "submit_book",
-          [](Port& self, const std::string& record, std::optional<double> timeout) {
-            return self.submit(self.client->book(*row_type_given(py::str(record)).schema, timeout));
+          [](Worker& self, const std::string& record, std::optional<double> timeout) {
+            // Waits for nothing, so the GIL may stay.
+            return self.submit(
+                self.client().book(*row_type_given(py::str(record)).schema, timeout));
           },
           py::arg("record"), py::arg("timeout"))
-      .def(
-          "cancel", [](Port& self, CallId id) { self.worker.cancel(id); }, py::arg("id"))
-      .def("notification_fd", [](const Port& self) { return self.worker.notification_fd(); })
-      .def("take", [](Port& self) { return events_as_python(self.worker.take()); })
+      .def("cancel", &Worker::cancel, py::arg("id"))
+      .def("notification_fd", &Worker::notification_fd)
+      .def("take", [](Worker& self) { return events_as_python(self.take()); })
       .def(
           "wait",
-          [](Port& self, double patience) {
-            return events_as_python(
-                released([&] { return self.worker.wait(from_seconds(patience)); }));
+          [](Worker& self, double patience) {
+            return events_as_python(released([&] { return self.wait(from_seconds(patience)); }));
           },
           py::arg("patience"))
-      .def("close", [](Port& self) { released([&] { self.worker.close(); }); });
+      .def("close", [](Worker& self) { released([&] { self.close(); }); });
   bind<Search>(module, "Search")
       .def("wait",
            [](Search& self) {

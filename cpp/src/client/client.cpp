@@ -77,10 +77,9 @@ void decode_response(Call& call, const Schema& schema, Decoder::Form form,
 
 }  // namespace
 
-Fetched fetched(const Outcome& outcome) {
+TablePtr table_of(const Outcome& outcome) {
   if (outcome.error) std::rethrow_exception(outcome.error);
-  return {std::static_pointer_cast<const Table>(outcome.result), outcome.status_code,
-          outcome.attempts, outcome.elapsed, outcome.received_at};
+  return std::static_pointer_cast<const Table>(outcome.result);
 }
 
 Error closed_error() {
@@ -205,11 +204,11 @@ BlockingCall::BlockingCall(const std::shared_ptr<Client>& client, Call call)
   lease_->engine().submit(std::move(call));
 }
 
-std::optional<Fetched> BlockingCall::wait() {
+std::optional<Outcome> BlockingCall::wait() {
   lease_->wait();
-  const Outcomes outcomes = lease_->engine().take_all();
+  Outcomes outcomes = lease_->engine().take_all();
   if (outcomes.empty()) return std::nullopt;
-  return fetched(outcomes.front());
+  return std::move(outcomes.front());
 }
 
 RetryRecords BlockingCall::take_retries() noexcept {

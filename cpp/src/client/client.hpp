@@ -40,16 +40,8 @@ struct ClientOptions {
   std::function<std::unique_ptr<Transport>(const CurlOptions&)> transport = make_curl_transport;
 };
 
-struct Fetched {
-  TablePtr table;
-  int status_code = 0;
-  int attempts = 0;
-  double elapsed = 0;
-  std::int64_t received_at = 0;  // microseconds since the epoch, UTC
-};
-
-// Throws what went wrong with the call.
-Fetched fetched(const Outcome& outcome);
+// The table of a call. Throws what went wrong with it.
+TablePtr table_of(const Outcome& outcome);
 
 Error closed_error();  // of what is called on a closed client, or was in flight when it closed
 
@@ -129,8 +121,8 @@ class BlockingCall {
   // Throws Error (closed).
   BlockingCall(const std::shared_ptr<Client>& client, Call call);
 
-  // Waits for at most one slice. Nothing while the call is in progress; throws its error.
-  std::optional<Fetched> wait();
+  // Waits for at most one slice. Nothing while the call is in progress.
+  std::optional<Outcome> wait();
   RetryRecords take_retries() noexcept;
   void cancel() noexcept { lease_.reset(); }  // `wait` may not be called after this
 

@@ -49,9 +49,8 @@ void SearchRun::deliver(const Outcome& outcome) {
   const Sent sent = found->second;
   in_flight_.erase(found);
   if (outcome.error) return failed(sent, outcome.error);
-  Fetched page = fetched(outcome);
-  PageContent content = page_content(*page.table);
-  fetched_.insert_or_assign(sent.request, std::move(page));
+  PageContent content = page_content(*table_of(outcome));
+  arrived_.insert_or_assign(sent.request, outcome);
   pager_.receive(sent.request, std::move(content));
 }
 
@@ -82,9 +81,9 @@ void SearchRun::failed(const Sent& sent, const std::exception_ptr& error) {
 std::optional<SearchPage> SearchRun::take() {
   std::optional<PageRows> rows = pager_.take();
   if (!rows) return std::nullopt;
-  const auto found = fetched_.find(rows->source);
+  const auto found = arrived_.find(rows->source);
   SearchPage page{std::move(found->second), std::move(*rows)};
-  fetched_.erase(found);
+  arrived_.erase(found);
   return page;
 }
 

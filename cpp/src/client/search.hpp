@@ -16,7 +16,7 @@
 namespace tradingdata {
 
 struct SearchPage {
-  Fetched fetched;  // the page as received, dropped rows included
+  Outcome outcome;  // the page as received, dropped rows included
   PageRows rows;    // which of its rows to yield
 };
 
@@ -59,7 +59,7 @@ class SearchRun {
   TimePoint waits_since_ = TimePoint::min();
   std::map<CallId, Sent> in_flight_;
   std::set<PageRequest> again_;             // to be sent again once due
-  std::map<PageRequest, Fetched> fetched_;  // until taken
+  std::map<PageRequest, Outcome> arrived_;  // until taken
 };
 
 // The same on the caller's thread: pumps a leased engine while it waits, and once after each page

@@ -35,7 +35,7 @@ void receive_many(Worker& worker, Client& client, const std::function<Events()>&
   while (!waiting.empty()) {
     for (Outcome& outcome : take().outcomes) {
       CHECK(waiting.erase(outcome.id) == 1);
-      CHECK(fetched(std::move(outcome)).table->rows() == 0);
+      CHECK(table_of(outcome)->rows() == 0);
     }
   }
 }

@@ -35,9 +35,9 @@ TEST_CASE("F103 eight threads share one client") {
       for (int k = 0; k < 50; ++k) {
         if (k % 10 == i) client->set_token("canary-token-" + std::to_string(k));
         BlockingCall call(client, client->book(k % 2 == 0 ? trade_schema : order_schema));
-        std::optional<Fetched> fetched;
-        while (!fetched) fetched = call.wait();
-        if (fetched->status_code == 200) ++good;
+        std::optional<Outcome> outcome;
+        while (!outcome) outcome = call.wait();
+        if (outcome->status_code == 200) ++good;
       }
     });
   }
