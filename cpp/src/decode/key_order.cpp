@@ -1,7 +1,9 @@
-// Finds fields by perfect hash tables of their names, and remembers the order of keys for the next
-// body of the thread.
+// Remembers the order of keys for the next body of the thread.
 #include "decode/key_order.hpp"
 
+#include <algorithm>
+#include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "table/records.hpp"
@@ -10,27 +12,11 @@ namespace tradingdata::detail {
 
 namespace {
 
-template <std::size_t... Position>
-constexpr auto indexes_of(std::index_sequence<Position...>) {
-  return std::array{FieldIndex(*record_schemas[Position])...};
-}
-
-// Constants rather than lazily initialised: a process that forks while another thread initialises
-// one leaves the child with a guard that is never released.
-constexpr auto indexes = indexes_of(std::make_index_sequence<record_schemas.size()>());
-
 static_assert(std::ranges::all_of(record_schemas, [](const Schema* schema) {
   return schema->fields.size() <= FieldSet().size();
 }));
 
 }  // namespace
-
-const FieldIndex* field_index(const Schema& schema) {
-  for (std::size_t i = 0; i < record_schemas.size(); ++i) {
-    if (record_schemas[i] == &schema) return &indexes[i];
-  }
-  return nullptr;
-}
 
 FieldSet all_fields(const Schema& schema) {
   FieldSet fields;
@@ -76,7 +62,6 @@ void Order::add(std::string_view text, const KeyMeaning& meaning) {
 
 KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask)
     : schema_(schema),
-      index_(field_index(schema) != nullptr ? *field_index(schema) : own_index_.emplace(schema)),
       table_(table),
       mask_(mask),
       order_(remembered(schema) ? std::exchange(*remembered(schema), {}) : Order()) {
@@ -94,7 +79,7 @@ KeyOrder::~KeyOrder() {
 KeyMeaning KeyOrder::look_up(const char* from, const StringScan& scan) {
   std::string_view name(from, static_cast<std::size_t>(scan.end - from));
   if (scan.escaped) name = scratch_ = unescaped(from, scan.end);
-  KeyMeaning meaning{.field = index_.find(name)};
+  KeyMeaning meaning{.field = schema_.find(name)};
   if (meaning.field >= 0) return meaning;
   if (mask_.hide_tokens_in_text(from, scan.end)) name = scratch_ = unescaped(from, scan.end);
   meaning.extra = table_.extra_name(name);
