@@ -18,8 +18,8 @@
 #include <simdjson.h>
 #endif
 
-#include "decode/decode.hpp"
 #include "support/bodies.hpp"
+#include "support/whole_body.hpp"
 #include "table/records.hpp"
 
 using namespace tradingdata;

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "decode/decode.hpp"
 #include "decode/json.hpp"
 #include "decode/redact.hpp"
 #include "oracle.hpp"
+#include "support/whole_body.hpp"
 #include "table/records.hpp"
 
 using namespace tradingdata;

@@ -229,14 +229,6 @@ TablePtr Decoder::finish(Buffer body) {
   return parser_->finish(std::move(body));
 }
 
-TablePtr decode_book(const Schema& schema, Buffer body, const DecodeOptions& options) {
-  return Decoder(schema, Form::book, options).finish(std::move(body));
-}
-
-TablePtr decode_list(const Schema& schema, Buffer body, const DecodeOptions& options) {
-  return Decoder(schema, Form::list, options).finish(std::move(body));
-}
-
 TablePtr decode_copy(const Schema& schema, Form form, std::string_view body,
                      const DecodeOptions& options) {
   Decoder decoder(schema, form, options);

@@ -27,6 +27,8 @@ struct DecodeOptions {
 // the table, or throws the error, that the complete body leads to.
 class Decoder {
  public:
+  // The envelope {data, message, status} of a trade or order book, or a search response's top-level
+  // array of records.
   enum class Form : std::uint8_t { book, list };
 
   // Small bodies are decoded at once. What a step reads is still in the processor's cache.
@@ -43,7 +45,8 @@ class Decoder {
   // How many bytes need not be read again.
   std::int64_t passed() const { return passed_; }
 
-  // To be called once, with the complete body, which becomes the table's. Throws as decode_book.
+  // To be called once, with the complete body, which becomes the table's. Throws Error: `decode`
+  // (offset, path, `incomplete` where the body ended too early) or `service`.
   std::shared_ptr<const Table> finish(Buffer body);
 
  private:
@@ -59,15 +62,8 @@ class Decoder {
   std::exception_ptr failed_;  // other than with the body: there is nothing to go on with
 };
 
-// A trade or order book: the envelope {data, message, status}. The body becomes the table's.
-// Throws Error: `decode` (offset, path, `incomplete` where the body ended too early) or `service`.
-TablePtr decode_book(const Schema& schema, Buffer body, const DecodeOptions& options);
-
-// A search response: a top-level array of records. Throws as decode_book does.
-TablePtr decode_list(const Schema& schema, Buffer body, const DecodeOptions& options);
-
-// Either of them of a copy, which is decoded while it is made: what was copied last is still in the
-// processor's cache.
+// Decodes a copy of a body, while it is made: what was copied last is still in the processor's
+// cache.
 TablePtr decode_copy(const Schema& schema, Decoder::Form form, std::string_view body,
                      const DecodeOptions& options);
 

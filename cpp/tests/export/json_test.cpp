@@ -1,6 +1,5 @@
 // Records as they were sent; what is exported as JSON is proved in Python.
 #include "export/json.hpp"
-#include "decode/decode.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/whole_body.hpp"
 #include "table/records.hpp"
 
 using namespace tradingdata;

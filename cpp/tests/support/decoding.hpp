@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/time.hpp"
-#include "decode/decode.hpp"
+#include "support/whole_body.hpp"
 #include "table/records.hpp"
 
 namespace tradingdata::decoding {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "decode/decode.hpp"
+#include "support/whole_body.hpp"
 
 namespace tradingdata::incremental {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "decode/decode.hpp"
+#include "support/whole_body.hpp"
 #include "table/records.hpp"
 #include "table/row_values.hpp"
 
