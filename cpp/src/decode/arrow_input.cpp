@@ -106,6 +106,7 @@ ArrayReader ArrayReader::open(std::string_view column, const WireType& type,
   if (array.dictionary == nullptr) codes.fail("lacks its dictionary");
   const ArrowArray& texts = *array.dictionary;
   codes.dictionary_.push_back(ArrayReader(column, type.wire, texts, 0, texts.length));
+  codes.text_end_ = codes.dictionary_.front().text_end_;
   for (std::int64_t row = 0; row < length; ++row) {
     if (!codes.valid(row)) continue;
     const std::int64_t code = codes.code(row);
@@ -131,6 +132,7 @@ void ArrayReader::check_offsets(const ArrowArray& array) {
   if (!ordered) fail("has offsets that decrease");
   if (data_ == nullptr && ends[length_] > 0) fail("lacks its text");
   if (data_ == nullptr) data_ = "";
+  text_end_ = data_ + ends[length_];
   ascii_ =
       tradingdata::is_ascii({data_ + ends[0], static_cast<std::size_t>(ends[length_] - ends[0])});
 }
@@ -140,18 +142,19 @@ void ArrayReader::check_views(const ArrowArray& array) {
   const std::int64_t blocks = array.n_buffers - 3;
   const auto* const sizes = static_cast<const std::int64_t*>(array.buffers[array.n_buffers - 1]);
   if (blocks > 0 && sizes == nullptr) fail("lacks the sizes of its buffers");
-  const View* const views = values<View>();
+  const TextView* const views = values<TextView>();
   for (std::int64_t row = 0; row < length_; ++row) {
-    const View& view = views[row];
+    const TextView& view = views[row];
     if (!valid(row)) continue;
     if (view.size < 0) fail("has a text of negative size");
-    if (view.size <= static_cast<std::int32_t>(sizeof view.inlined)) continue;
-    const std::int64_t block = view.buffer();
-    if (block < 0 || block >= blocks || blocks_[block] == nullptr || view.offset() < 0 ||
-        view.offset() > sizes[block] - view.size) {
+    if (view.is_inline()) continue;
+    const std::int64_t block = view.place.buffer;
+    if (block < 0 || block >= blocks || blocks_[block] == nullptr || view.place.offset < 0 ||
+        view.place.offset > sizes[block] - view.size) {
       fail("has a text outside its buffers");
     }
   }
+  text_end_ = reinterpret_cast<const char*>(views + length_);
 }
 
 std::int64_t ArrayReader::code(std::int64_t row) const {

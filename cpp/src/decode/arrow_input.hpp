@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,26 +77,14 @@ class ArrayReader {
   }
   // Whether all of the text is known to be ASCII.
   bool is_ascii() const { return ascii_; }
+  // Memory may be read from any short text on up to here.
+  const char* text_end() const { return text_end_; }
   // Calls put(row, text) for each row that has a text, which lies in memory of the producer and may
   // not be UTF-8.
   template <typename Put>
   void each_text(const Put& put) const;
 
  private:
-  struct View {
-    std::int32_t size;
-    char inlined[12];  // the text itself if it fits, else 4 bytes of it, a buffer and an offset
-
-    std::int32_t buffer() const { return number_at(4); }
-    std::int32_t offset() const { return number_at(8); }
-    std::int32_t number_at(std::size_t place) const {
-      std::int32_t number = 0;
-      std::memcpy(&number, inlined + place, sizeof number);
-      return number;
-    }
-  };
-  static_assert(sizeof(View) == 16);
-
   ArrayReader(std::string_view column, Wire wire, const ArrowArray& array, std::int64_t first,
               std::int64_t length);
 
@@ -119,8 +106,9 @@ class ArrayReader {
   bool all_null_ = false;
   bool ascii_ = false;
   const std::uint8_t* validity_ = nullptr;
-  const void* values_ = nullptr;         // or offsets, views, codes
-  const char* data_ = nullptr;           // of text behind offsets
+  const void* values_ = nullptr;  // or offsets, views, codes
+  const char* data_ = nullptr;    // of text behind offsets
+  const char* text_end_ = nullptr;
   const void* const* blocks_ = nullptr;  // of text behind views
   std::vector<ArrayReader> dictionary_;  // none or one: the texts of the codes
 };
@@ -166,10 +154,10 @@ inline std::string_view ArrayReader::text(std::int64_t row) const {
     const auto* const ends = values<std::int64_t>() + row;
     return between(ends[0], ends[1]);
   }
-  const View& view = values<View>()[row];
+  const TextView& view = values<TextView>()[row];
   const auto size = static_cast<std::size_t>(view.size);
-  if (size <= sizeof view.inlined) return {view.inlined, size};
-  return {static_cast<const char*>(blocks_[view.buffer()]) + view.offset(), size};
+  if (view.is_inline()) return {view.inlined, size};
+  return {static_cast<const char*>(blocks_[view.place.buffer]) + view.place.offset, size};
 }
 
 }  // namespace tradingdata::detail

@@ -1,0 +1,163 @@
+// Collects unknown fields column by column, and then sorts them by row, as a table has them.
+#include "decode/arrow_extras.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "base/number.hpp"
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "decode/decode.hpp"
+#include "decode/json.hpp"
+#include "decode/redact.hpp"
+
+namespace tradingdata::detail {
+
+void check_utf8(std::string_view column, std::string_view text) {
+  if (is_ascii(text)) return;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    char last[4] = {};  // behind the text may be anything
+    const auto left = static_cast<std::size_t>(end - at);
+    if (left < sizeof last) std::memcpy(last, at, left);
+    const int length = scan_utf8(left < sizeof last ? last : at).length;
+    if (length == 0 || static_cast<std::size_t>(length) > left) {
+      throw std::invalid_argument("the Arrow data is malformed: column " + std::string(column) +
+                                  " has text that is not UTF-8");
+    }
+    at += length;
+  }
+}
+
+namespace {
+
+std::string json_text_of(std::string_view text) {
+  std::string json;
+  put_json_text(json, text);
+  return json;
+}
+
+std::string time_text(std::int64_t value, const WireType& type) {
+  const std::int64_t second = value / type.per_second - (value % type.per_second < 0 ? 1 : 0);
+  const std::int64_t part = value - second * type.per_second;
+  std::string text =
+      format_timestamp(second * micros_per_second + part * micros_per_second / type.per_second);
+  if (!type.zone.empty()) text += 'Z';
+  return text;
+}
+
+// The JSON of a number or time; empty for NaN, which JSON lacks.
+template <typename Value>
+std::string json_of(Value value, const WireType& type) {
+  if constexpr (std::is_floating_point_v<Value>) {
+    if (std::isnan(value)) return {};
+    return std::isfinite(value) ? digits_of(value) : json_text_of(value > 0 ? "inf" : "-inf");
+  } else {
+    constexpr std::int64_t milliseconds_per_day = 86'400'000;
+    constexpr std::int64_t most_days = 2'932'896;  // 9999-12-31
+    constexpr std::int64_t most_seconds = (most_days + 1) * seconds_per_day;
+    const auto units = static_cast<std::int64_t>(+value);
+    const bool dated = type.wire == Wire::date32 || type.wire == Wire::date64;
+    const std::int64_t days = type.wire == Wire::date64 ? units / milliseconds_per_day : units;
+    if (dated && days <= most_days && days >= zero_date) {
+      return json_text_of(format_date(static_cast<std::int32_t>(days)));
+    }
+    if (type.wire == Wire::timestamp) {
+      const std::int64_t seconds = units / type.per_second;
+      const bool fits = seconds < most_seconds && seconds > zero_date * seconds_per_day;
+      if (fits) return json_text_of(time_text(units, type));
+    }
+    return digits_of(value);
+  }
+}
+
+}  // namespace
+
+void ArrowExtras::add(std::int64_t row, std::int32_t name, std::string_view json) {
+  const auto [buffer, offset] = table_.keep_bytes(json);
+  extras_.push_back({.row = row,
+                     .name = name,
+                     .buffer = buffer,
+                     .offset = offset,
+                     .size = static_cast<std::int32_t>(json.size())});
+}
+
+void ArrowExtras::add_column(const std::string& name, const WireType& type,
+                             const ArrayReader& values, std::int64_t first) {
+  check_utf8(name, name);
+  const std::int32_t number = table_.extra_name(name);
+  const bool hide = mask_ && is_personal_name(name);
+  const auto put = [&](std::int64_t row, const std::string& json) {
+    if (!json.empty()) add(first + row, number, hide ? json_text_of(masked(json)) : json);
+  };
+  if (type.is_text()) {
+    return values.each_text([&](std::int64_t row, std::string_view text) {
+      check_utf8(name, text);
+      add(first + row, number, json_text_of(hide ? masked(text) : std::string(text)));
+    });
+  }
+  if (type.wire == Wire::null) return;
+  for (std::int64_t row = 0; row < values.length() && type.wire == Wire::boolean; ++row) {
+    if (values.valid(row)) put(row, values.boolean(row) ? "true" : "false");
+  }
+  if (type.wire == Wire::boolean) return;
+  values.with_values([&](const auto* of_rows) {
+    for (std::int64_t row = 0; row < values.length(); ++row) {
+      if (values.valid(row)) put(row, json_of(of_rows[row], type));
+    }
+  });
+}
+
+void ArrowExtras::add_objects(const ArrayReader& values, std::int64_t first) {
+  values.each_text([&](std::int64_t row, std::string_view text) {
+    if (text.empty()) return;
+    try {
+      add_object(first + row, mask_ ? std::string_view(masked_json(text)) : text);
+    } catch (const Error& error) {
+      throw std::invalid_argument("row " + std::to_string(first + row) +
+                                  " of the column extra is " + "no JSON object: " + error.what());
+    }
+  });
+}
+
+void ArrowExtras::add_object(std::int64_t row, std::string_view text) {
+  constexpr int depth = 1;
+  object_.clear();
+  object_.append(text);
+  const Document body(object_);
+  const char* at = body.pass_space(body.begin());
+  if (*at != '{') body.fail(at, "an object must be here");
+  if (body.pass_opening(at, '}')) {
+    do {
+      const StringScan scan = body.scan_text(at);
+      const std::string name = unescaped(at + 1, scan.end);
+      const char* const value = body.pass_mark(scan.end + 1, ':');
+      at = body.pass_value(value, depth);
+      if (table_.table().schema().find(name) >= 0) continue;
+      add(row, table_.extra_name(name), {value, static_cast<std::size_t>(at - value)});
+    } while (body.pass_separator(at, '}'));
+  }
+  body.pass_end(at);
+}
+
+void ArrowExtras::finish() {
+  std::stable_sort(extras_.begin(), extras_.end(),
+                   [](const Extra& a, const Extra& b) { return a.row < b.row; });
+  std::vector<Extra>& out = table_.extras();
+  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> latest(table_.table().extra_names().size(), none);  // by name
+  for (const Extra& extra : extras_) {
+    std::size_t& place = latest[static_cast<std::size_t>(extra.name)];
+    if (place != none && out[place].row == extra.row) {
+      out[place] = extra;
+    } else {
+      place = out.size();
+      out.push_back(extra);
+    }
+  }
+}
+
+}  // namespace tradingdata::detail
