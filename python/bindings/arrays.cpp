@@ -82,10 +82,10 @@ Memory mask(const ColumnSlice& cells, Arena& memory) {
 Memory instants(const ColumnSlice& cells, Arena& memory, const py::object& zone) {
   Memory times = filled(cells, memory, not_a_time);
   if (zone.is_none()) return times;
-  WallClock to_utc(zone);
+  const ZoneOffset offset = offset_of(zone);
   auto* const micros = times.as<std::int64_t>();
   for (std::int64_t i = 0; i < cells.length; ++i) {
-    if (cells.valid(i)) micros[i] = to_utc(micros[i]);
+    if (cells.valid(i)) micros[i] -= offset(micros[i]);
   }
   return times;
 }

@@ -69,7 +69,7 @@ py::object from_arrow(const py::object& record, const py::object& data, bool kee
   if (!made->time_zone.empty()) {
     zone = call_python(attribute(imported("tradingdata._util.time_zones"), "zone_of_arrow"),
                        made->time_zone);
-    to_wall_clock(made->table, WallClock::to_wall(zone));
+    to_wall_clock(made->table, offset_of(zone, true));
   }
   return whole_slice(std::move(made->table).build(), zone);
 }
@@ -126,7 +126,7 @@ ArrowExport export_of(const OwnedSlice& self, const Names& columns, const Names&
   follow_request(wanted, table, requested_schema);
   if (!self.zone().is_none()) {
     wanted.time_zone = arrow_zone(self.zone());
-    wanted.to_utc = WallClock(self.zone());
+    wanted.offset = offset_of(self.zone());
   }
   return wanted;
 }
@@ -137,7 +137,7 @@ py::object arrow_stream(const OwnedSlice& self, const Names& columns, const Name
   const ArrowExport wanted = export_of(self, columns, extra, categories, text, requested_schema);
   auto stream = std::make_unique<detail::Taken<ArrowArrayStream>>();
   // The table is immutable and held by `self`.
-  released_unless(wanted.to_utc != nullptr,
+  released_unless(wanted.offset != nullptr,
                   [&] { export_stream(self.shared(), wanted, **stream); });
   return capsule_of(std::move(stream), stream_name);
 }

@@ -22,7 +22,7 @@ py::bytes to_csv(const OwnedSlice& self, const Names& columns, const Names& extr
                      .length = self.size(),
                      .columns = columns_named(table, columns, extra),
                      .spreadsheet = spreadsheet};
-  if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
+  if (!self.zone().is_none()) options.offset = offset_of(self.zone());
   return released_unless(options.offset != nullptr, [&] { return rows_as_csv(table, options); });
 }
 
@@ -50,7 +50,7 @@ py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, 
                       .fields = columns_named(table, columns, {}),
                       .extras = extra,
                       .lines = lines};
-  if (!self.zone().is_none()) options.offset = WallClock::offset_of(self.zone());
+  if (!self.zone().is_none()) options.offset = offset_of(self.zone());
   return released_unless(options.offset != nullptr, [&] { return export_json(table, options); });
 }
 

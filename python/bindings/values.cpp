@@ -5,9 +5,10 @@
 #include <datetime.h>
 
 #include <cmath>
+#include <optional>
+#include <unordered_map>
 
 #include "base/number.hpp"
-#include "base/time.hpp"
 #include "bindings.hpp"
 
 namespace tradingdata::python {
@@ -134,43 +135,29 @@ std::int64_t micros_of(const py::object& timedelta) {
 
 }  // namespace
 
-WallClock::WallClock(py::object zone, bool of_instants)
-    : of_instants_(of_instants), zone_(std::move(zone)) {
+ZoneOffset offset_of(const py::object& zone, bool of_instants) {
   const py::object datetime = imported("datetime");
   const py::object of_epoch =
-      of_instants ? attribute(attribute(datetime, "timezone"), "utc") : zone_;
-  epoch_ = call_python(attribute(datetime, "datetime"), 1970, 1, 1, 0, 0, 0, 0, of_epoch);
-  timedelta_ = attribute(datetime, "timedelta");
-}
-
-std::int64_t WallClock::offset_at(std::int64_t micros) const {
-  py::object time = epoch_ + call_python(timedelta_, 0, 0, micros);
-  if (of_instants_) time = call_python(attribute(time, "astimezone"), zone_);
-  const py::object offset = call_python(attribute(time, "utcoffset"));
-  if (offset.is_none()) throw py::value_error("the time zone has no offset from UTC");
-  return micros_of(offset);
-}
-
-std::int64_t WallClock::offset(std::int64_t micros) {
-  const std::int64_t day = day_of(micros);
-  const auto [entry, is_new] = offset_of_day_.try_emplace(day);
-  if (is_new) {
-    const std::int64_t morning = offset_at(day * micros_per_day);
-    const std::int64_t night = offset_at((day + 1) * micros_per_day - 1);
-    if (morning == night) entry->second = morning;
-  }
-  return entry->second ? *entry->second : offset_at(micros);
-}
-
-std::function<std::int64_t(std::int64_t)> WallClock::offset_of(py::object zone) {
-  return [clock = WallClock(std::move(zone))](std::int64_t wall) mutable {
-    return clock.offset(wall);
+      of_instants ? attribute(attribute(datetime, "timezone"), "utc") : zone;
+  const py::object epoch =
+      call_python(attribute(datetime, "datetime"), 1970, 1, 1, 0, 0, 0, 0, of_epoch);
+  const auto offset_at = [=, timedelta = attribute(datetime, "timedelta")](std::int64_t micros) {
+    py::object time = epoch + call_python(timedelta, 0, 0, micros);
+    if (of_instants) time = call_python(attribute(time, "astimezone"), zone);
+    const py::object offset = call_python(attribute(time, "utcoffset"));
+    if (offset.is_none()) throw py::value_error("the time zone has no offset from UTC");
+    return micros_of(offset);
   };
-}
-
-std::function<std::int64_t(std::int64_t)> WallClock::to_wall(py::object zone) {
-  return [clock = WallClock(std::move(zone), true)](std::int64_t instant) mutable {
-    return instant + clock.offset(instant);
+  std::unordered_map<std::int64_t, std::optional<std::int64_t>> of_day;
+  return [=](std::int64_t micros) mutable {
+    const std::int64_t day = day_of(micros);
+    const auto [entry, is_new] = of_day.try_emplace(day);
+    if (is_new) {
+      const std::int64_t morning = offset_at(day * micros_per_day);
+      const std::int64_t night = offset_at((day + 1) * micros_per_day - 1);
+      if (morning == night) entry->second = morning;
+    }
+    return entry->second ? *entry->second : offset_at(micros);
   };
 }
 

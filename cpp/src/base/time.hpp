@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,9 @@ TimeFit parse_date(std::string_view text, std::int32_t& days);
 // As on the wire; a fraction follows where there is one.
 std::string format_timestamp(std::int64_t micros);
 std::string format_date(std::int32_t days);
+
+// A time zone's offset from UTC in microseconds, at a time on its wall clock.
+using ZoneOffset = std::function<std::int64_t(std::int64_t micros)>;
 
 // A time zone's offset in microseconds as "+05:30"; seconds follow where there are any.
 std::string format_offset(std::int64_t micros);

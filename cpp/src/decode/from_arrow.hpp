@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
 #include <string>
 
 #include "base/arrow_interface.hpp"
+#include "base/time.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata {
@@ -38,7 +38,7 @@ ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
 ArrowTable table_from_arrow(const Schema& schema, ArrowSchema& columns, ArrowArray& batch,
                             bool keep_personal_data);
 
-// Converts the times of a table from instants to the wall clock times that `to_wall` returns.
-void to_wall_clock(TableBuilder& table, const std::function<std::int64_t(std::int64_t)>& to_wall);
+// Converts the times of a table from instants to wall clock times; `offset` is that of an instant.
+void to_wall_clock(TableBuilder& table, const ZoneOffset& offset);
 
 }  // namespace tradingdata

@@ -68,18 +68,6 @@ void fill(ArrowArray& out, std::unique_ptr<ArrayOwner> owner, std::int64_t lengt
   pass_to(out, std::move(owner));
 }
 
-// The shape of an export: a name and an Arrow format for each column.
-struct ShapeColumn {
-  std::string name;
-  std::string format;
-  bool is_category;
-};
-
-struct Shape {
-  std::string record;
-  std::vector<ShapeColumn> columns;
-};
-
 // Names are C strings in this interface, and an unknown field's may hold anything.
 std::string without_nul(std::string name) {
   constexpr std::string_view replacement = "\xEF\xBF\xBD";
@@ -119,42 +107,6 @@ std::string format_of(Kind kind, TextForm form, const std::string& time_zone) {
   }
 }
 
-Shape shape_of(const Table& table, const ArrowExport& wanted) {
-  const Schema& schema = table.schema();
-  Shape shape{.record = std::string(schema.record), .columns = {}};
-  for (const ArrowColumn& column : wanted.columns) {
-    const bool known = column.column < schema.width();
-    const Kind kind = known ? schema.field(column.column).kind : Kind::text;
-    const bool is_category = kind == Kind::text && column.text == TextForm::category && known;
-    shape.columns.push_back({
-        .name = without_nul(std::string(table.column_name(column.column))),
-        .format = is_category ? "i" : format_of(kind, column.text, wanted.time_zone),
-        .is_category = is_category,
-    });
-  }
-  return shape;
-}
-
-void write_schema(const Shape& shape, ArrowSchema& out) {
-  auto batch = std::make_unique<SchemaOwner>();
-  batch->format = "+s";
-  batch->metadata = record_metadata(shape.record);
-  batch->children.resize(shape.columns.size());
-  for (std::size_t i = 0; i < shape.columns.size(); ++i) {
-    const ShapeColumn& column = shape.columns[i];
-    auto child = std::make_unique<SchemaOwner>();
-    child->format = column.format;
-    child->name = column.name;
-    if (column.is_category) {
-      auto values = std::make_unique<SchemaOwner>();
-      values->format = "u";
-      fill(*child->dictionary, std::move(values), ARROW_FLAG_NULLABLE);
-    }
-    fill(*batch->children[i], std::move(child), ARROW_FLAG_NULLABLE);
-  }
-  fill(out, std::move(batch), 0);
-}
-
 // A complete book uses about a third of its memory: the rest is keys and other text of its body.
 constexpr std::int64_t most_held_for_a_byte_used = 4;
 
@@ -174,7 +126,7 @@ struct Use {
 Use use_of(const Table& table, const ArrowColumn& column, const ArrowExport& wanted) {
   if (column.column >= table.schema().width()) return {};
   const Kind kind = table.schema().field(column.column).kind;
-  if (kind == Kind::timestamp && wanted.to_utc) return {};
+  if (kind == Kind::timestamp && wanted.offset) return {};
   if (kind != Kind::text) return {.values = wanted.length * width_of(kind)};
   if (column.text != TextForm::view) return {};
   Use use{.values = wanted.length * width_of(kind)};
@@ -230,7 +182,7 @@ Buffers field_buffers(const Table& table, const ArrowColumn& column, const Arrow
   const Kind kind = table.schema().field(column.column).kind;
   const ColumnSlice slice =
       slice_of(table, table.column(column.column), kind, wanted.start, wanted.length, memory);
-  if (kind == Kind::timestamp && wanted.to_utc) return instants(slice, wanted.to_utc);
+  if (kind == Kind::timestamp && wanted.offset) return instants(slice, wanted.offset);
   if (kind != Kind::text) return share ? shared_values(slice) : copied_values(slice);
   if (column.text != TextForm::category) return text_buffers(slice, column.text, share);
   return category(slice, categories_of(table, column.column, wanted.start, wanted.length));
@@ -278,7 +230,8 @@ void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& colu
 }
 
 struct StreamOwner {
-  Shape shape;
+  TablePtr table;
+  ArrowExport wanted;  // without what calls Python: a consumer may have no GIL
   Taken<ArrowArray> batch;
 };
 
@@ -288,7 +241,7 @@ StreamOwner& owner_of(ArrowArrayStream* stream) {
 
 int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {
   try {
-    write_schema(owner_of(stream).shape, *out);
+    export_schema(*owner_of(stream).table, owner_of(stream).wanted, *out);
     return 0;
   } catch (const std::bad_alloc&) {
     return ENOMEM;
@@ -322,12 +275,33 @@ void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& 
 }
 
 void export_schema(const Table& table, const ArrowExport& wanted, ArrowSchema& out) {
-  write_schema(shape_of(table, wanted), out);
+  const Schema& schema = table.schema();
+  auto batch = std::make_unique<SchemaOwner>();
+  batch->format = "+s";
+  batch->metadata = record_metadata(schema.record);
+  batch->children.resize(wanted.columns.size());
+  for (std::size_t i = 0; i < wanted.columns.size(); ++i) {
+    const auto [column, text] = wanted.columns[i];
+    const bool known = column < schema.width();
+    const Kind kind = known ? schema.field(column).kind : Kind::text;
+    auto child = std::make_unique<SchemaOwner>();
+    child->format = format_of(kind, text, wanted.time_zone);
+    child->name = without_nul(std::string(table.column_name(column)));
+    if (kind == Kind::text && text == TextForm::category && known) {
+      child->format = "i";
+      auto values = std::make_unique<SchemaOwner>();
+      values->format = "u";
+      fill(*child->dictionary, std::move(values), ARROW_FLAG_NULLABLE);
+    }
+    fill(*batch->children[i], std::move(child), ARROW_FLAG_NULLABLE);
+  }
+  fill(out, std::move(batch), 0);
 }
 
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out) {
   auto owner = std::make_unique<StreamOwner>();
-  owner->shape = shape_of(*table, wanted);
+  owner->table = table;
+  owner->wanted = {.columns = wanted.columns, .time_zone = wanted.time_zone};
   export_array(table, wanted, *owner->batch);
   out = ArrowArrayStream{.get_schema = get_schema,
                          .get_next = get_next,

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/arrow_interface.hpp"
+#include "base/time.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata {
@@ -30,9 +30,9 @@ struct ArrowExport {
   std::int64_t start = 0;  // rows [start, start + length)
   std::int64_t length = 0;
   std::vector<ArrowColumn> columns{};
-  // Times become wall clock times ("tsu:"), or with a zone the instants that `to_utc` returns.
+  // Times become wall clock times ("tsu:"), or with a zone the instants that its `offset` gives.
   std::string time_zone{};
-  std::function<std::int64_t(std::int64_t wall_micros)> to_utc{};
+  ZoneOffset offset{};
 };
 
 // The schema of the batch: a struct with a child a column, and metadata that names the record.

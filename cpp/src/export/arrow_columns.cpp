@@ -112,12 +112,11 @@ Buffers copied_values(const ColumnSlice& slice) {
   return buffers;
 }
 
-Buffers instants(const ColumnSlice& slice,
-                 const std::function<std::int64_t(std::int64_t)>& to_utc) {
+Buffers instants(const ColumnSlice& slice, const ZoneOffset& offset) {
   Buffers buffers = copied_values(slice);
   auto* const micros = reinterpret_cast<std::int64_t*>(buffers.blocks.back().get());
   for (std::int64_t row = 0; row < slice.length; ++row) {
-    if (slice.valid(row)) micros[row] = to_utc(micros[row]);
+    if (slice.valid(row)) micros[row] -= offset(micros[row]);
   }
   return buffers;
 }

@@ -43,7 +43,7 @@ struct Buffers {
 
 Buffers shared_values(const ColumnSlice& slice);
 Buffers copied_values(const ColumnSlice& slice);
-Buffers instants(const ColumnSlice& slice, const std::function<std::int64_t(std::int64_t)>& to_utc);
+Buffers instants(const ColumnSlice& slice, const ZoneOffset& offset);
 Buffers shared_views(const ColumnSlice& slice);
 Buffers copied_views(const ColumnSlice& slice);
 template <typename Offset>

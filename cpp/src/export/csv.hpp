@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata {
@@ -18,8 +18,8 @@ struct CsvOptions {
   // For a program that guesses types and runs formulas: text that it would run as a formula, or
   // would read as a number and change, gets an apostrophe before it; a byte order mark says UTF-8.
   bool spreadsheet = false;
-  // The offset of a wall clock time from UTC, in microseconds: it follows the time where it is set.
-  std::function<std::int64_t(std::int64_t wall_micros)> offset{};
+  // It follows each time where it is set.
+  ZoneOffset offset{};
 };
 
 // A line of names, then a line for each row. An empty cell has no value, "" is empty text (or no

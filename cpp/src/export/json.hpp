@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "table/row_selection.hpp"
 #include "table/table.hpp"
 
@@ -15,7 +15,7 @@ namespace tradingdata {
 // One record as a JSON object, every field by its wire name, then unknown ones as sent.
 std::string row_as_json(const Table& table, std::int64_t row);
 
-// A run of rows as a JSON array, which decode_list reads back to equal rows.
+// A run of rows as a JSON array, which the decoder reads back to equal rows.
 std::string rows_as_json(const Table& table, std::int64_t start, std::int64_t stop);
 
 struct JsonOptions {
@@ -24,8 +24,8 @@ struct JsonOptions {
   std::vector<int> fields{};  // positions, in the order of the keys
   bool extras = false;        // whether a row's unknown fields follow, as sent
   bool lines = false;         // one object per line, without an array around them
-  // The offset of a wall clock time from UTC, in microseconds: it follows the time where it is set.
-  std::function<std::int64_t(std::int64_t wall_micros)> offset{};
+  // It follows each time where it is set.
+  ZoneOffset offset{};
 };
 
 // An array with one record per line, or newline-delimited JSON.
