@@ -14,72 +14,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from . import errors
 from ._core import RateLimit, __version__
 from ._util.optional_imports import show_versions
 from .books.book import OrderBook, StockList, TradeBook, concat
 from .client.client import Client
 from .client.profiles import load_env
 from .client.tokens import token_file
-from .errors import (
-    ArchiveError,
-    AuthenticationError,
-    BadRequestError,
-    BooksDisagreeError,
-    CallCancelledError,
-    ClientClosedError,
-    ConfigurationError,
-    ConnectError,
-    DataWarning,
-    DeadlineError,
-    DecodeError,
-    NotFoundError,
-    PaginationError,
-    RateLimitError,
-    ServerError,
-    ServiceError,
-    StatusError,
-    StockNotFoundError,
-    TLSError,
-    TradingDataError,
-    TransportError,
-)
+from .errors import *  # noqa: F403  # the names of its `__all__`
 from .table.rows import Order, Stock, Trade, required
 
 __all__ = [
     "AccountBooks",
     "Archive",
-    "ArchiveError",
     "AsyncClient",
-    "AuthenticationError",
-    "BadRequestError",
     "Books",
-    "BooksDisagreeError",
-    "CallCancelledError",
     "ChargeRate",
     "Client",
-    "ClientClosedError",
-    "ConfigurationError",
-    "ConnectError",
-    "DataWarning",
-    "DeadlineError",
-    "DecodeError",
-    "NotFoundError",
     "Order",
     "OrderBook",
-    "PaginationError",
     "RateLimit",
-    "RateLimitError",
-    "ServerError",
-    "ServiceError",
-    "StatusError",
     "Stock",
     "StockList",
-    "StockNotFoundError",
-    "TLSError",
     "Trade",
     "TradeBook",
-    "TradingDataError",
-    "TransportError",
     "__version__",
     "analysis",
     "charges",
@@ -102,6 +60,7 @@ __all__ = [
     "types",
     "unrealised_pnl",
 ]
+__all__ += errors.__all__
 
 
 if TYPE_CHECKING:

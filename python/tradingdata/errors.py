@@ -37,6 +37,30 @@ from . import _core
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+__all__ = [
+    "ArchiveError",
+    "AuthenticationError",
+    "BadRequestError",
+    "BooksDisagreeError",
+    "CallCancelledError",
+    "ClientClosedError",
+    "ConfigurationError",
+    "ConnectError",
+    "DataWarning",
+    "DeadlineError",
+    "DecodeError",
+    "NotFoundError",
+    "PaginationError",
+    "RateLimitError",
+    "ServerError",
+    "ServiceError",
+    "StatusError",
+    "StockNotFoundError",
+    "TLSError",
+    "TradingDataError",
+    "TransportError",
+]
+
 
 class TradingDataError(Exception):
     """Base class of all errors that this package defines.

@@ -262,7 +262,8 @@ class AsyncClient(
     _pager = AsyncSearchPager
     _watch = staticmethod(watch_async)
 
-    def _opened(self) -> None:
+    def _open(self, token: Held, options: dict[str, Any]) -> None:
+        super()._open(token, options)
         self._ports = LoopPorts(self._core)
         # A client that is garbage-collected without aclose() must not leave a thread running.
         weakref.finalize(self, self._ports.close, None).atexit = False

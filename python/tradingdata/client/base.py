@@ -111,10 +111,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
             base_url=base_url.value, proxy=proxy.value, ca_file=roots, **options
         )
         self._tokens = cast("Tokens", self._token_source(self._core, token))
-        self._opened()
-
-    def _opened(self) -> None:
-        """Called once the options have been accepted."""
 
     @classmethod
     def from_profile(cls, name: str | None = None, **options: Any) -> Self:
@@ -219,14 +215,7 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         Errors of a page are raised while the result is read, with ``page`` and ``received`` set.
         """
         return self._pager(
-            self,
-            query,
-            page_size=page_size,
-            start_page=start_page,
-            max_items=max_items,
-            prefetch=prefetch,
-            progress=progress,
-            timeout=timeout,
+            self, query, page_size, start_page, max_items, prefetch, progress, timeout
         )
 
     # -- the books as they change --

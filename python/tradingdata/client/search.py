@@ -40,7 +40,6 @@ class _Pager:
         self,
         client: AnyClient,
         query: str,
-        *,
         page_size: int | None,
         start_page: int,
         max_items: int | None,

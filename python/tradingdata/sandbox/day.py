@@ -183,19 +183,21 @@ class _Desk:
 
     def _later_legs(self, first: Order) -> list[Order]:
         """Returns the later legs of an order, of which one trades and cancels the other."""
-        legs = []
-        for leg in range(2, 2 + _LEGS.get(first.product, 0)):
-            path, tick = self._market.path(first.instrument), first.instrument.tick
-            away = (max(path) - min(path)) * 0.2
-            since, price = first.fills[-1].second, first.fills[-1].price
-            order = Order(first.instrument, "S", first.product, first.quantity, entered=since)
-            order.number, order.leg, order.received = first.number, leg, since
-            if leg == 2 and first.product == "B":
-                order.order_type, order.price = "LMT", on_tick(price + away, tick)
-            else:
-                order.order_type, order.trigger = "SLM", on_tick(price - away, tick)
-            self._execute(order, sure=True)
-            legs.append(order)
+        if first.product not in _LEGS:
+            return []
+        path, tick = self._market.path(first.instrument), first.instrument.tick
+        away = (max(path) - min(path)) * 0.2
+        since, price = first.fills[-1].second, first.fills[-1].price
+        terms = [("SLM", 0, on_tick(price - away, tick))]
+        if first.product == "B":
+            terms.insert(0, ("LMT", on_tick(price + away, tick), 0))
+        legs = [
+            Order(first.instrument, "S", first.product, first.quantity, since, *each)
+            for each in terms
+        ]
+        for number, leg in enumerate(legs, start=2):
+            leg.number, leg.leg, leg.received = first.number, number, since
+            self._execute(leg, sure=True)
         if len(legs) == 2:
             one, other = sorted(legs, key=lambda leg: leg.fills[0].second if leg.fills else CLOSE)
             other.cancel(one.fills[-1].second if one.fills else CLOSE)
@@ -238,7 +240,6 @@ class _Desk:
         kind, where = self._random.random(), self._random.random()
         path, tick = self._market.path(order.instrument), order.instrument.tick
         now, span, towards = path[max(order.entered, 0) // 60], max(path) - min(path), order.towards
-        order.order_type, order.price, order.trigger = "MKT", 0, 0
         if kind < 0.22:
             return
         if kind < stop:

@@ -59,9 +59,9 @@ def _text(update: OrderUpdate | TradeUpdate) -> str:
     book, news, missed, at, rollover = update
     what, kind = update._fields[:2]
     zone = None if book is None else book._rows.zone
-    time = at.astimezone(zone).timetz().isoformat("seconds") if zone else f"{at:%H:%M:%S}Z"
+    local = at.astimezone(zone).isoformat(timespec="seconds").partition("T")[2]
     parts = [
-        time,
+        f"{at:%H:%M:%S}Z" if zone is None else local,
         f"{what} unknown" if book is None else f"{len(book):,} {what}",
         f"{len(news):,} {kind}",
         *(["rollover"] if rollover else []),
