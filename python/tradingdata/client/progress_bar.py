@@ -8,11 +8,10 @@ from .._util.optional_imports import require
 
 
 class _NoBar:
-    def update(self, n: int) -> None:
+    def update(self, n: int = 0) -> None:
         pass
 
-    def close(self) -> None:
-        pass
+    close = update
 
 
 def require_bar() -> Any:

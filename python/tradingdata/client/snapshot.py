@@ -36,14 +36,6 @@ class Books(NamedTuple):
     trades: TradeBook
 
 
-class Gaps(NamedTuple):
-    """The orders on which two books disagree, and which of the books is behind."""
-
-    differences: Reconciliation
-    orders_behind: bool
-    trades_behind: bool
-
-
 def snapshot(
     client: Any,
     timeout: float | None,
@@ -73,17 +65,17 @@ def snapshot(
     if not len(orders) and len(trades):
         # An empty order book has no day to compare. It may only lag, so request it once more.
         orders = yield from fetched(OrderBook, _PAUSES[0])
-    gaps: Gaps = yield compute(gaps_between, orders, trades)
+    apart, trades_behind, orders_behind = yield compute(gaps_between, orders, trades)
     for wait in _PAUSES:
-        if not gaps.differences or deadline - time.monotonic() <= wait:
+        if not apart or deadline - time.monotonic() <= wait:
             break
-        if gaps.trades_behind:
+        if trades_behind:
             trades = yield from fetched(TradeBook, wait)
-        if gaps.orders_behind:
-            orders = yield from fetched(OrderBook, 0.0 if gaps.trades_behind else wait)
-        gaps = yield compute(gaps_between, orders, trades)
-    if gaps.differences:
-        raise _disagreement(Books(orders, trades), gaps.differences, client.account)
+        if orders_behind:
+            orders = yield from fetched(OrderBook, 0.0 if trades_behind else wait)
+        apart, trades_behind, orders_behind = yield compute(gaps_between, orders, trades)
+    if apart:
+        raise _disagreement(Books(orders, trades), apart, client.account)
     return Books(orders, trades)
 
 
@@ -107,19 +99,17 @@ def _disagreement(
     return error
 
 
-def gaps_between(orders: OrderBook, trades: TradeBook) -> Gaps:
-    """Finds the orders whose filled quantities differ; a missing quantity always differs."""
+def gaps_between(orders: OrderBook, trades: TradeBook) -> tuple[Reconciliation, bool, bool]:
+    """Returns the orders whose filled quantities differ; whether trades, and orders, are behind.
+
+    A missing quantity always differs.
+    """
     found = reconcile(orders, trades)
-    if not len(orders):
-        return Gaps(found[:0], orders_behind=False, trades_behind=False)
-    quantities = found.to_dict(["orders_quantity", "trades_quantity"]).values()
-    pairs = list(zip(*quantities, strict=True))
+    quantities = found.to_dict(["trades_quantity", "orders_quantity"]).values()
+    pairs = list(zip(*quantities, strict=True)) if len(orders) else []
     apart = [row for row, pair in enumerate(pairs) if None in pair or pair[0] != pair[1]]
-    return Gaps(
-        found._taken(apart),
-        any(_is_behind(*pairs[row]) for row in apart),
-        any(_is_behind(*reversed(pairs[row])) for row in apart),
-    )
+    trades_behind = any(_is_behind(*pairs[row]) for row in apart)
+    return found._taken(apart), trades_behind, any(_is_behind(*pairs[row][::-1]) for row in apart)
 
 
 def _is_behind(here: float | None, there: float | None) -> bool:

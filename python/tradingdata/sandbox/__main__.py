@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from types import FrameType
 from typing import Any
 
 from .._util.platform import ending_signals, set_variable
@@ -45,7 +44,7 @@ def serve(
     )
     # SIGINT too, because shells start background processes with SIGINT ignored.
     for number in ending_signals():
-        signal.signal(number, _interrupt)
+        signal.signal(number, signal.default_int_handler)
     try:
         with service:
             print(_welcome(service), flush=True)
@@ -92,10 +91,6 @@ def _welcome(service: Service) -> str:
     ]
     lines += [f"# {label}: {service.token(label)}" for label in service.accounts[1:]]
     return "\n".join(lines)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -265,11 +265,8 @@ class Company(NamedTuple):
 def check_digit(isin: str) -> str:
     """Returns the last character of an ISIN, from its first eleven characters (ISO 6166)."""
     digits = "".join(str(int(character, 36)) for character in isin)
-    total = 0
-    for place, digit in enumerate(reversed(digits)):
-        doubled = int(digit) * (2 - place % 2)
-        total += doubled // 10 + doubled % 10
-    return str(-total % 10)
+    doubled = (int(digit) * (2 - place % 2) for place, digit in enumerate(reversed(digits)))
+    return str(-sum(sum(divmod(number, 10)) for number in doubled) % 10)
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthcalendar
 from collections.abc import Iterator
 from datetime import date, timedelta
 from functools import lru_cache
@@ -132,10 +133,8 @@ def _contracts(
 
 def _month_expiry(day: date, weekday: int) -> date:
     """Returns the last `weekday` of the month, or of the next month if it is before `day`."""
-    first_of_next = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
-    last = first_of_next - timedelta(days=1)
-    last -= timedelta(days=(last.weekday() - weekday) % 7)
-    return last if last >= day else _month_expiry(first_of_next, weekday)
+    last = day.replace(day=max(week[weekday] for week in monthcalendar(day.year, day.month)))
+    return last if last >= day else _month_expiry(day.replace(day=1) + timedelta(days=32), weekday)
 
 
 class Market:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .http import Connection
 
 _KEPT = 1000  # requests in the log
-_running: set[Service] = set()
 
 
 class Clock:
@@ -209,7 +208,8 @@ class Service:
         self._server = Server(port, self._handle)
         self._process = os.getpid()
         self.base_url = f"http://127.0.0.1:{self._server.port}"
-        _running.add(self)
+        self._running = True
+        atexit.register(self.stop)
 
     def token(self, account: str | None = None) -> str:
         """Returns the current access token of an account.
@@ -326,8 +326,9 @@ class Service:
     def stop(self) -> None:
         """Closes the port and all connections. Safe to call more than once."""
         # A forked child has a copy of this object, but the connections belong to its parent.
-        if os.getpid() == self._process and self in _running:
-            _running.discard(self)
+        if os.getpid() == self._process and self._running:
+            self._running = False
+            atexit.unregister(self.stop)
             self._server.stop()
 
     def __enter__(self) -> Service:
@@ -337,7 +338,7 @@ class Service:
         self.stop()
 
     def __repr__(self) -> str:
-        state = self.base_url if self in _running else "stopped"
+        state = self.base_url if self._running else "stopped"
         accounts = f"{len(self.accounts)} account{'s' * (len(self.accounts) > 1)}"
         return f"<sandbox.Service {state}, {self.now}, {accounts}>"
 
@@ -407,12 +408,6 @@ class Service:
 def _token(origin: str) -> str:
     """Returns a token that is the same in every run, so that a printed one can be reused."""
     return f"sandbox-{hashlib.sha256(origin.encode()).hexdigest()[:40]}"
-
-
-@atexit.register
-def _stop_all() -> None:
-    for service in list(_running):
-        service.stop()
 
 
 def _refused_body(request: Connection, endpoint: str) -> Reply | None:
