@@ -115,11 +115,9 @@ def _lookup_each(client: Any, identifiers: Iterable[str], timeout: float | None)
     stocks = StockList(found[one] for one in wanted if one in found)
     if not errors:
         return stocks
-    messages = [str(error) for error in errors.values()]
-    message = messages[0]
-    if len(messages) > 1:
-        of = f"{len(messages)} of {len(set(wanted))} identifiers"
-        message = f"{of}: {'; '.join(messages[:MOST_NAMES])}"
+    message = "; ".join(str(error) for error in list(errors.values())[:MOST_NAMES])
+    if len(errors) > 1:
+        message = f"{len(errors)} of {len(set(wanted))} identifiers: {message}"
     error = StockNotFoundError(f"{message}; the others are in .received", account=client.account)
     error.received = stocks
     error.nearest = tuple(name for one in errors.values() for name in one.nearest)

@@ -29,7 +29,7 @@ _REFUSALS = (
 )
 _OUTSIDE_BAND = ("EX104", "Order price is outside the day's price band")
 _PRODUCTS = {"C": "CNC", "I": "INTRADAY", "M": "MARGIN", "B": "BRACKET", "V": "COVER"}
-_LEGS = {"B": 2, "V": 1}  # after the first: a target and a stop, or a stop only
+_LATER_LEGS = 3  # of a bracket order, a target and a stop; of a cover order, a stop
 _SOURCES = {"W": "WEB", "M": "MOBILE", "A": "API"}
 _SCRIPT = (
     # Entered before the market opens.
@@ -152,9 +152,9 @@ class _Desk:
     def orders(self, count: int) -> list[Order]:
         """Returns a day of `count` rows of the order book, in the order of their arrival."""
         scripted = list(self._script()) if count >= 40 else []
-        rows = sum(1 + _LEGS.get(order.product, 0) for order in scripted)
+        legs = _LATER_LEGS if scripted else 0
         entries: list[tuple[int, Order | None]]
-        entries = [(self._entry_second(), None) for _ in range(count - rows)]
+        entries = [(self._entry_second(), None) for _ in range(count - len(scripted) - legs)]
         entries += [(order.entered, order) for order in scripted]
         found = []
         for number, (second, given) in enumerate(sorted(entries, key=lambda pair: pair[0]), 1):
@@ -183,7 +183,7 @@ class _Desk:
 
     def _later_legs(self, first: Order) -> list[Order]:
         """Returns the later legs of an order, of which one trades and cancels the other."""
-        if first.product not in _LEGS:
+        if first.product not in "BV":
             return []
         path, tick = self._market.path(first.instrument), first.instrument.tick
         away = (max(path) - min(path)) * 0.2
@@ -353,14 +353,11 @@ class Books:
                 orders, fills = self._day_of_orders
                 known = [order for order in orders if order.received <= second]
                 traded = [pair for pair in fills if pair[1].second <= second]
-                rows = {
+                rows = {call: [_plain_record(call)] for call in BOOK_CALLS} | {
                     "order_book": [self._order(*row, second) for row in enumerate(known, 1)],
                     "trade_book": [self._trade(row, *pair) for row, pair in enumerate(traded, 1)],
                 }
-                self._books = {
-                    call: _envelope(rows[call] if call in rows else [_plain_record(call)])
-                    for call in BOOK_CALLS
-                }
+                self._books = {call: _envelope(found) for call, found in rows.items()}
                 self._second = second
             return self._books
 
@@ -373,51 +370,45 @@ class Books:
         left = order.quantity - filled
         instrument = order.instrument
         priced = second if state.status == "Pending" else state.second
-        return _in_order(
-            "Order",
-            self._shared_fields(order)
-            | {
-                "last_updated_time": timestamp(self._day, state.second),
-                "status": state.status,
-                "quantity": order.quantity,
-                "remaining_quantity": left,
-                "rem_qty_tot_qty": f"{left}/{order.quantity}",
-                "price": order.price / 100,
-                "trigger_price": order.trigger / 100,
-                "serial_no": order.number,
-                "validity": "DAY",
-                "traded_qty": filled,
-                "traded_price": fills[-1].price / 100 if fills else 0.0,
-                "avg_traded_price": round(value / (filled * 100), 4) if fills else 0.0,
-                "reason_description": state.reason,
-                "leg_no": order.leg,
-                "row_no": row,
-                "off_mkt_flag": "1" if order.entered < 0 else "0",
-                "child_leg_unq_id": 10 * order.number + order.leg if order.product in "BV" else 0,
-                "good_till_days_date": str(self._day),
-                "error_code": state.code,
-                "expiry_flag": "" if not instrument.expiry else "M" if instrument.monthly else "W",
-                "ref_ltp": self._market.price(instrument, priced) / 100,
-                "source": order.source,
-                "source_name": _SOURCES[order.source],
-            },
-        )
+        values = self._shared_fields(order) | {
+            "last_updated_time": timestamp(self._day, state.second),
+            "status": state.status,
+            "quantity": order.quantity,
+            "remaining_quantity": left,
+            "rem_qty_tot_qty": f"{left}/{order.quantity}",
+            "price": order.price / 100,
+            "trigger_price": order.trigger / 100,
+            "serial_no": order.number,
+            "validity": "DAY",
+            "traded_qty": filled,
+            "traded_price": fills[-1].price / 100 if fills else 0.0,
+            "avg_traded_price": round(value / (filled * 100), 4) if fills else 0.0,
+            "reason_description": state.reason,
+            "leg_no": order.leg,
+            "row_no": row,
+            "off_mkt_flag": "1" if order.entered < 0 else "0",
+            "child_leg_unq_id": 10 * order.number + order.leg if order.product in "BV" else 0,
+            "good_till_days_date": str(self._day),
+            "error_code": state.code,
+            "expiry_flag": "" if not instrument.expiry else "M" if instrument.monthly else "W",
+            "ref_ltp": self._market.price(instrument, priced) / 100,
+            "source": order.source,
+            "source_name": _SOURCES[order.source],
+        }
+        return _in_order("Order", values)
 
     def _trade(self, number: int, order: Order, fill: Fill) -> bytes:
         traded = timestamp(self._day, fill.second)
-        return _in_order(
-            "Trade",
-            self._shared_fields(order)
-            | {
-                "exch_trade_time": traded,
-                "last_updated_time": traded,
-                "trade_no": f"{self._account}{number:07d}",
-                "quantity": fill.quantity,
-                "traded_price": fill.price / 100,
-                "trade_value": fill.quantity * fill.price / 100,
-                "row_no": number,
-            },
-        )
+        values = self._shared_fields(order) | {
+            "exch_trade_time": traded,
+            "last_updated_time": traded,
+            "trade_no": f"{self._account}{number:07d}",
+            "quantity": fill.quantity,
+            "traded_price": fill.price / 100,
+            "trade_value": fill.quantity * fill.price / 100,
+            "row_no": number,
+        }
+        return _in_order("Trade", values)
 
     def _shared_fields(self, order: Order) -> dict[str, object]:
         """Returns the fields that an order and its trades have in common."""

@@ -146,11 +146,6 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         own_port(self.socket)
         super().server_bind()
 
-    @property
-    def port(self) -> int:
-        """The port on which the server listens."""
-        return int(self.socket.getsockname()[1])
-
     def stop(self) -> None:
         """Closes the port and every connection, and waits for their threads."""
         self.stopping.set()

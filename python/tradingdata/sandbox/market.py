@@ -137,7 +137,7 @@ def _month_expiry(day: date, weekday: int) -> date:
     return last if last >= day else _month_expiry(day.replace(day=1) + timedelta(days=32), weekday)
 
 
-class Market:
+class Market(NamedTuple):
     """The prices of one day, generated from the seed and shared by all accounts.
 
     Uses only arithmetic that rounds identically on every machine, so that a day is reproducible.
@@ -147,52 +147,54 @@ class Market:
         day: The trading day.
     """
 
-    def __init__(self, seed: int, day: date) -> None:
-        self.seed = seed
-        self.day = day
-        self._paths: dict[tuple[str, str, str], tuple[int, ...]] = {}
+    seed: int
+    day: date
 
     def path(self, instrument: Instrument) -> tuple[int, ...]:
         """Returns the price at each minute of the session, in paise and on a tick."""
-        key = (instrument.exchange, instrument.segment, instrument.security_id)
-        if key not in self._paths:
-            fair = self._fair(instrument)
-            self._paths[key] = tuple(on_tick(price, instrument.tick) for price in fair)
-        return self._paths[key]
+        return _path(self, instrument)
 
     def price(self, instrument: Instrument, second: int) -> int:
         """Returns the price in paise, `second` seconds after the opening bell."""
-        return self.path(instrument)[min(max(second, 0), CLOSE) // 60]
+        return _path(self, instrument)[min(max(second, 0), CLOSE) // 60]
 
-    def _fair(self, instrument: Instrument) -> list[float]:
-        spots = self._spot(instrument)
-        if instrument.expiry is None:
-            return spots
-        years = ((instrument.expiry - self.day).days + 0.3) / 365
-        if not instrument.strike:
-            return [spot * (1 + _INTEREST * years) for spot in spots]
-        # A smooth approximation of a call: its time value at the money, and the difference between
-        # spot and strike far in the money.
-        at_the_money = 0.8 * _volatility(instrument) * instrument.strike * sqrt(years)
-        values = []
-        for spot in spots:
-            difference = spot - instrument.strike
-            call = (difference + sqrt(difference * difference + at_the_money * at_the_money)) / 2
-            values.append(call if instrument.opt_type == "CE" else call - difference)
-        return values
 
-    def _spot(self, instrument: Instrument) -> list[float]:
-        random = Random(f"{self.seed}/{self.day}/{instrument.symbol}")
-        # Three uniform numbers add up to nearly a normal distribution with deviation 1/2.
-        minute = 2 * _volatility(instrument) / sqrt(252 * _MINUTES)
-        price = instrument.reference * (0.985 + 0.03 * random.random())
-        drift = (random.random() - 0.5) * minute / 8
-        path = []
-        for _ in range(_MINUTES):
-            path.append(price)
-            step = random.random() + random.random() + random.random() - 1.5
-            price *= 1 + drift + minute * step
-        return path
+@lru_cache(maxsize=1024)
+def _path(market: Market, instrument: Instrument) -> tuple[int, ...]:
+    spots = _spots(market, instrument)
+    if instrument.expiry is not None:
+        years = ((instrument.expiry - market.day).days + 0.3) / 365
+        spots = _derived(instrument, spots, years)
+    return tuple(on_tick(price, instrument.tick) for price in spots)
+
+
+def _spots(market: Market, instrument: Instrument) -> list[float]:
+    random = Random(f"{market.seed}/{market.day}/{instrument.symbol}")
+    # Three uniform numbers add up to nearly a normal distribution with deviation 1/2.
+    minute = 2 * _volatility(instrument) / sqrt(252 * _MINUTES)
+    price = instrument.reference * (0.985 + 0.03 * random.random())
+    drift = (random.random() - 0.5) * minute / 8
+    path = []
+    for _ in range(_MINUTES):
+        path.append(price)
+        step = random.random() + random.random() + random.random() - 1.5
+        price *= 1 + drift + minute * step
+    return path
+
+
+def _derived(instrument: Instrument, spots: list[float], years: float) -> list[float]:
+    """Returns the prices of a future or an option on an underlying with these prices."""
+    if not instrument.strike:
+        return [spot * (1 + _INTEREST * years) for spot in spots]
+    # A smooth approximation of a call: its time value at the money, and the difference between
+    # spot and strike far in the money.
+    at_the_money = 0.8 * _volatility(instrument) * instrument.strike * sqrt(years)
+    values = []
+    for spot in spots:
+        difference = spot - instrument.strike
+        call = (difference + sqrt(difference * difference + at_the_money * at_the_money)) / 2
+        values.append(call if instrument.opt_type == "CE" else call - difference)
+    return values
 
 
 def on_tick(price: float, tick: int) -> int:

@@ -207,7 +207,7 @@ class Service:
         self.clock = Clock(market.day, speed)
         self._server = Server(port, self._handle)
         self._process = os.getpid()
-        self.base_url = f"http://127.0.0.1:{self._server.port}"
+        self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._running = True
         atexit.register(self.stop)
 
