@@ -8,8 +8,7 @@ Without data they return axes with labels and a note.
 
 from __future__ import annotations
 
-from .activity import blotter, fills
-from .results import exposure, pnl_curve
+from .charts import blotter, exposure, fills, pnl_curve
 from .style import STYLE, status_colour
 
 __all__ = ["STYLE", "blotter", "exposure", "fills", "pnl_curve", "status_colour"]

@@ -6,14 +6,16 @@ is one session from 09:15 to 15:30, or several side by side.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import date, datetime, time, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from ..._util.optional_imports import require
 from ...display.plain_table import group
+from ..keys import Keyed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +50,16 @@ STYLE: dict[str, Any] = {
 """Matplotlib settings of these charts, for your own: ``plt.style.use(td.plot.STYLE)``."""
 
 
+def names_of(rows: list[Keyed]) -> list[str]:
+    """Returns a name for each row, with exchange and product where a name is used twice."""
+    names = [row.display_name or row.symbol or row.security_id for row in rows]
+    uses = Counter(names)
+    return [
+        name if uses[name] == 1 else f"{name} ({row.exchange}, {row.product})"
+        for name, row in zip(names, rows, strict=True)
+    ]
+
+
 def status_colour(status: str) -> str:
     """Returns the colour of an order status, the same in every chart."""
     known = _STATUS.get(status.lower())
@@ -55,28 +67,38 @@ def status_colour(status: str) -> str:
 
 
 @contextmanager
-def styled(ax: Axes | None, height: float) -> Iterator[Axes]:
-    """Yields the axes to draw on: ``ax`` in its own style, or those of a new figure in this one."""
+def chart(
+    ax: Axes | None, title: str, ylabel: str, sessions: Sessions | None = None, height: float = 3.5
+) -> Iterator[Axes]:
+    """Yields the axes to draw on: ``ax`` in its own style, or those of a new figure in this one.
+
+    They get a title, a label and the time axis of the sessions, if there is one.
+    """
     matplotlib = require("matplotlib", "plot", "td.plot")
     pyplot = require("matplotlib.pyplot", "plot", "td.plot")
-    if ax is not None:
+    with ExitStack() as style:
+        if ax is None:
+            # Loads the backend now: Jupyter's turns on interactive mode, without which a cell shows
+            # nothing, and the end of the context would turn it off again.
+            pyplot.draw_if_interactive()
+            style.enter_context(matplotlib.rc_context(STYLE))
+            _, ax = pyplot.subplots(figsize=(8, height), layout="constrained")
+            for axis in (ax.xaxis, ax.yaxis):
+                # Ticks are made when they are drawn, after the style has ended.
+                axis.set_tick_params(which="both", color=INK, labelcolor=INK)
+        ax.set(title=title, ylabel=ylabel)
         yield ax
-        return
-    # Loads the backend now: Jupyter's turns on interactive mode, without which a cell shows
-    # nothing, and the end of the context would turn it off again.
-    pyplot.draw_if_interactive()
-    with matplotlib.rc_context(STYLE):
-        _, ax = pyplot.subplots(figsize=(8, height), layout="constrained")
-        for axis in (ax.xaxis, ax.yaxis):
-            # Ticks are made when they are drawn, after the style has ended.
-            axis.set_tick_params(which="both", color=INK, labelcolor=INK)
-        yield ax
+        if sessions is not None:
+            sessions.mark(ax)
 
 
-def note_empty(ax: Axes, text: str, **limits: tuple[float, float]) -> None:
-    """Writes into empty axes, above a line through their middle, why there is nothing to draw."""
-    ax.set(**limits)
-    ax.text(0.5, 0.6, text, transform=ax.transAxes, ha="center", va="center", color=INK)
+def add_legend(ax: Axes, empty: str, columns: int = 1, **limits: tuple[float, float]) -> None:
+    """Adds a legend, or if there is nothing to draw, the reason ``empty`` and these limits."""
+    if empty:
+        ax.set(**limits)
+        ax.text(0.5, 0.6, empty, transform=ax.transAxes, ha="center", va="center", color=INK)
+    elif columns:
+        ax.legend(loc="best", ncols=columns)
 
 
 LAKH, CRORE = 1e5, 1e7
@@ -120,36 +142,27 @@ _LABELLED = 10  # days that fit an axis
 _NO_DAY = date(2000, 1, 3)  # of an empty chart, whose axis shows hours only
 
 
-def market_time(moment: datetime) -> datetime:
-    """Returns the naive time at the exchange; a naive time is assumed to be one."""
-    return moment if moment.tzinfo is None else moment.astimezone(IST).replace(tzinfo=None)
-
-
-def mark_days(ax: Axes, days: Sequence[date], places: Sequence[float]) -> None:
-    """Labels the days at their places, at most about ten of them."""
-    step = -(-len(days) // _LABELLED)
-    ax.set_xticks(places[::step], [f"{day:%a %d %b}" for day in days[::step]])
-
-
 class Sessions:
-    """Positions of times on an axis.
+    """Positions of times on an axis; a naive time is assumed to be one of the exchange.
 
     A single day has the dates of Matplotlib, so that ``ax.axvline(datetime(...))`` works. Several
     days are side by side without the nights between them: day ``n`` is from ``n`` to ``n + 1``,
-    and the weekdays without a time are among them, so that a gap stays visible. ``places`` has the
-    number of each day.
+    and the weekdays without a time are among them, so that a gap stays visible.
     A session is longer than the market's hours only if a time lies outside of them.
     """
 
+    label, mark_at = "market time", 0.0  # of several days, and the place of a day's mark within it
+
     def __init__(self, times: Iterable[datetime]) -> None:
-        times = list(times)
-        given = sorted({at.date() for at in times} or {_NO_DAY})
+        self.times = [
+            at if at.tzinfo is None else at.astimezone(IST).replace(tzinfo=None) for at in times
+        ]
+        given = sorted({at.date() for at in self.times} or {_NO_DAY})
         span = (given[0] + timedelta(days=at) for at in range((given[-1] - given[0]).days + 1))
         self.days = [day for day in span if day.weekday() < 5 or day in given]
-        self.is_empty = not times
-        self._open = min([OPEN, *(at.time() for at in times)])
-        self._close = max([CLOSE, *(at.time() for at in times)])
-        self.places = {day: place for place, day in enumerate(self.days)}
+        self._open = min([OPEN, *(at.time() for at in self.times)])
+        self._close = max([CLOSE, *(at.time() for at in self.times)])
+        self._places = {day: place for place, day in enumerate(self.days)}
         self.several = len(self.days) > 1
 
     def position(self, moment: datetime) -> float:
@@ -157,33 +170,31 @@ class Sessions:
         if self.several:
             opened = datetime.combine(moment.date(), self._open)
             length = datetime.combine(moment.date(), self._close) - opened
-            return self.places[moment.date()] + (moment - opened) / length
+            return self._places[moment.date()] + (moment - opened) / length
         from matplotlib import dates
 
         return float(dates.date2num(moment))  # type: ignore[no-untyped-call]
 
     @property
-    def first(self) -> float:
-        """The opening of the first day."""
-        return self.position(datetime.combine(self.days[0], self._open))
-
-    @property
-    def last(self) -> float:
-        """The close of the last day."""
-        return self.position(datetime.combine(self.days[-1], self._close))
+    def ends(self) -> tuple[float, float]:
+        """The opening of the first day, and the close of the last one."""
+        opened = datetime.combine(self.days[0], self._open)
+        return self.position(opened), self.position(datetime.combine(self.days[-1], self._close))
 
     def mark(self, ax: Axes) -> None:
         """Sets limits, ticks and the label of the time axis."""
-        ax.set_xlim(self.first, self.last)
-        if self.several:
-            mark_days(ax, self.days, list(range(len(self.days))))
-            ax.set_xlabel("market time")
-            return
+        ax.set_xlim(*self.ends)
         day = self.days[0]
+        if self.several:
+            chosen = range(0, len(self.days), -(-len(self.days) // _LABELLED))
+            places = [place + self.mark_at for place in chosen]
+            ax.set_xticks(places, [f"{self.days[place]:%a %d %b}" for place in chosen])
+            ax.set_xlabel(self.label)
+            return
         hours = [time(hour, 15) for hour in range(self._open.hour, self._close.hour)]
         marks = [*(mark for mark in hours if mark >= self._open), CLOSE]
         ax.set_xticks(
             [self.position(datetime.combine(day, mark)) for mark in marks],
             [f"{mark:%H:%M}" for mark in marks],
         )
-        ax.set_xlabel("market time" if self.is_empty else f"market time, {day:%d %b %Y}")
+        ax.set_xlabel(f"market time, {day:%d %b %Y}" if self.times else "market time")

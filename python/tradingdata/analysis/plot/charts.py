@@ -1,4 +1,4 @@
-"""Charts of the day: trades and orders in intervals, single fills, and how long orders waited."""
+"""The charts: what was traded and when, how long orders waited, what was realised and is open."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..._util.validate import count
 from ...books.book import OrderBook, TradeBook
 from ..checks import check_codes, require_sides, require_values
-from ..inputs import Orders, Trades, joined
+from ..inputs import Orders, PriceLookup, Trades, joined
+from ..pnl import realised_pnl
+from ..position import Positions, positions
 from ..quality import ExecutionQuality
+from ..realised import LONG, SHORT, Lots, Matches, RealisedPnl
+from ..unrealised import UnrealisedPnl, valued
 from .style import (
     BOUGHT,
+    GAIN,
     INK,
+    LOSS,
     OPEN,
     SOLD,
     Sessions,
+    add_legend,
+    chart,
     format_amounts,
-    mark_days,
-    market_time,
-    note_empty,
+    names_of,
     status_colour,
-    styled,
 )
 
 if TYPE_CHECKING:
@@ -79,32 +84,33 @@ def blotter(
     return _trades(joined("book", book, TradeBook)[0], minutes, values, buy, sell, ax)
 
 
+def _columns_of(book: TradeBook, buy: str, sell: str, *fields: str) -> list[list[Any]]:
+    """Returns the times, the sides and other fields of trades, none of which may be missing."""
+    check_codes(buy, sell)
+    names = ("exch_trade_time", "txn_type", *fields)
+    require_values(book._rows, *names)
+    require_sides(book._rows, buy, sell)
+    return [book._column(name) for name in names]
+
+
 def _trades(
     book: TradeBook, minutes: int, values: bool, buy: str, sell: str, ax: Axes | None
 ) -> Axes:
-    check_codes(buy, sell)
-    rows = book._rows
-    require_values(rows, "exch_trade_time", "txn_type", *(["trade_value"] if values else []))
-    require_sides(rows, buy, sell)
-    times, sides, amounts = map(rows.column, ("exch_trade_time", "txn_type", "trade_value"))
-    bins = _Bins(times, sides, amounts if values else repeat(1), minutes)
-    with styled(ax, 3.5) as ax:
+    times, sides, *amounts = _columns_of(book, buy, sell, *(["trade_value"] if values else []))
+    bins = _Bins(times, sides, amounts[0] if values else repeat(1), minutes)
+    with chart(ax, "Trades by side", "rupees" if values else "trades", bins) as ax:
         bought, sold = bins.heights(buy), [-height for height in bins.heights(sell)]
         ax.bar(bins.places, bought, bins.width, color=BOUGHT, label="bought")
         ax.bar(bins.places, sold, bins.width, color=SOLD, label="sold")
         ax.axhline(0, color=INK, linewidth=0.8)
-        ax.set(title="Trades by side", ylabel="rupees" if values else "trades")
-        if bins.places:
-            ax.legend(loc="best", ncols=2)
+        if times:
             ends = [0.0, *bought, *sold]
             ax.set_ylim(min(ends) * 1.15, max(ends) * 1.15)
-        else:
-            note_empty(ax, "no trades", ylim=(-1, 1))
+        add_legend(ax, "" if times else "no trades", columns=2, ylim=(-1, 1))
         if values:
             format_amounts(ax.yaxis, signed=False)
         else:
             _whole_numbers(ax)
-        bins.mark(ax)
     return ax
 
 
@@ -112,22 +118,17 @@ def _orders(book: OrderBook, minutes: int, ax: Axes | None) -> Axes:
     entered = book.filter(order_date_time__ne=None)
     statuses = [status or "no status" for status in entered._column("status")]
     bins = _Bins(entered._column("order_date_time"), statuses, repeat(1), minutes)
-    with styled(ax, 3.5) as ax:
+    missing = len(book) - len(entered)
+    untimed = f" ({missing} without a time of entry left out)" if missing else ""
+    with chart(ax, f"Orders by status{untimed}", "orders entered", bins) as ax:
         base = [0.0] * len(bins.places)
         for status in sorted(set(statuses), reverse=True):
             heights = bins.heights(status)
             colour = status_colour(status)
             ax.bar(bins.places, heights, bins.width, base, color=colour, label=status)
             base = [low + height for low, height in zip(base, heights, strict=True)]
-        missing = len(book) - len(entered)
-        untimed = f" ({missing} without a time of entry left out)" if missing else ""
-        ax.set(title=f"Orders by status{untimed}", ylabel="orders entered")
-        if statuses:
-            ax.legend(loc="best")
-        else:
-            note_empty(ax, "no orders", ylim=(0, 1))
+        add_legend(ax, "" if statuses else "no orders", ylim=(0, 1))
         _whole_numbers(ax)
-        bins.mark(ax)
     return ax
 
 
@@ -139,41 +140,33 @@ def _whole_numbers(ax: Axes) -> None:
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{abs(value):,.0f}"))
 
 
-class _Bins:
+class _Bins(Sessions):
     """Sums by label in the intervals of a day, or in days if there are several."""
 
+    label, mark_at = "day", 0.5
+
     def __init__(self, times: Iterable[datetime], labels: Any, amounts: Any, minutes: int) -> None:
-        moments = [market_time(time) for time in times]
-        self._sessions = Sessions(moments)
-        self._minutes = minutes
+        super().__init__(times)
+        self._length = timedelta(minutes=minutes)
         self._sums: dict[tuple[str, float], float] = defaultdict(float)
-        for moment, label, amount in zip(moments, labels, amounts, strict=False):
+        for moment, label, amount in zip(self.times, labels, amounts, strict=False):
             self._sums[label, self._place(moment)] += amount
-        if self._sessions.several:
-            self.places = [at + 0.5 for at in range(len(self._sessions.days))]
-            self.width = 0.8
+        if self.several:
+            self.places, self.width = [at + self.mark_at for at in range(len(self.days))], 0.8
         else:
             self.places = sorted({place for _, place in self._sums})
             self.width = minutes / (24 * 60) * 0.9
 
     def _place(self, moment: datetime) -> float:
         """Returns the middle of the moment's interval."""
-        if self._sessions.several:
-            return self._sessions.places[moment.date()] + 0.5
+        if self.several:
+            return self._places[moment.date()] + self.mark_at
         opened = datetime.combine(moment.date(), OPEN)
-        length = timedelta(minutes=self._minutes)
-        return self._sessions.position(opened + length * ((moment - opened) // length + 0.5))
+        return self.position(opened + self._length * ((moment - opened) // self._length + 0.5))
 
     def heights(self, label: str) -> list[float]:
         """Returns the sums of one label, one for each place."""
         return [self._sums.get((label, place), 0.0) for place in self.places]
-
-    def mark(self, ax: Axes) -> None:
-        """Sets the time axis."""
-        self._sessions.mark(ax)
-        if self._sessions.several:
-            mark_days(ax, self._sessions.days, self.places)
-            ax.set_xlabel("day")
 
 
 _HEIGHTS = {"trade_value": "rupees", "traded_price": "price (rupees)", "quantity": "quantity"}
@@ -237,28 +230,20 @@ def fills(
 
 
 def _fills(book: TradeBook, y: Height, buy: str, sell: str, ax: Axes | None) -> Axes:
-    require_values(book._rows, "exch_trade_time", "txn_type", y)
-    require_sides(book._rows, buy, sell)
-    times, sides, heights = map(book._rows.column, ("exch_trade_time", "txn_type", y))
-    moments = [market_time(moment) for moment in times]
-    sessions = Sessions(moments)
-    with styled(ax, 3.5) as ax:
+    times, sides, heights = _columns_of(book, buy, sell, y)
+    sessions = Sessions(times)
+    with chart(ax, "Fills", _HEIGHTS[y], sessions) as ax:
         for side, colour, marker, name in ((buy, BOUGHT, "^", "bought"), (sell, SOLD, "v", "sold")):
             rows = [row for row, each in enumerate(sides) if each == side]
-            places = [sessions.position(moments[row]) for row in rows]
+            places = [sessions.position(sessions.times[row]) for row in rows]
             chosen = [heights[row] for row in rows]
             ax.scatter(places, chosen, 26, color=colour, marker=marker, alpha=0.75, label=name)
-        ax.set(title="Fills", ylabel=_HEIGHTS[y])
-        if times:
-            ax.legend(loc="best", ncols=2)
-            if y != "traded_price" and min(heights) > 0:
-                ax.set_yscale("log")
-        else:
-            note_empty(ax, "no fills", ylim=(0, 1))
+        add_legend(ax, "" if times else "no fills", columns=2, ylim=(0, 1))
         if y != "traded_price":
+            if heights and min(heights) > 0:
+                ax.set_yscale("log")
             format_amounts(ax.yaxis, each=True)
         ax.grid(visible=True, axis="y")
-        sessions.mark(ax)
     return ax
 
 
@@ -270,11 +255,12 @@ def _waits(
     ax: Axes | None,
 ) -> Axes:
     groups: dict[str, list[float | None]] = {}
-    for row in quality:
-        side = str(row.txn_type)
-        groups.setdefault(label or sides.get(side, side), []).append(getattr(row, wait))
+    found = quality._column(wait)
+    for side, seconds in zip(quality._column("txn_type"), found, strict=True):
+        groups.setdefault(label or sides.get(side, str(side)), []).append(seconds)
     named = {"bought": BOUGHT, "sold": SOLD}
-    with styled(ax, 3.5) as ax:
+    title = "Time to the exchange" if wait == "to_exchange" else "Time to fill"
+    with chart(ax, title, "% of orders") as ax:
         before = ax.get_xlim()[1] if ax.lines else 0.0
         for name, waits in groups.items():
             known = sorted(max(each, 0.0) for each in waits if each is not None)
@@ -286,18 +272,119 @@ def _waits(
             # Without a side's colour the next of the axes' cycle, so that groups differ.
             ax.step(*steps, where="post", label=line, color=named.get(name) if not label else None)
         ax.set_xscale("symlog", linthresh=1)
-        longest = max((getattr(row, wait) or 0 for row in quality), default=0)
-        limit = max(longest * 1.1, 12, before)
+        limit = max(12, before, *((seconds or 0) * 1.1 for seconds in found))
         left_out = (2, 5) if limit > 120 else ()
         marks = [mark for mark in _MARKS if mark <= limit and mark not in left_out]
         ax.set_xticks(marks, [_MARKS[mark] for mark in marks])
         ax.set_xticks([], minor=True)
-        ax.set(xlim=(0, limit), ylim=(0, 102))
-        ax.set(title="Time to the exchange" if wait == "to_exchange" else "Time to fill")
-        ax.set(xlabel=_WAITS[wait], ylabel="% of orders")
+        ax.set(xlim=(0, limit), ylim=(0, 102), xlabel=_WAITS[wait])
         ax.grid(visible=True)
         if groups:
             ax.legend(loc="upper left", bbox_to_anchor=(1, 1), title="orders")
         else:
-            note_empty(ax, "no orders")
+            add_legend(ax, "no orders")
+    return ax
+
+
+def pnl_curve(result: Trades | RealisedPnl | Matches, *, ax: Axes | None = None) -> Axes:
+    """Draws the profit and loss realised so far, in total and of long and short lots, by time.
+
+    Args:
+        result: A trade book, the books of several accounts, the result of ``td.realised_pnl``, or
+            its ``matches``. Books are computed with the defaults of ``td.realised_pnl``.
+        ax: Axes to draw on; a new figure unless given.
+
+    Returns:
+        The axes. A day is from 09:15 to 15:30; several days are side by side, without nights.
+
+    Raises:
+        ImportError: If Matplotlib is not installed.
+        TypeError: If ``result`` is none of these.
+        ValueError: As ``td.realised_pnl``, if ``result`` is a book.
+
+    Example:
+        >>> td.plot.pnl_curve(client.trade_book())
+    """
+    if not isinstance(result, Matches):
+        result = (result if isinstance(result, RealisedPnl) else realised_pnl(result)).matches
+    closed = sorted((row.close_time, row.side, row.realised) for row in result)
+    sessions = Sessions(time for time, _, _ in closed)
+    with chart(ax, "Realised so far", "rupees, before charges", sessions) as ax:
+        ax.axhline(0, color=INK, linewidth=0.8)
+        first, last = sessions.ends
+        sides = {side for _, side, _ in closed}
+        # The last line is that of all.
+        both = [(LONG, BOUGHT, 1), (SHORT, SOLD, 1), ("all", INK, 2)]
+        for label, colour, width in both if len(sides) > 1 else [(each, INK, 2) for each in sides]:
+            places, sums = [first], [0.0]
+            for time, (_, side, amount) in zip(sessions.times, closed, strict=True):
+                if label in (side, "all"):
+                    places.append(sessions.position(time))
+                    sums.append(sums[-1] + amount)
+            places, sums = [*places, last], [*sums, sums[-1]]
+            ax.step(places, sums, where="post", color=colour, linewidth=width, label=label)
+        for colour, sign in ((GAIN, 1), (LOSS, -1)) if closed else ():
+            filled = [max(total * sign, 0) * sign for total in sums]
+            ax.fill_between(places, filled, step="post", color=colour, alpha=0.25, linewidth=0)
+        add_legend(ax, "" if closed else "nothing realised", ylim=(-1, 1))
+        format_amounts(ax.yaxis)
+    return ax
+
+
+def exposure(
+    result: Trades | Positions | RealisedPnl | Lots | UnrealisedPnl,
+    *,
+    largest: int = 12,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draws the value of each open quantity: bought to the right, sold to the left.
+
+    An ``UnrealisedPnl`` is drawn at its prices. Everything else has no prices and is drawn at cost:
+    what the open lots were traded for, or for positions the open quantity at the average of its
+    side. (``td.unrealised_pnl`` says how that is computed.)
+
+    Args:
+        result: The result of ``td.unrealised_pnl``, ``td.positions`` or ``td.realised_pnl``, its
+            ``open_lots``, a trade book, or the books of several accounts.
+        largest: Maximum number of bars; the largest amounts come first.
+        ax: Axes to draw on; a new figure unless given.
+
+    Returns:
+        The axes. The title gives the number of rows not shown, and of those without a price.
+
+    Raises:
+        ImportError: If Matplotlib is not installed.
+        TypeError: If ``result`` is none of these.
+        ValueError: As ``td.positions``, if ``result`` is a book.
+
+    Example:
+        >>> td.plot.exposure(td.unrealised_pnl(pnl.open_lots, prices))
+    """
+    count("largest", largest)
+    if isinstance(result, UnrealisedPnl):
+        found, unpriced = result, len(result.unpriced)
+        column, basis = "market_value", "at your prices"
+    else:
+        given = result if isinstance(result, (Positions, RealisedPnl, Lots)) else positions(result)
+        found, unpriced = valued(given, PriceLookup({})), 0
+        column, basis = "value", "at cost"
+    bars = [(value, row) for value, row in zip(found._column(column), found, strict=True) if value]
+    bars.sort(key=lambda bar: -abs(bar[0]))
+    shown = bars[:largest]
+    # Without a sum: shares, notional values and premiums do not add up.
+    parts = ["Open quantities"]
+    parts += [f"{len(shown)} of {len(bars)} shown"] if len(bars) > len(shown) else []
+    parts += [f"{unpriced} without a price"] if unpriced else []
+    empty = "" if shown else "no prices" if unpriced else "nothing open"
+    height = 1.4 + 0.28 * max(len(shown), 3)
+    with chart(ax, ", ".join(parts), "", height=height) as ax:
+        values = [value for value, _ in shown]
+        colours = [BOUGHT if value > 0 else SOLD for value in values]
+        ax.barh(range(len(shown)), values, color=colours)
+        ax.set_yticks(range(len(shown)), names_of([row for _, row in shown]))
+        ax.invert_yaxis()
+        ax.axvline(0, color=INK, linewidth=0.8)
+        ax.set_xlabel(f"rupees {basis}: sold to the left, bought to the right")
+        add_legend(ax, empty, columns=0, xlim=(-1, 1))
+        format_amounts(ax.xaxis)
     return ax
