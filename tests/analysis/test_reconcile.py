@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import tradingdata as td
 from analysis_samples import DAY, at, book, order, trade
 from tradingdata import sandbox
-from tradingdata.analysis.keys import ABOUT
+from tradingdata.analysis.keys import ORDER_COLUMNS
 
 
 def findings(result: td.analysis.Reconciliation) -> dict[str | None, str]:
@@ -142,7 +142,13 @@ def test_two_empty_books_have_nothing_to_agree_on() -> None:
 
 @pytest.mark.parametrize(
     ("name", "finding"),
-    list(zip(ABOUT[:3], ["side differs", "security differs", "product differs"], strict=True)),
+    list(
+        zip(
+            ORDER_COLUMNS[5:8],
+            ["side differs", "security differs", "product differs"],
+            strict=True,
+        )
+    ),
 )
 @pytest.mark.parametrize("value", ["other", None])
 def test_side_security_and_product_are_compared(name: str, finding: str, value: str | None) -> None:

@@ -180,7 +180,7 @@ def charges(
     """
     rows, accounts, _ = fills_of(trades, day, buy, sell)
     sums = charge_sums(rows, rates, buy)
-    leading = key_facts(rows, accounts, _core.Groups([rows], KEY)).leading
+    leading, *_ = key_facts(rows, accounts, _core.Groups([rows], KEY))
     made = []
     for each in leading:
         found = sums[each[1:6]]

@@ -14,7 +14,7 @@ from .charging import ChargeRate, charge_sums
 from .inputs import PriceLookup, Prices, Trades, day_from, days_of, joined, on_day
 from .keys import KEY, KEYED, Keyed
 from .pnl import realised_pnl
-from .position import Position, positions
+from .position import positions
 from .realised import LONG, GivenLots, Lot, RealisedPnl
 from .result_table import ResultTable, exact_sum
 
@@ -249,38 +249,57 @@ def day_pnl(
     }
 
     def row_of(each: Any) -> _Row:
-        return rows[pnl._group_of[tuple(getattr(each, name) for name in KEY)]]
+        row = rows[pnl._group_of[tuple(getattr(each, name) for name in KEY)]]
+        row.multiplier, row.kind = each.multiplier, each.kind
+        return row
 
     has_start = previous_prices is not None and wanted is not None
     if has_start:
         earlier = book.filter(exch_trade_time__lt=wanted)
         for lot in realised_pnl(earlier, opening, **same).open_lots:
-            row_of(lot).hold(lot, before_of(lot), before=True)
+            row_of(lot).before.hold(lot, before_of(lot))
     traded, _ = on_day(book._rows, accounts, wanted)
-    for position in positions(TradeBook._of(traded), buy=buy, sell=sell):
-        row_of(position).add_trades(position)
+    for each in positions(TradeBook._of(traded), buy=buy, sell=sell):
+        row = row_of(each)
+        row.traded = True
+        row.bought.add(each.buy_quantity, each.buy_value)
+        row.sold.add(each.sell_quantity, each.sell_value)
     if charges is not None:
         for key, amounts in charge_sums(traded, charges, buy).items():
             rows[pnl._group_of[key]].charges += sum(amounts)
     for lot in pnl.open_lots:
-        row_of(lot).hold(lot, price_of(lot))
+        row_of(lot).now.hold(lot, price_of(lot))
     shown = (row for row in rows.values() if row.traded or row.now.prices)
     result = DayPnl._of(row.columns(has_start=has_start) for row in shown)
     result.day, result.pnl = wanted, pnl
     return result
 
 
-class _Held:
-    """An open quantity, what it was traded for and what it is worth, exactly."""
+class _Sum:
+    """A quantity, what it was traded for and what it is worth, exactly."""
 
     def __init__(self) -> None:
-        self.quantity, self.cost, self.market = 0, Fraction(0), Fraction(0)
+        self.quantity, self.value, self.market = 0, Fraction(0), Fraction(0)
         self.prices: set[Fraction | None] = set()
+
+    def add(self, quantity: int, value: float) -> None:
+        self.quantity += quantity
+        self.value += Fraction(repr(value))
+
+    def hold(self, lot: Lot, price: Fraction | None) -> None:
+        """Adds an open lot."""
+        sign = 1 if lot.side == LONG else -1
+        self.add(sign * lot.quantity, sign * lot.value)
+        self.market += (price or 0) * sign * lot.quantity * lot.multiplier
+        self.prices.add(price)
+
+    def average(self, multiplier: int) -> float | None:
+        return float(self.value / (self.quantity * multiplier)) if self.quantity else None
 
     @property
     def unrealised(self) -> Fraction | None:
         """The profit since it was traded; ``None`` if a part has no price."""
-        return None if None in self.prices else self.market - self.cost
+        return None if None in self.prices else self.market - self.value
 
 
 class _Row:
@@ -288,47 +307,23 @@ class _Row:
 
     def __init__(self, leading: tuple[Any, ...], realised: float, traded: bool) -> None:
         self.leading, self.realised, self.traded = leading, Fraction(repr(realised)), traded
-        self.kind, self.multiplier = "shares", 1
-        self.quantities = [0, 0]  # bought and sold
-        self.values = [Fraction(0), Fraction(0)]
-        self.charges = Fraction(0)
-        self.before, self.now = _Held(), _Held()  # the end of the day before, and of the day
-
-    def add_trades(self, position: Position) -> None:
-        """Adds purchases and sales of the day."""
-        self.traded, self.multiplier, self.kind = True, position.multiplier, position.kind
-        for at, side in enumerate(("buy", "sell")):
-            self.quantities[at] += getattr(position, f"{side}_quantity")
-            self.values[at] += Fraction(repr(getattr(position, f"{side}_value")))
-
-    def hold(self, lot: Lot, price: Fraction | None, *, before: bool = False) -> None:
-        """Adds a lot that is open at the end of the day, or of the day ``before``."""
-        self.multiplier, self.kind = lot.multiplier, lot.kind
-        held = self.before if before else self.now
-        sign = 1 if lot.side == LONG else -1
-        held.quantity += sign * lot.quantity
-        held.cost += sign * Fraction(repr(lot.value))
-        held.market += (price or 0) * sign * lot.quantity * lot.multiplier
-        held.prices.add(price)
+        self.kind, self.multiplier, self.charges = "shares", 1, Fraction(0)
+        self.bought, self.sold = _Sum(), _Sum()
+        self.before, self.now = _Sum(), _Sum()  # the end of the day before, and of the day
 
     def columns(self, *, has_start: bool) -> tuple[Any, ...]:
         """Returns the values of a ``DayRow``."""
-        averages = [
-            float(value / (quantity * self.multiplier)) if quantity else None
-            for value, quantity in zip(self.values, self.quantities, strict=True)
-        ]
-        held, start = self.now, self.before.unrealised
-        shares, prices = held.quantity * self.multiplier, held.prices - {None}
-        unrealised = held.unrealised
+        unrealised, start = self.now.unrealised, self.before.unrealised
+        prices = self.now.prices - {None}
         net = self.realised + (unrealised or 0) - self.charges
         change = None
         if has_start and start is not None and unrealised is not None:
             change = float(self.realised + unrealised - start)
+        sums = (self.bought, self.sold, self.now)
         return (
             *(*self.leading, self.kind),
-            *(self.quantities[0], averages[0], self.quantities[1], averages[1]),
-            *(held.quantity, float(held.cost / shares) if shares else None),
-            float(prices.pop() or 0) if len(prices) == 1 and shares else None,
+            *(cell for each in sums for cell in (each.quantity, each.average(self.multiplier))),
+            float(prices.pop() or 0) if len(prices) == 1 and self.now.quantity else None,
             float(self.realised),
             None if unrealised is None else float(unrealised),
             *(float(self.charges), float(net), change),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
+from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from .. import _core
 from .._core import Groups, Slice
@@ -84,27 +84,21 @@ def multipliers_of(groups: Groups, *, before: int = 0) -> list[int]:
     return found
 
 
-class KeyFacts(NamedTuple):
-    """What is known of each group of trades of one key, each a list by group."""
-
-    leading: list[tuple[Any, ...]]  # account, key and names
-    multipliers: list[int]
-    kinds: list[str]
-    expiries: list[date | None]
-
-
 def key_facts(
     rows: Slice, accounts: Sequence[str | None], groups: Groups, *, before: int = 0
-) -> KeyFacts:
-    """Returns the leading columns of each key, whose names are those of its last trade."""
+) -> tuple[list[tuple[Any, ...]], list[int], list[str], list[date | None]]:
+    """Returns what is known of each key: leading columns, multiplier, kind and expiry.
+
+    The leading columns are account, key and names; the names are those of its last trade.
+    """
     last = groups.last()
     key = rows.cells(groups.first(), KEY)
     *names, expiries, strikes = rows.cells(
         last, ["symbol", "display_name", "expiry_date", "strike_price"]
     )
     leading = zip([accounts[row] for row in last], *key, *names, strict=True)
-    kinds = map(kind_of, expiries, strikes)
-    return KeyFacts(list(leading), multipliers_of(groups, before=before), list(kinds), expiries)
+    kinds = list(map(kind_of, expiries, strikes))
+    return list(leading), multipliers_of(groups, before=before), kinds, expiries
 
 
 def day_from(day: date | str) -> date:
@@ -160,23 +154,9 @@ def days_text(days: Sequence[date]) -> str:
 
 
 PRODUCTS = ("C", "M", "I", "H")  # that the service's page names; it does not list them all
-_MERGED = ("product", "exchange")
 
 
-def merged_fields(merge: object) -> frozenset[str]:
-    """Returns what to match across, of ``product`` and ``exchange``."""
-    return _chosen("merge", merge, _MERGED, "a collection such as {'product'}")
-
-
-def short_products(shorts: Any, known: Iterable[str]) -> bool | frozenset[str]:
-    """Returns the products in which sales may open short lots, or whether all may."""
-    if isinstance(shorts, bool):
-        return shorts
-    takes = "True, False or a collection of product codes such as {'I', 'M'}"
-    return _chosen("shorts", shorts, {*known, *PRODUCTS}, takes)
-
-
-def _chosen(name: str, given: Any, known: Collection[str], takes: str) -> frozenset[str]:
+def chosen(name: str, given: Any, known: Collection[str], takes: str) -> frozenset[str]:
     """Returns what an argument lists, all of which must be known."""
     listed = isinstance(given, Collection) and not isinstance(given, (str, bytes))
     if not listed or not all(isinstance(each, str) for each in given):

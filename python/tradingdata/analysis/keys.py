@@ -9,6 +9,7 @@ days an order number may repeat.
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 from ..table.rows import leading
 
@@ -64,8 +65,11 @@ def kind_of(expiry: date | None, strike: float | None) -> str:
 
 ORDER_KEY = ("client_id", "order_date_time.day", "exchange", "segment", "order_no")
 ORDER_FIELDS = tuple(name.removesuffix(".day") for name in ORDER_KEY)
-ORDER_LEAD = ("order_no",)
-ORDER_APART = ("account", "exchange", "txn_type", "client_id", "day", "segment")
+# ``_lead`` and ``_apart`` of a table of sides of orders.
+ORDER_NAMES = (
+    ("order_no",),
+    ("account", "exchange", "txn_type", "client_id", "day", "segment"),
+)
 
 SAME, SOME_MISSING = 1, 2  # as the core reports the values of a group
 
@@ -101,4 +105,11 @@ class OfOrder:
     display_name: str | None
 
 
-ABOUT = tuple(OfOrder.__annotations__)[1 + len(ORDER_KEY) :]  # from the side on
+# The same columns of a book, from the client on.
+ORDER_COLUMNS = (*ORDER_FIELDS, *tuple(OfOrder.__annotations__)[1 + len(ORDER_KEY) :])
+
+
+def lead_columns(accounts: list[str | None], columns: list[list[Any]]) -> list[list[Any]]:
+    """Returns the leading columns of rows about orders, from ``ORDER_COLUMNS``."""
+    client, entered, *others = columns
+    return [accounts, client, [time and time.date() for time in entered], *others]

@@ -10,16 +10,7 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Slice
-from .inputs import (
-    PriceLookup,
-    Prices,
-    Trades,
-    days_of,
-    fills_of,
-    key_facts,
-    merged_fields,
-    short_products,
-)
+from .inputs import PRODUCTS, PriceLookup, Prices, Trades, chosen, days_of, fills_of, key_facts
 from .keys import KEY
 from .realised import (
     CONTRACT,
@@ -104,7 +95,7 @@ def realised_pnl(
         >>> tuesday = td.realised_pnl(tuesday_trades, opening=monday.open_lots)
         >>> td.realised_pnl(week_of_trades, day="2026-11-20")
     """
-    merged = merged_fields(merge)
+    merged = chosen("merge", merge, ("product", "exchange"), "a collection such as {'product'}")
     lots = [] if opening is None else read_lots("opening", opening)
     prices = PriceLookup({} if settle is None else settle)
     rows, accounts, wanted = fills_of(trades, day, buy, sell, earlier=True)
@@ -154,15 +145,17 @@ class _Matching:
 
     def result(self, day: date | None, settle: PriceLookup, shorts: object) -> RealisedPnl:
         products = [leading[5] for leading in self._leading]
-        allowed = short_products(shorts, products)
-        short = [allowed if isinstance(allowed, bool) else each in allowed for each in products]
+        if not isinstance(shorts, bool):
+            takes = "True, False or a collection of product codes such as {'I', 'M'}"
+            allowed = chosen("shorts", shorts, {*products, *PRODUCTS}, takes)
+        short = [shorts if isinstance(shorts, bool) else each in allowed for each in products]
         days = (day,) if day is not None else days_of(self._trades)
         found, unmatched, left, totals = self._groups.match(
             self._buy, self._decimals, self._opening, [short[each] for each in self._numbers], day
         )
-        open_parts, expired, settled = self._split(_parts(left), days[-1] if days else None, settle)
+        unmatched_parts, parts = (list(map(_Part, *columns)) for columns in (unmatched, left))
+        open_parts, expired, settled = self._split(parts, days[-1] if days else None, settle)
         settled = [each for each in settled if day is None or each.close_time.date() == day]
-        unmatched_parts = _parts(unmatched)
         rows = self._rows_of(totals, settled, unmatched_parts, open_parts)
         order = sorted(range(len(rows)), key=lambda row: (not rows[row][11], -abs(rows[row][11])))
         made = RealisedPnl._of([rows[row] for row in order], self._zone)
@@ -235,49 +228,44 @@ class _Matching:
         """Returns the leading columns of each row; a merged row names all that it covers."""
         if len(self._groups) == len(self._leading):
             return self._leading
+        members: dict[int, list[tuple[Any, ...]]] = {}
+        for leading, merged in zip(self._leading, self._merged, strict=True):
+            members.setdefault(merged, []).append(leading)
         made = []
         for group, last in enumerate(self._groups.last()):
-            members = [
-                leading
-                for leading, merged in zip(self._leading, self._merged, strict=True)
-                if merged == group
-            ]
             account, client, *_, symbol, name = self._leading[self._numbers[last]]
-            parts = ("/".join(sorted({each[at] for each in members})) for at in range(2, 6))
-            made.append((account, client, *parts, symbol, name))
+            parts = list(zip(*members[group], strict=True))[2:6]
+            covered = ("/".join(sorted(set(part))) for part in parts)
+            made.append((account, client, *covered, symbol, name))
         return made
 
     def _matches(self, found: Any, settled: list[_Settled]) -> Matches:
-        lots, trades, is_long, quantities, _, _, costs, proceeds, realised = found
-        rows = self._rows
+        lots, trades, is_long, quantities, _, _, *amounts = map(list, found)
+        first, scale = len(trades), 10**self._decimals
+        for part, _, cost, proceeds in settled:  # which no trade closed
+            facts = (part.row, -1, part.is_long, part.quantity)
+            for column, fact in zip((lots, trades, is_long, quantities), facts, strict=True):
+                column.append(fact)
+            for column, value in zip(amounts, (cost, proceeds, proceeds - cost), strict=True):
+                column.append(float(value / scale))
+        rows, sides = self._rows, list(zip(lots, trades, is_long, strict=True))
+        closing = [lot if trade < 0 else trade for lot, trade, _ in sides]
+        numbers = [self._numbers[row] for row in closing]
         names = [self._leading[self._numbers[row]] for row in self._groups.last()]
-        sides = list(zip(lots, trades, is_long, strict=True))
+        bought = rows.cells([lot if each else trade for lot, trade, each in sides], _TRADED)
+        sold = rows.cells([trade if each else lot for lot, trade, each in sides], _TRADED)
+        (times,) = rows.cells(trades, ["exch_trade_time"])
+        for at, (part, moment, *_) in enumerate(settled, first):
+            times[at] = (sold if part.is_long else bought)[1][at] = moment
         columns: list[list[Any]] = [
-            [self._leading[self._numbers[row]][0] for row in trades],
-            *rows.cells(trades, KEY),
-            *([names[self._merged[self._numbers[row]]][at] for row in trades] for at in (6, 7)),
+            [self._leading[number][0] for number in numbers],
+            *rows.cells(closing, KEY),
+            *([names[self._merged[number]][at] for number in numbers] for at in (6, 7)),
             [LONG if each else SHORT for each in is_long],
-            *rows.cells([lot if each else trade for lot, trade, each in sides], _TRADED),
-            *rows.cells([trade if each else lot for lot, trade, each in sides], _TRADED),
-            *rows.cells(trades, ["exch_trade_time"]),
-            *(quantities, costs, proceeds, realised),
+            *(*bought, *sold, times, quantities, *amounts),
         ]
         made = Matches._of_columns(columns, self._zone)
-        if not settled:
-            return made
-        others = Matches._of(map(self._settled_row, settled), self._zone)
-        return Matches._over(_core.join([made._rows, others._rows])).sort("close_time")
-
-    def _settled_row(self, settled: _Settled) -> tuple[Any, ...]:
-        part, moment, cost, proceeds = settled
-        lot = [cell[0] for cell in self._rows.cells([part.row], _TRADED)]
-        scale = 10**self._decimals
-        return (
-            *self._leading[self._numbers[part.row]],
-            *((LONG, *lot, None, moment) if part.is_long else (SHORT, None, moment, *lot)),
-            *(moment, part.quantity),
-            *(float(value / scale) for value in (cost, proceeds, proceeds - cost)),
-        )
+        return made.sort("close_time") if settled else made
 
     def _lots(self, parts: list[_Part], side: str | None = None) -> Lots:
         cells = self._rows.cells([part.row for part in parts], [*_TRADED, *CONTRACT])
@@ -305,10 +293,6 @@ class _Part(NamedTuple):
     quantity: int
     value: int
     amount: float
-
-
-def _parts(columns: Any) -> list[_Part]:
-    return list(map(_Part, *columns))
 
 
 class _Settled(NamedTuple):

@@ -123,23 +123,13 @@ def positions(
         multiplier = proved or 1
         purchases, bought, paid = totals.get((number, buy), none)
         sales, sold, received = totals.get((number, sell), none)
-        made.append(
-            (
-                *leading,
-                purchases + sales,
-                bought,
-                paid / scale,
-                paid / (scale * bought * multiplier) if bought else None,
-                sold,
-                received / scale,
-                received / (scale * sold * multiplier) if sold else None,
-                bought - sold,
-                (received - paid) / scale,
-                multiplier,
-                kind,
-                expiry,
-            )
-        )
+        traded = [
+            (quantity, value / scale, value / (scale * quantity * multiplier) if quantity else None)
+            for quantity, value in ((bought, paid), (sold, received))
+        ]
+        net = (bought - sold, (received - paid) / scale)
+        contract = (multiplier, kind, expiry)
+        made.append((*leading, purchases + sales, *traded[0], *traded[1], *net, *contract))
     result = Positions._of(made)
     result.days = days_of(rows) if wanted is None else (wanted,)
     return result

@@ -12,7 +12,7 @@ from ..display.plain_table import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
 from .inputs import Orders, Trades, joined, multipliers_of
-from .keys import ABOUT, ORDER_APART, ORDER_FIELDS, ORDER_KEY, ORDER_LEAD, SAME, SECURITY, OfOrder
+from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SECURITY, OfOrder, lead_columns
 from .result_table import ResultTable
 
 
@@ -61,8 +61,7 @@ class ExecutionQuality(ResultTable[OrderExecution]):
     """Result of ``execution_quality``: one row for each side of an order."""
 
     _row = OrderExecution
-    _lead = ORDER_LEAD
-    _apart = ORDER_APART
+    _lead, _apart = ORDER_NAMES
     _key_columns = (
         *("display_name", "improvement", "better_by", "fill_ratio", "to_first_fill"),
         *("price", "average"),
@@ -119,64 +118,54 @@ def _measured(
 ) -> list[list[Any]]:
     """Returns the columns of the result, whose rows are the sides of orders."""
     sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
-    of_order = sides.coarser(ORDER_KEY)
-    first, legs = sides.first(), sides.counts()
+    of_order, first = sides.coarser(ORDER_KEY), sides.first()
     # In the order of the book, but the sides of one order together.
     chosen = [side for side, row in enumerate(first) if row >= 0]
     chosen.sort(key=of_order.__getitem__)
-
-    def of(column: list[Any]) -> list[Any]:
-        return [column[side] for side in chosen]
-
-    rows = of(first)
     decimals = _core.decimals_of([(trades, "trade_value"), (orders, "price")])
     places = _core.decimals_of([(orders, "quantity")])
     scale = 10**decimals
-    client, entry, *about = orders.cells(rows, [*ORDER_FIELDS, *ABOUT])
+    found: tuple[list[Any], ...] = (
+        *(first, sides.sums("quantity", places), sides.sums("price", decimals), sides.counts()),
+        sides.likenesses("price"),
+        *(sides.sums("quantity", 0, 1), sides.sums("trade_value", decimals, 1), sides.counts(1)),
+        _multipliers(trades, sides.first(1)),
+        sides.extremes("order_date_time", greatest=False),
+        sides.extremes("exch_order_time", greatest=False),
+        *(sides.extremes("exch_trade_time", greatest, 1) for greatest in (False, True)),
+    )
+    columns = [[column[side] for side in chosen] for column in found]
+    rows, ordered, totals, legs, same, filled, values, fills, multipliers, *times = columns
+    entered, received, started, ended = times
     codes, prices = orders.cells(rows, ["txn_type", "price"])
-    sums = of(sides.sums("quantity", places))
-    ordered = [None if units is None else units / 10**places for units in sums]
-    entered, received = (
-        of(sides.extremes(name, greatest=False)) for name in ("order_date_time", "exch_order_time")
-    )
-    started, ended = (
-        of(sides.extremes("exch_trade_time", greatest=greatest, part=1))
-        for greatest in (False, True)
-    )
-    filled = of(sides.sums("quantity", 0, part=1))
-    values = of(sides.sums("trade_value", decimals, part=1))
-    multipliers = of(_multipliers(trades, sides.first(1)))
-    shares = [quantity * each for quantity, each in zip(filled, multipliers, strict=True)]
-    same = of(sides.likenesses("price"))
+
+    shares = [traded * each for traded, each in zip(filled, multipliers, strict=True)]
     prices = [
         price if price and likeness == SAME else None
         for price, likeness in zip(prices, same, strict=True)
     ]
-    totals = of(sides.sums("price", decimals))
     better = [
         signs[code] * (total // count * held - value) if price and held and code in signs else None
         for price, held, code, total, count, value in zip(
-            prices, shares, codes, totals, of(legs), values, strict=True
+            prices, shares, codes, totals, legs, values, strict=True
         )
     ]
-    measured = list(zip(better, shares, strict=True))
+    averages = [
+        each / (scale * held) if held else None for each, held in zip(values, shares, strict=True)
+    ]
+    quantities = [None if units is None else units / 10**places for units in ordered]
     return [
-        [accounts[row] for row in rows],
-        client,
-        [time and time.date() for time in entry],
-        *about,
-        *(ordered, filled),
-        [each / whole if whole else None for each, whole in zip(filled, ordered, strict=True)],
-        of(sides.counts(1)),
-        *(entered, started, ended),
-        _to_exchange(entered, received),
-        *(_seconds(received, started), _seconds(received, ended)),
-        prices,
+        *lead_columns([accounts[row] for row in rows], orders.cells(rows, ORDER_COLUMNS)),
+        *(quantities, filled),
+        [each / whole if whole else None for each, whole in zip(filled, quantities, strict=True)],
+        *(fills, entered, started, ended),
+        list(map(_to_exchange, entered, received)),
+        *(list(map(_seconds, received, times)) for times in (started, ended)),
+        *(prices, averages),
         [
-            each / (scale * held) if held else None
-            for each, held in zip(values, shares, strict=True)
+            None if each is None else each / (scale * held)
+            for each, held in zip(better, shares, strict=True)
         ],
-        [None if units is None else units / (scale * held) for units, held in measured],
         [None if units is None else units / scale for units in better],
     ]
 
@@ -188,23 +177,17 @@ def _multipliers(trades: Slice, first: list[int]) -> list[int]:
     return [1 if row < 0 else found[numbers[row]] or 1 for row in first]
 
 
-def _seconds(starts: list[Any], ends: list[Any]) -> list[float | None]:
-    return [
-        None if start is None or end is None else (end - start).total_seconds()
-        for start, end in zip(starts, ends, strict=True)
-    ]
+def _seconds(start: datetime | None, end: datetime | None) -> float | None:
+    return None if start is None or end is None else (end - start).total_seconds()
 
 
 _OPEN = time(9, 15)
 
 
-def _to_exchange(entered: list[Any], received: list[Any]) -> list[float | None]:
-    """Returns the latencies to the exchange, without waits for the market to open."""
-    return [
-        None
-        if start
-        and end
-        and (start.date(), start.time() < _OPEN) != (end.date(), end.time() < _OPEN)
-        else seconds
-        for start, end, seconds in zip(entered, received, _seconds(entered, received), strict=True)
-    ]
+def _to_exchange(entered: datetime | None, received: datetime | None) -> float | None:
+    """Returns the latency to the exchange, ``None`` for a wait for the market to open."""
+    if entered is not None and received is not None:
+        is_early = entered.time() < _OPEN, received.time() < _OPEN
+        if is_early[0] != is_early[1] or entered.date() != received.date():
+            return None
+    return _seconds(entered, received)

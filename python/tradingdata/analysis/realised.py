@@ -88,11 +88,8 @@ def read_lots(argument: str, lots: object) -> list[Lot]:
 
 
 def _read(argument: str, at: int, lot: object) -> Lot:
-    if isinstance(lot, Lot):
-        given: Mapping[str, Any] = {name: getattr(lot, name) for name in _FIELDS}
-    elif isinstance(lot, Mapping):
-        given = lot
-    else:
+    given = {name: getattr(lot, name) for name in _FIELDS} if isinstance(lot, Lot) else lot
+    if not isinstance(given, Mapping):
         raise TypeError(_EXPECTED.format(argument, f"{type(lot).__name__} (lot {at})"))
     for name in given:
         if name not in _FIELDS:
@@ -267,16 +264,15 @@ class RealisedPnl(ResultTable[Realised]):
     def _state(self) -> dict[str, Any]:
         return super()._state() | {"_matches": self.matches}
 
-    def _leading_values(self) -> list[Any]:
-        return list(zip(*map(self._column, KEYED), strict=True))
-
     def _part(self, rows: Slice) -> RealisedPnl:
         made = super()._part(rows)
+        columns = (map(table._column, KEYED) for table in (self, made))
+        before, after = (list(zip(*each, strict=True)) for each in columns)
         groups: dict[Any, list[int]] = {}  # those of merged rows could have equal names
-        for leading, number in zip(self._leading_values(), self._groups, strict=True):
+        for leading, number in zip(before, self._groups, strict=True):
             groups.setdefault(leading, []).append(number)
-        made._groups = [groups[leading][0] for leading in made._leading_values()]
-        kept = {group for leading in made._leading_values() for group in groups[leading]}
+        made._groups = [groups[leading][0] for leading in after]
+        kept = {group for leading in after for group in groups[leading]}
 
         def part(table: Any) -> Any:
             keys = zip(*map(table._column, KEY), strict=True)

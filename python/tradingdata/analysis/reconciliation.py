@@ -12,25 +12,13 @@ from ..books.book import OrderBook, TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .inputs import Orders, Trades, amount, joined
-from .keys import (
-    ABOUT,
-    ORDER_APART,
-    ORDER_FIELDS,
-    ORDER_KEY,
-    ORDER_LEAD,
-    SAME,
-    SOME_MISSING,
-    OfOrder,
-)
+from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder, lead_columns
 from .result_table import ResultTable
 
+Sum = int | None  # in exact units; None if a value is missing
+
 AGREES = "agrees"
-NO_TRADES = "no trades"
-NO_ORDER = "no order"
-ORDERS_EMPTY = "order book empty"
 VALUE_MISSING = "value missing"
-QUANTITY = "quantity differs"
-PRICE = "price differs"
 _DIFFERS = {
     "txn_type": "side differs",
     "security_id": "security differs",
@@ -79,8 +67,7 @@ class Reconciliation(ResultTable[OrderCheck]):
     """
 
     _row = OrderCheck
-    _lead = ORDER_LEAD
-    _apart = ORDER_APART
+    _lead, _apart = ORDER_NAMES
     _key_columns = (
         *("finding", "display_name", "orders_quantity", "trades_quantity"),
         *("orders_average", "trades_average"),
@@ -146,55 +133,10 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
     """
     book, labels = joined("orders", orders, OrderBook)
     fill_book, fill_labels = joined("trades", trades, TradeBook)
-    pairs = _Pairs(book._rows, fill_book._rows)
-    columns = _Comparison(pairs, amount("tolerance", tolerance)).columns(labels, fill_labels)
-    made = Reconciliation._of_columns(columns)
-    made.other_days = pairs.other_days
+    compared = _Comparison(book._rows, fill_book._rows, amount("tolerance", tolerance))
+    made = Reconciliation._of_columns(compared.columns(labels, fill_labels))
+    made.other_days = compared.other_days
     return made
-
-
-class _Pairs:
-    """Which side of an order in the order book belongs to which in the trade book.
-
-    For each row of the result, ``legs`` and ``fills`` have the number of a side, or -1.
-    """
-
-    def __init__(self, orders: Slice, trades: Slice) -> None:
-        self.orders, self.trades, self.other_days = orders, trades, 0
-        self.sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
-        self.first, self.first_fill = self.sides.first(), self.sides.first(1)
-        orders_of = self.sides.coarser(ORDER_KEY)
-        kept, first, first_fill = self._without_other_days(), self.first, self.first_fill
-        pairs = [
-            (side if first[side] >= 0 else -1, side if first_fill[side] >= 0 else -1)
-            for side in kept
-        ]
-        if max(orders_of, default=-1) + 1 < len(orders_of):  # an order has two sides
-            of_order: dict[int, list[tuple[int, int]]] = {}
-            for side, pair in zip(kept, pairs, strict=True):
-                of_order.setdefault(orders_of[side], []).append(pair)
-            pairs = [pair for found in of_order.values() for pair in _crossed(found)]
-        self.legs, self.fills = [leg for leg, _ in pairs], [fill for _, fill in pairs]
-
-    def _without_other_days(self) -> list[int]:
-        """Leaves out the trades of orders that were entered on days without orders.
-
-        A trade without an entry time counts as one of the orders' days.
-        """
-        if not len(self.orders):
-            return list(range(len(self.sides)))
-        (days,) = self.orders.cells(_core.Groups([self.orders], [_ENTERED_DAY]).first(), [_ENTERED])
-        covered = {time and time.date() for time in days} | {None}
-        alone = [side for side, row in enumerate(self.first) if row < 0]
-        (entered,) = self.trades.cells([self.first_fill[side] for side in alone], [_ENTERED])
-        others = {
-            side
-            for side, time in zip(alone, entered, strict=True)
-            if time is not None and time.date() not in covered
-        }
-        counts = self.sides.counts(1)
-        self.other_days = sum(counts[side] for side in others)
-        return [side for side in range(len(self.sides)) if side not in others]
 
 
 def _crossed(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -210,11 +152,16 @@ def _crossed(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class _Comparison:
-    """Compares the sides of orders: sums in exact units, and fields that must be the same."""
+    """The sides of orders in both books: sums in exact units, and fields that must be the same.
 
-    def __init__(self, pairs: _Pairs, tolerance: float) -> None:
-        self._pairs = pairs
-        orders, trades = pairs.orders, pairs.trades
+    For each row of the result, ``legs`` and ``fills`` have the number of a side, or -1.
+    """
+
+    def __init__(self, orders: Slice, trades: Slice, tolerance: float) -> None:
+        self._orders, self._trades, self.other_days = orders, trades, 0
+        self._sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
+        self._first, self._first_fill = self._sides.first(), self._sides.first(1)
+        self._pair()
         self._decimals = _core.decimals_of([(orders, "avg_traded_price"), (trades, "trade_value")])
         self._places = _core.decimals_of([(orders, "traded_qty")])
         self._unit, self._scale = 10**self._places, 10 ** (self._decimals + self._places)
@@ -223,13 +170,46 @@ class _Comparison:
         self._per: int = allowed.denominator
         self._lots: dict[int, set[float]] | None = None
 
+    def _pair(self) -> None:
+        """Finds which side of an order in the order book belongs to which in the trade book."""
+        kept = self._without_other_days()
+        first, first_fill, orders_of = self._first, self._first_fill, self._sides.coarser(ORDER_KEY)
+        pairs = [
+            (side if first[side] >= 0 else -1, side if first_fill[side] >= 0 else -1)
+            for side in kept
+        ]
+        if max(orders_of, default=-1) + 1 < len(orders_of):  # an order has two sides
+            of_order: dict[int, list[tuple[int, int]]] = {}
+            for side, pair in zip(kept, pairs, strict=True):
+                of_order.setdefault(orders_of[side], []).append(pair)
+            pairs = [pair for found in of_order.values() for pair in _crossed(found)]
+        self._legs, self._fills = [leg for leg, _ in pairs], [fill for _, fill in pairs]
+
+    def _without_other_days(self) -> list[int]:
+        """Leaves out the trades of orders that were entered on days without orders.
+
+        A trade without an entry time counts as one of the orders' days.
+        """
+        sides = range(len(self._sides))
+        if not len(self._orders):
+            return list(sides)
+        of_days = _core.Groups([self._orders], [ORDER_KEY[1]]).first()
+        (days,) = self._orders.cells(of_days, [_ENTERED])
+        covered = {time and time.date() for time in days} | {None}
+        alone = [side for side, row in enumerate(self._first) if row < 0]
+        (entered,) = self._trades.cells([self._first_fill[side] for side in alone], [_ENTERED])
+        times = zip(alone, entered, strict=True)
+        others = {side for side, time in times if (time and time.date()) not in covered}
+        counts = self._sides.counts(1)
+        self.other_days = sum(counts[side] for side in others)
+        return [side for side in sides if side not in others]
+
     def columns(self, labels: list[str | None], fill_labels: list[str | None]) -> list[list[Any]]:
         """Returns the columns of the result, in the order of the books."""
-        pairs, sides = self._pairs, self._pairs.sides
-        rows = _of(pairs.legs, pairs.first, -1)
-        fill_rows = _of(pairs.fills, pairs.first_fill, -1)
-        leading = pairs.orders.cells(rows, [*ORDER_FIELDS, *ABOUT])
-        of_trades = pairs.trades.cells(fill_rows, [*ORDER_FIELDS, *ABOUT])
+        sides, legs, fills = self._sides, self._legs, self._fills
+        rows, fill_rows = _of(legs, self._first, -1), _of(fills, self._first_fill, -1)
+        leading = self._orders.cells(rows, ORDER_COLUMNS)
+        of_trades = self._trades.cells(fill_rows, ORDER_COLUMNS)
         agreeing = self._agreeing(leading, of_trades)
         if -1 in rows:
             leading = [
@@ -243,39 +223,26 @@ class _Comparison:
         bought = sides.sums_of_products(
             "traded_qty", self._places, "avg_traded_price", self._decimals
         )
-        compared = [
-            self._compared(*each)
-            for each in zip(
-                pairs.legs,
-                pairs.fills,
-                _of(pairs.legs, sides.sums("traded_qty", self._places), None),
-                _of(pairs.legs, bought, None),
-                _of(pairs.fills, sides.sums("quantity", 0, part=1), 0),
-                _of(pairs.fills, sides.sums("trade_value", self._decimals, part=1), 0),
-                agreeing,
-                strict=True,
-            )
-        ]
-        client, entered, *about = leading
-        finding, *amounts = map(list, zip(*compared, strict=True)) if compared else [[]] * 8
-        return [
-            accounts,
-            client,
-            [time and time.date() for time in entered],
-            *(*about, finding),
-            _of(pairs.legs, sides.counts(), 0),
-            _of(pairs.fills, sides.counts(1), 0),
-            *amounts,
-        ]
+        compared: Any = map(
+            self._compared,
+            *(legs, fills, agreeing),
+            _of(legs, sides.sums("traded_qty", self._places), None),
+            _of(legs, bought, None),
+            _of(fills, sides.sums("quantity", 0, part=1), 0),
+            _of(fills, sides.sums("trade_value", self._decimals, part=1), 0),
+        )
+        finding, *amounts = map(list, zip(*compared, strict=True)) if legs else [[]] * 8
+        counts = _of(legs, sides.counts(), 0), _of(fills, sides.counts(1), 0)
+        return [*lead_columns(accounts, leading), finding, *counts, *amounts]
 
     def _agreeing(self, of_orders: list[list[Any]], of_trades: list[list[Any]]) -> list[str]:
         """Returns, for each row, the finding on the fields that must be the same."""
-        pairs, found = self._pairs, [AGREES] * len(self._pairs.legs)
+        found = [AGREES] * len(self._legs)
         for name in reversed(_DIFFERS):  # the first that differs is the finding
-            place = _PLACES[name]
+            place = ORDER_COLUMNS.index(name)
             columns = zip(
-                _of(pairs.legs, pairs.sides.likenesses(name), SAME),
-                _of(pairs.fills, pairs.sides.likenesses(name, part=1), SAME),
+                _of(self._legs, self._sides.likenesses(name), SAME),
+                _of(self._fills, self._sides.likenesses(name, part=1), SAME),
                 of_orders[place],
                 of_trades[place],
                 strict=True,
@@ -287,14 +254,7 @@ class _Comparison:
         return found
 
     def _compared(
-        self,
-        leg: int,
-        fill: int,
-        filled: int | None,
-        bought: int | None,
-        traded: int | None,
-        value: int | None,
-        agreeing: str,
+        self, leg: int, fill: int, agreeing: str, filled: Sum, bought: Sum, traded: Sum, value: Sum
     ) -> tuple[Any, ...]:
         """Returns the finding, and the columns of a row from the quantities on."""
         scale, unit = self._scale, self._unit
@@ -310,43 +270,40 @@ class _Comparison:
                     multiplier, prices_agree = lot, True
             bought *= multiplier
         if leg < 0:
-            finding = NO_ORDER if len(self._pairs.orders) else ORDERS_EMPTY
+            finding = "no order" if len(self._orders) else "order book empty"
         elif filled is None or traded is None:
             finding = VALUE_MISSING
         elif fill < 0:
-            finding = NO_TRADES if filled else AGREES
+            finding = "no trades" if filled else AGREES
         elif agreeing != AGREES:
             finding = agreeing
         elif filled != traded * unit:
-            finding = QUANTITY
+            finding = "quantity differs"
         elif bought is None or value is None:
             finding = VALUE_MISSING
         else:
-            finding = AGREES if prices_agree else PRICE
+            finding = AGREES if prices_agree else "price differs"
+        lots_value = scale * multiplier
         return (
             finding,
             None if filled is None else filled / unit,
             traded,
-            bought * unit / (scale * multiplier * filled)
-            if bought is not None and filled
-            else None,
-            value / (scale * multiplier * traded) if value is not None and traded else None,
+            None if bought is None or not filled else bought * unit / (lots_value * filled),
+            None if value is None or not traded else value / (lots_value * traded),
             None if bought is None else bought / scale,
             None if value is None else value / scale,
             multiplier,
         )
 
     def _prices_agree(self, bought: int, value: int, shares: int) -> bool:
-        difference = abs(bought - value) * self._per
-        return difference <= self._allowed * shares
+        return abs(bought - value) * self._per <= self._allowed * shares
 
     def _lot_sizes(self, side: int) -> set[float]:
         """Returns the lot sizes of a side of an order; that of its trades is given as ``~side``."""
         if self._lots is None:
             self._lots = {}
-            pairs = self._pairs
-            for part, rows in enumerate((pairs.orders, pairs.trades)):
-                numbers = pairs.sides.numbers(part)
+            for part, rows in enumerate((self._orders, self._trades)):
+                numbers = self._sides.numbers(part)
                 for number, lot in zip(numbers, rows.column("lot_size"), strict=True):
                     if lot:
                         self._lots.setdefault(~number if part else number, set()).add(lot)
@@ -358,5 +315,4 @@ def _of(sides: list[int], column: list[Any], missing: Any) -> list[Any]:
     return [missing if side < 0 else column[side] for side in sides]
 
 
-_ENTERED, _ENTERED_DAY = ORDER_FIELDS[1], ORDER_KEY[1]
-_PLACES = {name: place for place, name in enumerate([*ORDER_FIELDS, *ABOUT])}
+_ENTERED = ORDER_COLUMNS[1]

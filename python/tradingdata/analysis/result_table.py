@@ -69,7 +69,7 @@ class ResultTable(Table[Record]):
         return {name: self._sum(name) for name in self._summed if len(self) > 1}
 
     @property
-    def _is_ranked(self) -> bool:
+    def _is_ranked(self) -> bool:  # type: ignore[override]
         return bool(self._size)
 
     def _display_columns(self) -> list[str]:
@@ -85,5 +85,5 @@ class ResultTable(Table[Record]):
         return [*shown, *(name for name in self._key_columns if name not in shown)]
 
     @property
-    def _essential(self) -> list[str]:
+    def _essential(self) -> list[str]:  # type: ignore[override]
         return [self._display_columns()[0], *self._key_columns[: self._leading]]

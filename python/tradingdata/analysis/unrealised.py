@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from .._util.warn import warn_user
 from ..display.plain_table import group
@@ -167,64 +167,54 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
 
 def valued(lots: Any, price_of: PriceLookup) -> UnrealisedPnl:
     """Returns the open quantity of each key, from lots, realised profit and loss or positions."""
-    if isinstance(lots, Positions):
-        found = _of_positions(lots)
-    else:
-        found = _of_lots(lots.open_lots if isinstance(lots, RealisedPnl) else lots)
+    given = lots.open_lots if isinstance(lots, RealisedPnl) else lots
+    found = _of_positions(given) if isinstance(given, Positions) else _of_lots(given)
     return UnrealisedPnl._of(_row(each, price_of) for each in found)
 
 
-class _Open(NamedTuple):
-    """An open quantity, positive if long, and the exact value it was traded for."""
-
-    key: Keyed
-    quantity: int
-    value: Fraction
-    multiplier: int
-    kind: str
-    expiry_date: date | None
+# A row of the key, the open quantity, positive if long, and the exact value it was traded for;
+# multiplier, kind and expiry date.
+Open = tuple[Keyed, int, Fraction, int, str, date | None]
 
 
-def _of_positions(positions: Positions) -> Iterator[_Open]:
+def _of_positions(positions: Positions) -> Iterator[Open]:
     for row in positions:
         net = row.net_quantity
         side = "buy" if net > 0 else "sell"
         if net:
             traded = Fraction(repr(getattr(row, f"{side}_value")))
             value = traded * net / getattr(row, f"{side}_quantity")
-            yield _Open(row, net, value, row.multiplier, row.kind, row.expiry_date)
+            yield row, net, value, row.multiplier, row.kind, row.expiry_date
 
 
-def _of_lots(lots: Any) -> Iterator[_Open]:
-    found: dict[Key, _Open] = {}
+def _of_lots(lots: Any) -> Iterable[Open]:
+    found: dict[Key, Open] = {}
     for lot in read_lots("lots", lots):
         sign = 1 if lot.side == LONG else -1
         multiplier = lot.multiplier or 1
         key = tuple(getattr(lot, name) for name in KEY)
-        contract = (lot.kind, lot.expiry_date)
-        before = found.get(key, _Open(lot, 0, Fraction(0), multiplier, *contract))
-        if before.multiplier != multiplier:
+        contract = (multiplier, lot.kind, lot.expiry_date)
+        _, quantity, value, known, *_ = found.get(key, (lot, 0, Fraction(0), *contract))
+        if known != multiplier:
             raise ValueError(
-                f"lots of security_id {lot.security_id!r} have the multipliers {before.multiplier} "
+                f"lots of security_id {lot.security_id!r} have the multipliers {known} "
                 f"and {multiplier}: convert their quantities"
             )
-        value = before.value + sign * Fraction(repr(lot.value))
-        quantity = before.quantity + sign * lot.quantity
-        found[key] = _Open(lot, quantity, value, multiplier, *contract)
-    yield from found.values()
+        value += sign * Fraction(repr(lot.value))
+        found[key] = (lot, quantity + sign * lot.quantity, value, *contract)
+    return found.values()
 
 
-def _row(held: _Open, price_of: PriceLookup) -> tuple[Any, ...]:
-    shares = held.quantity * held.multiplier
-    price = price_of(held.key) if shares else Fraction(0)  # equal lots of both sides need none
+def _row(held: Open, price_of: PriceLookup) -> tuple[Any, ...]:
+    key, quantity, value, multiplier, *contract = held
+    shares = quantity * multiplier
+    price = price_of(key) if shares else Fraction(0)  # equal lots of both sides need none
     market = None if price is None else price * shares
     return (
-        *(getattr(held.key, name) for name in KEYED),
-        held.quantity,
-        float(held.value),
-        float(held.value / shares) if shares else None,
+        *(*(getattr(key, name) for name in KEYED), quantity, float(value)),
+        float(value / shares) if shares else None,
         float(price) if price is not None and shares else None,
         None if market is None else float(market),
-        None if market is None else float(market - held.value),
-        *(held.multiplier, held.kind, held.expiry_date),
+        None if market is None else float(market - value),
+        *(multiplier, *contract),
     )
