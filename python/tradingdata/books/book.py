@@ -149,7 +149,7 @@ class Book(Table[Record]):
         return KEY_COLUMNS[self._record]
 
     @property
-    def _essential(self) -> Sequence[str]:
+    def _essential(self) -> Sequence[str]:  # type: ignore[override]
         return RECORDS[self._record]["narrow"]
 
     def _cells(self, name: str, rows: list[int]) -> list[Any]:

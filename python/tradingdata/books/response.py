@@ -15,9 +15,6 @@ class _Body(NamedTuple):
     masked: bool
 
 
-_FACTS = ("account", "status_code", "attempts", "elapsed", "received_at")
-
-
 class Response:
     """One complete response of the service; immutable.
 
@@ -33,14 +30,14 @@ class Response:
     """
 
     # In the order in which they are passed.
-    __slots__ = "_rows account status_code attempts elapsed _received_at __weakref__".split()
+    __slots__ = "_rows account status_code attempts elapsed received_at __weakref__".split()
 
     _rows: Slice | _Body
-    _received_at: int | datetime | None  # microseconds since 1970 as the core has it
     account: str | None
+    status_code: int | None
     attempts: int
     elapsed: float
-    status_code: int | None
+    received_at: datetime | None
 
     def __init__(
         self,
@@ -51,6 +48,8 @@ class Response:
         elapsed: float = 0.0,
         received_at: int | datetime | None = None,
     ) -> None:
+        if isinstance(received_at, int):  # microseconds since 1970, as the core has it
+            received_at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=received_at)
         values = (rows, account, status_code, attempts, elapsed, received_at)
         for name, value in zip(Response.__slots__, values, strict=False):
             object.__setattr__(self, name, value)
@@ -72,14 +71,6 @@ class Response:
         return self._rows.masked
 
     @property
-    def received_at(self) -> datetime | None:
-        """When it was received, in UTC (aware), or ``None`` if unknown."""
-        when = self._received_at
-        if not isinstance(when, int):
-            return when
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=when)
-
-    @property
     def sha256(self) -> str:
         """SHA-256 digest of ``content``, in hex."""
         import hashlib
@@ -88,7 +79,7 @@ class Response:
 
     def facts(self) -> dict[str, Any]:
         """Returns everything except the content, by name."""
-        return {name: getattr(self, name) for name in _FACTS}
+        return {name: getattr(self, name) for name in Response.__slots__[1:-1]}
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -52,7 +52,7 @@ class TableExport:
             KeyError: The table has no such column.
         """
         selection = self._selection(columns, extra=extra)
-        rows = selection.dicts()
+        rows = selection.rows.to_dicts(list(selection.kinds), extra)
         if flag("json", json):
             kinds = selection.kinds.items()
             times = [name for name, kind in kinds if kind in ("timestamp", "date")]
@@ -280,7 +280,8 @@ class TableExport:
             FileExistsError: The file exists and ``overwrite`` is false.
             KeyError: The table has no such column.
         """
-        content = self._selection(columns, extra=extra).json(lines=lines)
+        selection = self._selection(columns, extra=extra)
+        content = selection.rows.export_json(list(selection.kinds), extra, flag("lines", lines))
         return _written(content, path, overwrite=overwrite)
 
     def to_parquet(

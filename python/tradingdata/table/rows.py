@@ -12,11 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from copyreg import pickle
 from datetime import tzinfo
+from functools import cache
+from operator import getitem
 from typing import Any, TypeVar, dataclass_transform
 
 from .. import _core
 from .._core import Order as Order
+from .._core import Slice
 from .._core import Stock as Stock
 from .._core import Trade as Trade
 from .._util.declarations import RECORDS
@@ -48,7 +52,7 @@ def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
     made: Any = _core.row_type(name, [(*field, False, False) for field in fields])
     if "_schema" not in vars(made):
         made._schema = (name, tuple(fields))
-        made.__iter__ = lambda row: iter(_asdict(row).values())
+        made.__iter__ = lambda row: iter(row._asdict().values())
         _extend(made)
     return made  # type: ignore[no-any-return]
 
@@ -99,29 +103,21 @@ class _DataclassFields:
     itself to the constructor.
     """
 
-    def __init__(self) -> None:
-        self._made: dict[type, dict[str, Any]] = {}
-
     def __get__(self, record: Record | None, owner: type) -> dict[str, Any]:
-        if owner not in self._made:
-            self._made[owner] = self._make(owner)
-        fields = self._made[owner]
+        fields = self._of(owner)
         if record is not None and _core.row_extras(record):
             return fields
         return {name: field for name, field in fields.items() if name != "_source"}
 
     @staticmethod
-    def _make(owner: type) -> dict[str, Any]:
+    @cache
+    def _of(owner: type) -> dict[str, Any]:
         from dataclasses import InitVar, field, make_dataclass
 
-        fields: list[Any] = [
-            (
-                name,
-                _ANNOTATIONS[kind],
-                field(default=None, kw_only=True, metadata={"kind": kind, "doc": doc}),
-            )
-            for name, kind, doc, _ in _core.fields_of(owner)
-        ]
+        fields: list[Any] = []
+        for name, kind, doc, _ in _core.fields_of(owner):
+            about = field(default=None, kw_only=True, metadata={"kind": kind, "doc": doc})
+            fields.append((name, _ANNOTATIONS[kind], about))
         fields.append(("_source", InitVar[object], field(default=None)))
         model: Any = make_dataclass(owner.__name__, fields, frozen=True)
         return dict(model.__dataclass_fields__)
@@ -187,77 +183,71 @@ def read_extra(text: str) -> Any:
         return text
 
 
-def _reduce(self: Record) -> tuple[Callable[..., Record], tuple[Any, ...]]:
-    rows, kind = _core.slice_of(self), type(self)
+def _reduce_slice(rows: Slice) -> tuple[Callable[..., Slice], tuple[Any, ...]]:
+    kind: Any = rows.row_type
     if kind in RECORD_TYPES:
-        return restore, (kind.__name__, rows.to_json(), rows.zone, rows.masked)
+        return restore_records, (rows.record, rows.to_json(), rows.zone, rows.masked)
     columns = list(rows.to_dict(_core.names_of(kind)).values())
-    return restore_row, (kind._schema, columns, rows.zone)
+    return restore_rows, (kind._schema, columns, rows.zone)
 
 
-def restore(record: str, data: bytes, zone: tzinfo | None, masked: bool) -> Record:
-    """Restores a record from its pickle."""
-    rows = _core.decode_list(record, data, keep_personal_data=not masked)
-    made: Record = rows.with_zone(zone)[0]
-    return made
+def restore_records(record: str, data: bytes, zone: tzinfo | None, masked: bool) -> Slice:
+    """Restores records of the service from their pickle."""
+    return _core.decode_list(record, data, keep_personal_data=not masked).with_zone(zone)
 
 
-def restore_row(schema: Any, columns: list[list[Any]], zone: tzinfo | None) -> Record:
-    """Restores a row of another type from its pickle."""
+def restore_rows(schema: Any, columns: list[list[Any]], zone: tzinfo | None) -> Slice:
+    """Restores rows of another type from their pickle."""
     kind = schema if isinstance(schema, type) else row_type(*schema)
-    made: Record = _core.table_of(kind, columns, zone)[0]
-    return made
+    return _core.table_of(kind, columns, zone)
 
 
-def _copy(self: Record) -> Record:
-    copied: Record = _core.slice_of(self).take([0])[0]
-    return copied
+class _RowMethods:
+    """What rows of all types have. The names start with an underscore: a field may have any."""
 
+    __slots__ = ()
+    __match_args__ = ()
+    __dataclass_fields__ = _DataclassFields()
+    _source = property(lambda record: record)
+    _extra = property(_core.row_extras, doc="The unknown fields: a new dict by wire name.")
 
-def _deepcopy(self: Record, memo: dict[int, Any]) -> Record:
-    copied = memo[id(self)] = _copy(self)
-    return copied
+    def __reduce__(self: Record) -> tuple[Callable[..., Record], tuple[Any, ...]]:
+        return getitem, (_core.slice_of(self), 0)
 
+    def __copy__(self: Record) -> Record:
+        return _core.slice_of(self).take([0])[0]
 
-def _asdict(self: Record, *, extra: bool = False) -> dict[str, Any]:
-    """Returns the record as a dict by wire name; ``extra=True`` adds the unknown fields."""
-    names = _core.names_of(type(self))
-    return _core.slice_of(self).to_dicts(names, flag("extra", extra))[0]
+    def __deepcopy__(self: Record, memo: dict[int, Any]) -> Record:
+        copied = memo[id(self)] = self.__copy__()
+        return copied
 
+    def _asdict(self: Record, *, extra: bool = False) -> dict[str, Any]:
+        """Returns the record as a dict by wire name; ``extra=True`` adds the unknown fields."""
+        names = _core.names_of(type(self))
+        return _core.slice_of(self).to_dicts(names, flag("extra", extra))[0]
 
-def _replace(self: Record, **changes: Any) -> Record:
-    """Returns a copy with some fields replaced; unknown fields are kept."""
-    made: Record = _core.changed(self, changes)
-    return made
+    def _replace(self: Record, **changes: Any) -> Record:
+        """Returns a copy with some fields replaced; unknown fields are kept."""
+        return _core.changed(self, changes)
 
+    __replace__ = _replace
 
-def _html(self: Record) -> str:
-    from ..display.html import record_html
+    def _repr_html_(self: Record) -> str:
+        from ..display.html import record_html
 
-    return record_html(self)
-
-
-_fields = _DataclassFields()
+        return record_html(self)
 
 
 def _extend(made: Any) -> None:
-    """Adds the methods of a row, which start with an underscore: a field may have any name."""
-    made.__reduce__ = _reduce
-    made.__copy__ = _copy
-    made.__deepcopy__ = _deepcopy
-    made.__replace__ = _replace
-    made.__dataclass_fields__ = _fields
-    setattr(made, "__match_args__", ())  # noqa: B010  # which type checkers take for a name of theirs
-    made._asdict = _asdict
-    made._replace = _replace
-    made._repr_html_ = _html
-    made._source = property(lambda record: record)
-    made._extra = property(_core.row_extras, doc="The unknown fields: a new dict by wire name.")
+    for name, value in vars(_RowMethods).items():
+        if name not in ("__doc__", "__module__", "__slots__"):
+            setattr(made, name, value)
 
 
 for _type in RECORD_TYPES:
     _extend(_type)
 
+pickle(_core.Slice, _reduce_slice)
 _core.hand_over(
     frozen=frozen,
     no_attribute=no_attribute,

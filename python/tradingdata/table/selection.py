@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from copy import copy
 from datetime import tzinfo
 from math import isfinite
@@ -82,11 +83,6 @@ class Selection:
         self.other: tzinfo | None = None
         self._exported: _core.Slice = self.rows.with_extra_column() if extra else self.rows
 
-    @property
-    def zone(self) -> tzinfo | None:
-        """Time zone of the timestamps; ``None`` if they are naive."""
-        return self.rows.zone
-
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -106,9 +102,9 @@ class Selection:
         """
         zone = zone_from(tz)
         made = copy(self)
-        if zone is not None and self.zone is None:
+        if zone is not None and self.rows.zone is None:
             made.rows, made._exported = self.rows.with_zone(zone), self._exported.with_zone(zone)
-        elif zone != self.zone:
+        elif zone != self.rows.zone:
             made.other = zone
         return made
 
@@ -132,10 +128,6 @@ class Selection:
         for name in self.extra:
             found[name] = self._exported.extra_texts(name)
         return found
-
-    def dicts(self) -> list[dict[str, Any]]:
-        """Returns a dict for each row, with the unknown fields that the row has."""
-        return self.rows.to_dicts(list(self.kinds), bool(self.extra))
 
     def pandas(self) -> pd.DataFrame:
         """Returns a pandas DataFrame of arrays that the core fills, with its times converted."""
@@ -187,9 +179,10 @@ class Selection:
         if kind == "number":
             return numpy.frombuffer(values, "float64")
         times = numpy.frombuffer(values, "datetime64[us]")
-        if kind == "date" or self.zone is None:
+        zone = _pandas_zone(self.rows.zone)
+        if kind == "date" or zone is None:
             return times
-        return pandas.DatetimeIndex(times).tz_localize("UTC").tz_convert(_pandas_zone(self.zone))
+        return pandas.DatetimeIndex(times).tz_localize("UTC").tz_convert(zone)
 
     def polars(self) -> pl.DataFrame:
         """Returns a polars DataFrame, which shares the memory of large books."""
@@ -215,10 +208,6 @@ class Selection:
         flag("spreadsheet", spreadsheet)
         return self._exported.to_csv(list(self.kinds), self.extra, spreadsheet)
 
-    def json(self, *, lines: bool) -> bytes:
-        """Returns an array of objects, or one object per line, unknown fields as sent."""
-        return self.rows.export_json(list(self.kinds), bool(self.extra), flag("lines", lines))
-
     def write_parquet(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
         """Writes a file through pyarrow or, if that is missing, polars."""
         library = parquet_library("writing Parquet")
@@ -242,11 +231,10 @@ def parquet_library(what: str) -> Any:
     try:
         require("pyarrow", "arrow", what)
         return require("pyarrow.parquet", "arrow", what)
-    except ImportError as missing:
-        try:
+    except ImportError:
+        with suppress(ImportError):
             return require("polars", "polars", what)
-        except ImportError:
-            raise missing from None
+        raise
 
 
 def _text_dtype(pandas: Any, numpy: Any) -> Any:

@@ -17,6 +17,7 @@ from .rows import row_type
 from .selection import Selection
 
 Record = TypeVar("Record")
+AnyTable = TypeVar("AnyTable", bound="Table[Any]")
 
 
 class Table(TableExport, Generic[Record]):
@@ -31,6 +32,8 @@ class Table(TableExport, Generic[Record]):
     _row: ClassVar[type]
     _summed: ClassVar[tuple[str, ...]] = ()  # amounts of money of which a display shows the sums
     _noun: tuple[str, str] = ("row", "rows")  # one and several
+    _essential: Sequence[str] = ()  # the columns that a narrow screen shows
+    _is_ranked = False  # whether the rows that matter most come first
     _rows: _core.Slice
 
     @classmethod
@@ -60,10 +63,7 @@ class Table(TableExport, Generic[Record]):
 
     def _part(self, rows: _core.Slice) -> Self:
         """Returns a table of some of the rows, with what else belongs to them."""
-        made = self._over(rows)
-        for name, value in self._state().items():
-            setattr(made, name, value)
-        return made
+        return _restore(type(self), rows, self._state())
 
     def _taken(self, rows: list[int]) -> Self:
         return self._part(self._rows.take(rows))
@@ -159,10 +159,7 @@ class Table(TableExport, Generic[Record]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows = self._rows
-        columns = list(rows.to_dict(self.columns).values())
-        schema: Any = rows.row_type
-        return _restore, (type(self), schema._schema, columns, rows.zone, self._state())
+        return _restore, (type(self), self._rows, self._state())
 
     # -- columns --
 
@@ -274,19 +271,9 @@ class Table(TableExport, Generic[Record]):
         """Returns the columns that a display shows."""
         return self.columns
 
-    @property
-    def _essential(self) -> Sequence[str]:
-        """The columns that a narrow screen shows."""
-        return ()
-
     def _total(self) -> dict[str, float]:
         """Returns the sums that a display shows below the rows."""
         return {}
-
-    @property
-    def _is_ranked(self) -> bool:
-        """Whether the rows that matter most come first."""
-        return False
 
     def _cells(self, name: str, rows: list[int]) -> list[Any]:
         """Returns the values of a column that a display shows, without personal data."""
@@ -314,12 +301,9 @@ def _near_attribute(kind: type, name: str) -> str | None:
     return None if name in public else closest(name, public)
 
 
-def _restore(
-    kind: type[Table[Any]], schema: Any, columns: list[Any], zone: tzinfo | None, state: Any
-) -> Table[Any]:
-    """Restores a table from its pickle."""
-    row = schema if isinstance(schema, type) else row_type(*schema)
-    made = kind._over(_core.table_of(row, columns, zone))
+def _restore(kind: type[AnyTable], rows: _core.Slice, state: dict[str, Any]) -> AnyTable:
+    """Returns a table of rows with what else belongs to it."""
+    made = kind._over(rows)
     for name, value in state.items():
         setattr(made, name, value)
     return made
