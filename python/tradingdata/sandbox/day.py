@@ -20,7 +20,6 @@ T = TypeVar("T")
 ZERO_DATE = "0001-01-01"
 """The expiry date of instruments that do not expire."""
 
-_BEFORE_ANY = -(24 * 3600)
 _LAST_ENTRY = CLOSE - 20
 _REFUSED, _CANCELLED = 0.05, 0.3  # shares of the orders, and of those that are left open
 _REFUSALS = (
@@ -330,8 +329,8 @@ class Books:
         self._client_id = str(1_100_420_000 + 17 * account)
         self._order_count = orders
         self._lock = threading.Lock()
-        self._second = _BEFORE_ANY
-        self._books = dict.fromkeys(BOOK_CALLS, _envelope([]))
+        self._second: int | None = None
+        self._books: dict[str, bytes] = {}
 
     @cached_property
     def _pan(self) -> str:
