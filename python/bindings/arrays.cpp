@@ -3,7 +3,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <cstring>
 #include <limits>
 #include <string>
 
@@ -19,27 +18,6 @@ namespace {
 
 constexpr std::int64_t not_a_time = std::numeric_limits<std::int64_t>::min();  // NumPy's NaT
 
-// A cells of rows of one field.
-struct ColumnSlice {
-  const Table& table;
-  const Column& column;
-  int field;
-  std::int64_t start;
-  std::int64_t length;
-
-  bool valid(std::int64_t i) const { return column.valid(start + i); }
-  template <typename T>
-  const T* values() const {
-    return column.as<T>() + start;
-  }
-};
-
-ColumnSlice cells_of(const OwnedSlice& self, const std::string& name) {
-  const Table& table = self.table();
-  const int field = field_named(table, name);
-  return {table, table.column(field), field, self.start(), self.size()};
-}
-
 // A writable buffer for NumPy arrays. Its memory comes from the pool, since the C library returns
 // that of a bytearray to the system after each frame.
 struct Memory {
@@ -52,64 +30,47 @@ struct Memory {
   }
 };
 
-template <typename T>
-Memory uninitialized(Arena& memory, std::int64_t count) {
-  const auto size = count * static_cast<std::int64_t>(sizeof(T));
-  return {memory.take(size), size};
-}
-
-// A copy, with `missing` for what is null.
-template <typename T>
-Memory filled(const ColumnSlice& cells, Arena& memory, T missing) {
-  Memory copy = uninitialized<T>(memory, cells.length);
-  if (cells.length == 0) return copy;
-  T* const out = copy.as<T>();
-  std::memcpy(out, cells.values<T>(), static_cast<std::size_t>(cells.length) * sizeof(T));
-  if (cells.column.nulls == 0) return copy;
-  for (std::int64_t i = 0; i < cells.length; ++i) {
-    if (!cells.valid(i)) out[i] = missing;
+// The values of a column's rows, with `missing` where there is none.
+template <typename T, typename Value>
+Memory filled(const OwnedSlice& self, const Column& column, Arena& memory, T missing,
+              const Value& value) {
+  const auto size = self.size() * static_cast<std::int64_t>(sizeof(T));
+  Memory made{memory.take(size), size};
+  for (std::int64_t row = self.start(); row < self.stop(); ++row) {
+    made.as<T>()[row - self.start()] = column.valid(row) ? value(row) : missing;
   }
-  return copy;
-}
-
-// True where there is no value.
-Memory mask(const ColumnSlice& cells, Arena& memory) {
-  Memory missing = uninitialized<char>(memory, cells.length);
-  for (std::int64_t i = 0; i < cells.length; ++i) missing.as<char>()[i] = cells.valid(i) ? 0 : 1;
-  return missing;
-}
-
-Memory instants(const ColumnSlice& cells, Arena& memory, const py::object& zone) {
-  Memory times = filled(cells, memory, not_a_time);
-  if (zone.is_none()) return times;
-  const ZoneOffset offset = offset_of(zone);
-  auto* const micros = times.as<std::int64_t>();
-  for (std::int64_t i = 0; i < cells.length; ++i) {
-    if (cells.valid(i)) micros[i] -= offset(micros[i]);
-  }
-  return times;
-}
-
-Memory midnights(const ColumnSlice& cells, Arena& memory) {
-  Memory days = uninitialized<std::int64_t>(memory, cells.length);
-  auto* const micros = days.as<std::int64_t>();
-  for (std::int64_t i = 0; i < cells.length; ++i) {
-    micros[i] = cells.valid(i) ? cells.values<std::int32_t>()[i] * micros_per_day : not_a_time;
-  }
-  return days;
+  return made;
 }
 
 // The values of a field that is not text, and for integers the mask of those that are missing.
 py::tuple array(const OwnedSlice& self, const std::string& name, Arena& memory) {
-  const ColumnSlice cells = cells_of(self, name);
-  switch (self.table().schema().field(cells.field).kind) {
+  const int field = field_named(self.table(), name);
+  const Column& column = self.table().column(field);
+  const auto with = [&](auto missing, const auto& value) {
+    return filled(self, column, memory, missing, value);
+  };
+  const auto* const whole = column.as<std::int64_t>();
+  const auto as_it_is = [&](std::int64_t row) { return whole[row]; };
+  switch (self.table().schema().field(field).kind) {
     case Kind::integer:
-      return py::make_tuple(filled<std::int64_t>(cells, memory, 0), mask(cells, memory));
+      return py::make_tuple(with(std::int64_t{0}, as_it_is),
+                            with(char{1}, [](std::int64_t) { return char{0}; }));
     case Kind::number:
-      return py::make_tuple(filled(cells, memory, std::numeric_limits<double>::quiet_NaN()),
-                            py::none());
-    case Kind::timestamp: return py::make_tuple(instants(cells, memory, self.zone()), py::none());
-    case Kind::date: return py::make_tuple(midnights(cells, memory), py::none());
+      return py::make_tuple(
+          with(std::numeric_limits<double>::quiet_NaN(),
+               [numbers = column.as<double>()](std::int64_t row) { return numbers[row]; }),
+          py::none());
+    case Kind::timestamp: {
+      if (self.zone().is_none()) return py::make_tuple(with(not_a_time, as_it_is), py::none());
+      const ZoneOffset offset = offset_of(self.zone());
+      const auto instant = [&](std::int64_t row) { return whole[row] - offset(whole[row]); };
+      return py::make_tuple(with(not_a_time, instant), py::none());
+    }
+    case Kind::date: {
+      const auto* const days = column.as<std::int32_t>();
+      const auto midnight = [&](std::int64_t row) { return days[row] * micros_per_day; };
+      return py::make_tuple(with(not_a_time, midnight), py::none());
+    }
     case Kind::text: break;
   }
   throw py::type_error("a text column is not an array of numbers: use column() or codes()");
@@ -167,11 +128,11 @@ py::list extra_texts(const OwnedSlice& self, const std::string& name) {
 }
 
 py::tuple codes(const OwnedSlice& self, const std::string& name) {
-  const ColumnSlice cells = cells_of(self, name);
-  if (self.table().schema().field(cells.field).kind != Kind::text) {
+  const int field = field_named(self.table(), name);
+  if (self.table().schema().field(field).kind != Kind::text) {
     throw py::type_error(name + " holds no text, so it has no categories");
   }
-  const Categories categories = categories_of(cells.table, cells.field, cells.start, cells.length);
+  const Categories categories = categories_of(self.table(), field, self.start(), self.size());
   const std::size_t size = categories.codes.size() * sizeof(std::int32_t);
   return py::make_tuple(py::bytearray(reinterpret_cast<const char*>(categories.codes.data()), size),
                         list_from(categories.values, make_text));

@@ -10,8 +10,8 @@ namespace tradingdata {
 
 namespace {
 
-constexpr std::size_t date_length = 10;
-constexpr std::size_t time_length = 19;
+using detail::date_length;
+using detail::timestamp_length;
 
 // `count` digits as a number, or a negative number if one is not a digit.
 int digits(const char* text, int count) {
@@ -21,29 +21,6 @@ int digits(const char* text, int count) {
     value = value * 10 + (text[i] - '0');
   }
   return value;
-}
-
-// The days of a date as YYYY-MM-DD; nothing if the text is not a date.
-std::optional<std::int32_t> read_date(const char* text) {
-  const int year = digits(text, 4);
-  const int month = digits(text + 5, 2);
-  const int day = digits(text + 8, 2);
-  if (text[4] != '-' || text[7] != '-' || year < 1 || month < 1 || day < 1) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(year),
-                                         std::chrono::month(static_cast<unsigned>(month)),
-                                         std::chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok()) return std::nullopt;
-  return days_since_epoch(date);
-}
-
-// Seconds since midnight of HH:MM:SS, or a negative number.
-int read_clock(const char* text) {
-  const int hour = digits(text, 2);
-  const int minute = digits(text + 3, 2);
-  const int second = digits(text + 6, 2);
-  const bool sound = text[2] == ':' && text[5] == ':' && hour >= 0 && hour < 24 && minute >= 0 &&
-                     minute < 60 && second >= 0 && second < 60;
-  return sound ? hour * 3600 + minute * 60 + second : -1;
 }
 
 // Passes a fraction such as .25; false where there is none. Digits beyond a microsecond are cut.
@@ -76,15 +53,15 @@ std::optional<int> read_offset(std::string_view text) {
 
 TimeFit parse_timestamp(std::string_view text, Timestamp& time) {
   if (text.size() < date_length) return TimeFit::unreadable;
-  const std::optional<std::int32_t> days = read_date(text.data());
+  const std::optional<std::int32_t> days = detail::read_day(text.data());
   if (!days) return TimeFit::unreadable;
   if (text.size() == date_length) return days == zero_date ? TimeFit::zero : TimeFit::unreadable;
-  if (text.size() < time_length) return TimeFit::unreadable;
+  if (text.size() < timestamp_length) return TimeFit::unreadable;
   const char separator = text[date_length];
-  const int seconds = read_clock(text.data() + date_length + 1);
+  const std::int64_t seconds = detail::clock_seconds(text.data() + date_length + 1);
   if ((separator != ' ' && separator != 'T') || seconds < 0) return TimeFit::unreadable;
   time = {.micros = *days * micros_per_day + seconds * micros_per_second};
-  std::string_view rest = text.substr(time_length);
+  std::string_view rest = text.substr(timestamp_length);
   const bool documented = rest.empty() && separator == ' ';
   if (rest.starts_with('.') && !pass_fraction(rest, time)) return TimeFit::unreadable;
   if (!rest.empty()) {
@@ -101,7 +78,7 @@ TimeFit parse_timestamp(std::string_view text, Timestamp& time) {
 
 TimeFit parse_date(std::string_view text, std::int32_t& days) {
   if (text.size() < date_length) return TimeFit::unreadable;
-  const std::optional<std::int32_t> read = read_date(text.data());
+  const std::optional<std::int32_t> read = detail::read_day(text.data());
   if (!read) return TimeFit::unreadable;
   days = *read;
   if (text.size() == date_length) return days == zero_date ? TimeFit::zero : TimeFit::documented;

@@ -71,12 +71,19 @@ namespace tradingdata::detail {
 inline constexpr int date_length = 10;
 inline constexpr int timestamp_length = 19;
 
-// Seconds since midnight of HH:MM:SS, or -1.
-inline std::int64_t clock_seconds(const char* text) {
-  if constexpr (std::endian::native != std::endian::little) return -1;
+// Eight bytes, the first one lowest.
+inline std::uint64_t little_word(const char* text) {
   std::uint64_t word;
   std::memcpy(&word, text, sizeof word);
-  word ^= 0x30303A30303A3030;  // digits become 0..9, colons 0
+  if constexpr (std::endian::native != std::endian::little) {
+    for (int i = 0; i < 8; ++i) word = word << 8 | static_cast<unsigned char>(text[7 - i]);
+  }
+  return word;
+}
+
+// Seconds since midnight of HH:MM:SS, or -1.
+inline std::int64_t clock_seconds(const char* text) {
+  const std::uint64_t word = little_word(text) ^ 0x30303A30303A3030;  // digits: 0..9, colons: 0
   // A digit above 9, or another byte in place of a colon, carries into its byte's top bit.
   if (((word | (word + 0x76767F76767F7676)) & 0x8080808080808080) != 0) return -1;
   const auto two = [word](int shift) {
@@ -89,19 +96,10 @@ inline std::int64_t clock_seconds(const char* text) {
   return hour * 3600 + minute * 60 + second;
 }
 
-// The days since 1970-01-01 of YYYY-MM-DD; nothing where the text is no day, or 0001-01-01.
+// The days since 1970-01-01 of YYYY-MM-DD; nothing where the text is no day.
 inline std::optional<std::int32_t> read_day(const char* text) {
-  if constexpr (std::endian::native != std::endian::little) {
-    std::int32_t days = 0;
-    const bool read = parse_date({text, date_length}, days) == TimeFit::documented;
-    return read ? std::optional(days) : std::nullopt;
-  }
-  std::uint64_t word;
-  std::uint16_t last;
-  std::memcpy(&word, text, sizeof word);
-  std::memcpy(&last, text + sizeof word, sizeof last);
-  word ^= 0x2D30302D30303030;  // as in clock_seconds
-  last ^= 0x3030;
+  const std::uint64_t word = little_word(text) ^ 0x2D30302D30303030;  // as in clock_seconds
+  const std::uint64_t last = (little_word(text + 2) >> 48) ^ 0x3030;
   if (((word | (word + 0x7F76767F76767676)) & 0x8080808080808080) != 0) return std::nullopt;
   if (((last | (last + 0x7676)) & 0x8080) != 0) return std::nullopt;
   const auto two = [](std::uint64_t from, int shift) {
@@ -112,8 +110,7 @@ inline std::optional<std::int32_t> read_day(const char* text) {
                                          std::chrono::month(two(word, 40)),
                                          std::chrono::day(two(last, 0))};
   if (year == 0 || !date.ok()) return std::nullopt;
-  const std::int32_t days = days_since_epoch(date);
-  return days == zero_date ? std::nullopt : std::optional(days);
+  return days_since_epoch(date);
 }
 
 // A quote and the ten characters of a day.
@@ -147,7 +144,7 @@ class DayMemo {
   bool learn(const char* quote) {
     if (*quote != '"') return false;
     const std::optional<std::int32_t> days = read_day(quote + 1);
-    if (!days) return false;
+    if (!days || *days == zero_date) return false;
     std::memcpy(text_, quote, sizeof text_);
     days_ = *days;
     return true;

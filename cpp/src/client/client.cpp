@@ -2,7 +2,6 @@
 // connections.
 #include "client/client.hpp"
 
-#include <cmath>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -20,15 +19,6 @@ constexpr std::string_view json_type = "Content-Type: application/json";
 
 void check(bool good, const char* rule) {
   if (!good) throw Error(ErrorKind::configuration, rule);
-}
-
-ClientOptions checked(ClientOptions options) {
-  const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
-  check(positive(options.timeout), "timeout must be a number of seconds above 0");
-  check(positive(options.connect_timeout), "connect_timeout must be a number of seconds above 0");
-  check(options.retry.attempts >= 1, "attempts must be 1 or more");
-  check(options.max_body >= 1, "max_body must be 1 byte or more");
-  return options;
 }
 
 CurlOptions curl_options(const ClientOptions& options, const BaseUrl& base) {
@@ -87,7 +77,7 @@ Error closed_error() {
 }
 
 Client::Client(ClientOptions options)
-    : options_(checked(std::move(options))),
+    : options_(std::move(options)),
       base_url_(options_.base_url),
       curl_options_(curl_options(options_, base_url_)),
       engine_options_(engine_options(options_)) {
@@ -106,7 +96,6 @@ void Client::check_open() const {
 Call Client::new_call(const ServiceCall& declared, std::optional<double> timeout) const {
   check_open();
   const double seconds = timeout.value_or(options_.timeout);
-  check(std::isfinite(seconds) && seconds > 0, "timeout must be a number of seconds above 0");
   Call call;
   call.request.method = declared.method;
   call.request.url = base_url_.text();
@@ -136,8 +125,6 @@ Call Client::book(const Schema& schema, std::optional<double> timeout) const {
 
 Call Client::search(std::string_view query, std::int64_t page, std::int64_t limit,
                     std::optional<double> timeout) const {
-  check(page >= 1, "page must be 1 or more");
-  check(limit >= 1, "the page size must be 1 or more");
   check(query.find('\0') == std::string_view::npos, "query must not contain a NUL character");
   Call call = new_call(*call_of(stock_schema), timeout);
   call.request.url += "?query=" + percent_encoded(query) + "&page=" + std::to_string(page) +
@@ -145,9 +132,12 @@ Call Client::search(std::string_view query, std::int64_t page, std::int64_t limi
   return call;
 }
 
-Lease Client::lease() {
+std::shared_ptr<Engine> Client::lease() {
   check_open();
-  return Lease(shared_from_this());
+  return {borrow().release(), [client = shared_from_this()](Engine* engine) {
+            engine->cancel_all();
+            client->give_back(std::unique_ptr<Engine>(engine));
+          }};
 }
 
 std::unique_ptr<Engine> Client::make_engine() const {
@@ -180,39 +170,30 @@ void Client::close() {
   }
 }
 
-Lease::Lease(std::shared_ptr<Client> client)
-    : client_(std::move(client)), engine_(client_->borrow()) {}
-
-Lease::~Lease() {
-  if (!engine_) return;
-  engine_->cancel_all();
-  client_->give_back(std::move(engine_));
-}
-
-void Lease::wait() {
-  client_->check_open();
+void Client::wait(Engine& engine) const {
+  check_open();
   bool news = false;
   {
     const detail::Inside inside;
-    news = engine_->pump(engine_->sources().now() + slice_of_wait);
+    news = engine.pump(engine.sources().now() + slice_of_wait);
   }
-  if (!news) client_->check_open();
+  if (!news) check_open();
 }
 
 BlockingCall::BlockingCall(const std::shared_ptr<Client>& client, Call call)
-    : lease_(client->lease()) {
-  lease_->engine().submit(std::move(call));
+    : client_(client), engine_(client->lease()) {
+  engine_->submit(std::move(call));
 }
 
 std::optional<Outcome> BlockingCall::wait() {
-  lease_->wait();
-  Outcomes outcomes = lease_->engine().take_all();
+  client_->wait(*engine_);
+  Outcomes outcomes = engine_->take_all();
   if (outcomes.empty()) return std::nullopt;
   return std::move(outcomes.front());
 }
 
 RetryRecords BlockingCall::take_retries() noexcept {
-  return lease_ ? lease_->engine().take_retries() : RetryRecords();
+  return engine_ ? engine_->take_retries() : RetryRecords();
 }
 
 void end_all_calls(Duration patience) {

@@ -48,8 +48,6 @@ Error closed_error();  // of what is called on a closed client, or was in flight
 // The longest time that a caller waits in one piece.
 inline constexpr Duration slice_of_wait = std::chrono::milliseconds(50);
 
-class Lease;
-
 class Client : public std::enable_shared_from_this<Client> {
  public:
   // Throws Error (configuration).
@@ -67,8 +65,10 @@ class Client : public std::enable_shared_from_this<Client> {
   Call search(std::string_view query, std::int64_t page, std::int64_t limit,
               std::optional<double> timeout = {}) const;
 
-  // An engine of the caller's own until the lease ends: one thread at a time.
-  Lease lease();
+  // An engine of the caller's own until it is released: one thread at a time.
+  std::shared_ptr<Engine> lease();
+  // Pumps it for at most one slice, or until something happened. Throws Error (closed).
+  void wait(Engine& engine) const;
   std::unique_ptr<Engine> make_engine() const;  // never pooled
 
   // No more calls: those that wait end with an Error (closed) within a slice. May be called twice.
@@ -78,11 +78,8 @@ class Client : public std::enable_shared_from_this<Client> {
 
   const Stats& stats() const { return *engine_options_.stats; }
   const ClientOptions& options() const { return options_; }
-  const BaseUrl& base_url() const { return base_url_; }
 
  private:
-  friend class Lease;
-
   Call new_call(const ServiceCall& declared, std::optional<double> timeout) const;
   std::unique_ptr<Engine> borrow();
   void give_back(std::unique_ptr<Engine> engine) noexcept;
@@ -97,23 +94,6 @@ class Client : public std::enable_shared_from_this<Client> {
   std::atomic<bool> closed_ = false;
 };
 
-class Lease {
- public:
-  explicit Lease(std::shared_ptr<Client> client);
-  ~Lease();
-  Lease(Lease&&) noexcept = default;
-  Lease& operator=(Lease&&) = delete;
-
-  Engine& engine() { return *engine_; }
-
-  // Pumps for at most one slice, or until something happened. Throws Error (closed).
-  void wait();
-
- private:
-  std::shared_ptr<Client> client_;
-  std::unique_ptr<Engine> engine_;
-};
-
 // A call that its caller waits for on its own thread, in slices, between which the caller may
 // handle signals and report retries. Destroyed early, it cancels the call.
 class BlockingCall {
@@ -124,10 +104,11 @@ class BlockingCall {
   // Waits for at most one slice. Nothing while the call is in progress.
   std::optional<Outcome> wait();
   RetryRecords take_retries() noexcept;
-  void cancel() noexcept { lease_.reset(); }  // `wait` may not be called after this
+  void cancel() noexcept { engine_.reset(); }  // `wait` may not be called after this
 
  private:
-  std::optional<Lease> lease_;
+  std::shared_ptr<Client> client_;
+  std::shared_ptr<Engine> engine_;
 };
 
 // Ends every wait in this process with an Error (closed), for good, and returns when no thread is

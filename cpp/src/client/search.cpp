@@ -93,24 +93,24 @@ Search::Search(std::shared_ptr<Client> client, std::string query, PagerOptions o
 
 void Search::close() noexcept {
   closed_ = true;
-  lease_.reset();
+  engine_.reset();
 }
 
 void Search::send() {
-  if (!lease_) lease_.emplace(client_->lease());
-  for (Call& call : run_.calls()) lease_->engine().submit(std::move(call));
+  if (!engine_) engine_ = client_->lease();
+  for (Call& call : run_.calls()) engine_->submit(std::move(call));
 }
 
 void Search::deliver() {
-  for (const Outcome& outcome : lease_->engine().take_all()) run_.deliver(outcome);
-  for (const CallId id : run_.surplus()) lease_->engine().cancel(id);
+  for (const Outcome& outcome : engine_->take_all()) run_.deliver(outcome);
+  for (const CallId id : run_.surplus()) engine_->cancel(id);
 }
 
 // An error here would lose the page that is about to be returned: the following `next` throws it.
 void Search::prefetch() noexcept {
   try {
     send();
-    lease_->engine().pump(client_->options().sources.now());
+    engine_->pump(client_->options().sources.now());
     deliver();
   } catch (...) {
     later_ = std::current_exception();
@@ -127,7 +127,7 @@ std::optional<SearchPage> Search::wait() {
   std::optional<SearchPage> page = take();
   if (!page && !run_.done()) {
     send();
-    lease_->wait();
+    client_->wait(*engine_);
     deliver();
     page = take();
   }
@@ -150,7 +150,7 @@ std::optional<SearchPage> Search::take() {
 }
 
 RetryRecords Search::take_retries() noexcept {
-  return lease_ ? lease_->engine().take_retries() : RetryRecords();
+  return engine_ ? engine_->take_retries() : RetryRecords();
 }
 
 }  // namespace tradingdata

@@ -87,9 +87,9 @@ class Search {
 
   std::shared_ptr<Client> client_;
   SearchRun run_;
-  std::optional<Lease> lease_;
-  std::exception_ptr later_;   // raised after a page that had to be returned first
-  bool caller_waits_ = false;  // for a page, since an earlier `wait`
+  std::shared_ptr<Engine> engine_;  // leased
+  std::exception_ptr later_;        // raised after a page that had to be returned first
+  bool caller_waits_ = false;       // for a page, since an earlier `wait`
   bool closed_ = false;
 };
 

@@ -128,19 +128,16 @@ void ArrowExtras::add_object(std::int64_t row, std::string_view text) {
   object_.clear();
   object_.append(text);
   const Document body(object_);
-  const char* at = body.pass_space(body.begin());
-  if (*at != '{') body.fail(at, "an object must be here");
-  if (body.pass_opening(at, '}')) {
-    do {
-      const StringScan scan = body.scan_text(at);
-      const std::string name = unescaped(at + 1, scan.end);
-      const char* const value = body.pass_mark(scan.end + 1, ':');
-      at = body.pass_value(value, depth);
-      if (table_.table().schema().find(name) >= 0) continue;
-      add(row, table_.extra_name(name), {value, static_cast<std::size_t>(at - value)});
-    } while (body.pass_separator(at, '}'));
-  }
-  body.pass_end(at);
+  const char* const begin = body.pass_space(body.begin());
+  if (*begin != '{') body.fail(begin, "an object must be here");
+  body.pass_end(body.pass_value(begin, depth - 1));
+  visit_pairs(body, begin, depth, [&](const Pair& pair) {
+    const std::string name = pair.name();
+    if (table_.table().schema().find(name) >= 0) return true;
+    const char* const end = body.pass_value(pair.value, depth);
+    add(row, table_.extra_name(name), {pair.value, static_cast<std::size_t>(end - pair.value)});
+    return true;
+  });
 }
 
 void ArrowExtras::finish() {

@@ -2,6 +2,8 @@
 // again because it had not arrived completely.
 #include "decode/issues.hpp"
 
+#include <algorithm>
+
 #include "decode/redact.hpp"
 #include "table/records.hpp"
 
@@ -21,35 +23,32 @@ IssueLog::IssueLog(const Document& body, TableBuilder& table, const DecodeOption
 void IssueLog::note(int field, Problem problem, std::int64_t row, const char* place,
                     std::string_view raw) {
   const Field& noted = table_.table().schema().field(field);
-  const int index = field * problem_count + static_cast<int>(problem);
-  if (of_field_.empty()) {  // most books have nothing to note
-    of_field_.resize(
-        table_.table().schema().fields.size() * static_cast<std::size_t>(problem_count), -1);
-  }
-  count(of_field_, static_cast<std::size_t>(index), noted.name, problem, row,
+  count(field * problem_count + static_cast<int>(problem), noted.name, problem, row,
         noted.personal() ? std::string_view() : raw);
   refuse_if_strict(noted.name, problem, row, place);
 }
 
 void IssueLog::note_repeated(std::int32_t extra, std::int64_t row, std::string_view lost) {
-  const auto place = static_cast<std::size_t>(extra);
-  if (place >= of_extra_.size()) of_extra_.resize(place + 1, -1);
-  const std::string& name = table_.table().extra_names()[place];
-  count(of_extra_, place, name, Problem::repeated_key, row,
+  const Table& table = table_.table();
+  const std::string& name = table.extra_names()[static_cast<std::size_t>(extra)];
+  count(table.schema().width() * problem_count + extra, name, Problem::repeated_key, row,
         is_personal_name(name) ? std::string_view() : lost);
   refuse_if_strict(name, Problem::repeated_key, row, lost.data());
 }
 
-void IssueLog::count(std::vector<std::int32_t>& index, std::size_t place, std::string_view name,
-                     Problem problem, std::int64_t row, std::string_view raw) {
+void IssueLog::count(int place, std::string_view name, Problem problem, std::int64_t row,
+                     std::string_view raw) {
   auto& issues = table_.issues();
-  if (index[place] < 0) {
-    index[place] = static_cast<std::int32_t>(issues.size());
+  const auto position = static_cast<std::size_t>(place);
+  if (position >= index_.size()) index_.resize(position + 1, -1);
+  if (index_[position] < 0) {
+    index_[position] = static_cast<std::int32_t>(issues.size());
     issues.push_back(Issue{std::string(name), problem, 0, row,
                            redacted_line(raw, most_raw, options_.tokens.get())});
   }
-  ++issues[static_cast<std::size_t>(index[place])].count;
-  if (!body_.complete()) counted_.push_back(static_cast<std::size_t>(index[place]));
+  const auto issue = static_cast<std::size_t>(index_[position]);
+  ++issues[issue].count;
+  if (!body_.complete()) counted_.push_back(issue);
 }
 
 void IssueLog::roll_back() {
@@ -58,11 +57,8 @@ void IssueLog::roll_back() {
   counted_.clear();
   // Those that the record was the first of are the last ones.
   while (!issues.empty() && issues.back().count == 0) issues.pop_back();
-  for (auto* const index : {&of_field_, &of_extra_}) {
-    for (std::int32_t& issue : *index) {
-      if (issue >= static_cast<std::int32_t>(issues.size())) issue = -1;
-    }
-  }
+  const auto left = static_cast<std::int32_t>(issues.size());
+  std::ranges::replace_if(index_, [&](std::int32_t issue) { return issue >= left; }, -1);
   if (!was_refused_) refusal_.reset();
 }
 

@@ -43,8 +43,8 @@ class IssueLog {
   std::string path_of(std::int64_t element, std::string_view name = "") const;
 
  private:
-  void count(std::vector<std::int32_t>& index, std::size_t place, std::string_view name,
-             Problem problem, std::int64_t row, std::string_view raw);
+  void count(int place, std::string_view name, Problem problem, std::int64_t row,
+             std::string_view raw);
   void refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,
                         const char* place);
 
@@ -52,8 +52,8 @@ class IssueLog {
   TableBuilder& table_;
   const DecodeOptions& options_;
   std::string where_;
-  std::vector<std::int32_t> of_field_;  // the issue of each field and problem, or -1
-  std::vector<std::int32_t> of_extra_;
+  // The issue of each field and problem, then of each unknown field; or -1.
+  std::vector<std::int32_t> index_;
   std::optional<Error> refusal_;
   std::vector<std::size_t> counted_;  // the issues that the record was counted in
   bool was_refused_ = false;          // before this record

@@ -22,31 +22,28 @@ namespace {
 template <typename Value, typename Read>
 void keep_rows(std::vector<std::int64_t>& rows, const Column& column, const Condition& condition,
                std::vector<Value> wanted, const Read& read) {
-  const auto keep = [&](const auto& meets) {
-    std::erase_if(rows, [&](std::int64_t row) { return !(column.valid(row) && meets(read(row))); });
-  };
-  switch (condition.relation) {
-    case Relation::equal:
-    case Relation::not_equal: {
-      std::ranges::sort(wanted);
-      const bool among = condition.relation == Relation::equal;
-      const bool one = wanted.size() == 1;
-      std::erase_if(rows, [&](std::int64_t row) {
-        if (!column.valid(row)) return condition.null_wanted != among;
-        const Value value = read(row);
+  std::ranges::sort(wanted);
+  const bool one = wanted.size() == 1;
+  std::erase_if(rows, [&](std::int64_t row) {
+    const bool among = condition.relation == Relation::equal;
+    if (!column.valid(row)) {
+      return condition.null_wanted ? !among : condition.relation != Relation::not_equal;
+    }
+    const Value value = read(row);
+    switch (condition.relation) {
+      case Relation::equal:
+      case Relation::not_equal: {
         const bool found =
             one ? value == wanted.front() : std::ranges::binary_search(wanted, value);
         return found != among;
-      });
-      return;
+      }
+      case Relation::less: return !(value < wanted.front());
+      case Relation::less_equal: return !(value <= wanted.front());
+      case Relation::greater: return !(value > wanted.front());
+      case Relation::greater_equal: return !(value >= wanted.front());
     }
-    case Relation::less: return keep([&](const Value& value) { return value < wanted.front(); });
-    case Relation::less_equal:
-      return keep([&](const Value& value) { return value <= wanted.front(); });
-    case Relation::greater: return keep([&](const Value& value) { return value > wanted.front(); });
-    case Relation::greater_equal:
-      return keep([&](const Value& value) { return value >= wanted.front(); });
-  }
+    return true;
+  });
 }
 
 template <typename Read>
