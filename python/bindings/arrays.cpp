@@ -30,14 +30,18 @@ struct Memory {
   }
 };
 
-// The values of a column's rows, with `missing` where there is none.
+// The values of a column's rows, with `missing` where there is none: such cells hold zeros.
+// Slice and column are copies, which no write to the array can change.
 template <typename T, typename Value>
-Memory filled(const OwnedSlice& self, const Column& column, Arena& memory, T missing,
-              const Value& value) {
-  const auto size = self.size() * static_cast<std::int64_t>(sizeof(T));
+Memory filled(Slice rows, Column column, Arena& memory, T missing, const Value& value) {
+  const std::int64_t count = rows.stop - rows.start;
+  const auto size = count * static_cast<std::int64_t>(sizeof(T));
   Memory made{memory.take(size), size};
-  for (std::int64_t row = self.start(); row < self.stop(); ++row) {
-    made.as<T>()[row - self.start()] = column.valid(row) ? value(row) : missing;
+  T* const out = made.as<T>();
+  for (std::int64_t i = 0; i < count; ++i) out[i] = value(rows.start + i);
+  if (column.nulls == 0) return made;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!column.valid(rows.start + i)) out[i] = missing;
   }
   return made;
 }
@@ -47,10 +51,10 @@ py::tuple array(const OwnedSlice& self, const std::string& name, Arena& memory) 
   const int field = field_named(self.table(), name);
   const Column& column = self.table().column(field);
   const auto with = [&](auto missing, const auto& value) {
-    return filled(self, column, memory, missing, value);
+    return filled(self.view(), column, memory, missing, value);
   };
   const auto* const whole = column.as<std::int64_t>();
-  const auto as_it_is = [&](std::int64_t row) { return whole[row]; };
+  const auto as_it_is = [=](std::int64_t row) { return whole[row]; };
   switch (self.table().schema().field(field).kind) {
     case Kind::integer:
       return py::make_tuple(with(std::int64_t{0}, as_it_is),
@@ -68,7 +72,7 @@ py::tuple array(const OwnedSlice& self, const std::string& name, Arena& memory) 
     }
     case Kind::date: {
       const auto* const days = column.as<std::int32_t>();
-      const auto midnight = [&](std::int64_t row) { return days[row] * micros_per_day; };
+      const auto midnight = [=](std::int64_t row) { return days[row] * micros_per_day; };
       return py::make_tuple(with(not_a_time, midnight), py::none());
     }
     case Kind::text: break;

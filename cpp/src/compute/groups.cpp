@@ -1,4 +1,4 @@
-// Hashes keys column by column, then finds each row's group in a hash table.
+// Hashes keys column by column, then finds each row's group in an open-addressing table.
 #include "compute/groups.hpp"
 
 #include <bit>
@@ -6,7 +6,6 @@
 #include <random>
 #include <stdexcept>
 #include <string_view>
-#include <unordered_map>
 
 #include "base/time.hpp"
 
@@ -82,32 +81,48 @@ void add_hashes(std::vector<std::uint64_t>& hashes, const Slice& rows, const Key
   }
 }
 
-// A row and the hash of its key.
-struct KeyedRow {
+// Where the first row of a group is.
+struct Place {
   const GroupedRows* part;
   std::int64_t row;
-  std::uint64_t hash;
+};
 
-  bool operator==(const KeyedRow& other) const {
-    if (hash != other.hash) return false;
-    for (std::size_t i = 0; i < part->key.size(); ++i) {
-      if (!same_cell(*part->rows.table, part->key[i], row, *other.part->rows.table,
-                     other.part->key[i], other.row))
+class GroupFinder {
+ public:
+  explicit GroupFinder(std::int64_t rows)
+      : slots_(std::bit_ceil(static_cast<std::size_t>(rows) * 2 + 1), -1) {}
+
+  std::int32_t find(std::uint64_t hash, const Place& place) {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t slot = (hash ^ hash >> 32) & mask;; slot = (slot + 1) & mask) {
+      std::int32_t& group = slots_[slot];
+      if (group < 0) {
+        group = static_cast<std::int32_t>(places_.size());
+        places_.push_back(place);
+        hashes_.push_back(hash);
+        return group;
+      }
+      const auto at = static_cast<std::size_t>(group);
+      if (hashes_[at] == hash && same_key(places_[at], place)) return group;
+    }
+  }
+
+  std::size_t count() const { return places_.size(); }
+
+ private:
+  static bool same_key(const Place& a, const Place& b) {
+    for (std::size_t i = 0; i < a.part->key.size(); ++i) {
+      if (!same_cell(*a.part->rows.table, a.part->key[i], a.row, *b.part->rows.table,
+                     b.part->key[i], b.row))
         return false;
     }
     return true;
   }
+
+  std::vector<std::int32_t> slots_;
+  std::vector<Place> places_;
+  std::vector<std::uint64_t> hashes_;
 };
-
-struct HashOf {
-  std::size_t operator()(const KeyedRow& row) const { return static_cast<std::size_t>(row.hash); }
-};
-
-using GroupNumbers = std::unordered_map<KeyedRow, std::int32_t, HashOf>;
-
-std::int32_t number_of(GroupNumbers& groups, const KeyedRow& row) {
-  return groups.try_emplace(row, static_cast<std::int32_t>(groups.size())).first->second;
-}
 
 void find_ends(GroupPart& part, std::size_t groups) {
   part.count.assign(groups, 0);
@@ -127,7 +142,7 @@ Groups group_rows(std::span<const GroupedRows> parts) {
   std::int64_t total = 0;
   for (const GroupedRows& part : parts) total += part.rows.stop - part.rows.start;
   if (total > INT32_MAX) throw std::length_error("more than 2^31 rows cannot be grouped");
-  GroupNumbers numbers;
+  GroupFinder finder(total);
   const std::uint64_t seed = hash_seed();
   Groups groups;
   for (const GroupedRows& given : parts) {
@@ -137,12 +152,11 @@ Groups group_rows(std::span<const GroupedRows> parts) {
     for (const KeyField& key : given.key) add_hashes(hashes, given.rows, key);
     part.group.reserve(hashes.size());
     std::int64_t row = given.rows.start;
-    for (const std::uint64_t hash : hashes) {
-      part.group.push_back(number_of(numbers, {&given, row++, hash}));
-    }
+    for (const std::uint64_t hash : hashes)
+      part.group.push_back(finder.find(hash, {&given, row++}));
   }
-  groups.count = std::ssize(numbers);
-  for (GroupPart& part : groups.parts) find_ends(part, numbers.size());
+  groups.count = static_cast<std::int64_t>(finder.count());
+  for (GroupPart& part : groups.parts) find_ends(part, finder.count());
   return groups;
 }
 
@@ -156,7 +170,7 @@ Groups merged(const Groups& groups, std::span<const std::int32_t> numbers, std::
 }
 
 std::vector<std::int32_t> coarser(const Groups& groups, std::span<const GroupedRows> parts) {
-  GroupNumbers found;
+  GroupFinder finder(groups.count);
   const std::uint64_t seed = hash_seed();
   std::vector<std::int32_t> numbers;
   for (std::size_t group = 0; group < static_cast<std::size_t>(groups.count); ++group) {
@@ -166,7 +180,7 @@ std::vector<std::int32_t> coarser(const Groups& groups, std::span<const GroupedR
     const std::int64_t row = part.rows.start + groups.parts[at].first[group];
     std::vector<std::uint64_t> hash(1, seed);
     for (const KeyField& key : part.key) add_hashes(hash, {part.rows.table, row, row + 1}, key);
-    numbers.push_back(number_of(found, {&part, row, hash[0]}));
+    numbers.push_back(finder.find(hash[0], {&part, row}));
   }
   return numbers;
 }
