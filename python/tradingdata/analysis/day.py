@@ -11,7 +11,7 @@ from ..books.book import TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
-from .inputs import PriceLookup, Prices, Trades, day_from, days_of, joined, on_day
+from .inputs import PriceLookup, Prices, Trades, day_from, days_of, joined, of_days
 from .keys import KEY, KEYED, Keyed
 from .pnl import realised_pnl
 from .position import positions
@@ -258,7 +258,7 @@ def day_pnl(
         earlier = book.filter(exch_trade_time__lt=wanted)
         for lot in realised_pnl(earlier, opening, **same).open_lots:
             row_of(lot).before.hold(lot, before_of(lot))
-    traded, _ = on_day(book._rows, accounts, wanted)
+    traded, _ = of_days(book._rows, accounts, lambda each: each == wanted)
     for each in positions(TradeBook._of(traded), buy=buy, sell=sell):
         row = row_of(each)
         row.traded = True

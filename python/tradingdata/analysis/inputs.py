@@ -123,29 +123,31 @@ def fills_of(
     book, accounts = joined("trades", trades, TradeBook)
     wanted = None if day is None else day_from(day)
     require_fills(book._rows, buy, sell, timed=timed or wanted is not None)
-    return *on_day(book._rows, accounts, wanted, earlier=earlier), wanted
+    if wanted is None:
+        return book._rows, accounts, None
+    is_wanted = wanted.__ge__ if earlier else wanted.__eq__
+    return *of_days(book._rows, accounts, is_wanted), wanted
 
 
-def days_of(rows: Slice) -> tuple[date, ...]:
-    """Returns the days of the trades, in order."""
-    first = _core.Groups([rows], ["exch_trade_time.day"]).first()
-    (times,) = rows.cells(first, ["exch_trade_time"])
+def days_of(rows: Slice, field: str = "exch_trade_time") -> tuple[date, ...]:
+    """Returns the days of the rows, in order."""
+    first = _core.Groups([rows], [f"{field}.day"]).first()
+    (times,) = rows.cells(first, [field])
     return tuple(sorted(moment.date() for moment in times if moment is not None))
 
 
-def on_day(
-    rows: Slice, accounts: list[str | None], day: date | None, *, earlier: bool = False
+def of_days(
+    rows: Slice,
+    labels: list[str | None],
+    is_wanted: Callable[[date], bool],
+    field: str = "exch_trade_time",
 ) -> tuple[Slice, list[str | None]]:
-    """Returns the trades of a day, with ``earlier`` also those before it, and their accounts.
-
-    Without a day, returns all of them.
-    """
-    days = days_of(rows)
-    if day is None or days == (day,) or (earlier and (not days or days[-1] <= day)):
-        return rows, accounts
-    times = enumerate(rows.column("exch_trade_time"))
-    kept = [row for row, at in times if at.date() == day or (earlier and at.date() < day)]
-    return rows.take(kept), [accounts[row] for row in kept]
+    """Returns the rows of wanted days, with those that have no time, and their labels."""
+    if all(map(is_wanted, days_of(rows, field))):
+        return rows, labels
+    times = enumerate(rows.column(field))
+    kept = [row for row, at in times if at is None or is_wanted(at.date())]
+    return rows.take(kept), [labels[row] for row in kept]
 
 
 def days_text(days: Sequence[date]) -> str:

@@ -11,7 +11,7 @@ from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
-from .inputs import Orders, Trades, amount, joined
+from .inputs import Orders, Trades, amount, days_of, joined, of_days
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder, lead_columns
 from .result_table import ResultTable
 
@@ -19,6 +19,7 @@ Sum = int | None  # in exact units; None if a value is missing
 
 AGREES = "agrees"
 VALUE_MISSING = "value missing"
+_ENTERED = ORDER_COLUMNS[1]
 _DIFFERS = {
     "txn_type": "side differs",
     "security_id": "security differs",
@@ -133,9 +134,13 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
     """
     book, labels = joined("orders", orders, OrderBook)
     fill_book, fill_labels = joined("trades", trades, TradeBook)
-    compared = _Comparison(book._rows, fill_book._rows, amount("tolerance", tolerance))
+    fills = fill_book._rows
+    if len(book):  # a trade without an entry time counts as one of the orders' days
+        entered = set(days_of(book._rows, _ENTERED))
+        fills, fill_labels = of_days(fills, fill_labels, entered.__contains__, _ENTERED)
+    compared = _Comparison(book._rows, fills, amount("tolerance", tolerance))
     made = Reconciliation._of_columns(compared.columns(labels, fill_labels))
-    made.other_days = compared.other_days
+    made.other_days = len(fill_book) - len(fills)
     return made
 
 
@@ -158,7 +163,7 @@ class _Comparison:
     """
 
     def __init__(self, orders: Slice, trades: Slice, tolerance: float) -> None:
-        self._orders, self._trades, self.other_days = orders, trades, 0
+        self._orders, self._trades = orders, trades
         self._sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
         self._first, self._first_fill = self._sides.first(), self._sides.first(1)
         self._pair()
@@ -172,37 +177,17 @@ class _Comparison:
 
     def _pair(self) -> None:
         """Finds which side of an order in the order book belongs to which in the trade book."""
-        kept = self._without_other_days()
-        first, first_fill, orders_of = self._first, self._first_fill, self._sides.coarser(ORDER_KEY)
+        orders_of = self._sides.coarser(ORDER_KEY)
         pairs = [
-            (side if first[side] >= 0 else -1, side if first_fill[side] >= 0 else -1)
-            for side in kept
+            (side if leg >= 0 else -1, side if fill >= 0 else -1)
+            for side, (leg, fill) in enumerate(zip(self._first, self._first_fill, strict=True))
         ]
         if max(orders_of, default=-1) + 1 < len(orders_of):  # an order has two sides
             of_order: dict[int, list[tuple[int, int]]] = {}
-            for side, pair in zip(kept, pairs, strict=True):
-                of_order.setdefault(orders_of[side], []).append(pair)
+            for order, pair in zip(orders_of, pairs, strict=True):
+                of_order.setdefault(order, []).append(pair)
             pairs = [pair for found in of_order.values() for pair in _crossed(found)]
         self._legs, self._fills = [leg for leg, _ in pairs], [fill for _, fill in pairs]
-
-    def _without_other_days(self) -> list[int]:
-        """Leaves out the trades of orders that were entered on days without orders.
-
-        A trade without an entry time counts as one of the orders' days.
-        """
-        sides = range(len(self._sides))
-        if not len(self._orders):
-            return list(sides)
-        of_days = _core.Groups([self._orders], [ORDER_KEY[1]]).first()
-        (days,) = self._orders.cells(of_days, [_ENTERED])
-        covered = {time and time.date() for time in days} | {None}
-        alone = [side for side, row in enumerate(self._first) if row < 0]
-        (entered,) = self._trades.cells([self._first_fill[side] for side in alone], [_ENTERED])
-        times = zip(alone, entered, strict=True)
-        others = {side for side, time in times if (time and time.date()) not in covered}
-        counts = self._sides.counts(1)
-        self.other_days = sum(counts[side] for side in others)
-        return [side for side in sides if side not in others]
 
     def columns(self, labels: list[str | None], fill_labels: list[str | None]) -> list[list[Any]]:
         """Returns the columns of the result, in the order of the books."""
@@ -313,6 +298,3 @@ class _Comparison:
 def _of(sides: list[int], column: list[Any], missing: Any) -> list[Any]:
     """Returns the values of the sides, where -1 has the value ``missing``."""
     return [missing if side < 0 else column[side] for side in sides]
-
-
-_ENTERED = ORDER_COLUMNS[1]

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from copyreg import pickle
 from datetime import tzinfo
 from functools import cache
-from operator import getitem
 from typing import Any, TypeVar, dataclass_transform
 
 from .. import _core
@@ -202,6 +201,11 @@ def restore_rows(schema: Any, columns: list[list[Any]], zone: tzinfo | None) -> 
     return _core.table_of(kind, columns, zone)
 
 
+def restore_row(restore: Callable[..., Slice], arguments: tuple[Any, ...]) -> Record:
+    """Restores a row from its pickle."""
+    return restore(*arguments)[0]
+
+
 class _RowMethods:
     """What rows of all types have. The names start with an underscore: a field may have any."""
 
@@ -212,7 +216,7 @@ class _RowMethods:
     _extra = property(_core.row_extras, doc="The unknown fields: a new dict by wire name.")
 
     def __reduce__(self: Record) -> tuple[Callable[..., Record], tuple[Any, ...]]:
-        return getitem, (_core.slice_of(self), 0)
+        return restore_row, _reduce_slice(_core.slice_of(self))
 
     def __copy__(self: Record) -> Record:
         return _core.slice_of(self).take([0])[0]
