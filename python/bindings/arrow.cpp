@@ -124,10 +124,8 @@ ArrowExport export_of(const OwnedSlice& self, const Names& columns, const Names&
     wanted.columns.push_back({column, found == categories.end() ? form : TextForm::category});
   }
   follow_request(wanted, table, requested_schema);
-  if (!self.zone().is_none()) {
-    wanted.time_zone = arrow_zone(self.zone());
-    wanted.offset = offset_of(self.zone());
-  }
+  if (!self.zone().is_none()) wanted.time_zone = arrow_zone(self.zone());
+  wanted.offset = offset_of(self.zone());
   return wanted;
 }
 

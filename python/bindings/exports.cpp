@@ -18,11 +18,11 @@ namespace {
 py::bytes to_csv(const OwnedSlice& self, const Names& columns, const Names& extra,
                  bool spreadsheet) {
   const Table& table = self.table();
-  CsvOptions options{.start = self.start(),
-                     .length = self.size(),
-                     .columns = columns_named(table, columns, extra),
-                     .spreadsheet = spreadsheet};
-  if (!self.zone().is_none()) options.offset = offset_of(self.zone());
+  const CsvOptions options{.start = self.start(),
+                           .length = self.size(),
+                           .columns = columns_named(table, columns, extra),
+                           .spreadsheet = spreadsheet,
+                           .offset = offset_of(self.zone())};
   return released_unless(options.offset != nullptr, [&] { return rows_as_csv(table, options); });
 }
 
@@ -45,12 +45,12 @@ py::list record_texts(const OwnedSlice& self) {
 
 py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, bool lines) {
   const Table& table = self.table();
-  JsonOptions options{.start = self.start(),
-                      .length = self.size(),
-                      .fields = columns_named(table, columns, {}),
-                      .extras = extra,
-                      .lines = lines};
-  if (!self.zone().is_none()) options.offset = offset_of(self.zone());
+  const JsonOptions options{.start = self.start(),
+                            .length = self.size(),
+                            .fields = columns_named(table, columns, {}),
+                            .extras = extra,
+                            .lines = lines,
+                            .offset = offset_of(self.zone())};
   return released_unless(options.offset != nullptr, [&] { return export_json(table, options); });
 }
 

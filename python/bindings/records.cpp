@@ -5,6 +5,7 @@
 #include <datetime.h>
 
 #include <array>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -246,13 +247,10 @@ py::list fields_of(const py::object& record) {
 }
 
 // The names alone, as the objects that rows find their fields by.
-py::list names_of(const py::object& record) {
-  py::list result;
+py::object names_of(const py::object& record) {
   const RowType& type = row_type_given(record);
-  for (int i = 0; i < type.schema->width(); ++i) {
-    result.append(py::reinterpret_borrow<py::object>(type.names.name(i)));
-  }
-  return result;
+  return list_from(std::views::iota(0, type.schema->width()),
+                   [&](int field) { return Py_NewRef(type.names.name(field)); });
 }
 
 // One table of all rows, whose first column has the label of the slice that a row is from.

@@ -50,6 +50,15 @@ int visit_owner(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
+// Sets the error that a function of the package makes of a row and a name.
+void set_error(Function maker, PyObject* self, PyObject* name) {
+  guarded([&]() -> PyObject* {
+    const py::object error = call_python(handed_over(maker), py::handle(self), py::handle(name));
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+    return nullptr;
+  });
+}
+
 // Explains a missing attribute that a person may have meant as a field; protocols that probe for
 // names with an underscore do not pay for that.
 void explain_missing(PyObject* self, PyObject* name) {
@@ -57,12 +66,7 @@ void explain_missing(PyObject* self, PyObject* name) {
   if (!PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) == 0) return;
   if (PyUnicode_READ_CHAR(name, 0) == '_') return;
   PyErr_Clear();
-  guarded([&]() -> PyObject* {
-    const py::object error =
-        call_python(handed_over(Function::no_attribute), py::handle(self), py::handle(name));
-    PyErr_SetObject(PyExc_AttributeError, error.ptr());
-    return nullptr;
-  });
+  set_error(Function::no_attribute, self, name);
 }
 
 PyObject* get_attribute(PyObject* self, PyObject* name) {
@@ -81,12 +85,7 @@ PyObject* get_field(PyObject* self, void* field) {
 }
 
 int refuse_change(PyObject* self, PyObject* name, PyObject*) {
-  guarded([&]() -> PyObject* {
-    const py::object error =
-        call_python(handed_over(Function::frozen), py::handle(self), py::handle(name));
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-    return nullptr;
-  });
+  set_error(Function::frozen, self, name);
   return -1;
 }
 

@@ -136,6 +136,7 @@ std::int64_t micros_of(const py::object& timedelta) {
 }  // namespace
 
 ZoneOffset offset_of(const py::object& zone, bool of_instants) {
+  if (zone.is_none()) return nullptr;
   const py::object datetime = imported("datetime");
   const py::object of_epoch =
       of_instants ? attribute(attribute(datetime, "timezone"), "utc") : zone;
