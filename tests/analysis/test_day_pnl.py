@@ -10,6 +10,7 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, at, book, trade
+from tradingdata.analysis.keys import KEY
 
 TWO_DAYS = book(
     trade(1, "B", 10, 1000.0),
@@ -54,6 +55,24 @@ def test_what_has_no_price_is_in_no_sum() -> None:
     assert "1 open row without a price, not included" in repr(day)
     assert len(td.day_pnl(TWO_DAYS).unpriced) == 2
     assert day.by("segment").filter(group="D")[0].unpriced == 1
+
+
+def test_the_multiplier_that_later_trades_prove_counts_the_day_before() -> None:
+    future: dict[str, Any] = {"lot_size": 50, "expiry_date": DAY, "traded_price": 110.0}
+    sale = book(trade(1, "S", 1, 5500.0, **future))
+    key = {name: getattr(sale[0], name) for name in KEY}
+    lot: dict[str, Any] = key | {"quantity": 2, "value": 10_000.0, "expiry_date": DAY}
+    for known in ({}, {"multiplier": 50}):
+        day = td.day_pnl(
+            sale, opening=[lot | known], prices=closing(112.0), previous_prices=closing(105.0)
+        )
+        assert (day.change, day.realised, day[0].sell_average) == (600.0, 500.0, 110.0)
+
+
+def test_shorts_may_name_a_product_of_the_day_alone() -> None:
+    later = book(*TWO_DAYS, trade(4, "S", 1, 100.0, exch_trade_time=at(9, 1), product="V"))
+    day = td.day_pnl(later, prices=closing(1.0), previous_prices=closing(1.0), shorts={"V"})
+    assert len(day.pnl.unmatched) == 0
 
 
 def test_changes_of_several_days_add_up() -> None:

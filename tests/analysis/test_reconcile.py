@@ -67,6 +67,19 @@ def test_legs_are_summed() -> None:
     assert (row.orders_value, row.orders_average) == (1060.0, 106.0)
 
 
+def test_the_orders_of_several_days_have_each_leg_in_its_last_state() -> None:
+    """As an archive returns an order that is filled on two days."""
+    first, last = order(1, 4, 100.0, leg_no=1), order(1, 10, 100.0, leg_no=1)
+    fills = (trade(1, "B", 4, 400.0), trade(1, "B", 6, 600.0, trade_no="1b"))
+    orders = td.OrderBook([first, order(1, 0, None, leg_no=2), last])
+    (row,) = td.reconcile(orders, book(*fills))
+    assert (row.finding, row.legs, row.orders_quantity) == ("agrees", 2, 10.0)
+    (side,) = td.execution_quality(td.OrderBook([first._replace(quantity=10)] * 2), book(*fills))
+    assert (side.quantity, side.fill_ratio) == (10.0, 1.0)
+    unnumbered = td.OrderBook([order(1, 4, 100.0), order(1, 6, 100.0)])
+    assert td.reconcile(unnumbered, book(*fills)).agrees
+
+
 @pytest.mark.parametrize(("value", "finding"), [(1000.1, "agrees"), (1000.11, "price differs")])
 def test_the_tolerance_holds_to_the_paisa(value: float, finding: str) -> None:
     """Ten shares at a hundredth of a rupee each; in floats, 1000.1 - 1000 is more than 0.1."""

@@ -11,11 +11,11 @@ from ..books.book import TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
-from .inputs import PriceLookup, Prices, Trades, day_from, days_of, joined, of_days
+from .inputs import PRODUCTS, PriceLookup, Prices, Trades, day_from, days_of, joined, of_days
 from .keys import KEY, KEYED, Keyed
 from .pnl import realised_pnl
 from .position import positions
-from .realised import LONG, GivenLots, Lot, RealisedPnl
+from .realised import LONG, GivenLots, Lot, Lots, RealisedPnl
 from .result_table import ResultTable, exact_sum
 
 _AMOUNTS = ("realised", "unrealised", "charges", "net")
@@ -249,15 +249,22 @@ def day_pnl(
     }
 
     def row_of(each: Any) -> _Row:
-        row = rows[pnl._group_of[tuple(getattr(each, name) for name in KEY)]]
-        row.multiplier, row.kind = each.multiplier, each.kind
+        key = tuple(getattr(each, name) for name in KEY)
+        row = rows[pnl._group_of[key]]
+        row.multiplier, row.kind = pnl._multipliers[key], each.kind
         return row
+
+    def hold(lots: Lots, when: str, price_of: PriceLookup) -> None:
+        for lot in lots:
+            row = row_of(lot)
+            getattr(row, when).hold(lot, price_of(lot), row.multiplier)
 
     has_start = previous_prices is not None and wanted is not None
     if has_start:
         earlier = book.filter(exch_trade_time__lt=wanted)
-        for lot in realised_pnl(earlier, opening, **same).open_lots:
-            row_of(lot).before.hold(lot, before_of(lot))
+        if not isinstance(shorts, bool):  # of which some may be those of today's products only
+            same["shorts"] = set(shorts) & {*PRODUCTS, *earlier._column("product")}
+        hold(realised_pnl(earlier, opening, **same).open_lots, "before", before_of)
     traded, _ = of_days(book._rows, accounts, lambda each: each == wanted)
     for each in positions(TradeBook._of(traded), buy=buy, sell=sell):
         row = row_of(each)
@@ -267,8 +274,7 @@ def day_pnl(
     if charges is not None:
         for key, amounts in charge_sums(traded, charges, buy).items():
             rows[pnl._group_of[key]].charges += sum(amounts)
-    for lot in pnl.open_lots:
-        row_of(lot).now.hold(lot, price_of(lot))
+    hold(pnl.open_lots, "now", price_of)
     shown = (row for row in rows.values() if row.traded or row.now.prices)
     result = DayPnl._of(row.columns(has_start=has_start) for row in shown)
     result.day, result.pnl = wanted, pnl
@@ -286,11 +292,11 @@ class _Sum:
         self.quantity += quantity
         self.value += Fraction(repr(value))
 
-    def hold(self, lot: Lot, price: Fraction | None) -> None:
-        """Adds an open lot."""
+    def hold(self, lot: Lot, price: Fraction | None, multiplier: int) -> None:
+        """Adds an open lot, whose own multiplier was not known before later trades proved it."""
         sign = 1 if lot.side == LONG else -1
         self.add(sign * lot.quantity, sign * lot.value)
-        self.market += (price or 0) * sign * lot.quantity * lot.multiplier
+        self.market += (price or 0) * sign * lot.quantity * multiplier
         self.prices.add(price)
 
     def average(self, multiplier: int) -> float | None:

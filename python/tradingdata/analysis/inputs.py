@@ -14,7 +14,7 @@ from .._util import validate
 from .._util.validate import shown
 from ..books.book import OrderBook, TradeBook, concat
 from .checks import require_fills
-from .keys import KEY, SECURITY, Keyed, kind_of
+from .keys import KEY, ORDER_KEY, SECURITY, Keyed, kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +57,20 @@ def joined(argument: str, given: object, kind: type[AnyBook]) -> tuple[AnyBook, 
             )
     labels = [label for label, book in books.items() for _ in range(len(book))]
     return (concat(books.values()) if books else kind()), labels
+
+
+_LEG = (*ORDER_KEY, "leg_no", "child_leg_unq_id", "txn_type", "security_id")
+
+
+def last_states(orders: OrderBook, labels: list[str | None]) -> tuple[Slice, list[str | None]]:
+    """Returns the last row of each leg of an order, since an archive has one for each day."""
+    rows = orders._rows
+    legs = _core.Groups([rows], _LEG)
+    if len(legs) == len(rows):
+        return rows, labels
+    unnumbered = (row for row, leg in enumerate(rows.column("leg_no")) if leg is None)
+    kept = sorted({*legs.last(), *unnumbered})
+    return rows.take(kept), [labels[row] for row in kept]
 
 
 def multipliers_of(groups: Groups, *, before: int = 0) -> list[int]:

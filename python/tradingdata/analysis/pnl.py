@@ -131,7 +131,7 @@ class _Matching:
         self._merged = list(range(len(groups)))  # the row of the result of each key
         self._groups = groups
         if merge:
-            self._merged = _merged_keys(self._rows, groups.first(), merge)
+            self._merged = _merged_keys(self._rows, groups, merge)
             self._groups = groups.merged(self._merged)
 
     def _set_multiplier(self, lot: Lot, number: int) -> None:
@@ -162,6 +162,7 @@ class _Matching:
         keys = [leading[1:6] for leading in self._leading]
         made._group_of = dict(zip(keys, self._merged, strict=True))
         made._groups, made.days = order, days
+        made._multipliers = dict(zip(keys, (each or 1 for each in self._multipliers), strict=True))
         made._matches = partial(self._matches, found, settled)
         made.unmatched = self._lots(unmatched_parts, UNMATCHED)
         made.open_lots, made.expired = self._lots(open_parts), self._lots(expired)
@@ -304,15 +305,23 @@ class _Settled(NamedTuple):
     proceeds: Fraction | int
 
 
-def _merged_keys(rows: Slice, first: list[int], merge: frozenset[str]) -> list[int]:
+def _merged_keys(rows: Slice, groups: _core.Groups, merge: frozenset[str]) -> list[int]:
     """Returns the number of the row of the result that each key belongs to."""
+    contracts: list[tuple[Any, ...]] = [()] * len(groups)
+    if "exchange" in merge:
+        columns = rows.cells(list(range(len(rows))), CONTRACT)
+        for number, cells in zip(groups.numbers(), zip(*columns, strict=True), strict=True):
+            known = contracts[number] or cells  # an opening lot need not have all of it
+            contracts[number] = tuple(a or b for a, b in zip(known, cells, strict=True))
+    keys = zip(*rows.cells(groups.first(), KEY), strict=True)
     numbers: dict[tuple[Any, ...], int] = {}
-    facts = zip(*rows.cells(first, [*KEY, *CONTRACT]), strict=True)
     found = []
-    for client, exchange, segment, security, product, *contract in facts:
+    for (client, exchange, segment, security, product), contract in zip(
+        keys, contracts, strict=True
+    ):
         place: tuple[Any, ...] = (exchange, security)
-        if "exchange" in merge and contract[-1]:
-            place = tuple(contract)  # by ISIN; the expiries of an underlying may share one
+        if contract and contract[-1]:  # by ISIN, which the expiries of an underlying may share
+            place = contract if contract[0] else contract[-1:]
         key = (client, segment, *place, None if "product" in merge else product)
         found.append(numbers.setdefault(key, len(numbers)))
     return found

@@ -11,7 +11,7 @@ from ..books.book import OrderBook, TradeBook
 from ..display.plain_table import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
-from .inputs import Orders, Trades, joined, multipliers_of
+from .inputs import Orders, Trades, joined, last_states, multipliers_of
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SECURITY, OfOrder, lead_columns
 from .result_table import ResultTable
 
@@ -82,7 +82,8 @@ def execution_quality(
     """Measures how quickly, how completely and at what price each order was filled.
 
     An order is identified by client, day of entry, exchange, segment and ``order_no``. Its legs are
-    combined by side, so that purchases and sales of a bracket order are not averaged.
+    combined by side, so that purchases and sales of a bracket order are not averaged. Of a leg that
+    the orders of several days have more than once, the last row counts.
     Latencies run from ``order_date_time`` to ``exch_order_time`` to ``exch_trade_time``. Trades
     without an order are left out; ``reconcile`` reports them. (Service: "Order record", "Trade
     record".)
@@ -109,7 +110,8 @@ def execution_quality(
     if (book._rows.zone is None) != (fill_book._rows.zone is None):
         raise ValueError("only one of the books has a time zone: localize both")
     require_values(fill_book._rows, "quantity", "trade_value")
-    columns = _measured(book._rows, fill_book._rows, accounts, {buy: 1, sell: -1})
+    rows, accounts = last_states(book, accounts)
+    columns = _measured(rows, fill_book._rows, accounts, {buy: 1, sell: -1})
     return ExecutionQuality._of_columns(columns, book._rows.zone)
 
 

@@ -252,6 +252,7 @@ class RealisedPnl(ResultTable[Realised]):
     expired: Lots
     _group_of: dict[Key, int]  # the row of a trade's key: several keys share one if merged
     _groups: list[int]  # by row
+    _multipliers: dict[Key, int]
     _matches: Matches | Callable[[], Matches]
 
     @property

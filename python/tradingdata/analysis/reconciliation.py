@@ -11,7 +11,7 @@ from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.plain_table import counted, group
 from ..table.rows import declared
-from .inputs import Orders, Trades, amount, days_of, joined, of_days
+from .inputs import Orders, Trades, amount, days_of, joined, last_states, of_days
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder, lead_columns
 from .result_table import ResultTable
 
@@ -110,7 +110,8 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
     summed by side, and so are its trades, so that the two sides of a bracket order remain separate.
     Quantities must be equal; average prices may differ by the tolerance, because the order book
     rounds them. Values that count a contract as a lot of shares are recognised. A missing value is
-    never treated as zero. Sums are exact. (Service: "Order record", "Trade record".)
+    never treated as zero. Sums are exact. Of a leg that the orders of several days have more than
+    once, the last row counts. (Service: "Order record", "Trade record".)
 
     The order book covers the current day only. Trades of orders entered on days that it does not
     cover are left out and counted in ``other_days``. If it is empty, as after the service has
@@ -138,7 +139,8 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
     if len(book):  # a trade without an entry time counts as one of the orders' days
         entered = set(days_of(book._rows, _ENTERED))
         fills, fill_labels = of_days(fills, fill_labels, entered.__contains__, _ENTERED)
-    compared = _Comparison(book._rows, fills, amount("tolerance", tolerance))
+    order_rows, labels = last_states(book, labels)
+    compared = _Comparison(order_rows, fills, amount("tolerance", tolerance))
     made = Reconciliation._of_columns(compared.columns(labels, fill_labels))
     made.other_days = len(fill_book) - len(fills)
     return made
