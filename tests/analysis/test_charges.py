@@ -107,9 +107,15 @@ def test_rates_are_read_from_toml(tmp_path: Path) -> None:
         td.ChargeRate(where={"product": {"I", "M"}}, cap=20),
         td.ChargeRate(gst=0.18),
     )
+    path.write_text("[[rate]]\nwhere = {quantity__between = [1, 10]}\n")
+    assert td.ChargeRate.load(path) == (td.ChargeRate(where={"quantity__between": [1, 10]}),)
     for text, message in (
         ("[[rate]]\nbrokrage = 1\n", "rate 1 of .* has 'brokrage'"),
         ("[[rate]]\ngst = 18\n", "rate 1 of .*: gst is a fraction"),
+        ("rate = [1]\n", "rate 1 of .* must be a table"),
+        ("[[rate]]\nwhere = 'E'\n", "rate 1 of .* must be a table, and its where too"),
+        ("[[rate]]\nwhere = {nope = 1}\n", "rate 1 of .*: Trade has no field 'nope'"),
+        ("[[rate]]\nwhere = {quantity = 'I'}\n", "rate 1 of .*: quantity"),
         ("[rates]\n", "must have \\[\\[rate\\]\\] tables"),
         ("", "must have"),
     ):

@@ -9,7 +9,6 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, at, book, trade
-from tradingdata.analysis.keys import KEY
 
 MONDAY, TUESDAY = DAY, DAY + dt.timedelta(days=1)
 
@@ -129,9 +128,8 @@ def test_exchanges_are_merged_by_isin() -> None:
     merged = td.realised_pnl(made, merge={"exchange"})
     assert {row.exchange: row.realised for row in merged} == {"BSE/NSE": 100.0, "BSE": 0.0}
     assert td.realised_pnl(made, merge={"exchange", "product"}).realised == 100.0
-    # A lot of an account statement, or a first trade, need not know its ISIN.
-    lot = {name: getattr(made[0], name) for name in KEY} | {"quantity": 5, "value": 400.0}
-    assert td.realised_pnl(made, [lot], merge={"exchange"}).realised == 200.0
+    held = td.realised_pnl(book(on(0, 4, "B", 5, 400.0))).open_lots  # without an ISIN
+    assert td.realised_pnl(made, held, merge={"exchange"}).realised == 200.0
 
 
 @pytest.mark.parametrize("merge", [{"products"}, "product", {1}, None])

@@ -74,7 +74,8 @@ class ChargeRate:
     def load(cls, path: str | os.PathLike[str]) -> tuple[ChargeRate, ...]:
         """Reads rates from a TOML file, one ``[[rate]]`` table each, in their order.
 
-        A list among the conditions of ``where`` stands for a set of values.
+        A list among the conditions of ``where`` stands for a set of values, or the two of
+        ``__between``.
 
         Raises:
             OSError: The file cannot be read.
@@ -90,15 +91,22 @@ class ChargeRate:
     @classmethod
     def _from(cls, title: str, table: dict[str, Any]) -> ChargeRate:
         known = [each.name for each in fields(cls)]
+        where = table.get("where", {}) if isinstance(table, dict) else None
+        if not isinstance(where, dict):
+            raise ValueError(f"{title} must be a table, and its where too")
         for name in table:
             if name not in known:
                 raise ValueError(f"{title} has {name!r}, but a rate has only {', '.join(known)}")
         where = {
-            name: set(value) if isinstance(value, list) else value
-            for name, value in table.get("where", {}).items()
+            name: set(value)
+            if isinstance(value, list) and not name.endswith("__between")
+            else value
+            for name, value in where.items()
         }
         try:
-            return cls(**table | {"where": where})
+            made = cls(**table | {"where": where})
+            _conditions(_core.from_rows("Trade", []), [made])
+            return made
         except (TypeError, ValueError) as error:
             raise ValueError(f"{title}: {error}") from None
 
@@ -249,7 +257,10 @@ def _conditions(rows: Slice, rates: Sequence[ChargeRate]) -> list[list[CoreCondi
             f"rates must be a sequence of td.ChargeRate, not {shown(odd[0] if odd else rates)}"
         )
     names = _core.names_of("Trade")
-    return [core_conditions(rows, parse_conditions("Trade", names, rate.where)) for rate in rates]
+    found = [core_conditions(rows, parse_conditions("Trade", names, rate.where)) for rate in rates]
+    for each in found:
+        rows[:0].where(each)  # raises for a value that its field never has
+    return found
 
 
 def _rate_of(rows: Slice, row: int, conditions: list[list[CoreCondition]]) -> int:
