@@ -100,6 +100,30 @@ def test_trades_of_an_archive_are_counted_as_well(
     found = {row["security_id"]: row["realised"] for row in json.loads(ran.out)}
     assert found == {row.security_id: row.realised for row in results["pnl"]}
     assert run("pnl", "--start", "2026-11-20").code == Code.USAGE
+    ran = run("pnl", "--archive", path, "--start", "2026-11-20", "--day", "2026-11-23")
+    assert (ran.code, "--day 2026-11-23 is not one of the days" in ran.err) == (Code.USAGE, True)
+
+
+def test_a_pipe_has_the_day_and_what_is_in_no_sum_on_standard_error(
+    run: Run, tmp_path: Path
+) -> None:
+    closes = tmp_path / "closes.csv"
+    closes.write_text("security_id,price\nother,1\n")
+    assert "2026-11-20" in run("positions", "-f", "csv").err
+    for command in ("pnl", "unrealised"):
+        assert " without a price, " in run(command, "--prices", closes).err
+
+
+@pytest.mark.parametrize(
+    ("row", "message"), [("a,1\na,2", "has a twice"), ("a,inf", "price takes a number, not 'inf'")]
+)
+def test_a_file_of_prices_has_one_number_for_each(
+    run: Run, tmp_path: Path, row: str, message: str
+) -> None:
+    closes = tmp_path / "closes.csv"
+    closes.write_text(f"security_id,price\n{row}\n")
+    ran = run("unrealised", "--prices", closes)
+    assert (ran.code, message in ran.err) == (Code.USAGE, True), ran.err
 
 
 def test_a_file_that_is_not_there_is_named_in_full(run: Run, tmp_path: Path) -> None:

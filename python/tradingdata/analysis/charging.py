@@ -89,7 +89,7 @@ class ChargeRate:
         return tuple(cls._from(f"rate {at} of {path}", table) for at, table in enumerate(tables, 1))
 
     @classmethod
-    def _from(cls, title: str, table: dict[str, Any]) -> ChargeRate:
+    def _from(cls, title: str, table: Any) -> ChargeRate:
         known = [each.name for each in fields(cls)]
         where = table.get("where", {}) if isinstance(table, dict) else None
         if not isinstance(where, dict):

@@ -236,8 +236,9 @@ def day_pnl(
         >>> day.net, day.by("segment")
     """
     book, accounts = joined("trades", trades, TradeBook)
-    price_of = PriceLookup({} if prices is None else prices)
-    before_of = PriceLookup({} if previous_prices is None else previous_prices)
+    price_of = PriceLookup("prices", {} if prices is None else prices)
+    before = {} if previous_prices is None else previous_prices
+    before_of = PriceLookup("previous_prices", before)
     days = days_of(book._rows)
     wanted = (days[-1] if days else None) if day is None else day_from(day)
     same: dict[str, Any] = {"merge": merge, "shorts": shorts, "buy": buy, "sell": sell}

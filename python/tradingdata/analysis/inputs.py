@@ -197,13 +197,13 @@ class PriceLookup:
     """The price of each security, looked up once.
 
     Raises:
-        TypeError: If ``prices`` is neither a mapping, a Series nor a function, or one of its keys
+        TypeError: If the argument is neither a mapping, a Series nor a function, or one of its keys
             is not a security.
         ValueError: If a Series has a security twice.
     """
 
-    def __init__(self, prices: object) -> None:
-        self._prices: Any = prices if callable(prices) else _by_security(prices)
+    def __init__(self, argument: str, prices: object) -> None:
+        self._prices: Any = prices if callable(prices) else _by_security(argument, prices)
         self._found: dict[tuple[str, ...], Fraction | None] = {}
         self._exchanges: dict[str, tuple[str, ...]] = {}
 
@@ -227,23 +227,23 @@ class PriceLookup:
         return self._prices[number]
 
 
-def _by_security(prices: Any) -> dict[Any, Any]:
+def _by_security(argument: str, prices: Any) -> dict[Any, Any]:
     is_series = hasattr(prices, "items") and getattr(prices, "ndim", 0) == 1
     if not is_series and not isinstance(prices, Mapping):
         raise TypeError(
-            "prices must be a mapping or a Series by security_id, or a function of a row, not "
+            f"{argument} must be a mapping or a Series by security_id, or a function of a row, not "
             f"{type(prices).__name__}"
         )
     items = list(prices.items())
     for security, _ in items:
         if not isinstance(security, (str, tuple)):
             raise TypeError(
-                f"prices must be by security_id, which is text, not {shown(security)}: convert the "
-                "keys with str()"
+                f"{argument} must be by security_id, which is text, not {shown(security)}: convert "
+                "the keys with str()"
             )
     found = dict(items)
     if len(found) != len(items):
-        raise ValueError("prices has a security twice: drop the duplicates of its index")
+        raise ValueError(f"{argument} has a security twice: drop the duplicates of its index")
     return found
 
 

@@ -97,7 +97,7 @@ def realised_pnl(
     """
     merged = chosen("merge", merge, ("product", "exchange"), "a collection such as {'product'}")
     lots = [] if opening is None else read_lots("opening", opening)
-    prices = PriceLookup({} if settle is None else settle)
+    prices = PriceLookup("settle", {} if settle is None else settle)
     rows, accounts, wanted = fills_of(trades, day, buy, sell, earlier=True)
     matching = _Matching(rows, accounts, lots, buy, sell, merged)
     return matching.result(wanted, prices, shorts)

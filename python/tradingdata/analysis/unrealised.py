@@ -156,7 +156,7 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
         >>> pnl = td.realised_pnl(trades)
         >>> td.unrealised_pnl(pnl.open_lots, prices={"2885": 1412.5})
     """
-    made = valued(lots, PriceLookup(prices))
+    made = valued(lots, PriceLookup("prices", prices))
     if missing := made.unpriced:
         named = ", ".join(f"{row.security_id} ({row.symbol})" for row in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""

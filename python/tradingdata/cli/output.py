@@ -13,6 +13,7 @@ from rich.text import Text
 
 from tradingdata import _core
 from tradingdata._util.files import target_of, whole_file
+from tradingdata.analysis.result_table import ResultTable
 from tradingdata.books.book import Book
 from tradingdata.display.plain_table import cell_width, group
 from tradingdata.display.plain_table import table as plain_table
@@ -96,6 +97,8 @@ class Destination:
                 console.print(line, style="yellow")
         else:
             self._write(table)
+            if isinstance(table, ResultTable):
+                remark(heading(table))  # its day, and what is in no sum
             for line in issue_texts(table, lost_only=True):
                 remark(line, "yellow")
         remark_notes(table)

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +29,7 @@ from .options import (
     received,
 )
 from .output import Destination
-from .rows import RowChoice, chosen_columns
+from .rows import RowChoice, chosen_columns, parsed
 
 if TYPE_CHECKING:
     from tradingdata.books.book import TradeBook
@@ -69,6 +70,19 @@ class Source(Connection):
                 return received(client.books)
             except BooksDisagreeError as error:
                 return error.books
+
+    def day(self, trades: TradeBook, day: str) -> date | None:
+        """Returns the day to show of the trades that were read, or None for all days."""
+        if day == "all":
+            return None
+        if day == "latest":
+            times = trades.to_dict(["exch_trade_time"])["exch_trade_time"]
+            return max((time.date() for time in times if time is not None), default=None)
+        at = fitting(lambda: day_from(day))
+        first, last = (each and day_from(each) for each in (self.start, self.end or self.start))
+        if (first or at) <= at <= (last or at):
+            return at
+        raise UsageError(f"--day {at} is not one of the days that --start and --end read")
 
     def _archived(self) -> bool:
         if self.archive is None and (self.start or self.end or self.account or self.missing_ok):
@@ -127,7 +141,7 @@ def positions(
     destination = _destination("positions", output, columns)
     only = RowChoice("Trade", TimedSelection(since=since))
     trades = only.rows_of(source.trades())
-    at = _day_of(trades, day)
+    at = source.day(trades, day)
     destination.take(_calculated(lambda: analysis.positions(trades, day=at, **vars(sides))))
 
 
@@ -169,7 +183,7 @@ def pnl(
         more["prices"] = prices and _from_file("--prices", prices, _prices)
         more["charges"] = charges and _from_file("--charges", charges, analysis.ChargeRate.load)
     trades = source.trades()
-    at = _day_of(trades, day)
+    at = source.day(trades, day)
     work = analysis.day_pnl if whole else analysis.realised_pnl
     destination.take(_calculated(lambda: work(trades, day=at, **more)))
 
@@ -198,11 +212,12 @@ def unrealised(
     destination = _destination("unrealised", output, columns)
     at_prices = _from_file("--prices", prices, _prices)
     trades = source.trades()
-    at = _day_of(trades, day)
+    at = source.day(trades, day)
     lots = _calculated(
         lambda: analysis.realised_pnl(trades, day=at, shorts=_products(shorts), **vars(sides))
     )
-    destination.take(received(lambda: analysis.unrealised_pnl(lots, at_prices)))
+    work = partial(received, lambda: analysis.unrealised_pnl(lots, at_prices))
+    destination.take(_calculated(work))
 
 
 @command(
@@ -270,16 +285,6 @@ def _calculated(work: Callable[[], Any]) -> Any:
         raise DataError(for_a_terminal(error)) from None
 
 
-def _day_of(trades: TradeBook, day: str) -> date | None:
-    """Returns the day to show, or None for all days."""
-    if day == "all":
-        return None
-    if day == "latest":
-        times = trades.to_dict(["exch_trade_time"])["exch_trade_time"]
-        return max((time.date() for time in times if time is not None), default=None)
-    return fitting(lambda: day_from(day))
-
-
 def _products(shorts: str) -> bool | list[str]:
     """Returns the products in which sales may open short positions."""
     codes: bool | list[str] = [code.strip() for code in shorts.split(",")]
@@ -302,8 +307,11 @@ def _prices(path: Path) -> dict[Any, float]:
         if not {"security_id", "price"} <= names:
             raise UsageError(f"{path} needs the columns security_id and price")
         key = ("exchange", "segment", "security_id") if {"exchange", "segment"} <= names else ()
-        return {
-            tuple(row[name] for name in key) or row["security_id"]: float(row["price"])
-            for row in rows
-            if row["price"]
-        }
+        prices: dict[Any, float] = {}
+        for row in rows:
+            security = tuple(row[name] for name in key) or row["security_id"]
+            if security in prices:
+                raise UsageError(f"{path} has {row['security_id']} twice")
+            if row["price"]:
+                prices[security] = parsed(f"{path}: price", "number", row["price"])
+        return prices

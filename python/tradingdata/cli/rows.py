@@ -25,6 +25,9 @@ _CONDITION = re.compile(r"\s*([^<>=!\s]+)\s*(!=|<=|>=|==|=|<|>)(.*)", re.DOTALL)
 _COMPARISONS = {"=": "eq", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
+_TOO_LARGE = 2**63
+
+
 class RowChoice:
     """Row selection of a command's options, validated before any request.
 
@@ -119,6 +122,13 @@ def _number(text: str) -> float:
     return number
 
 
+def _whole(text: str) -> int:
+    number = int(text)
+    if abs(number) >= _TOO_LARGE:
+        raise ValueError("more than 64 bits")
+    return number
+
+
 def _moment(text: str) -> datetime | date | time:
     """Returns a time of day, a day, or a time on a day; the service's times have no zone."""
     for kind in (time, date, datetime):
@@ -132,7 +142,7 @@ def _moment(text: str) -> datetime | date | time:
 
 
 _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "integer": (int, "a whole number"),
+    "integer": (_whole, "a whole number of at most 64 bits"),
     "number": (_number, "a number"),
     "timestamp": (_moment, "a time such as 09:15, 2026-11-20 or '2026-11-20 09:15:00'"),
     "date": (date.fromisoformat, "a date such as 2026-11-26"),

@@ -366,7 +366,7 @@ def exposure(
         column, basis = "market_value", "at your prices"
     else:
         given = result if isinstance(result, (Positions, RealisedPnl, Lots)) else positions(result)
-        found, unpriced = valued(given, PriceLookup({})), 0
+        found, unpriced = valued(given, PriceLookup("prices", {})), 0
         column, basis = "value", "at cost"
     bars = [(value, row) for value, row in zip(found._column(column), found, strict=True) if value]
     bars.sort(key=lambda bar: -abs(bar[0]))
