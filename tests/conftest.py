@@ -140,6 +140,15 @@ def proxy(tls_service: Service) -> Iterator[Proxy]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[SandboxService]:
+    """The simulated service whose account `run` uses."""
+    from tradingdata.sandbox import start
+
+    with start(orders=60) as running:
+        yield running
+
+
 @pytest.fixture
 def run(
     sandbox: SandboxService,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,9 @@ import tradingdata as td
 from archiving import clock
 from command_line import Run, on_terminal
 from tradingdata.cli.errors import Code
-from tradingdata.sandbox import Service, start
+from tradingdata.sandbox import Service
 
 DAY = "2026-11-20"
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Service]:
-    with start(orders=40) as service:
-        yield service
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +199,7 @@ def test_a_book_that_cannot_be_filed_is_saved_beside_the_archive(
     assert orders.name in ran.err
     assert len(list(tmp_path.glob("*.TradeBook.*.json"))) == 1
     monkeypatch.undo()
-    assert len(td.OrderBook.load(orders)) == 40
+    assert len(td.OrderBook.load(orders)) == 60
 
 
 @pytest.mark.parametrize("width", [60, 120])

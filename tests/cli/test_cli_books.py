@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,9 @@ from command_line import Ran, Run
 from systems import is_private
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata.display.preview import KEY_COLUMNS
-from tradingdata.sandbox import Service, start
+from tradingdata.sandbox import Service
 
 CALLS = list(BOOK_CALLS.items())
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Service]:
-    with start(orders=60) as service:
-        yield service
 
 
 @pytest.fixture(scope="module")

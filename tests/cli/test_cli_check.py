@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -14,16 +13,9 @@ from command_line import Ran, Run, account, on_terminal, run_here
 from service import Authority, Proxy, Service, closed_port, envelope, json_reply, orders, stocks
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service as Sandbox
-from tradingdata.sandbox import start
 
 STEPS = ["settings", "DNS", "TCP", "TLS", "clock", "search", "token", "latency"]
 TOKEN = "a-token-of-this-test"
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with start(orders=40) as service:
-        yield service
 
 
 @pytest.fixture

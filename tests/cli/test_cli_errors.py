@@ -26,12 +26,6 @@ from tradingdata.sandbox import Service, start
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.c2VjcmV0LXNlY3JldC1zZWNyZXQ"
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Service]:
-    with start(orders=40) as service:
-        yield service
-
-
 @pytest.fixture
 def run(
     sandbox: Service, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,6 @@ from tradingdata.analysis import (
 )
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service, start
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Service]:
-    with start(orders=40) as service:
-        yield service
 
 
 @pytest.fixture(scope="module")

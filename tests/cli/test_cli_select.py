@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,10 @@ import pytest
 import tradingdata as td
 from command_line import Run
 from tradingdata.cli.errors import Code
-from tradingdata.sandbox import Service, start
+from tradingdata.sandbox import Service
 
 DAY = dt.date(2026, 11, 20)
 NOON = dt.time(12)
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Service]:
-    with start(orders=60) as service:
-        yield service
 
 
 @pytest.fixture(scope="module")

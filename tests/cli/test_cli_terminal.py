@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,15 +24,8 @@ from tradingdata.cli import app
 from tradingdata.cli.errors import Code
 from tradingdata.display.preview import KEY_COLUMNS
 from tradingdata.sandbox import Service
-from tradingdata.sandbox import start as start_sandbox
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Service]:
-    with start_sandbox(orders=60) as service:
-        yield service
 
 
 @pytest.fixture

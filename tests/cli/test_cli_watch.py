@@ -8,7 +8,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -23,15 +23,8 @@ from signalling import interrupt
 from tradingdata.cli.errors import Code
 from tradingdata.cli.watch import clock
 from tradingdata.sandbox import Service
-from tradingdata.sandbox import start as start_sandbox
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Service]:
-    with start_sandbox(orders=60) as service:
-        yield service
 
 
 @pytest.fixture

@@ -1,17 +1,20 @@
-"""What the sandbox lists and trades: companies, shares and derivatives, as exchanges shape them."""
+"""What the sandbox lists and trades: companies, shares and derivatives, their names and prices."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
+from fractions import Fraction
 
 import pytest
 
-from sandbox_calls import Record, orders, search, trades
+from sandbox_calls import Record, column, orders, search, trades
 from tradingdata import sandbox
 from tradingdata.sandbox.companies import check_digit, companies
 from tradingdata.sandbox.market import derivatives
+
+MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +91,43 @@ def test_a_listing_on_one_exchange_says_so(day: sandbox.Service) -> None:
     stock = search(day, "CDSL")[0]
     assert (stock["nselistedflag"], stock["NSEStatus"]) == ("Y", "Active")
     assert (stock["bselistedflag"], stock["BSEStatus"], stock["bsecode"]) == ("N", "", "")
+
+
+def test_an_option_is_called_what_it_is(day: sandbox.Service) -> None:
+    options = [row for row in trades(day) if row["strike_price"]]
+    words = {"CE": "CALL", "PE": "PUT"}
+    assert set(column(options, "opt_type")) == set(words)
+    assert set(column(options, "tick_size")) == {0.05}
+    for option in options:
+        expiry = date.fromisoformat(option["expiry_date"])
+        assert option["display_name"].split() == [
+            option["symbol"],
+            f"{expiry.day:02d}",
+            MONTHS[expiry.month - 1],
+            f"{option['strike_price']:g}",
+            words[option["opt_type"]],
+        ]
+
+
+def test_both_exchanges_and_both_segments_are_there(day: sandbox.Service) -> None:
+    found = trades(day)
+    assert set(column(found, "exchange")) == {"NSE", "BSE"}
+    kinds = set(column(orders(day), "instrument"))
+    assert {"EQUITY", "OPTIDX", "OPTSTK"} < kinds
+    assert kinds & {"FUTIDX", "FUTSTK"}
+
+
+def test_every_price_is_on_a_tick_and_no_limit_is_broken(day: sandbox.Service) -> None:
+    limits = {}
+    for order in orders(day):
+        tick = Fraction(str(order["tick_size"]))
+        for price in (order["price"], order["trigger_price"], order["traded_price"]):
+            assert Fraction(str(price)) % tick == 0
+        if order["price"] and order["traded_qty"]:
+            limits[order["order_no"], order["txn_type"]] = order["price"]
+    for trade in trades(day):
+        limit = limits.get((trade["order_no"], trade["txn_type"]))
+        if limit is not None:
+            bought = trade["txn_type"] == "B"
+            price = trade["traded_price"]
+            assert price <= limit if bought else price >= limit

@@ -1,8 +1,9 @@
-"""The sandbox's orders and trades: they add up, whatever the seed and the moment."""
+"""The sandbox's orders and trades add up, and what becomes of orders, by seed and moment."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import datetime as dt
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -60,3 +61,81 @@ def test_the_value_of_a_trade_is_quantity_times_price_to_the_paisa(day: sandbox.
     for trade in trades(day):
         assert trade["quantity"] > 0
         assert exact(trade["trade_value"]) == trade["quantity"] * exact(trade["traded_price"])
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_the_status_says_what_became_of_an_order(day: sandbox.Service, moment: str) -> None:
+    day.advance_to(moment)
+    for order in orders(day):
+        filled, asked = order["traded_qty"], order["quantity"]
+        possible = {
+            "Success": filled == asked,
+            "Pending": filled < asked,
+            "Error": filled == 0,
+            "Cancelled": filled < asked,
+        }
+        assert possible[order["status"]], order
+
+
+def test_a_day_has_everything_in_it(day: sandbox.Service) -> None:
+    day.advance_to("15:30")
+    placed = orders(day)
+    counts = Counter(column(placed, "status"))
+    assert len(placed) == 400
+    assert counts["Success"] > 200
+    assert counts["Pending"] > 10
+    assert counts["Error"] > 5
+    assert counts["Cancelled"] > 5
+    parts = Counter(column(trades(day), "order_no"))
+    assert max(parts.values()) > 3
+    unfinished = [order for order in placed if 0 < order["traded_qty"] < order["quantity"]]
+    assert {order["status"] for order in unfinished} <= {"Pending", "Cancelled"}
+
+
+def test_only_an_error_has_a_code_and_a_reason_for_it(day: sandbox.Service) -> None:
+    day.advance_to("15:30")
+    for order in orders(day):
+        assert (order["error_code"] != "0") == (order["status"] == "Error")
+        assert order["reason_description"]
+
+
+def test_an_order_goes_from_pending_to_its_end_and_stays_there() -> None:
+    with sandbox.start(seed=3, speed=0, orders=300) as service:
+        seen: dict[str, list[str]] = defaultdict(list)
+        filled: dict[str, int] = {}
+        while service.now.time().isoformat() < "10:15":
+            service.advance(15)
+            for order in orders(service):
+                key, status = order["order_no"], order["status"]
+                if not seen[key] or seen[key][-1] != status:
+                    seen[key].append(status)
+                assert order["traded_qty"] >= filled.get(key, 0)
+                filled[key] = order["traded_qty"]
+        # A state may pass between two looks, so an order can be seen at its end at once.
+        changes = {tuple(states) for states in seen.values()}
+        assert changes == {
+            *(("Pending",), ("Success",), ("Error",)),
+            *(("Pending", "Success"), ("Pending", "Error")),
+        }
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_day_has_each_special_order(seed: int) -> None:
+    with sandbox.start(seed=seed) as service, service.client() as client:
+        placed, filled = client.books()
+    early = placed.filter(off_mkt_flag="1")
+    opening = dt.time(9, 15)
+    assert len(early) == 2
+    for order in early:
+        assert order.order_date_time is not None
+        assert order.exch_order_time is not None
+        assert order.order_date_time.time() < opening <= order.exch_order_time.time()
+    bracket, cover = placed.filter(product="B"), placed.filter(product="V")
+    assert len(cover) == 2
+    assert {(leg.leg_no, leg.txn_type) for leg in bracket} == {(1, "B"), (2, "S"), (3, "S")}
+    assert len({leg.order_no for leg in bracket}) == 1
+    assert len(filled.filter(symbol="RELIANCE", exchange="NSE", product="I", txn_type="B"))
+    assert len(filled.filter(symbol="RELIANCE", exchange="BSE", product="I", txn_type="S"))
+    assert len(filled.filter(symbol="SBIN", product="I", txn_type="B"))
+    assert len(filled.filter(symbol="SBIN", product="C", txn_type="S"))
+    assert len(filled.filter(expiry_date__le=service.day + dt.timedelta(days=7)))

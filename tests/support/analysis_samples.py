@@ -11,16 +11,6 @@ import tradingdata as td
 
 DAY = dt.date(2026, 11, 20)
 OPENING_BELL = dt.datetime(2026, 11, 20, 9, 15)
-ORDER = td.Order(
-    client_id="C1",
-    exchange="NSE",
-    segment="E",
-    product="C",
-    symbol="INFY",
-    security_id="10",
-    txn_type="B",
-    order_date_time=OPENING_BELL,
-)
 TRADE = td.Trade(
     client_id="C1",
     exchange="NSE",
@@ -30,6 +20,8 @@ TRADE = td.Trade(
     security_id="10",
     order_date_time=OPENING_BELL,
 )
+_SET: dict[str, Any] = {name: each for name, each in TRADE._asdict().items() if each is not None}
+ORDER = td.Order(**_SET, txn_type="B")
 
 
 def at(second: int, day: int = 0) -> dt.datetime:
