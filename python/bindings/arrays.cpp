@@ -67,7 +67,9 @@ py::tuple array(const OwnedSlice& self, const std::string& name, Arena& memory) 
     case Kind::timestamp: {
       if (self.zone().is_none()) return py::make_tuple(with(not_a_time, as_it_is), py::none());
       const ZoneOffset offset = offset_of(self.zone());
-      const auto instant = [&](std::int64_t row) { return whole[row] - offset(whole[row]); };
+      const auto instant = [&](std::int64_t row) {
+        return column.valid(row) ? whole[row] - offset(whole[row]) : not_a_time;
+      };
       return py::make_tuple(with(not_a_time, instant), py::none());
     }
     case Kind::date: {

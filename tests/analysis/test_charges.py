@@ -107,6 +107,8 @@ def test_rates_are_read_from_toml(tmp_path: Path) -> None:
         td.ChargeRate(where={"product": {"I", "M"}}, cap=20),
         td.ChargeRate(gst=0.18),
     )
+    path.write_text("[[rate]]\nwhere = {exch_trade_time__ge = 2026-11-01T00:00:00+05:30}\n")
+    assert len(td.charges(MADE.localize("Asia/Kolkata"), td.ChargeRate.load(path)))
     path.write_text("[[rate]]\nwhere = {quantity__between = [1, 10]}\n")
     assert td.ChargeRate.load(path) == (td.ChargeRate(where={"quantity__between": [1, 10]}),)
     for text, message in (

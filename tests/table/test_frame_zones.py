@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zoneinfo
 from collections.abc import Iterator
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -70,6 +71,19 @@ def test_times_in_another_zone_are_converted(trades: td.TradeBook) -> None:
     assert str(localized.to_pandas(tz="UTC")[TIME].dtype) == "datetime64[us, UTC]"
     assert localized.to_polars(tz="UTC").schema[TIME] == pl.Datetime("us", "UTC")
     assert localized.to_arrow(tz="UTC").schema.field(TIME).type == pa.timestamp("us", "UTC")
+
+
+class _Rules(zoneinfo.ZoneInfo):
+    """A zone whose rules begin in 2000."""
+
+    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta | None:
+        assert when is None or when.year >= 2000
+        return super().utcoffset(when)
+
+
+def test_no_offset_is_asked_for_where_there_is_no_time() -> None:
+    made = td.TradeBook([td.Trade(exch_trade_time=dt.datetime(2026, 11, 20)), td.Trade()])
+    assert made.localize(_Rules("Asia/Kolkata")).to_pandas()[TIME].isna().tolist() == [False, True]
 
 
 def test_an_unknown_zone_is_refused(trades: td.TradeBook) -> None:

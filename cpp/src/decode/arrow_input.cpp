@@ -92,7 +92,10 @@ ArrayReader::ArrayReader(std::string_view column, Wire wire, const ArrowArray& a
   if (array.null_count != 0) validity_ = static_cast<const std::uint8_t*>(array.buffers[0]);
   if (array.null_count > 0 && validity_ == nullptr) fail("has nulls, but no validity bitmap");
   values_ = array.buffers[1];
-  if (length_ == 0) return;
+  if (length_ == 0) {
+    first_ = 0;  // of values that may be null
+    return;
+  }
   if (values_ == nullptr) fail("lacks a buffer");
   if (wire == Wire::text) check_offsets<std::int32_t>(array);
   if (wire == Wire::large_text) check_offsets<std::int64_t>(array);

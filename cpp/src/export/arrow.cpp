@@ -300,7 +300,9 @@ void export_schema(const Table& table, const ArrowExport& wanted, ArrowSchema& o
 
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out) {
   auto owner = std::make_unique<StreamOwner>();
-  owner->table = table;
+  TableBuilder shape(table->schema());  // the rows may go before the stream
+  for (const std::string& name : table->extra_names()) shape.extra_name(name);
+  owner->table = std::move(shape).build();
   owner->wanted = {.columns = wanted.columns, .time_zone = wanted.time_zone};
   export_array(table, wanted, *owner->batch);
   out = ArrowArrayStream{.get_schema = get_schema,

@@ -236,3 +236,13 @@ TEST_CASE("an empty table has every column, and no missing buffer") {
     }
   }
 }
+
+TEST_CASE("a stream keeps no table alive whose rows were copied") {
+  const TablePtr table = make_table(1000);
+  ArrowArrayStream stream{};
+  ArrowExport some = whole(*table);
+  some.length = 3;
+  export_stream(table, some, stream);
+  CHECK(table.use_count() == 1);
+  stream.release(&stream);
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from fractions import Fraction
@@ -105,10 +105,16 @@ class ChargeRate:
         }
         try:
             made = cls(**table | {"where": where})
-            _conditions(_core.from_rows("Trade", []), [made])
+            values = [each for value in where.values() for each in _several(value)]
+            zone = next((zone for each in values if (zone := getattr(each, "tzinfo", None))), None)
+            _conditions(_core.from_rows("Trade", []).with_zone(zone), [made])
             return made
         except (TypeError, ValueError) as error:
             raise ValueError(f"{title}: {error}") from None
+
+
+def _several(value: Any) -> Collection[Any]:
+    return value if isinstance(value, (set, list)) else [value]
 
 
 @declared

@@ -68,7 +68,7 @@ def last_states(orders: OrderBook, labels: list[str | None]) -> tuple[Slice, lis
     legs = _core.Groups([rows], _LEG)
     if len(legs) == len(rows):
         return rows, labels
-    unnumbered = (row for row, leg in enumerate(rows.column("leg_no")) if leg is None)
+    unnumbered = (row for row, leg in enumerate(rows.column("leg_no")) if not leg)
     kept = sorted({*legs.last(), *unnumbered})
     return rows.take(kept), [labels[row] for row in kept]
 

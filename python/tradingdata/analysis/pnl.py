@@ -321,7 +321,7 @@ def _merged_keys(rows: Slice, groups: _core.Groups, merge: frozenset[str]) -> li
     ):
         place: tuple[Any, ...] = (exchange, security)
         if contract and contract[-1]:  # by ISIN, which the expiries of an underlying may share
-            place = contract if contract[0] else contract[-1:]
+            place = contract if any(contract[:2]) else contract[-1:]
         key = (client, segment, *place, None if "product" in merge else product)
         found.append(numbers.setdefault(key, len(numbers)))
     return found

@@ -124,7 +124,7 @@ def _number(text: str) -> float:
 
 def _whole(text: str) -> int:
     number = int(text)
-    if abs(number) >= _TOO_LARGE:
+    if not -_TOO_LARGE <= number < _TOO_LARGE:
         raise ValueError("more than 64 bits")
     return number
 

@@ -6,7 +6,6 @@ arguments raise before the first request: an empty list is exported first, to no
 
 from __future__ import annotations
 
-import os
 import time
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
@@ -245,15 +244,16 @@ def of_all_async(
 
 
 def _check_arguments(export: Callable[..., object], args: Any, kwargs: Any) -> None:
-    """Exports an empty list, in place of a file to a temporary one."""
     from inspect import signature
-    from tempfile import TemporaryDirectory
 
     given = signature(export).bind(StockList(), *args, **kwargs).arguments
-    path = given.get("path")
+    stocks = given.pop("self")
+    path = given.pop("path", None)
     if path is None:
-        export(**given)
+        export(stocks, **given)
         return
-    target = target_of(path, overwrite=given.get("overwrite", False))
-    with TemporaryDirectory() as folder:
-        export(**given | {"path": os.path.join(folder, os.path.basename(target))})
+    target_of(path, overwrite=given.pop("overwrite", False))
+    if export.__name__ in ("to_csv", "to_json"):
+        export(stocks, **given)
+    else:
+        stocks._selection(given.get("columns"), extra=given.get("extra", False))

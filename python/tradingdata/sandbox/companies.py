@@ -293,7 +293,7 @@ def companies() -> tuple[Company, ...]:
         everyone.append(
             Company(
                 code=5000 + 7 * place,
-                nse="" if where < 0.25 else f"{name[:6].strip().upper()}{place}",
+                nse="" if where < 0.25 else f"{name.replace(' ', '')[:6].upper()}{place}",
                 bse=bse,
                 isin=isin + check_digit(isin),
                 name=name,
