@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import zoneinfo
 from collections.abc import Iterator
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -73,7 +72,7 @@ def test_times_in_another_zone_are_converted(trades: td.TradeBook) -> None:
     assert localized.to_arrow(tz="UTC").schema.field(TIME).type == pa.timestamp("us", "UTC")
 
 
-class _Rules(zoneinfo.ZoneInfo):
+class _Rules(ZoneInfo):
     """A zone whose rules begin in 2000."""
 
     def utcoffset(self, when: dt.datetime | None) -> dt.timedelta | None:

@@ -23,8 +23,6 @@ from watching import (
     trade_updates,
 )
 
-DOWN = td.ServerError("down", retryable=True)
-
 
 def pending(*done: int, count: int = 3) -> list[dict[str, Any]]:
     """Orders of which these are successful and all others pending."""
