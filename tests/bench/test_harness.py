@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,15 @@ import pytest
 from bench.contest import Contest, Disagreement, Entry, Result, Source, play
 from bench.report import Goal, Row, judge
 from service import as_json, envelope, trades
+
+BENCH = Path(__file__).parent
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
+def test_the_decoder_alone_compiles() -> None:
+    """Only the benchmarks build it."""
+    program, core = BENCH / "floors/walk_floor.cpp", BENCH.parents[1] / "cpp/src"
+    subprocess.run(["c++", "-std=c++20", "-fsyntax-only", f"-I{core}", program], check=True)
 
 
 def result(label: str, cpu: list[float], missing: str = "") -> Result:
