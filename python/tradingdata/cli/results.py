@@ -6,7 +6,6 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -216,8 +215,8 @@ def unrealised(
     lots = _calculated(
         lambda: analysis.realised_pnl(trades, day=at, shorts=_products(shorts), **vars(sides))
     )
-    work = partial(received, lambda: analysis.unrealised_pnl(lots, at_prices))
-    destination.take(_calculated(work))
+    found = _calculated(lambda: received(lambda: analysis.unrealised_pnl(lots, at_prices)))
+    destination.take(found)
 
 
 @command(
