@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/platform.hpp"
 #include "bindings.hpp"
 
 namespace tradingdata::python {
@@ -86,6 +87,15 @@ class CollectionPaused {
 struct CollectionPaused {};
 #endif
 
+// A daemon thread's call that the end of the process interrupts reports no error: its traceback
+// would be printed at every exit, and CPython aborts if a thread that it ended held stderr's lock.
+// The process mostly ends in this wait; a thread that an exit handler joins gets its error then.
+void await_end_of_process() {
+  if (!detail::ending || detail::ends_process) return;
+  const ReleasedGil released;
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
 // Sets Python's error without running any Python code, because C++ is handling an exception: the
 // error is allocated by its class's constructor in C. What is not known of the call, its class has.
 void set_python_error(const Error& error) {
@@ -130,6 +140,7 @@ void bind_errors(py::module_& module) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& error) {
+      await_end_of_process();
       try {
         set_python_error(error);
       } catch (py::error_already_set& other) {  // pybind11 would replace what is thrown here

@@ -71,6 +71,54 @@ def test_f127_no_exit_by_a_signal_while_daemon_threads_call(rounds: int) -> None
     assert [one for one in found if one[:2] != (0, "")] == []
 
 
+@pytest.mark.parametrize("call", ["trade_book()", "search('ta').first(3)", "books()", "asyncio"])
+def test_f127_a_daemon_thread_that_calls_says_nothing_at_exit(service: Service, call: str) -> None:
+    """A traceback would be wrong, and one that is cut off makes Python abort."""
+    service.choose(lambda request: stall())
+    code = """
+import asyncio, threading, time
+sys.stderr = sys.stdout
+async def gather():
+    async with td.AsyncClient(sys.argv[1], access_token=TOKEN) as client:
+        await client.trade_book()
+client = td.Client(sys.argv[1], access_token=TOKEN)
+call = sys.argv[2]
+work = (lambda: asyncio.run(gather())) if call == "asyncio" else lambda: eval("client." + call)
+for _ in range(8):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+"""
+    assert run_child(code, service.base_url, call) == ""
+
+
+def test_f127_an_exit_handler_may_wait_for_a_thread_that_calls(service: Service) -> None:
+    service.choose(lambda request: stall())
+    code = """
+import atexit, sys, threading, time
+def end():
+    thread.join()
+    try:
+        client.order_book()
+    except td.ClientClosedError as error:
+        print(error)
+atexit.register(end)  # before the import of tradingdata, so it runs after tradingdata's own
+import tradingdata as td
+client = td.Client(sys.argv[1], access_token="t")
+def work():
+    try:
+        client.trade_book()
+    except td.ClientClosedError as error:
+        print(error)
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+time.sleep(0.3)
+"""
+    command = [sys.executable, "-c", code, service.base_url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    ending = "the process is ending"
+    assert (done.returncode, done.stdout.count(ending), done.stderr) == (0, 2, "")
+
+
 def test_f127_the_package_may_go_from_sys_modules_during_a_call(service: Service) -> None:
     """The core imports nothing while it runs: what it calls was handed over at import."""
     service.choose(lambda request: stall())

@@ -78,8 +78,9 @@ class ForkBlocker {
   ForkBlocker& operator=(const ForkBlocker&) = delete;
 };
 
-// Whether the process is ending, and how many threads are inside a transfer.
+// Whether the process is ending, and by this thread, and how many threads are inside a transfer.
 inline constinit std::atomic<bool> ending = false;
+inline constinit thread_local bool ends_process = false;
 inline constinit std::atomic<int> threads_inside = 0;
 
 class Inside {

@@ -197,6 +197,7 @@ RetryRecords BlockingCall::take_retries() noexcept {
 }
 
 void end_all_calls(Duration patience) {
+  detail::ends_process = true;
   detail::ending = true;
   const TimePoint until = std::chrono::steady_clock::now() + patience;
   while (detail::threads_inside > 0 && std::chrono::steady_clock::now() < until) {
