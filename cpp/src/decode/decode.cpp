@@ -67,7 +67,7 @@ void judge_book(const Document& body, const char* begin, const Envelope& envelop
     throw_service_error(envelope, tokens);
   }
   if (envelope.status != Member::text) {
-    refuse(body, begin, "the envelope has no status", "$.status");
+    refuse(body, begin, "the envelope has no status that is text", "$.status");
   }
   if (envelope.data == Member::absent) refuse(body, begin, "the envelope has no data", "$.data");
   if (envelope.data == Member::other) {
