@@ -10,7 +10,7 @@ from .client.base import ClientStats
 from .client.options import Retry
 from .client.search import AsyncSearchPager, SearchPager
 from .client.search_pass import SearchStats
-from .watch.state import OrderUpdate, TradeUpdate
+from .watch import OrderUpdate, TradeUpdate
 
 __all__ = [
     "AsyncSearchPager",

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 import tradingdata as td
 from service import as_json, envelope, orders, trades
 from tradingdata import _core
-from tradingdata.watch.polling import watch
-from tradingdata.watch.state import OrderState, TradeState
+from tradingdata.watch import OrderState, TradeState, watch
 
 Record = dict[str, Any]
 Response = TypeVar("Response")

@@ -11,8 +11,7 @@ import pytest
 import tradingdata as td
 from service import as_json, envelope
 from systems import posix
-from tradingdata.watch.polling import Grid, watch, watch_async
-from tradingdata.watch.state import OrderState
+from tradingdata.watch import Grid, OrderState, watch, watch_async
 from watching import (
     Clock,
     Polls,

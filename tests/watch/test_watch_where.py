@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from tradingdata.watch.polling import Grid, time_left, watch
-from tradingdata.watch.state import OrderState
+from tradingdata.watch import Grid, OrderState, time_left, watch
 from watching import (
     Clock,
     Polls,

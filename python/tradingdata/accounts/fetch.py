@@ -9,13 +9,13 @@ from itertools import repeat
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._util.optional_imports import progress_bar
 from .._util.platform import wait_until
 from .._util.validate import count, flag, shown
 from .._util.warn import warn_user
 from ..books.book import ACCOUNT, LabelledBooks, OrderBook, TradeBook
 from ..client.client import Client
 from ..client.profiles import load_profile
-from ..client.progress_bar import progress_bar
 from ..client.snapshot import Books
 from ..display.plain_table import group
 from ..display.preview import NOUNS, Shown

@@ -13,11 +13,11 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from .._util import validate
+from .._util.optional_imports import progress_bar
 from .._util.plans import run, run_async
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, shown, text
 from ..accounts.fetch import fetch_in_threads, raise_errors
-from ..client.progress_bar import progress_bar
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from . import coverage, sql
 from .delta import NAMES, Span, Store, explained

@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .._util import validate
+from .._util.optional_imports import progress_bar
 from .._util.validate import flag, shown, text
 from ..books.book import UNCOUNTED, OrderBook, TradeBook
-from ..client.progress_bar import progress_bar
 from ..errors import ArchiveError
 from . import coverage, sql
 from .coverage import BOOKS, MissingDay, days_of, in_words

@@ -32,7 +32,7 @@ from tradingdata.display.preview import (
 )
 from tradingdata.display.text import Layout
 from tradingdata.errors import TradingDataError
-from tradingdata.watch.polling import time_left
+from tradingdata.watch import time_left
 
 from .errors import UsageError, fitting, for_a_terminal
 from .options import Chosen, Connection, Filter, command, option, received, retry_text, switch
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from tradingdata.books.diff import OrderChange
     from tradingdata.client.options import Retry
     from tradingdata.table.rows import Order
-    from tradingdata.watch.state import OrderUpdate
+    from tradingdata.watch import OrderUpdate
 
 _LONGEST = 30.0  # seconds that a command of an alert may take
 _MOST_FIELDS = 4

@@ -22,7 +22,7 @@ from .._util.plans import run_async
 from .._util.platform import ForkLock
 from ..books.book import OrderBook, StockList, TradeBook
 from ..errors import ClientClosedError
-from ..watch.polling import watch_async
+from ..watch import watch_async
 from .base import Book, ClientBase
 from .lookup import lookup
 from .search import AsyncSearchPager
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..table.rows import Stock
-    from ..watch.state import OrderUpdate, TradeUpdate
+    from ..watch import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
     RetryHook = Callable[[int, str, float], None]

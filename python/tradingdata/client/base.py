@@ -18,6 +18,7 @@ from ..books.book import UNCOUNTED, OrderBook, TradeBook
 from ..books.book import Book as AnyBook
 from ..books.response import Response
 from ..errors import ClientClosedError, TradingDataError
+from ..watch import OrderState, TradeState, time_left
 from .options import SECRET, ClientOptions, Retry, Token, find_ca_file
 from .tokens import REFUSALS, Held, Source, hide, late
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from .._util.plans import Plan
-    from ..watch.state import OrdersWhere, TradesWhere
+    from ..watch import OrdersWhere, TradesWhere
 
 
 _DEBUG, _INFO = 10, 20  # of logging
@@ -255,8 +256,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         Yields:
             An ``OrderUpdate`` for each poll; from an ``AsyncClient``, to ``async for``.
         """
-        from ..watch.state import OrderState
-
         state = OrderState(ignore, previous, where)
         updates: OrderUpdates = self._watched(OrderBook, state, interval, until, timeout)
         return updates
@@ -287,8 +286,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         Yields:
             A ``TradeUpdate`` for each poll; from an ``AsyncClient``, to ``async for``.
         """
-        from ..watch.state import TradeState
-
         state = TradeState(previous, where)
         updates: TradeUpdates = self._watched(TradeBook, state, interval, until, timeout)
         return updates
@@ -314,8 +311,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         timeout: float | None,
     ) -> Any:
         """Returns the generator of a watch; validates its arguments before the first request."""
-        from ..watch.polling import time_left
-
         poll = partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
         return self._watch(poll, state, seconds("interval", interval), time_left(until))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 from .. import _core
 from .._util.plans import run
 from ..books.book import OrderBook, StockList, TradeBook
-from ..watch.polling import watch
+from ..watch import watch
 from .base import Book, ClientBase, wait_for
 from .lookup import lookup
 from .search import SearchPager
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from ..table.rows import Stock
-    from ..watch.state import OrderUpdate, TradeUpdate
+    from ..watch import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
     AnyToken = str | Callable[[], str]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util import plans
+from .._util.optional_imports import progress_bar, require_bar
 from .._util.validate import count, flag, seconds, words
 from ..books.book import StockList, concat
 from ..errors import PaginationError
 from ..table.export import TableExport
 from .base import wait_for
 from .lookup import StockLookup, cut
-from .progress_bar import progress_bar, require_bar
 from .search_pass import PagesInFlight, SearchPass, SearchStats, of_all, of_all_async
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""Polling: order and trade updates computed from successive responses."""
