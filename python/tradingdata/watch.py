@@ -17,7 +17,7 @@ from . import _core
 from ._util.plans import run, run_async
 from ._util.validate import shown
 from .books.book import OrderBook, TradeBook
-from .books.diff import OrderDiff, checked_ignore, in_parts
+from .books.diff import OrderDiff, checked_ignore, copies
 from .errors import RateLimitError, TradingDataError
 
 if TYPE_CHECKING:
@@ -322,10 +322,9 @@ class Where(Generic[Record]):
         """Returns what has a record that matches."""
         if self._where is None:
             return tuple(found)
-        records = [list(filter(None, records_of(one))) for one in found]
-        matching = self._matching([record for some in records for record in some])
-        pairs = zip(found, records, strict=True)
-        return tuple(one for one, some in pairs if not matching.isdisjoint(some))
+        records = [each for one in found for each in records_of(one) if each is not None]
+        matching = self._matching(records)
+        return tuple(one for one in found if not matching.isdisjoint(records_of(one)))
 
     def _matching(self, records: Sequence[Any]) -> set[Any]:
         book, where = self._kind(records), self._where or {}
@@ -461,9 +460,7 @@ class TradeState:
         self._trades = response
         if response == before:  # compared in C++, far cheaper than building keys below
             return TradeUpdate(response, (), None, _at(response))
-        parts = in_parts(self._unreported(response))
-        rows = [row for part in parts for row in response._rows.take(part)]
-        fills = self._where.of(rows)
+        fills = self._where.of(copies(response._rows, self._unreported(response)))
         over = self._day.is_over(0 if before is None else len(before), response)
         return TradeUpdate(response, fills, None, _at(response), over)
 

@@ -14,7 +14,7 @@ from oracle import KINDS, MAKERS, body_of, sample
 from sample_books import BOOK, LIST
 from service import as_json, envelope, trades
 from tradingdata._util.declarations import RECORDS
-from tradingdata.display.preview import KEY_COLUMNS
+from tradingdata.display.text import KEY_COLUMNS
 
 PAN = "ABCPK1234F"
 

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 import tradingdata as td
-from tradingdata.display.plain_table import cell_width, cut, group, table
+from tradingdata.display.text import aligned, cell_width, cut, group
 
 
 def test_a_number_of_an_order_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +25,9 @@ def test_a_cell_is_as_wide_as_a_terminal_draws_it(text: str) -> None:
 
 
 def test_wide_characters_keep_the_columns_in_line() -> None:
-    lines = table(["name", "n"], [["日本電気", "1"], ["😀", "22"], ["plain", "333"]], [False, True])
+    lines = aligned(
+        ["name", "n"], [["日本電気", "1"], ["😀", "22"], ["plain", "333"]], [False, True]
+    )
     assert {cell_len(line) for line in lines.splitlines()} == {2 + 8 + 2 + 3}
 
 

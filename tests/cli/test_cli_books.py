@@ -15,7 +15,7 @@ import tradingdata as td
 from command_line import Ran, Run
 from systems import is_private
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
-from tradingdata.display.preview import KEY_COLUMNS
+from tradingdata.display.text import KEY_COLUMNS
 from tradingdata.sandbox import Service
 
 CALLS = list(BOOK_CALLS.items())

@@ -22,7 +22,7 @@ from signalling import interrupt
 from tradingdata import _core
 from tradingdata.cli import app
 from tradingdata.cli.errors import Code
-from tradingdata.display.preview import KEY_COLUMNS
+from tradingdata.display.text import KEY_COLUMNS
 from tradingdata.sandbox import Service
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")

@@ -13,3 +13,8 @@ CALL_OF = {call["record"]: call["name"] for call in _core.calls()}
 
 BOOK_CALLS = {name: call for name, call in CALLS.items() if call["form"] == "envelope"}
 """The calls that return a book of an account."""
+
+
+def kinds_of(record: str | type) -> dict[str, str]:
+    """Returns the fields of a record, or the columns of a type of rows, each with its kind."""
+    return {name: kind for name, kind, _, _ in _core.fields_of(record)}

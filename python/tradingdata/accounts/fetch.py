@@ -17,9 +17,7 @@ from ..books.book import ACCOUNT, LabelledBooks, OrderBook, TradeBook
 from ..client.client import Client
 from ..client.profiles import load_profile
 from ..client.snapshot import Books
-from ..display.plain_table import group
-from ..display.preview import NOUNS, Shown
-from ..display.text import shown_lines
+from ..display.text import NOUNS, Shown, group, shown_lines
 from ..errors import ConfigurationError, DataWarning, TradingDataError
 from ..table.export import TableExport
 from ..table.selection import checked_names

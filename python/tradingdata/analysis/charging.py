@@ -13,7 +13,7 @@ from typing import Any
 from .. import _core
 from .._core import Slice
 from .._util.validate import shown
-from ..display.plain_table import group
+from ..display.text import group
 from ..table.conditions import CoreCondition, core_conditions, parse_conditions
 from ..table.rows import declared
 from .checks import require_values

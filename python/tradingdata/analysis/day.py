@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..books.book import TradeBook
-from ..display.plain_table import counted, group
+from ..display.text import counted, group
 from ..table.rows import declared
 from .charging import ChargeRate, charge_sums
 from .inputs import PRODUCTS, PriceLookup, Prices, Trades, day_from, days_of, joined, of_days

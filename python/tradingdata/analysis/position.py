@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from .. import _core
-from ..display.plain_table import counted, group
+from ..display.text import counted, group
 from ..table.rows import declared
 from .inputs import Trades, days_of, days_text, fills_of, key_facts
 from .keys import FUTURE, KEY, OPTION, SHARES, Keyed

@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .._core import Slice
 from ..books.book import OrderBook, TradeBook
-from ..display.plain_table import group
+from ..display.text import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
 from .inputs import Orders, Trades, joined, last_states, multipliers_of

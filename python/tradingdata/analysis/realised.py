@@ -8,11 +8,12 @@ from typing import Any
 
 from .. import _core
 from .._core import Slice, Trade
-from ..display.plain_table import counted, group
+from .._util.declarations import kinds_of
+from ..display.text import counted, group
 from ..table.rows import declared
 from .inputs import days_text, is_missing, is_number
 from .keys import KEY, KEYED, Key, Keyed, kind_of
-from .result_table import ResultTable, kinds_of
+from .result_table import ResultTable
 
 LONG = "long"
 SHORT = "short"

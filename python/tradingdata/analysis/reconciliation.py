@@ -9,7 +9,7 @@ from typing import Any
 from .. import _core
 from .._core import Slice
 from ..books.book import OrderBook, TradeBook
-from ..display.plain_table import counted, group
+from ..display.text import counted, group
 from ..table.rows import declared
 from .inputs import Orders, Trades, amount, days_of, joined, last_states, of_days
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder, lead_columns

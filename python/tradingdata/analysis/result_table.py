@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from .. import _core
+from .._util.declarations import kinds_of
 from ..table.table import Record, Table
 
 
@@ -17,11 +18,6 @@ def exact_sum(values: Sequence[float | None]) -> float:
         return _core.exact_sum(values)
     except OverflowError:  # more digits than the core's integers hold
         return float(sum(Fraction(repr(value)) for value in values if value is not None))
-
-
-def kinds_of(row: type) -> dict[str, str]:
-    """Returns the columns of a type of rows, each with its kind."""
-    return {name: kind for name, kind, _, _ in _core.fields_of(row)}
 
 
 class ResultTable(Table[Record]):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from .._util.warn import warn_user
-from ..display.plain_table import group
+from ..display.text import group
 from ..errors import DataWarning
 from ..table.rows import declared
 from .inputs import PriceLookup, Prices

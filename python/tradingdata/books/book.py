@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -11,7 +11,7 @@ from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.time_zones import zone_from
 from .._util.validate import flag, shown
-from ..display.preview import KEY_COLUMNS, NOUNS, Shown, book_cells, book_preview
+from ..display.text import KEY_COLUMNS, Shown, book_cells, book_preview
 from ..table.conditions import Condition, match_notes
 from ..table.rows import Order, Stock, Trade, row_type
 from ..table.table import Record, Table
@@ -74,6 +74,10 @@ class Book(Table[Record]):
     _issues: tuple[Issue, ...] | None
     _filtered: tuple[_core.Slice, list[Condition]] | None  # the input of a filter without result
 
+    def __init_subclass__(cls) -> None:
+        declared = RECORDS[cls._record]
+        cls._noun, cls._essential = declared["noun"], declared["narrow"]
+
     def __new__(cls, records: Iterable[Record] = ()) -> Self:
         """Constructs a book from records of its type.
 
@@ -133,24 +137,11 @@ class Book(Table[Record]):
         return match_notes(*self._filtered)
 
     @property
-    def columns(self) -> list[str]:
-        """The names of the record's fields, in the service's order."""
-        return _core.names_of(self._record)
-
-    @property
     def _title(self) -> str:
         return self._record
 
-    @property
-    def _noun(self) -> tuple[str, str]:  # type: ignore[override]
-        return NOUNS[self._record]
-
     def _display_columns(self) -> list[str]:
         return KEY_COLUMNS[self._record]
-
-    @property
-    def _essential(self) -> Sequence[str]:  # type: ignore[override]
-        return RECORDS[self._record]["narrow"]
 
     def _cells(self, name: str, rows: list[int]) -> list[Any]:
         return book_cells(self, name, rows)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from .. import _core
 from .._util.declarations import RECORDS
 from .._util.validate import shown
-from ..display.preview import instrument_name, value_of
+from ..display.text import instrument_name, value_of
 from ..table.rows import Order
 
 _KEY = RECORDS["Order"]["identity"]
@@ -18,7 +18,7 @@ _FIELDS = [
     for field in RECORDS["Order"]["fields"]
     if field["kind"] != "timestamp"
 ]
-# Whoever keeps a change keeps at most this many other orders in memory.
+# Whoever keeps a record keeps at most this many in memory.
 _TOGETHER = 16
 _ABSENT = object()
 
@@ -118,15 +118,15 @@ class OrderDiff:
             for row, old in enumerate(self._matches)
             if (old is None or row in self._fields) and row not in without
         ]
-        now = _copies(self._orders, [row for row, _ in wanted])
-        was = iter(_copies(self._previous, [old for _, old in wanted if old is not None]))
+        now = copies(self._orders, [row for row, _ in wanted])
+        was = iter(copies(self._previous, [old for _, old in wanted if old is not None]))
         changes = [
             OrderChange("new", order, None, ())
             if old is None
             else OrderChange("changed", order, next(was), tuple(self._fields[row]))
             for order, (row, old) in zip(now, wanted, strict=True)
         ]
-        gone = _copies(self._previous, self._gone)
+        gone = copies(self._previous, self._gone)
         return (*changes, *(OrderChange("gone", order, order, ()) for order in gone))
 
 
@@ -146,13 +146,10 @@ def _masked(name: str, values: list[Any]) -> list[Any]:
     return [value if value is None else _core.displayed(name, value) for value in values]
 
 
-def _copies(orders: _core.Slice, rows: list[int]) -> list[Order]:
-    return [order for part in in_parts(rows) for order in orders.take(part)]
-
-
-def in_parts(rows: list[int]) -> list[list[int]]:
-    """Splits rows so that keeping one alive keeps few others."""
-    return [rows[at : at + _TOGETHER] for at in range(0, len(rows), _TOGETHER)]
+def copies(records: _core.Slice, rows: list[int]) -> list[Any]:
+    """Returns the records of some rows, of which keeping one alive keeps few others."""
+    parts = (rows[at : at + _TOGETHER] for at in range(0, len(rows), _TOGETHER))
+    return [record for part in parts for record in records.take(part)]
 
 
 def checked_ignore(ignore: Iterable[str]) -> list[str]:

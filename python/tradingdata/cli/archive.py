@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tradingdata.books.book import OrderBook, TradeBook
-from tradingdata.display.plain_table import counted, group
+from tradingdata.display.text import counted, group
 from tradingdata.errors import ArchiveError
 
 from .errors import UsageError, fitting

@@ -23,7 +23,7 @@ import typer
 from tradingdata._util.optional_imports import show_versions
 from tradingdata.client.options import BASE_URL_VARIABLE, find_ca_file
 from tradingdata.client.tokens import ACCESS_TOKEN_VARIABLE, hide
-from tradingdata.display.plain_table import group
+from tradingdata.display.text import group
 from tradingdata.sandbox.__main__ import OPTIONS, serve
 from tradingdata.sandbox.demo import show as show_demo
 

@@ -121,7 +121,7 @@ def columns_of(name: str | None) -> list[str]:
     """Returns the columns of a command's output."""
     if name in RESULTS:
         from tradingdata import analysis
-        from tradingdata.analysis.result_table import kinds_of
+        from tradingdata._util.declarations import kinds_of
 
         return list(kinds_of(getattr(analysis, RESULTS[name])))
     return _core.names_of(_RECORDS.get(name or "", "Trade"))

@@ -15,17 +15,19 @@ from tradingdata import _core
 from tradingdata._util.files import target_of, whole_file
 from tradingdata.analysis.result_table import ResultTable
 from tradingdata.books.book import Book
-from tradingdata.display.plain_table import cell_width, group
-from tradingdata.display.plain_table import table as plain_table
-from tradingdata.display.preview import (
+from tradingdata.display.text import (
     ENDS,
+    Layout,
     Shown,
+    aligned,
     book_heading,
+    cell_width,
     common_day,
+    group,
     issue_lines,
     set_fields,
+    wrapped,
 )
-from tradingdata.display.text import Layout, wrapped
 from tradingdata.table.table import Table
 
 from .errors import UsageError
@@ -222,7 +224,7 @@ def plain_rows(table: Table[Any], names: Sequence[str]) -> str:
     shown = Shown(table, names, ends=len(table))
     rows = [row[1] for row in shown.rows if row is not None]
     rows += [shown.total] if shown.total else []
-    return plain_table(shown.names, rows, shown.right) + "\n"
+    return aligned(shown.names, rows, shown.right) + "\n"
 
 
 def print_rows(

@@ -15,7 +15,7 @@ from tradingdata._util.validate import count, flag, path, seconds, text
 from tradingdata.client.client import Client
 from tradingdata.client.options import IN_FILES, attempts, meaning_of
 from tradingdata.client.profiles import Profiles, add_profile, read_profiles
-from tradingdata.display.plain_table import counted
+from tradingdata.display.text import counted
 from tradingdata.errors import ConfigurationError
 
 from .errors import UsageError

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tradingdata import analysis
+from tradingdata._util.declarations import kinds_of
 from tradingdata.analysis.inputs import day_from
-from tradingdata.analysis.result_table import kinds_of
 from tradingdata.errors import BooksDisagreeError
 
 from .archive import Days, Holidays, MissingOk, StoredBooks

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tradingdata import _core
-from tradingdata._util.declarations import RECORDS
+from tradingdata._util.declarations import RECORDS, kinds_of
 from tradingdata._util.validate import did_you_mean
 from tradingdata.table.conditions import Condition
 
@@ -87,7 +87,7 @@ def _condition(record: str, text: str) -> Condition:
             "'traded_price>100'"
         )
     name, sign, values = found.groups()
-    kinds = {known: kind for known, kind, _, _ in _core.fields_of(record)}
+    kinds = kinds_of(record)
     if name not in kinds:
         what = RECORDS[record]["noun"][1]
         raise UsageError(f"--where: {what} have no field {name!r}{did_you_mean(name, kinds)}")

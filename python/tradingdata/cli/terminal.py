@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from tradingdata.display.preview import printable
+from tradingdata.display.text import printable
 from tradingdata.errors import TradingDataError
 
 from .errors import Code, code_of, for_a_terminal

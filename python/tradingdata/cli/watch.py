@@ -20,17 +20,18 @@ from rich.text import Text
 from tradingdata import _core
 from tradingdata._util import validate
 from tradingdata.books.book import OrderBook
-from tradingdata.display.plain_table import counted, group
-from tradingdata.display.preview import (
+from tradingdata.display.text import (
     KEY_COLUMNS,
+    Layout,
     Shown,
+    counted,
     field_text,
+    group,
     instrument_name,
     printable,
     tone_of,
     value_of,
 )
-from tradingdata.display.text import Layout
 from tradingdata.errors import TradingDataError
 from tradingdata.watch import time_left
 

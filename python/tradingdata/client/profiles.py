@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util import validate
 from .._util.files import require_private, whole_file
@@ -36,7 +36,7 @@ def profiles_path() -> str:
     return named or os.path.join(config_folder(), "tradingdata", "profiles.toml")
 
 
-class Profiles:
+class Profiles(NamedTuple):
     """The profiles of a file that was read once.
 
     Attributes:
@@ -44,9 +44,8 @@ class Profiles:
         tables: Its tables by name, with tokens and proxies hidden.
     """
 
-    def __init__(self, path: str, tables: dict[str, Any]) -> None:
-        self.path = path
-        self.tables = tables
+    path: str
+    tables: dict[str, Any]
 
     def options(self, name: str) -> dict[str, Any]:
         """Returns the options of a profile for ``Client``; ``account`` defaults to its name.

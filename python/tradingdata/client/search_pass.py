@@ -110,7 +110,10 @@ class SearchPass:
             found: tuple[Any, ...] | None = yield wait()
         except TradingDataError as error:
             raise self._failed(error) from None
-        self._update()
+        self.state = self._run.state()
+        if self.doubt is not None and not self._warned:
+            self._warned = True
+            warn_user(self.doubt)
         if found is None:
             return None
         table, status, _, elapsed, _, number, rows, _ = found
@@ -149,14 +152,6 @@ class SearchPass:
             )
         self._client._log_end("Stock", error.elapsed, error)
         return error
-
-    def _update(self) -> None:
-        """Updates the counts, and warns of the first doubt."""
-        self.state = self._run.state()
-        doubt = self.doubt
-        if doubt is not None and not self._warned:
-            self._warned = True
-            warn_user(doubt)
 
 
 class PagesInFlight:

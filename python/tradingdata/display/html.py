@@ -6,8 +6,7 @@ from functools import partial
 from html import escape
 from typing import Any
 
-from .plain_table import counted, group
-from .preview import NOUNS, Shown, issue_lines, set_fields, tone_of
+from .text import NOUNS, Shown, counted, group, issue_lines, set_fields, tone_of
 
 # Rules use classes, because a style in each cell would be most of the output. Greys are half of the
 # page's text colour, and the colours of statuses are mixed with it, for contrast on light and dark

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Slice
+from .._util.declarations import kinds_of
 from .._util.validate import closest, no_field, shown
-from ..display.preview import plain, printable
+from ..display.text import plain, printable
 
 CoreCondition = tuple[str, str, str, bool, list[Any]]
 
@@ -84,7 +85,7 @@ def core_conditions(rows: Slice, conditions: Iterable[Condition]) -> list[CoreCo
     Raises:
         TypeError: A value is of a type that the field never has.
     """
-    kinds = {name: kind for name, kind, _, _ in _core.fields_of(rows.row_type)}
+    kinds = kinds_of(rows.row_type)
     return [made for one in conditions for made in _in_core(one, kinds[one.field], rows.zone)]
 
 

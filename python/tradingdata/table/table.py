@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
 from .. import _core
+from .._util.declarations import kinds_of
 from .._util.validate import closest, no_field
-from ..display.plain_table import group
-from ..display.preview import Shown
+from ..display.text import Shown, group, table_text
 from .conditions import Condition, core_conditions, parse_conditions
 from .export import TableExport
 from .rows import row_type
@@ -171,7 +171,7 @@ class Table(TableExport, Generic[Record]):
     @property
     def _kinds(self) -> dict[str, str]:
         """The kind of each column."""
-        return {name: kind for name, kind, _, _ in _core.fields_of(self._rows.row_type)}
+        return kinds_of(self._rows.row_type)
 
     @property
     def _title(self) -> str:
@@ -285,8 +285,6 @@ class Table(TableExport, Generic[Record]):
         return self._heading(), Shown(self) if len(self) else None
 
     def __repr__(self) -> str:
-        from ..display.text import table_text
-
         return table_text(self)
 
     def _repr_html_(self) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from ..._util.optional_imports import require
-from ...display.plain_table import group
+from ...display.text import group
 from ..keys import Keyed
 
 if TYPE_CHECKING:
