@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import warnings
 from typing import Any
 
@@ -36,6 +37,58 @@ class TestIssues:
         for part in (book[:1], book[::2], book.filter(symbol="none"), book[:3][:1]):
             assert [issue.field for issue in part.issues] == ["lot_size", "client_id"]
             assert part.response is None
+
+
+class TestIssuesOfAllRows:
+    def test_two_clients_and_a_repeated_trade_are_issues(self) -> None:
+        """F98"""
+        rows = trades(10, variety=True)
+        for i, row in enumerate(rows):
+            row["client_id"] = "CL0001" if i < 7 else "CL0002, with a long name"
+            row |= {"trade_no": f"a number that is long {i % 8}", "order_no": "1"}
+            row |= {"exchange": "NSE", "segment": "D" if i == 9 else "E"}
+        clients, repeated = td.TradeBook.from_json(as_json(envelope(rows)), strict=True).issues
+        assert (clients.field, clients.count, clients.row) == ("client_id", 3, 7)
+        assert (clients.raw, clients.lost) == ('"CL0002, with a long name"', False)
+        assert (repeated.field, repeated.count, repeated.row) == ("trade_no", 1, 8)
+        for row in rows:
+            row |= {"client_id": None, "trade_no": None}
+        assert td.TradeBook.from_json(as_json(envelope(rows))).issues == ()
+
+    def test_missing_clients_are_no_other_client(self) -> None:
+        rows = [row | {"client_id": None} for row in trades(3)]
+        rows[1]["client_id"] = "A"
+        assert td.TradeBook.from_json(as_json(envelope(rows))).issues == ()
+        rows[2]["client_id"] = "B" * 100
+        (issue,) = td.TradeBook.from_json(as_json(envelope(rows))).issues
+        assert (issue.row, issue.raw) == (2, '"' + "B" * 63 + "...")
+
+    def test_both_sides_of_a_trade_with_itself_are_no_repeat(self) -> None:
+        rows = [trades(1)[0], trades(1)[0]]
+        assert len(td.TradeBook.from_json(as_json(envelope(rows))).issues) == 1
+        rows[1]["order_no"] = "another order"
+        assert td.TradeBook.from_json(as_json(envelope(rows))).issues == ()
+
+    @pytest.mark.parametrize("count", [1, 2, 3, 100, 3000])
+    def test_repeated_trades_are_found_as_a_set_of_keys_finds_them(self, count: int) -> None:
+        """F98"""
+        chance = random.Random(count)
+        for numbers in (count // 2 + 1, count * 50):
+            keys: set[tuple[Any, ...]] = set()
+            repeats = []
+            rows = [dict(trades(1)[0]) for _ in range(count)]
+            for at, row in enumerate(rows):
+                number = chance.randrange(numbers)
+                row["trade_no"] = "7" * (number % 3 * 10) + str(number)
+                row["exchange"] = "NSE" if number % 5 else "BSE"
+                key = (row["trade_no"], row["exchange"])
+                if key in keys:
+                    repeats.append(at)
+                keys.add(key)
+            found = td.TradeBook.from_json(as_json(envelope(rows))).issues
+            assert [(issue.count, issue.row) for issue in found] == (
+                [(len(repeats), repeats[0])] if repeats else []
+            )
 
 
 class TestWarnings:

@@ -98,8 +98,7 @@ class Decoder::Parser {
         table_(schema),
         records_(body_, table_, options_, form == Form::book ? "$.data" : "$",
                  form == Form::book ? 1 : 0),
-        envelope_(body_, &records_),
-        checks_(schema) {
+        envelope_(body_, &records_) {
     table_.hold_body(Buffer());
     table_.set_masked(!options_.keep_personal_data);
   }
@@ -110,7 +109,6 @@ class Decoder::Parser {
     table_.swap_body(body);
     try {
       read_available();
-      checks_.see(table_.table(), records_.rows());
     } catch (...) {
       table_.swap_body(body);
       throw;
@@ -125,7 +123,6 @@ class Decoder::Parser {
     table_.swap_body(bytes);
     try {
       read(Document(table_.table().buffers().front()));
-      if (form_ == Form::book) checks_.finish(table_, options_.tokens.get());
       note_tokens();
     } catch (Error& error) {
       error.body = redacted_head(body_.view(), most_shown, options_.tokens.get());
@@ -199,7 +196,6 @@ class Decoder::Parser {
   TableBuilder table_;
   RecordParser records_;
   EnvelopeParser envelope_;
-  detail::BookChecks checks_;
   std::int64_t first_ = -1;  // the offset of the first value
 };
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "decode/redact.hpp"
-#include "table/records.hpp"
 
 namespace tradingdata::detail {
 
@@ -76,57 +75,6 @@ std::string IssueLog::path_of(std::int64_t element, std::string_view name) const
   std::string path = where_ + "[" + std::to_string(element) + "]";
   if (!name.empty()) path += "." + redacted_line(name, most_of_a_name, options_.tokens.get());
   return path;
-}
-
-// Checks after the walk: whether all rows are of one client, and whether a trade occurs twice.
-
-namespace {
-
-void note(TableBuilder& book, TokenSearch* tokens, int field, Problem problem, std::int64_t row,
-          std::int64_t count) {
-  const Table& table = book.table();
-  const std::string_view name = table.schema().field(field).name;
-  const std::string raw = '"' + std::string(table.text(field, row)) + '"';
-  book.issues().push_back(
-      Issue{std::string(name), problem, count, row, redacted_line(raw, most_raw, tokens)});
-}
-
-void check_clients(TableBuilder& book, TokenSearch* tokens, int field) {
-  const Table& table = book.table();
-  std::int64_t first = -1;
-  std::int64_t other = -1;
-  std::int64_t count = 0;
-  for (std::int64_t row = 0; row < table.rows(); ++row) {
-    if (!table.valid(field, row)) continue;
-    if (first < 0) first = row;
-    if (same_value(table, first, table, row, field)) continue;
-    if (count++ == 0) other = row;
-  }
-  if (count > 0) note(book, tokens, field, Problem::several_clients, other, count);
-}
-
-}  // namespace
-
-BookChecks::BookChecks(const Schema& schema) {
-  if (&schema == &trade_schema) trades_.emplace(trade_schema.identity);
-}
-
-void BookChecks::see(const Table& book, std::int64_t rows) {
-  if (trades_) trades_->see(book, rows);
-}
-
-void BookChecks::finish(TableBuilder& book, TokenSearch* tokens) {
-  const Table& table = book.table();
-  if (table.rows() == 0) return;
-  const int client = table.schema().find("client_id");
-  if (client >= 0 && table.schema().field(client).kind == Kind::text)
-    check_clients(book, tokens, client);
-  if (!trades_) return;
-  trades_->see(table, table.rows());
-  const Repeats repeats = trades_->repeats(table);
-  if (repeats.count == 0) return;
-  note(book, tokens, trade_schema.identity[0], Problem::repeated_trade, repeats.first,
-       repeats.count);
 }
 
 }  // namespace tradingdata::detail

@@ -12,7 +12,6 @@
 #include "base/secrets.hpp"
 #include "decode/decode.hpp"
 #include "decode/json.hpp"
-#include "table/row_values.hpp"
 #include "table/table.hpp"
 
 namespace tradingdata::detail {
@@ -57,22 +56,6 @@ class IssueLog {
   std::optional<Error> refusal_;
   std::vector<std::size_t> counted_;  // the issues that the record was counted in
   bool was_refused_ = false;          // before this record
-};
-
-// Checks that need all rows of a book: reports rows of another client than the first, and repeated
-// trades.
-class BookChecks {
- public:
-  explicit BookChecks(const Schema& schema);
-
-  // May be called while a book arrives, with the number of its complete rows.
-  void see(const Table& book, std::int64_t rows);
-
-  // Adds the issues of a complete book. `tokens` are not shown; may be null.
-  void finish(TableBuilder& book, TokenSearch* tokens);
-
- private:
-  std::optional<RepeatSearch> trades_;  // of trades alone
 };
 
 }  // namespace tradingdata::detail

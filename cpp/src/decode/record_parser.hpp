@@ -35,8 +35,6 @@ class RecordParser {
   // How many bytes of the body need not be read again.
   std::int64_t passed() const { return std::max<std::int64_t>(resume_at_, 0); }
 
-  std::int64_t rows() const { return rows_; }  // complete ones
-
   // For the other members of the body.
   PanMask& mask() { return mask_; }
 

@@ -1,11 +1,8 @@
-// Compares values, writes them as bytes, and finds those that repeat.
+// Compares values, writes them as bytes, and numbers distinct texts.
 #include "table/row_values.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <functional>
 #include <map>
-#include <set>
 
 namespace tradingdata {
 
@@ -105,51 +102,5 @@ Categories categories_of(const Table& table, int field, std::int64_t start, std:
   }
   return categories;
 }
-
-namespace detail {
-
-// Hashes the first field of the keys, and looks for equal keys only among rows whose hashes are
-// equal.
-
-void RepeatSearch::see(const Table& table, std::int64_t rows) {
-  hashes_.reserve(static_cast<std::size_t>(table.capacity()));
-  for (auto row = static_cast<std::int64_t>(hashes_.size()); row < rows; ++row) {
-    const bool valid = table.valid(key_[0], row);
-    hashes_.push_back(valid ? std::hash<std::string_view>{}(table.text(key_[0], row)) : 0);
-  }
-}
-
-// Hashing only selects the rows to look at: a few in a thousand, or all of them where a service
-// sends texts with equal hashes. In an ordered set even those take little time.
-Repeats RepeatSearch::repeats(const Table& table) const {
-  const std::size_t bits = std::bit_ceil(hashes_.size() + 1) * 32;
-  std::vector<bool> once(bits);
-  std::vector<bool> twice(bits);
-  bool repeated = false;
-  const auto each_row = [&](const auto& visit) {
-    for (std::int64_t row = 0; row < table.rows(); ++row) {
-      if (!table.valid(key_[0], row)) continue;
-      visit(row, hashes_[static_cast<std::size_t>(row)] & (bits - 1));
-    }
-  };
-  each_row([&](std::int64_t, std::size_t place) {
-    if (once[place]) twice[place] = repeated = true;
-    once[place] = true;
-  });
-  if (!repeated) return {};
-
-  std::set<std::string> keys;
-  Repeats repeats;
-  each_row([&](std::int64_t row, std::size_t place) {
-    if (!twice[place]) return;
-    std::string key;
-    for (const int field : key_) append_value(key, table, field, row);
-    if (keys.insert(std::move(key)).second) return;
-    if (repeats.count++ == 0) repeats.first = row;
-  });
-  return repeats;
-}
-
-}  // namespace detail
 
 }  // namespace tradingdata

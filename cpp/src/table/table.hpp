@@ -39,8 +39,6 @@ enum class Problem : std::uint8_t {
   offset_differs,
   date_with_time,
   repeated_key,
-  several_clients,
-  repeated_trade,
   token_sent,
 };
 
@@ -73,8 +71,6 @@ constexpr ProblemInfo describe(Problem problem) {
       return {"another offset from UTC than in the rest, or none", true};
     case Problem::date_with_time: return {"date with midnight behind it", false};
     case Problem::repeated_key: return {"unknown field sent twice, last kept", true};
-    case Problem::several_clients: return {"more than one client in a book", false};
-    case Problem::repeated_trade: return {"the same trade more than once", false};
     case Problem::token_sent: return {"the access token, now X", true};
   }
   return {"unknown", true};

@@ -16,7 +16,7 @@ from ..table.conditions import Condition, match_notes
 from ..table.rows import Order, Stock, Trade, row_type
 from ..table.table import Record, Table
 from .diff import OrderChange, OrderDiff, checked_ignore
-from .issues import Issue, decode_issues, disagreements, warn_of_lost
+from .issues import Issue, decode_issues, disagreements, response_issues, warn_of_lost
 from .response import Response
 
 
@@ -112,7 +112,8 @@ class Book(Table[Record]):
     def issues(self) -> tuple[Issue, ...]:
         """Values of the response that did not fit; a slice has the issues of its response."""
         if self._issues is None:
-            self._issues = decode_issues(self._rows)
+            read = decode_issues if self._response is None else response_issues
+            self._issues = read(self._rows)
         return self._issues
 
     @property

@@ -1,6 +1,7 @@
 """The issues of a book: values that do not fit their documented type, or each other.
 
-The decoder finds the former; `check()` of a book finds the latter.
+The decoder finds the former. Of the latter, ``issues`` of a book has those that are errors of the
+response; ``check()`` finds the rest.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from .. import _core
 from .._core import Slice
+from .._util.declarations import RECORDS
 from .._util.warn import warn_user
 from ..errors import DataWarning
 
@@ -18,6 +21,7 @@ Finding = tuple[str, str, list[tuple[int, Any]]]
 
 
 _NAMED = 3  # of the fields in a warning
+_MOST_RAW = 64  # bytes
 
 
 class Issue(NamedTuple):
@@ -41,8 +45,50 @@ class Issue(NamedTuple):
 
 
 def decode_issues(rows: Slice) -> tuple[Issue, ...]:
-    """Returns the issues that the decoder found in single values and in the book."""
+    """Returns the issues that the decoder found in single values."""
     return tuple(Issue(*issue) for issue in rows.issues)
+
+
+def response_issues(rows: Slice) -> tuple[Issue, ...]:
+    """Returns the issues of a complete response: also several clients, and repeated trades."""
+    found: list[Finding] = []
+    if rows.record in ("Trade", "Order"):
+        found.append(("client_id", "more than one client in a book", _of_other_clients(rows)))
+    if rows.record == "Trade":
+        found.append(("trade_no", "the same trade more than once", _repeated(rows)))
+    return decode_issues(rows) + tuple(
+        Issue(field, problem, len(odd), odd[0][0], _raw(field, odd[0][1]), False)
+        for field, problem, odd in found
+        if odd
+    )
+
+
+def _of_other_clients(rows: Slice) -> list[tuple[int, Any]]:
+    if len(_core.Groups([rows], ["client_id"])) <= 1:
+        return []
+    known = [(row, client) for row, (client,) in _rows(rows, "client_id") if client is not None]
+    return [(row, client) for row, client in known if client != known[0][1]]
+
+
+def _repeated(trades: Slice) -> list[tuple[int, Any]]:
+    identity = RECORDS["Trade"]["identity"]
+    if len(_core.Groups([trades], identity[:1])) == len(trades):
+        return []
+    groups = _core.Groups([trades], identity)
+    first, numbers = groups.first(), trades.column(identity[0])
+    return [
+        (row, numbers[row])
+        for row, group in enumerate(groups.numbers())
+        if row != first[group] and numbers[row] is not None
+    ]
+
+
+def _raw(field: str, value: str) -> str:
+    """Returns the JSON text of a value, as the decoder shows it."""
+    import json
+
+    shown = _core.displayed(field, json.dumps(value, ensure_ascii=False)).encode()
+    return shown[:_MOST_RAW].decode(errors="ignore") + ("..." if len(shown) > _MOST_RAW else "")
 
 
 def warn_of_lost(issues: Iterable[Issue], record: str) -> None:
