@@ -89,31 +89,7 @@ py::list arrays(const OwnedSlice& self, const Names& names) {
   return made;
 }
 
-// Calls put(row, made), the row counted from the slice's first one, with a new reference to each
-// text of a field, or to each JSON text that the rows have under an unknown name. Throws where none
-// could be made.
-template <typename Put>
-void each_text(const OwnedSlice& self, const std::string& name, const Put& put) {
-  const Table& table = self.table();
-  const auto check = [](PyObject* made) {
-    if (made == nullptr) throw py::error_already_set();
-    return made;
-  };
-  const int field = table.schema().find(name);
-  if (field >= 0) {
-    for (std::int64_t row = self.start(); row < self.stop(); ++row) {
-      if (table.valid(field, row)) put(row - self.start(), check(self.columns().cell(field, row)));
-    }
-    return;
-  }
-  const int unknown = columns_named(table, {}, {name}).front() - table.schema().width();
-  for (const Extra& extra : table.extras_of(self.start(), self.stop())) {
-    if (extra.name == unknown)
-      put(extra.row - self.start(), check(make_text(table.extra_json(extra))));
-  }
-}
-
-// Fills a NumPy array of objects with such text; what has none keeps what it holds.
+// Fills a NumPy array of objects with the texts of a field; what has none keeps what it holds.
 void fill_text(const OwnedSlice& self, const std::string& name, const py::buffer& array) {
   const py::buffer_info out = array.request(true);
   if (out.format != "O" || out.ndim != 1 || out.size != self.size() ||
@@ -121,16 +97,12 @@ void fill_text(const OwnedSlice& self, const std::string& name, const py::buffer
     throw py::value_error("the array must hold one object for each row");
   }
   auto* const objects = static_cast<PyObject**>(out.ptr);
-  each_text(self, name, [&](std::int64_t row, PyObject* made) { Py_XSETREF(objects[row], made); });
-}
-
-// The JSON text of an unknown field, None where a row has none.
-py::list extra_texts(const OwnedSlice& self, const std::string& name) {
-  py::list texts;
-  for (std::int64_t row = 0; row < self.size(); ++row) texts.append(py::none());
-  each_text(self, name,
-            [&](std::int64_t row, PyObject* made) { PyList_SetItem(texts.ptr(), row, made); });
-  return texts;
+  const int field = field_named(self.table(), name);
+  for (std::int64_t row = self.start(); row < self.stop(); ++row) {
+    if (!self.table().valid(field, row)) continue;
+    PyObject*& object = objects[row - self.start()];
+    Py_XSETREF(object, owned(self.columns().cell(field, row)).release().ptr());
+  }
 }
 
 py::tuple codes(const OwnedSlice& self, const std::string& name) {
@@ -153,7 +125,6 @@ void bind_arrays(py::module_& module) {
   slice_class(module)
       .def("arrays", &arrays, py::arg("names"))
       .def("fill_text", &fill_text, py::arg("name"), py::arg("array"))
-      .def("extra_texts", &extra_texts, py::arg("name"))
       .def("codes", &codes, py::arg("name"));
 }
 

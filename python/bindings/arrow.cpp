@@ -98,14 +98,12 @@ void follow_request(ArrowExport& wanted, const Table& table, const py::object& r
   if (schema->n_children != static_cast<std::int64_t>(wanted.columns.size())) return;
   std::vector<ArrowColumn> asked = wanted.columns;
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const int column = asked[i].column;
     if (schema->children[i] == nullptr) return;
     const ArrowSchema& child = *schema->children[i];
-    const std::string_view name = table.column_name(column);
+    const std::string_view name = table.schema().field(asked[i].column).name;
     if (child.name == nullptr || child.format == nullptr || name != child.name) return;
     const std::string_view format = child.format;
-    if (child.dictionary != nullptr && column < table.schema().width())
-      asked[i].text = TextForm::category;
+    if (child.dictionary != nullptr) asked[i].text = TextForm::category;
     if (format == "u") asked[i].text = TextForm::small;
     if (format == "U") asked[i].text = TextForm::large;
     if (format == "vu") asked[i].text = TextForm::view;
@@ -113,26 +111,24 @@ void follow_request(ArrowExport& wanted, const Table& table, const py::object& r
   wanted.columns = std::move(asked);
 }
 
-ArrowExport export_of(const OwnedSlice& self, const Names& columns, const Names& extra,
-                      const Names& categories, const std::string& text,
-                      const py::object& requested_schema) {
-  const Table& table = self.table();
+ArrowExport export_of(const OwnedSlice& self, const Names& columns) {
   ArrowExport wanted{.start = self.start(), .length = self.size()};
-  const TextForm form = named<TextForm>({"view", "small", "large"}, text);
-  for (const int column : columns_named(table, columns, extra)) {
-    const auto found = std::find(categories.begin(), categories.end(), table.column_name(column));
-    wanted.columns.push_back({column, found == categories.end() ? form : TextForm::category});
-  }
-  follow_request(wanted, table, requested_schema);
+  for (const int column : columns_named(self.table(), columns)) wanted.columns.push_back({column});
   if (!self.zone().is_none()) wanted.time_zone = arrow_zone(self.zone());
-  wanted.offset = offset_of(self.zone());
   return wanted;
 }
 
-py::object arrow_stream(const OwnedSlice& self, const Names& columns, const Names& extra,
-                        const Names& categories, const std::string& text,
-                        const py::object& requested_schema) {
-  const ArrowExport wanted = export_of(self, columns, extra, categories, text, requested_schema);
+py::object arrow_stream(const OwnedSlice& self, const Names& columns, const Names& categories,
+                        const std::string& text, const py::object& requested_schema) {
+  ArrowExport wanted = export_of(self, columns);
+  const TextForm form = named<TextForm>({"view", "small", "large"}, text);
+  for (ArrowColumn& column : wanted.columns) {
+    const std::string_view name = self.table().schema().field(column.column).name;
+    const bool coded = std::ranges::find(categories, name) != categories.end();
+    column.text = coded ? TextForm::category : form;
+  }
+  follow_request(wanted, self.table(), requested_schema);
+  wanted.offset = offset_of(self.zone());
   auto stream = std::make_unique<detail::Taken<ArrowArrayStream>>();
   // The table is immutable and held by `self`.
   released_unless(wanted.offset != nullptr,
@@ -140,11 +136,9 @@ py::object arrow_stream(const OwnedSlice& self, const Names& columns, const Name
   return capsule_of(std::move(stream), stream_name);
 }
 
-py::object arrow_schema(const OwnedSlice& self, const Names& columns, const Names& extra,
-                        const Names& categories, const std::string& text) {
+py::object arrow_schema(const OwnedSlice& self, const Names& columns) {
   auto schema = std::make_unique<detail::Taken<ArrowSchema>>();
-  const ArrowExport wanted = export_of(self, columns, extra, categories, text, py::none());
-  export_schema(self.table(), wanted, **schema);
+  export_schema(self.table().schema(), export_of(self, columns), **schema);
   return capsule_of(std::move(schema), schema_name);
 }
 
@@ -154,11 +148,9 @@ void bind_arrow(py::module_& module) {
   module.def("from_arrow", &from_arrow, py::arg("record"), py::arg("data"),
              py::arg("keep_personal_data") = false);
   slice_class(module)
-      .def("arrow_stream", &arrow_stream, py::arg("columns"), py::arg("extra") = Names(),
-           py::arg("categories") = Names(), py::arg("text") = "view",
-           py::arg("requested_schema") = py::none())
-      .def("arrow_schema", &arrow_schema, py::arg("columns"), py::arg("extra") = Names(),
-           py::arg("categories") = Names(), py::arg("text") = "view");
+      .def("arrow_stream", &arrow_stream, py::arg("columns"), py::arg("categories") = Names(),
+           py::arg("text") = "view", py::arg("requested_schema") = py::none())
+      .def("arrow_schema", &arrow_schema, py::arg("columns"));
 }
 
 }  // namespace tradingdata::python

@@ -15,12 +15,11 @@ namespace tradingdata::python {
 
 namespace {
 
-py::bytes to_csv(const OwnedSlice& self, const Names& columns, const Names& extra,
-                 bool spreadsheet) {
+py::bytes to_csv(const OwnedSlice& self, const Names& columns, bool spreadsheet) {
   const Table& table = self.table();
   const CsvOptions options{.start = self.start(),
                            .length = self.size(),
-                           .columns = columns_named(table, columns, extra),
+                           .columns = columns_named(table, columns),
                            .spreadsheet = spreadsheet,
                            .offset = offset_of(self.zone())};
   return released_unless(options.offset != nullptr, [&] { return rows_as_csv(table, options); });
@@ -47,7 +46,7 @@ py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, 
   const Table& table = self.table();
   const JsonOptions options{.start = self.start(),
                             .length = self.size(),
-                            .fields = columns_named(table, columns, {}),
+                            .fields = columns_named(table, columns),
                             .extras = extra,
                             .lines = lines,
                             .offset = offset_of(self.zone())};
@@ -58,8 +57,7 @@ py::bytes export_rows(const OwnedSlice& self, const Names& columns, bool extra, 
 
 void bind_exports(py::module_& module) {
   slice_class(module)
-      .def("to_csv", &to_csv, py::arg("columns"), py::arg("extra") = Names(),
-           py::arg("spreadsheet") = false)
+      .def("to_csv", &to_csv, py::arg("columns"), py::arg("spreadsheet") = false)
       .def("record_texts", &record_texts)
       .def("export_json", &export_rows, py::arg("columns"), py::arg("extra") = false,
            py::arg("lines") = false);

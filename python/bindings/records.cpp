@@ -53,7 +53,9 @@ bool put(TableBuilder& table, int index, std::int64_t row, PyObject* value) {
 
 // The table of one row to fill: without a value, or a copy of another row.
 TableBuilder begin_table(const RowType& type, const RowObject* base) {
-  if (base != nullptr) return copy_of(base->columns->table(), std::array{base->row});
+  if (base != nullptr) {
+    return copy_of(base->columns->table(), std::array{base->row}, *type.schema);
+  }
   TableBuilder table(*type.schema);
   table.reserve(1);
   table.set_masked(false);

@@ -22,15 +22,9 @@ int field_named(const Table& table, const std::string& name) {
   throw py::error_already_set();
 }
 
-std::vector<int> columns_named(const Table& table, const Names& fields, const Names& extra) {
+std::vector<int> columns_named(const Table& table, const Names& names) {
   std::vector<int> columns;
-  for (const std::string& name : fields) columns.push_back(field_named(table, name));
-  const Names& unknown = table.extra_names();
-  for (const std::string& name : extra) {
-    const auto found = std::find(unknown.begin(), unknown.end(), name);
-    if (found == unknown.end()) throw py::key_error("no row has a field \"" + name + "\"");
-    columns.push_back(table.schema().width() + static_cast<int>(found - unknown.begin()));
-  }
+  for (const std::string& name : names) columns.push_back(field_named(table, name));
   return columns;
 }
 
@@ -171,8 +165,13 @@ std::vector<std::string> extra_names(const OwnedSlice& self) {
   return names;
 }
 
-py::object with_extras_in_one(const OwnedSlice& self) {
-  return whole_slice(released([&] { return with_extra_column(self.view()); }), self.zone());
+// `record` is a type of rows with the fields of these and one more, which is text.
+py::object with_extras_in_one(const OwnedSlice& self, const py::object& record) {
+  const Schema& wider = *row_type_given(record).schema;
+  if (wider.width() != self.table().schema().width() + 1) {
+    throw py::value_error("the type must have one more field");
+  }
+  return whole_slice(released([&] { return with_extra_column(self.view(), wider); }), self.zone());
 }
 
 py::object with_zone(const OwnedSlice& self, const py::object& zone) {
@@ -192,7 +191,7 @@ py::object column(const OwnedSlice& self, const std::string& name) {
 py::dict to_dict(const OwnedSlice& self, const Names& names) {
   const RowType& type = self.columns().type();
   py::dict result;
-  for (const int field : columns_named(self.table(), names, {})) {
+  for (const int field : columns_named(self.table(), names)) {
     result[py::handle(type.names.name(field))] = column_list(self, field);
   }
   return result;
@@ -202,7 +201,7 @@ py::list to_dicts(const OwnedSlice& self, const Names& names, bool extra) {
   Columns& columns = self.columns();
   const Table& table = self.table();
   const RowType& type = columns.type();
-  const std::vector<int> fields = columns_named(table, names, {});
+  const std::vector<int> fields = columns_named(table, names);
   // One dict is kept up to date, row by row, and copied: a value that repeats the row before is
   // left as it is, any other is set in a dict that lies in the cache, and a copy is one block.
   const py::dict current;
@@ -312,7 +311,7 @@ void bind_slice(py::module_& module) {
       .def("take", &take, py::arg("rows"))
       .def("find", &find, py::arg("value"))
       .def("extra_names", &extra_names)
-      .def("with_extra_column", &with_extras_in_one)
+      .def("with_extra_column", &with_extras_in_one, py::arg("record"))
       .def("column", &column, py::arg("name"))
       .def("to_dict", &to_dict, py::arg("columns"))
       .def("to_dicts", &to_dicts, py::arg("columns"), py::arg("extra") = false)

@@ -68,15 +68,6 @@ void fill(ArrowArray& out, std::unique_ptr<ArrayOwner> owner, std::int64_t lengt
   pass_to(out, std::move(owner));
 }
 
-// Names are C strings in this interface, and an unknown field's may hold anything.
-std::string without_nul(std::string name) {
-  constexpr std::string_view replacement = "\xEF\xBF\xBD";
-  for (std::size_t at = name.find('\0'); at != std::string::npos; at = name.find('\0', at)) {
-    name.replace(at, 1, replacement);
-  }
-  return name;
-}
-
 void append_counted(std::string& out, std::string_view text) {
   const auto size = static_cast<std::int32_t>(text.size());
   out.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -124,7 +115,6 @@ struct Use {
 };
 
 Use use_of(const Table& table, const ArrowColumn& column, const ArrowExport& wanted) {
-  if (column.column >= table.schema().width()) return {};
   const Kind kind = table.schema().field(column.column).kind;
   if (kind == Kind::timestamp && wanted.offset) return {};
   if (kind != Kind::text) return {.values = wanted.length * width_of(kind)};
@@ -152,74 +142,34 @@ bool worth_sharing(const Table& table, const ArrowExport& wanted) {
   return false;
 }
 
-SharedBlock zeroed(Arena& memory, std::int64_t bytes) {
-  SharedBlock block = memory.take(bytes);
-  std::memset(block.get(), 0, static_cast<std::size_t>(bytes));
-  return block;
-}
-
-ColumnSlice slice_of(const Table& table, const Column& column, Kind kind, std::int64_t start,
-                     std::int64_t length, Arena& memory) {
-  return {.table = table,
-          .memory = memory,
-          .values = column.values == nullptr ? nullptr : column.values + start * width_of(kind),
-          .validity = column.nulls == 0 ? nullptr : column.validity,
-          .first = start,
-          .length = length,
-          .kind = kind};
-}
-
-Buffers text_buffers(const ColumnSlice& slice, TextForm form, bool share) {
-  switch (form) {
-    case TextForm::small: return detail::offset_text<std::int32_t>(slice);
-    case TextForm::large: return detail::offset_text<std::int64_t>(slice);
-    default: return share ? shared_views(slice) : copied_views(slice);
-  }
-}
-
 Buffers field_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
                       bool share, Arena& memory) {
+  const Column& stored = table.column(column.column);
   const Kind kind = table.schema().field(column.column).kind;
-  const ColumnSlice slice =
-      slice_of(table, table.column(column.column), kind, wanted.start, wanted.length, memory);
+  const std::int64_t before = wanted.start * width_of(kind);
+  const ColumnSlice slice{.table = table,
+                          .memory = memory,
+                          .values = stored.values == nullptr ? nullptr : stored.values + before,
+                          .validity = stored.nulls == 0 ? nullptr : stored.validity,
+                          .first = wanted.start,
+                          .length = wanted.length,
+                          .kind = kind};
   if (kind == Kind::timestamp && wanted.offset) return instants(slice, wanted.offset);
   if (kind != Kind::text) return share ? shared_values(slice) : copied_values(slice);
-  if (column.text != TextForm::category) return text_buffers(slice, column.text, share);
-  return category(slice, categories_of(table, column.column, wanted.start, wanted.length));
-}
-
-// An unknown field as a text column of its own: views of its JSON, null where a row has none.
-Buffers extra_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
-                      bool share, Arena& memory) {
-  SharedBlock view_block = zeroed(memory, wanted.length * width_of(Kind::text));
-  SharedBlock validity = zeroed(memory, (wanted.length + 63) / 64 * 8);
-  auto* const views = reinterpret_cast<TextView*>(view_block.get());
-  auto* const words = reinterpret_cast<std::uint64_t*>(validity.get());
-  const int name = column.column - table.schema().width();
-  for (const Extra& extra : table.extras_of(wanted.start, wanted.start + wanted.length)) {
-    if (extra.name != name) continue;
-    const std::int64_t row = extra.row - wanted.start;
-    const std::string_view json = table.extra_json(extra);
-    views[row] = extra.size <= TextView::inline_capacity
-                     ? TextView::make_inline(json)
-                     : TextView::make_place(json, extra.buffer, extra.offset);
-    words[row / 64] |= std::uint64_t{1} << (row % 64);
+  switch (column.text) {
+    case TextForm::small: return detail::offset_text<std::int32_t>(slice);
+    case TextForm::large: return detail::offset_text<std::int64_t>(slice);
+    case TextForm::category:
+      return category(slice, categories_of(table, column.column, wanted.start, wanted.length));
+    case TextForm::view: break;
   }
-  const Column made{view_block.get(), words, wanted.length};
-  Buffers buffers =
-      text_buffers(slice_of(table, made, Kind::text, 0, wanted.length, memory), column.text, share);
-  if (!buffers.in_table) return buffers;
-  buffers.blocks.push_back(std::move(view_block));
-  buffers.blocks.push_back(std::move(validity));
-  return buffers;
+  return share ? shared_views(slice) : copied_views(slice);
 }
 
 void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& column,
                  const ArrowExport& wanted, bool share, Arena& memory) {
   auto owner = std::make_unique<ArrayOwner>();
-  const bool known = column.column < table->schema().width();
-  owner->buffers = known ? field_buffers(*table, column, wanted, share, memory)
-                         : extra_buffers(*table, column, wanted, share, memory);
+  owner->buffers = field_buffers(*table, column, wanted, share, memory);
   if (owner->buffers.in_table) owner->table = table;
   if (owner->buffers.dictionary) {
     auto values = std::make_unique<ArrayOwner>();
@@ -230,7 +180,7 @@ void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& colu
 }
 
 struct StreamOwner {
-  TablePtr table;
+  const Schema* schema;
   ArrowExport wanted;  // without what calls Python: a consumer may have no GIL
   Taken<ArrowArray> batch;
 };
@@ -241,7 +191,7 @@ StreamOwner& owner_of(ArrowArrayStream* stream) {
 
 int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {
   try {
-    export_schema(*owner_of(stream).table, owner_of(stream).wanted, *out);
+    export_schema(*owner_of(stream).schema, owner_of(stream).wanted, *out);
     return 0;
   } catch (const std::bad_alloc&) {
     return ENOMEM;
@@ -274,20 +224,18 @@ void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& 
   fill(out, std::move(batch), wanted.length);
 }
 
-void export_schema(const Table& table, const ArrowExport& wanted, ArrowSchema& out) {
-  const Schema& schema = table.schema();
+void export_schema(const Schema& schema, const ArrowExport& wanted, ArrowSchema& out) {
   auto batch = std::make_unique<SchemaOwner>();
   batch->format = "+s";
   batch->metadata = record_metadata(schema.record);
   batch->children.resize(wanted.columns.size());
   for (std::size_t i = 0; i < wanted.columns.size(); ++i) {
     const auto [column, text] = wanted.columns[i];
-    const bool known = column < schema.width();
-    const Kind kind = known ? schema.field(column).kind : Kind::text;
+    const Kind kind = schema.field(column).kind;
     auto child = std::make_unique<SchemaOwner>();
     child->format = format_of(kind, text, wanted.time_zone);
-    child->name = without_nul(std::string(table.column_name(column)));
-    if (kind == Kind::text && text == TextForm::category && known) {
+    child->name = schema.field(column).name;
+    if (kind == Kind::text && text == TextForm::category) {
       child->format = "i";
       auto values = std::make_unique<SchemaOwner>();
       values->format = "u";
@@ -300,9 +248,7 @@ void export_schema(const Table& table, const ArrowExport& wanted, ArrowSchema& o
 
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out) {
   auto owner = std::make_unique<StreamOwner>();
-  TableBuilder shape(table->schema());  // the rows may go before the stream
-  for (const std::string& name : table->extra_names()) shape.extra_name(name);
-  owner->table = std::move(shape).build();
+  owner->schema = &table->schema();  // the rows may go before the stream
   owner->wanted = {.columns = wanted.columns, .time_zone = wanted.time_zone};
   export_array(table, wanted, *owner->batch);
   out = ArrowArrayStream{.get_schema = get_schema,

@@ -16,13 +16,11 @@ enum class TextForm : std::uint8_t {
   view,      // "vu": 16-byte views; long text stays where it is
   small,     // "u": 32-bit offsets
   large,     // "U": 64-bit offsets
-  category,  // int32 codes of the sorted distinct texts; unknown fields become views even so
+  category,  // int32 codes of the sorted distinct texts
 };
 
 struct ArrowColumn {
-  // A field's position in the schema; unknown fields follow, as nullable text with their JSON:
-  // the schema's width plus the position in Table::extra_names.
-  int column;
+  int column;  // a field's position in the schema
   TextForm text = TextForm::view;
 };
 
@@ -36,13 +34,14 @@ struct ArrowExport {
 };
 
 // The schema of the batch: a struct with a child a column, and metadata that names the record.
-void export_schema(const Table& table, const ArrowExport& wanted, ArrowSchema& out);
+void export_schema(const Schema& schema, const ArrowExport& wanted, ArrowSchema& out);
 
 // One struct array of the rows. It shares the table where that is worth its memory, and copies
 // what it needs where a small part would keep much more alive.
 void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out);
 
-// A stream of that one batch. All work is done here, so that its callbacks cannot fail.
+// A stream of that one batch. All work is done here, so that its callbacks cannot fail. The table's
+// schema must outlive it.
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out);
 
 }  // namespace tradingdata

@@ -131,20 +131,11 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
   }
 }
 
-void put_extra(std::string& out, const Table& table, int name, std::int64_t row,
-               const CsvOptions& options) {
-  for (const Extra& extra : table.extras_of(row)) {
-    if (extra.name != name) continue;
-    return put_csv_text(out, table.extra_json(extra), options.spreadsheet);
-  }
-}
-
 }  // namespace
 
 std::string rows_as_csv(const Table& table, const CsvOptions& options) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   const std::string_view line_end = options.spreadsheet ? "\r\n" : "\n";
-  const int width = table.schema().width();
   std::string out(options.spreadsheet ? byte_order_mark : "");
   const auto put_line = [&](const auto& put) {
     for (std::size_t i = 0; i < options.columns.size(); ++i) {
@@ -153,16 +144,12 @@ std::string rows_as_csv(const Table& table, const CsvOptions& options) {
     }
     out += line_end;
   };
-  put_line([&](int column) { put_csv_text(out, table.column_name(column), options.spreadsheet); });
+  put_line([&](int column) {
+    put_csv_text(out, table.schema().field(column).name, options.spreadsheet);
+  });
   for (std::int64_t row = options.start; row < options.start + options.length; ++row) {
     const std::size_t begin = out.size();
-    put_line([&](int column) {
-      if (column < width) {
-        put_cell(out, table, column, row, options);
-      } else {
-        put_extra(out, table, column - width, row, options);
-      }
-    });
+    put_line([&](int column) { put_cell(out, table, column, row, options); });
     // Readers skip blank lines, and the row would be lost.
     if (out.size() == begin + line_end.size()) out.insert(begin, "\"\"");
   }

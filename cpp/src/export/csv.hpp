@@ -13,8 +13,7 @@ namespace tradingdata {
 struct CsvOptions {
   std::int64_t start = 0;  // rows [start, start + length)
   std::int64_t length = 0;
-  // Positions of fields; unknown fields follow those of the schema, as their JSON text.
-  std::vector<int> columns{};
+  std::vector<int> columns{};  // positions of fields
   // For a program that guesses types and runs formulas: text that it would run as a formula, or
   // would read as a number and change, gets an apostrophe before it; a byte order mark says UTF-8.
   bool spreadsheet = false;

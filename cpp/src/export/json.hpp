@@ -31,9 +31,10 @@ struct JsonOptions {
 // An array with one record per line, or newline-delimited JSON.
 std::string export_json(const Table& table, const JsonOptions& options);
 
-// A copy of the rows in which one unknown field, `extra`, has the others as a JSON object, their
-// values as sent. A row without unknown fields has none. Each export then has the same columns,
-// whatever a service adds, and table_from_arrow reads the fields back.
-TablePtr with_extra_column(const Slice& rows);
+// A copy of the rows in a schema that has one more field than theirs: the unknown fields of a row
+// as the text of a JSON object, their values as sent. A row without unknown fields has none. Each
+// export then has the same columns, whatever a service adds, and table_from_arrow reads the fields
+// back.
+TablePtr with_extra_column(const Slice& rows, const Schema& wider);
 
 }  // namespace tradingdata

@@ -208,8 +208,8 @@ class Copier {
 
 }  // namespace
 
-TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows) {
-  TableBuilder result(table.schema());
+TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows, const Schema& schema) {
+  TableBuilder result(schema);
   result.reserve(static_cast<std::int64_t>(rows.size()));
   Copier(result).copy(table, static_cast<std::int64_t>(rows.size()),
                       [&](std::int64_t i) { return rows[static_cast<std::size_t>(i)]; });
@@ -217,7 +217,7 @@ TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows) {
 }
 
 TablePtr gather(const Table& table, std::span<const std::int64_t> rows) {
-  return copy_of(table, rows).build();
+  return copy_of(table, rows, table.schema()).build();
 }
 
 TablePtr concat(std::span<const Slice> slices) {

@@ -45,8 +45,8 @@ std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, st
 // A new table of the given rows, in the given order, which owns its storage.
 TablePtr gather(const Table& table, std::span<const std::int64_t> rows);
 
-// The same, to be changed before it is built.
-TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows);
+// The same in a schema that begins with the table's fields, to be changed before it is built.
+TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows, const Schema& schema);
 
 // One table of all the slices' rows, in order. They must be of one schema, and there must be one.
 TablePtr concat(std::span<const Slice> slices);

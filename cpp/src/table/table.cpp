@@ -33,12 +33,6 @@ std::span<const Extra> Table::extras_of(std::int64_t start, std::int64_t stop) c
   return {begin, std::lower_bound(begin, extras_.end(), stop, before)};
 }
 
-std::string_view Table::column_name(int column) const {
-  const int width = schema_->width();
-  if (column < width) return schema_->field(column).name;
-  return extra_names_[static_cast<std::size_t>(column - width)];
-}
-
 namespace {
 
 constexpr std::int64_t line = 64;

@@ -154,9 +154,6 @@ class Table {
     return extra_names_[static_cast<std::size_t>(extra.name)];
   }
 
-  // The name of a field, or of an unknown field: those are numbered after the schema's.
-  std::string_view column_name(int column) const;
-
  private:
   friend class TableBuilder;
 

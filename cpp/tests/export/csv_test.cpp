@@ -155,12 +155,3 @@ TEST_CASE("a file for spreadsheets has a byte order mark") {
   CHECK(rows_as_csv(*one_row(), {.length = 1, .columns = {0, 1}, .spreadsheet = true}) ==
         "\xEF\xBB\xBFlabel,count\r\n,\r\n");
 }
-
-TEST_CASE("unknown fields are their JSON") {
-  TableBuilder row = row_to_fill();
-  const auto [buffer, offset] = row.keep_bytes(R"({"a": 1})");
-  row.extras().push_back(
-      {.row = 0, .name = row.extra_name("more"), .buffer = buffer, .offset = offset, .size = 8});
-  CHECK(rows_as_csv(row.table(), {.length = 1, .columns = {1, sample.width()}}) ==
-        "count,more\n,\"{\"\"a\"\": 1}\"\n");
-}

@@ -56,6 +56,13 @@ def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
     return made  # type: ignore[no-any-return]
 
 
+@cache
+def with_extra(kind: type) -> type[Any]:
+    """Returns a type of rows with one more text column ``extra``, for unknown fields as JSON."""
+    fields = [(*field, False) for field in _core.fields_of(kind)]
+    return _core.row_type(kind.__name__, [*fields, ("extra", "text", "", False, False)])
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def declared(kind: type[Declared]) -> type[Declared]:
     """Makes a type of rows of a class that declares its columns as a dataclass does.

@@ -16,6 +16,7 @@ from .._util.files import whole_file
 from .._util.optional_imports import require
 from .._util.time_zones import zone_from
 from .._util.validate import flag, shown
+from .rows import with_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,10 +79,12 @@ class Selection:
         self.kinds = {name: known[name] for name in names}
         self.table = table
         self.rows: _core.Slice = table._rows
-        self.extra = ["extra"] if flag("extra", extra) else []
+        self.extra = ["extra"] if flag("extra", extra) and "extra" not in known else []
         self.text: Text = "view"
         self.other: tzinfo | None = None
-        self._exported: _core.Slice = self.rows.with_extra_column() if extra else self.rows
+        self._exported: _core.Slice = self.rows
+        if self.extra:
+            self._exported = self.rows.with_extra_column(with_extra(self.rows.row_type))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -124,10 +127,7 @@ class Selection:
 
     def cells(self) -> dict[str, list[Any]]:
         """Returns the values of each column, unknown fields as a JSON object."""
-        found = self.rows.to_dict(list(self.kinds))
-        for name in self.extra:
-            found[name] = self._exported.extra_texts(name)
-        return found
+        return self._exported.to_dict([*self.kinds, *self.extra])
 
     def pandas(self) -> pd.DataFrame:
         """Returns a pandas DataFrame of arrays that the core fills, with its times converted."""
@@ -206,7 +206,7 @@ class Selection:
     def csv(self, *, spreadsheet: bool) -> bytes:
         """Returns comma-separated values."""
         flag("spreadsheet", spreadsheet)
-        return self._exported.to_csv(list(self.kinds), self.extra, spreadsheet)
+        return self._exported.to_csv([*self.kinds, *self.extra], spreadsheet)
 
     def write_parquet(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
         """Writes a file through pyarrow or, if that is missing, polars."""
@@ -219,11 +219,11 @@ class Selection:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._exported.arrow_stream(
-            list(self.kinds), self.extra, self.categories, self.text, requested_schema
+            [*self.kinds, *self.extra], self.categories, self.text, requested_schema
         )
 
     def __arrow_c_schema__(self) -> object:
-        return self._exported.arrow_schema(list(self.kinds), self.extra)
+        return self._exported.arrow_schema([*self.kinds, *self.extra])
 
 
 def parquet_library(what: str) -> Any:
