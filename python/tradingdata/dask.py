@@ -6,21 +6,36 @@ accounts name must exist on the workers, and the archive must have one path or a
 
 from __future__ import annotations
 
+import os
+import sys
 import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from operator import attrgetter
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from ._util.optional_imports import require
 from ._util.validate import count
-from .accounts.client_spec import client_of, recipe_of
-from .accounts.fetch import named_accounts
+from .accounts.fetch import client_of, named_accounts
+from .client.client import Client
+from .client.profiles import check_options
+from .client.tokens import token_file
 from .errors import ConfigurationError, TradingDataError
 
 if TYPE_CHECKING:
-    from .accounts.client_spec import Recipe
     from .accounts.fetch import Accounts
     from .archive import Archive, FetchedAccounts
 
+    Recipe = str | dict[str, Any]  # a profile, or options of a client without any secret
+
 __all__ = ["fetch"]
+
+_FILE, _VARIABLE, _FUNCTION = "access_token_file", "access_token_variable", "access_token"
+_SOURCES = (
+    "name a profile, or pass access_token_file= (a path), access_token_variable= (the name of an "
+    "environment variable) or access_token= (an importable function), which the worker evaluates"
+)
 
 
 def fetch(
@@ -62,7 +77,7 @@ def fetch(
     dask = require("dask", "dask", "tradingdata.dask")
     from .archive import FetchedAccounts
 
-    recipes = {label: recipe_of(label, given) for label, given in named_accounts(accounts).items()}
+    recipes = {label: _recipe_of(label, given) for label, given in named_accounts(accounts).items()}
     if archive._store.options:
         raise ConfigurationError(
             "the archive has storage_options, which would appear in the task graph: set the "
@@ -102,7 +117,7 @@ def _fetch_share(
     try:
         for label, recipe in recipes.items():
             try:
-                clients.append(client_of(label, recipe))
+                clients.append(_client_of(label, recipe))
             except TradingDataError as error:
                 error.account = error.account or label
                 errors[label] = error
@@ -111,6 +126,92 @@ def _fetch_share(
         for client in clients:
             client.close()
     return FetchedAccounts(done.fetched, {**errors, **done.errors})
+
+
+def _recipe_of(label: str, account: object) -> Recipe:
+    """Returns how a worker creates the client of an account.
+
+    It is part of the task graph, which schedulers store and display. Raises ConfigurationError if
+    it would contain a secret, or does not say where a token is.
+    """
+    if isinstance(account, str):
+        return account
+    if not isinstance(account, Mapping):
+        raise ConfigurationError(
+            f"account {label!r} is a {type(account).__name__}, which cannot leave this process: "
+            f"{_SOURCES}"
+        )
+    options = {**account, "account": label}
+    token, variable = options.pop(_FUNCTION, None), options.pop(_VARIABLE, None)
+    if isinstance(token, str):
+        raise ConfigurationError(
+            f"account {label!r} contains its access token, which would appear in the task graph "
+            f"and on the dashboard: {_SOURCES}"
+        )
+    check_options(f"account {label!r}", options)
+    for name in ("base_url", "proxy"):
+        if "@" in options.get(name, ""):
+            raise ConfigurationError(
+                f"account {label!r}: {name} contains a password, which would appear in the task "
+                "graph: put it into a profile"
+            )
+    sources = {_FILE: options.pop(_FILE, None), _VARIABLE: variable}
+    sources[_FUNCTION] = None if token is None else _reference(label, token)
+    given = {name: source for name, source in sources.items() if source is not None}
+    if len(given) != 1:
+        named = " and ".join(given) if given else "no access token of its own"
+        raise ConfigurationError(f"account {label!r} has {named}: {_SOURCES}")
+    if variable is not None and not (isinstance(variable, str) and variable.isidentifier()):
+        # The message omits the value: it may be a token, passed instead of the variable's name.
+        raise ConfigurationError(
+            f"account {label!r}: {_VARIABLE} must be the name of an environment variable"
+        )
+    return {**options, **given}
+
+
+def _reference(label: str, function: object) -> str:
+    """Returns ``module:name`` of a function, which is passed to workers by name, never by value."""
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__qualname__", None)
+    if callable(function) and module != "__main__" and module and name:
+        with suppress(AttributeError, KeyError):
+            if attrgetter(name)(sys.modules[module]) is function:
+                return f"{module}:{name}"
+    raise ConfigurationError(
+        f"account {label!r}: its access_token function cannot be imported by name, and pickling it "
+        f"would copy the values it refers to: define it in a module; or {_SOURCES}"
+    )
+
+
+def _client_of(label: str, recipe: Recipe) -> Client:
+    """Creates the client and looks up its token in this process. Raises ConfigurationError."""
+    if isinstance(recipe, str):
+        return client_of(label, recipe)
+    options = dict(recipe)
+    if _FILE in recipe:
+        token: Any = token_file(options.pop(_FILE))
+    elif _VARIABLE in recipe:
+        variable = options.pop(_VARIABLE)
+
+        def token() -> str:
+            try:
+                return os.environ[variable]
+            except KeyError:
+                raise ConfigurationError(
+                    f"{variable} is not set in this worker's environment: set it before starting "
+                    "the worker"
+                ) from None
+
+    else:
+        name = options.pop(_FUNCTION)
+        try:
+            token = resolve_name(name)
+        except (ImportError, AttributeError) as error:
+            raise ConfigurationError(
+                f"account {label!r}: its access_token function {name} cannot be imported here: "
+                f"{error}"
+            ) from None
+    return Client(**options, access_token=token)
 
 
 def __dir__() -> list[str]:

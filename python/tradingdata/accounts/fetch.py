@@ -276,21 +276,19 @@ def named_accounts(accounts: Any) -> dict[str, Account]:
     return named
 
 
-def require_token(label: str, options: Mapping[str, Any]) -> None:
-    """Raises ConfigurationError if an account would take its token from the environment."""
-    if options.get("access_token") is None:
+def client_of(label: str, account: Account, *, alone: bool = False) -> Client:
+    """Returns the client of an account.
+
+    Raises ConfigurationError if it would take its token from the environment and is not ``alone``.
+    """
+    if isinstance(account, Client):
+        return account
+    options = load_profile(account) if isinstance(account, str) else account
+    if not alone and options.get("access_token") is None:
         raise ConfigurationError(
             f"account {label!r} has no access token of its own: give each account one, because "
             "TRADINGDATA_ACCESS_TOKEN would return the books of one account for all of them"
         )
-
-
-def _client(label: str, account: Account, *, alone: bool) -> Client:
-    if isinstance(account, Client):
-        return account
-    options = load_profile(account) if isinstance(account, str) else account
-    if not alone:
-        require_token(label, options)
     return Client(**{**options, "account": label})
 
 
@@ -339,7 +337,7 @@ def _fetch_each(
     def fetch(label: str) -> Fetched | TradingDataError:
         account = named[label]
         try:
-            client = _client(label, account, alone=len(named) == 1)
+            client = client_of(label, account, alone=len(named) == 1)
             if client is account:
                 return call(client, timeout=timeout)
             made.append(client)
