@@ -26,6 +26,7 @@ from tradingdata.display.text import (
     group,
     issue_lines,
     set_fields,
+    tone_of,
     wrapped,
 )
 from tradingdata.table.table import Table
@@ -48,7 +49,7 @@ _SUFFIXES[".jsonl"] = Format.NDJSON
 _AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
 _MOST_NAMES = 3
-TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green"}
+_TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green", "": ""}
 
 
 class Destination:
@@ -260,17 +261,20 @@ def fitting_table(
             Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
         )
     for number, cells in layout.rows:
-        if number is None:
-            table.add_row(*map(Text, cells), style="dim")
-            continue
         tones = [
-            TONE_STYLES.get(shown.tone(at, cell), "")
-            for at, cell in zip(layout.at, cells, strict=True)
+            tone_style(cell if name == "status" else "")
+            for name, cell in zip(layout.names, cells, strict=True)
         ]
-        table.add_row(*map(Text, cells, tones), style=(styles or {}).get(number))
+        style = "dim" if number is None else (styles or {}).get(number)
+        table.add_row(*map(Text, cells, tones), style=style)
     if layout.total:
         table.add_row(*map(Text, layout.total), style="bold")
     return table
+
+
+def tone_style(status: str | None) -> str:
+    """Returns the colour of a status."""
+    return _TONE_STYLES[tone_of(status)]
 
 
 def record_text(record: Any) -> str:

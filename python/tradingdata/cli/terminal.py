@@ -6,35 +6,29 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
 
 from tradingdata.display.text import printable
 from tradingdata.errors import TradingDataError
 
 from .errors import Code, code_of, for_a_terminal
 
-if TYPE_CHECKING:
-    from rich.console import Console
+
+def _console(**options: Any) -> Console:
+    return Console(highlight=False, markup=False, emoji=False, **options)
 
 
 def screen() -> Console | None:
     """Returns a console if standard output is a terminal, else None."""
-    if not sys.stdout.isatty():
-        return None
-    from rich.console import Console
-
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    return _console() if sys.stdout.isatty() else None
 
 
 def remark(text: str, style: str = "dim") -> None:
     """Writes a line to standard error, which is not part of the data."""
-    line = printable(text)
-    if not watched():
-        print(line, file=sys.stderr)
-        return
-    from rich.console import Console
-
-    Console(stderr=True, highlight=False, markup=False, emoji=False).print(line, style=style)
+    _console(stderr=True).print(printable(text), style=style, soft_wrap=not watched())
 
 
 def problem(text: str) -> None:
@@ -69,7 +63,7 @@ class Report:
     def __init__(self, names: Sequence[str]) -> None:
         self._left = list(names)
         self._width = max(map(len, names))
-        self._console = screen()
+        self._console = _console()
         self._name = ""
         self._counts = dict.fromkeys(_STYLES, 0)
         self._code = Code.OK
@@ -127,17 +121,12 @@ class Report:
         self._left.remove(name)
         before = f"{state:<4}  {name:<{self._width}}  "
         text = printable(text)
-        if self._console is not None:
+        if self._console.is_terminal:
             lines = wrap(text, max(20, self._console.width - len(before)), break_long_words=False)
             text = f"\n{' ' * len(before)}".join(lines)
         self._write(before + text, _STYLES[state], len(state))
 
     def _write(self, text: str, style: str, styled: int | None = None) -> None:
-        if self._console is None:
-            print(text, flush=True)
-            return
-        from rich.text import Text
-
         line = Text(text)
         line.stylize(style, 0, styled)
         self._console.print(line, soft_wrap=True)

@@ -29,7 +29,6 @@ from tradingdata.display.text import (
     group,
     instrument_name,
     printable,
-    tone_of,
     value_of,
 )
 from tradingdata.errors import TradingDataError
@@ -37,7 +36,7 @@ from tradingdata.watch import time_left
 
 from .errors import UsageError, fitting, for_a_terminal
 from .options import Chosen, Connection, Filter, command, option, received, retry_text, switch
-from .output import TONE_STYLES, fitting_table, remark_notes, without_common_day
+from .output import fitting_table, remark_notes, tone_style, without_common_day
 from .rows import RowChoice, chosen_columns, parsed
 from .terminal import remark, screen, write_out
 
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
 _LONGEST = 30.0  # seconds that a command of an alert may take
 _MOST_FIELDS = 4
 _RECENT = 6  # changes below the live table
-_AROUND = 8  # its lines that are neither orders nor changes
+_AROUND = 3  # lines of the screen below the headings, for the omitted orders and the cursor
 _CALL = re.compile(r"^[A-Z]+ /\S+: ")  # a watch makes one call only: no need to name it
 _FRESH = "bold"  # colours are left to the statuses
 
@@ -137,18 +136,14 @@ def _write_lines(
         if first and update.missed is None:
             remark_notes(wanted.rows_of(update.orders))
             first = False
-        lines = (
-            list(change_objects(update.changes, update.at))
-            if json
-            else [
-                "  ".join([clock(update), *change_parts(change)]).rstrip()
-                for change in update.changes
-            ]
-        )
         if update.missed is not None:
-            missed = missed_object(update.missed, update.at) if json else ""
-            why = printable(for_a_terminal(update.missed))
-            lines.append(missed or f"{clock(update)}  missed   {why}")
+            line = f"{clock(update)}  missed   {printable(for_a_terminal(update.missed))}"
+            lines = [missed_object(update.missed, update.at) if json else line]
+        elif json:
+            lines = list(change_objects(update.changes, update.at))
+        else:
+            parts = map(change_parts, update.changes)
+            lines = ["  ".join([clock(update), *each]).rstrip() for each in parts]
         write_out("".join(line + "\n" for line in lines).encode())
         _remark_problem(alarm.after(update))
 
@@ -241,11 +236,10 @@ def clock(update: OrderUpdate) -> str:
     return f"{update.at.astimezone(None if book is None else book._rows.zone):%H:%M:%S}"
 
 
-def change_parts(change: OrderChange, *, numbered: bool = True) -> tuple[str, str]:
+def change_parts(change: OrderChange) -> tuple[str, str]:
     """Returns which order changed, and what changed of it."""
     order = change.order
-    number = order.order_no if numbered else None
-    words = [f"{change.kind:<7}", number, instrument_name(order), order.txn_type]
+    words = [f"{change.kind:<7}", order.order_no, instrument_name(order), order.txn_type]
     which = "  ".join(printable(str(word)) for word in words if word)
     if change.kind == "new":
         terms = f"{_value(order, 'quantity')} at {_value(order, 'price').removeprefix('at ')}"
@@ -281,10 +275,6 @@ def _value(order: Any, name: str) -> str:
     if value is None:
         return "none"
     return field_text("Order", name, value) or "''"
-
-
-def _line(text: str, style: str) -> Text:
-    return Text(text, style=style, overflow="ellipsis", no_wrap=True)
 
 
 class LiveTable(Live):
@@ -326,66 +316,58 @@ class LiveTable(Live):
             self._orders = self._wanted(update.orders)
             self._at = at
             self._misses = 0
-            latest = self._fresh[-_RECENT:]
-            names = Counter(map(instrument_name, self._orders if latest else ()))
-            self._recent += [
-                self._recent_line(at, change, names[instrument_name(change.order)] > 1)
-                for change in latest
-            ]
+            self._recent += [self._recent_line(at, change) for change in self._fresh[-_RECENT:]]
         else:
             self._misses += 1
             if self._misses == 1:
                 self._failing_since = at
             why = _CALL.sub("", printable(for_a_terminal(update.missed)))
             polls = counted(self._misses, "poll")
-            self._status = _line(f"{polls} failed since {self._failing_since}: {why}", "red")
+            self._status = Text(f"{polls} failed since {self._failing_since}: {why}", "red")
         if problem:
-            self._recent.append(_line(f"{at}  {problem}", "red"))
+            self._recent.append(Text(f"{at}  {problem}", "red"))
         self._draw()
 
     def show_retry(self, retry: Retry) -> None:
         """Shows a failed attempt until the call ends, unless an outage is shown."""
         if not self._misses:
-            self._status = _line(retry_text(retry), "yellow")
+            self._status = Text(retry_text(retry), "yellow")
             self._draw()
 
     def _draw(self) -> None:
-        parts: list[object] = [self._title(), self._status]
+        above: list[Any] = [self._title(), self._status]
+        below = [Text(""), *self._recent] if self._recent else []
         if self._orders is not None and len(self._orders):
-            parts.append(self._table(self._orders))
+            taken = self._height(above) + max(1 + _RECENT, self._height(below))
+            above.append(self._table(self._orders, max(3, self.console.height - taken - _AROUND)))
         elif self._orders is not None:
             notes = [f"no order matches: {note}" for note in self._orders.notes]
-            parts += [Text(note, style="yellow") for note in notes]
-        if self._recent:
-            parts += [Text(""), *self._recent]
-        self.update(Group(*parts), refresh=True)  # type: ignore[arg-type]
+            above += [Text(note, style="yellow") for note in notes]
+        self.update(Group(*above, *below), refresh=True)
 
-    def _recent_line(self, at: str, change: OrderChange, numbered: bool) -> Text:
-        """Returns a line, or two on a narrow screen."""
-        status = TONE_STYLES.get(tone_of(change.order.status), "")
-        which, what = change_parts(change, numbered=numbered)
+    def _height(self, parts: Sequence[Any]) -> int:
+        return len(self.console.render_lines(Group(*parts), pad=False))
+
+    def _recent_line(self, at: str, change: OrderChange) -> Text:
+        """Returns what changed, on a line of its own if the screen is narrow."""
+        which, what = change_parts(change)
         line = f"{at}  {which}  {what}".rstrip()
         if what and len(line) > self.console.width:
             line = f"{at}  {which}\n{' ' * len(at)}  {what}"
-        return _line(line, "dim" if change.kind == "gone" else status)
+        return Text(line, "dim" if change.kind == "gone" else tone_style(change.order.status))
 
     def _title(self) -> Text:
-        title = Text(overflow="ellipsis", no_wrap=True)
-        title.append(self._at or "no response yet", style="bold")
+        title = Text().append(self._at or "no response yet", "bold")
         if self._orders is not None:
             states = Counter(order.status or "(none)" for order in self._orders).most_common(4)
-            title.append(f"  {group(len(self._orders))} orders", style="bold")
+            title.append(f"  {group(len(self._orders))} orders", "bold")
             for at, (status, count) in enumerate(states):
                 title.append(", " if at else ": ")
-                text = f"{group(count)} {printable(status)}"
-                title.append(text, style=TONE_STYLES.get(tone_of(status), ""))
-        title.append(f"   every {self._interval:g} s, Ctrl-C ends", style="dim")
-        return title
+                title.append(f"{group(count)} {printable(status)}", tone_style(status))
+        return title.append(f"   every {self._interval:g} s, Ctrl-C ends", "dim")
 
-    def _table(self, orders: OrderBook) -> object:
+    def _table(self, orders: OrderBook, room: int) -> object:
         changed = {change.order for change in self._fresh if change.kind != "gone"}
-        below = max(_RECENT, sum(str(line).count("\n") + 1 for line in self._recent))
-        room = max(3, self.console.height - _AROUND - below)
         top = orders.sort("last_updated_time", reverse=True)[:room]
         shown = Shown(top, self._names, ends=len(top))
         without_common_day(top, shown)
