@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import deltalake
@@ -142,18 +143,6 @@ class Span(NamedTuple):
             yield f"{high} >= {quoted(self.account)}"
 
 
-class _Scan(NamedTuple):
-    """The rows of a table in object storage, read anew for each query."""
-
-    table: Any
-    span: Span
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        builder = deltalake.QueryBuilder().register("rows", self.table)
-        found = builder.execute(f"SELECT * FROM rows WHERE {self.span.rows}")
-        return found.__arrow_c_stream__(requested_schema)
-
-
 class Store(NamedTuple):
     """Where the tables are and how they are written."""
 
@@ -188,19 +177,16 @@ class Store(NamedTuple):
                 os.makedirs(os.path.dirname(self.root), exist_ok=True)
                 os.makedirs(self.root, mode=0o700, exist_ok=True)
             for name in NAMES:
-                schema = Table.from_arrow(tables[name]).schema
-
-                def make(name: str = name, schema: Any = schema) -> None:
-                    deltalake.DeltaTable.create(
-                        self.uri(name),
-                        schema,
-                        mode="ignore",
-                        partition_by=["month"],
-                        description=description,
-                        configuration=_CONFIGURATION,
-                        storage_options=self.options,
-                    )
-
+                make = partial(
+                    deltalake.DeltaTable.create,
+                    self.uri(name),
+                    Table.from_arrow(tables[name]).schema,
+                    mode="ignore",
+                    partition_by=["month"],
+                    description=description,
+                    configuration=_CONFIGURATION,
+                    storage_options=self.options,
+                )
                 self._retried(make, deltalake.exceptions.DeltaError)
 
     def description(self) -> str:
@@ -266,7 +252,7 @@ class Store(NamedTuple):
             """).fetchall()
         source = f"schema_{name}"
         if found and self.is_remote:
-            connection.register(f"remote_{name}", _Scan(table, span if also == "false" else Span()))
+            connection.register(f"remote_{name}", table.to_pyarrow_dataset())
             source += f" UNION ALL BY NAME FROM remote_{name} SELECT * EXCLUDE month"
         elif found:
             for path, size, first, last in found:
