@@ -293,35 +293,31 @@ class Archive(ArchiveReading):
     ) -> Fetched | FetchedAccounts:
         """Stores what was received from each client; raises the error of a single one."""
         each = [one for both in received for one in both]
-        failures = {id(one): one.error for one in each if one.error is not None}
+        failures = [one.error for one in each if one.error is not None]
         try:
-            entries = iter(self._ingest.store_all(each)) if each else iter(())
+            entries = iter(self._ingest.store_all(each) if each else ())
         except ArchiveError as error:
             error.books = tuple(one.book for one in each if one.book is not None)
-            for failure in failures.values():
+            for failure in failures:
                 error.add_note(_NOTE.format(failure))
             if not error.books and failures:
-                first = next(iter(failures.values()))
-                first.add_note(f"and the archive could not log it: {error}")
-                raise first from None
+                failures[0].add_note(f"and the archive could not log it: {error}")
+                raise failures[0] from None
             raise
-        fetched: dict[str, Fetched] = {}
-        errors: dict[str, Exception] = {}
+        found = FetchedAccounts({}, {})
         for both in received:
-            label = both[0].account
             result = Fetched(**{one.name: next(entries) for one in both})
             failed = [one.error for one in both if one.error is not None]
             if failed:
-                errors[label] = failed[0]
+                found.errors[both[0].account] = failed[0]
                 for other in failed[1:]:
                     failed[0].add_note(_NOTE.format(other))
             else:
-                fetched[label] = result
+                found.fetched[both[0].account] = result
         if several:
-            return FetchedAccounts(fetched, errors)
-        for failure in errors.values():
-            raise failure
-        return next(iter(fetched.values()))
+            return found
+        found.raise_errors()
+        return next(iter(found.fetched.values()))
 
     def add(
         self, book: AnyBook, *, account: str | None = None, at: datetime | None = None

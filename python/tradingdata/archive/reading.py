@@ -111,9 +111,8 @@ class ArchiveReading:
                 first, rows = TIMES[name][0], f"SELECT * EXCLUDE fetch_id FROM {name}"
                 if name == "trades":  # whose days are those of their times, if all have one
                     book = self._as_book(name, connection.sql(rows))
-                    times = book._rows.column(first)
-                    if None not in times:
-                        return book if times == sorted(times) else book.sort(first)
+                    if not len(book.filter(**{first: None})):
+                        return book.sort(first, "client_id", "row_no")
                 keys = ", ".join(["day", first, "account", "row_no", *sql.IDENTITY[name]])
                 return self._as_book(name, connection.sql(f"{rows} ORDER BY {keys}"))
 

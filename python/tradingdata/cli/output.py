@@ -32,8 +32,7 @@ from tradingdata.display.text import (
 from tradingdata.table.table import Table
 
 from .errors import UsageError
-from .options import Columns, Filter, Format, Output
-from .rows import RowChoice, chosen_columns
+from .options import Columns, Filter, Format, Output, RowChoice, chosen_columns
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:

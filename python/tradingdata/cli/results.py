@@ -21,14 +21,16 @@ from .options import (
     Chosen,
     Connection,
     Output,
+    RowChoice,
     Since,
     TimedSelection,
+    chosen_columns,
     command,
     option,
+    parsed,
     received,
 )
 from .output import Destination
-from .rows import RowChoice, chosen_columns, parsed
 
 if TYPE_CHECKING:
     from tradingdata.books.book import TradeBook

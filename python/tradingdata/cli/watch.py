@@ -35,9 +35,20 @@ from tradingdata.errors import TradingDataError
 from tradingdata.watch import time_left
 
 from .errors import UsageError, fitting, for_a_terminal
-from .options import Chosen, Connection, Filter, command, option, received, retry_text, switch
+from .options import (
+    Chosen,
+    Connection,
+    Filter,
+    RowChoice,
+    chosen_columns,
+    command,
+    option,
+    parsed,
+    received,
+    retry_text,
+    switch,
+)
 from .output import fitting_table, remark_notes, tone_style, without_common_day
-from .rows import RowChoice, chosen_columns, parsed
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
