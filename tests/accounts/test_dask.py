@@ -90,7 +90,7 @@ def test_tokens_may_come_from_profiles_variables_and_functions(
     }
     archive, found = fetched(tmp_path, accounts)
     assert set(found.fetched) == set(accounts)
-    counts = archive.sql("SELECT count(*) FROM trades GROUP BY account")
+    counts = archive.sql("SELECT count(*) FROM trades GROUP BY account", sandbox.DEFAULT_DAY)
     assert len(counts) == 3
     assert len(set(counts)) == 1
 

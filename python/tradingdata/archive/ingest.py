@@ -24,7 +24,7 @@ from .coverage import Expected, expected_accounts
 from .delta import Span, explained, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import tzinfo
 
     from .delta import Store
@@ -129,37 +129,26 @@ class Ingest(NamedTuple):
             CREATE OR REPLACE TEMP TABLE log_lines AS FROM log_read WHERE {span.rows}""")
             return table, expected_accounts(connection)
 
-    def entries(self, connection: Any, condition: str) -> dict[int, list[dict[str, Any]]]:
-        """Returns the lines of responses and failures that meet a condition, by ``response_id``."""
-        # DuckDB needs pytz for a time with a zone.
-        times = ("received_at", "filed_at")
-        naive = ", ".join(f"{name} AT TIME ZONE 'UTC' AS {name}" for name in times)
-        found = connection.sql(
-            f"SELECT * REPLACE ({naive}) FROM stored_fetches WHERE source IN ('fetch', 'add') AND "
-            f"{condition} ORDER BY filed_at, account, book, day"
-        )
-        entries: dict[int, list[dict[str, Any]]] = {}
-        for row in found.fetchall():
-            line = dict(zip(found.columns, row, strict=True))
-            line |= {name: line[name] and line[name].replace(tzinfo=UTC) for name in times}
-            entries.setdefault(line["response_id"], []).append(line)
-        return entries
+    def entries(self, connection: Any, lines: str, condition: str = "true") -> list[ArchiveFetch]:
+        """Returns the entries of responses and failures whose lines, in a table, meet a condition.
 
-    def entry(self, lines: Sequence[dict[str, Any]]) -> ArchiveFetch:
-        """Returns the entry of a response from its lines, one for each day."""
-        first = lines[0]
-        at = first["received_at"]
-        same = ("book", "source", "complete", "sha256", "error", "message")
-        sums = ("rows", "new", "changed")
-        return ArchiveFetch(
-            id=first["response_id"],
-            account=first["account"] or None,
-            at=at and at.astimezone(self.zone),
-            filed_at=first["filed_at"].astimezone(self.zone),
-            days=tuple(sorted(line["day"] for line in lines)),
-            **{name: first[name] for name in same},
-            **{name: sum(line[name] for line in lines) for name in sums},
-        )
+        A response has a line for each day.
+        """
+        found = connection.sql(f"""
+        SELECT response_id AS id, book, nullif(account, '') AS account, source,
+            received_at AT TIME ZONE 'UTC' AS at, filed_at AT TIME ZONE 'UTC' AS filed_at,
+            complete, list(day ORDER BY day) AS days, sum(rows)::BIGINT AS rows,
+            sum(new)::BIGINT AS new, sum(changed)::BIGINT AS changed, sha256, error, message
+        FROM {lines} WHERE source IN ('fetch', 'add') AND {condition}
+        GROUP BY ALL ORDER BY filed_at, account NULLS FIRST, book""")
+        entries = []
+        for row in found.fetchall():
+            values = dict(zip(found.columns, row, strict=True))
+            for name in ("at", "filed_at"):  # DuckDB needs pytz for a time with a zone
+                time = values[name]
+                values[name] = time and time.replace(tzinfo=UTC).astimezone(self.zone)
+            entries.append(ArchiveFetch(**values | {"days": tuple(values["days"])}))
+        return entries
 
     def commit(self, connection: Any, lines: Sequence[dict[str, Any]], table: Any = None) -> None:
         """Adds lines to the log; missing values are None."""
@@ -187,8 +176,7 @@ class Ingest(NamedTuple):
             span = Span(min(days), max(days), label)
             log, known = self.open_log(connection, span)
             stored = self._stored_before(connection, parts, span)
-            fresh = [part for part in parts if _identity(part) not in stored]
-            lines = [line for part in fresh for line in part]
+            lines = [line for part in parts if _identity(part) not in stored for line in part]
             for name in rows:
                 own = [line for line in lines if line["book"] == name and not line["error"]]
                 if own:
@@ -196,12 +184,8 @@ class Ingest(NamedTuple):
             _mark_new_accounts(lines, known)
             if lines:
                 self.commit(connection, lines, log)
-        return [
-            replace(self.entry(stored[_identity(part)]), new=0, changed=0)
-            if _identity(part) in stored
-            else self.entry(part)
-            for part in parts
-        ]
+                stored |= _by_identity(self.entries(connection, "new_lines"))
+        return [stored[_identity(part)] for part in parts]
 
     def _line(self, received: Received, filed: datetime) -> dict[str, Any]:
         """Returns a line for the day on which something was received."""
@@ -275,8 +259,8 @@ class Ingest(NamedTuple):
 
     def _stored_before(
         self, connection: Any, parts: Sequence[list[dict[str, Any]]], span: Span
-    ) -> dict[Any, list[dict[str, Any]]]:
-        """Returns the lines of responses that are stored already, by their identity."""
+    ) -> dict[Any, ArchiveFetch]:
+        """Returns the entries of responses that are stored already, by their identity."""
         digests = sorted({part[0]["sha256"] for part in parts} - {None})
         times = {f"TIMESTAMPTZ '{at}'" for part in parts if (at := part[0]["received_at"])}
         same = f"""sha256 IN ({", ".join(map(quoted, digests))}) AND (
@@ -285,8 +269,8 @@ class Ingest(NamedTuple):
             connection, f"SELECT count(*) FROM log_lines WHERE {same}"
         ):
             return {}
-        found = self.entries(connection, f"{same} AND {span.rows}")
-        return {_identity(lines): lines for lines in found.values()}
+        found = self.entries(connection, "stored_fetches", f"{same} AND {span.rows}")
+        return _by_identity(replace(entry, new=0, changed=0) for entry in found)
 
     def _decide(self, connection: Any, name: str, lines: list[dict[str, Any]], rows: Table) -> None:
         """Completes the lines of a book's responses, and stores their rows where that is needed.
@@ -370,6 +354,10 @@ def _nothing(columns: str) -> str:
 
 def _identity(lines: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
     return tuple(lines[0][name] for name in ("account", "book", "received_at", "sha256"))
+
+
+def _by_identity(entries: Iterable[ArchiveFetch]) -> dict[Any, ArchiveFetch]:
+    return {(each.account or "", each.book, each.at, each.sha256): each for each in entries}
 
 
 def _masked(book: AnyBook) -> AnyBook:

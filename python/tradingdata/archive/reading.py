@@ -326,8 +326,7 @@ class ArchiveReading:
             span = Span(*days_of(start, end), label_of(account))
             self._store.view(connection, "fetches", span)
             with explained(self.path, days="the log"):
-                found = self._ingest.entries(connection, span.rows)
-        return [self._ingest.entry(lines) for lines in found.values()]
+                return self._ingest.entries(connection, "stored_fetches", span.rows)
 
     @property
     def accounts(self) -> tuple[str | None, ...]:

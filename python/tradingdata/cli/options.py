@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_type_
 import typer
 
 from tradingdata import _core
-from tradingdata._util.declarations import CALLS, RECORDS
+from tradingdata._util.declarations import CALLS, RECORDS, kinds_of
 from tradingdata._util.validate import did_you_mean
 from tradingdata.client.client import Client
 from tradingdata.client.profiles import PROFILE_VARIABLE, load_env, read_profiles
@@ -132,7 +132,6 @@ def columns_of(name: str | None) -> list[str]:
     """Returns the columns of a command's output."""
     if name in RESULTS:
         from tradingdata import analysis
-        from tradingdata._util.declarations import kinds_of
 
         return list(kinds_of(getattr(analysis, RESULTS[name])))
     return _core.names_of(_RECORDS.get(name or "", "Trade"))
@@ -424,7 +423,7 @@ def _condition(record: str, text: str) -> Condition:
             "'traded_price>100'"
         )
     name, sign, values = found.groups()
-    kinds = {known: kind for known, kind, _, _ in _core.fields_of(record)}
+    kinds = kinds_of(record)
     if name not in kinds:
         what = RECORDS[record]["noun"][1]
         raise UsageError(f"--where: {what} have no field {name!r}{did_you_mean(name, kinds)}")
