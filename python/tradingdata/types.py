@@ -8,8 +8,7 @@ from .books.issues import Issue
 from .books.response import Response
 from .client.base import ClientStats
 from .client.options import Retry
-from .client.search import AsyncSearchPager, SearchPager
-from .client.search_pass import SearchStats
+from .client.search import AsyncSearchPager, SearchPager, SearchStats
 from .watch import OrderUpdate, TradeUpdate
 
 __all__ = [

@@ -1,33 +1,249 @@
 """The iterables that ``search`` returns, sync and async; pages are requested as they are read.
 
-The core decides which page to request next and where the list ends.
+The core decides which page to request next and where the list ends. Exports of a search are the
+methods of ``StockList`` after reading all pages. Invalid arguments raise before the first request:
+an empty list is exported first, to no file.
 """
 
 from __future__ import annotations
 
 import time
 from contextlib import aclosing
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from .. import _core
 from .._util import plans
+from .._util.files import target_of
 from .._util.optional_imports import progress_bar, require_bar
 from .._util.validate import count, flag, seconds, words
+from .._util.warn import warn_user
 from ..books.book import StockList, concat
-from ..errors import PaginationError
+from ..books.response import Response
+from ..errors import DataWarning, DeadlineError, PaginationError, TradingDataError
 from ..table.export import TableExport
 from .base import wait_for
 from .lookup import StockLookup, cut
-from .search_pass import PagesInFlight, SearchPass, SearchStats, of_all, of_all_async
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+    from asyncio import Future
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 
     from .._util.plans import Plan
     from ..table.rows import Stock
     from ..table.selection import Selection
     from .base import AnyClient
+
+    Options = ParamSpec("Options")
+    Result = TypeVar("Result")
+
+    class _AsyncReadable(Protocol):
+        async def all(self) -> StockList: ...
+
+
+_SMALLER = "read again with a smaller `page_size`"
+
+# Why a result may be incomplete, and what to do, by the core's name for the reason.
+DOUBTS = {
+    "repeated page": (
+        "the search ended with a page of rows that were all on earlier pages; the service may "
+        "limit how many rows can be reached",
+        "read again with `all(confirm=True)`, or narrow the query",
+    ),
+    "short page": ("a page was shorter than requested although more rows followed", _SMALLER),
+    "refused size": (
+        "the service returned a shorter page than requested, then rejected that page size",
+        _SMALLER,
+    ),
+}
+
+
+class SearchStats(NamedTuple):
+    """Counts of the latest pass over a search.
+
+    Attributes:
+        pages: Pages yielded.
+        items: Stocks yielded.
+        duplicates: Rows dropped because an identical one was on an earlier page.
+        requests: Pages requested. A retried request counts once.
+        ended: Why it ended (``"empty page"``, ``"repeated page"``, ``"max_items"``, ``"error"``),
+            or ``None`` while there may be more. A 404 after the last page counts as an empty page.
+        doubtful: Whether the pages contradict each other, so that rows may be missing. A
+            ``DataWarning`` gives the reason.
+    """
+
+    pages: int
+    items: int
+    duplicates: int
+    requests: int
+    ended: str | None
+    doubtful: bool
+
+
+class SearchPass:
+    """The progress of one pass, and the conversion of its pages."""
+
+    def __init__(
+        self, client: AnyClient, run: _core.Search | _core.SearchRun, until: float | None
+    ) -> None:
+        self.client: Any = client
+        self.run: Any = run
+        self._until = until
+        self.state = run.state()
+        self._received: list[StockList] = []
+        self._warned = False
+        self.page: int = self.state["page"]  # the first that was not yielded completely
+        self.current = self.page
+        self.on_retry = client._retry_hook("Stock")
+
+    @property
+    def doubt(self) -> DataWarning | None:
+        """Why rows may be missing, and what to do."""
+        found = DOUBTS.get(self.state["doubt"])
+        return found and DataWarning(f"{found[0]}, so there may be more stocks: {found[1]}")
+
+    def next_page(self, wait: Callable[[], Any]) -> Plan[StockList | None]:
+        """The plan of the next page, which is about to be yielded; returns None at the end.
+
+        Duplicates that the core found are dropped. ``wait`` returns what the core received.
+        """
+        try:
+            self._bound_time()
+            found: tuple[Any, ...] | None = yield wait()
+        except TradingDataError as error:
+            raise self._failed(error) from None
+        self.state = self.run.state()
+        if self.doubt is not None and not self._warned:
+            self._warned = True
+            warn_user(self.doubt)
+        if found is None:
+            return None
+        table, status, _, elapsed, _, number, rows, _ = found
+        self.page = self.current = number
+        self.client._log_end("Stock", elapsed, status)
+        page = StockList._received(table, Response(table, self.client.account, *found[1:5]))
+        if len(rows) != len(page):
+            page = page._part(table.take(rows))
+        self._received.append(page)
+        self.page = self.state["page"]
+        return page
+
+    def _bound_time(self) -> None:
+        """Limits the next page to the time left for all pages."""
+        if self._until is None:
+            return
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise DeadlineError(
+                "the deadline passed before the search ended: pass a longer `timeout`"
+            )
+        self.run.set_timeout(left)
+
+    def _failed(self, error: TradingDataError) -> TradingDataError:
+        """Adds to an error the stocks received before it, and where to resume."""
+        self.state = self.run.state()
+        error.account = self.client.account
+        error.received = concat([StockList(), *self._received])
+        if error.page is None:
+            error.page = self.page
+        if self._received and not isinstance(error, PaginationError):
+            error.page_size = self.state["page_size"]
+            error.add_note(
+                f"the {len(error.received):,} stocks before it are in the error's .received; "
+                f"resume with start_page={error.page}, page_size={error.page_size}"
+            )
+        self.client._log_end("Stock", error.elapsed, error)
+        return error
+
+
+class PagesInFlight:
+    """The requests of one pass, on its event loop; to be closed when the pass ends."""
+
+    def __init__(self, progress: SearchPass, *, prefetches: bool) -> None:
+        self._pass = progress
+        self._port: Any = None
+        self._prefetches = prefetches
+        self._flights: dict[int, Future[_core.Outcome]] = {}
+
+    async def next(self) -> tuple[Any, ...] | None:
+        """Returns the next page, or None at the end."""
+        from asyncio import FIRST_COMPLETED, get_running_loop, wait
+
+        run = self._pass.run
+        if self._port is None:
+            self._port = self._pass.client._ports.of(get_running_loop())
+        while True:
+            found: tuple[Any, ...] | None = run.take()
+            if found is None and run.done:
+                return None
+            if found is None or self._prefetches:
+                for call in run.submit(self._port.worker):
+                    self._flights[call] = self._port.watch(call, self._pass.on_retry)
+            for call in run.surplus():
+                self._cancel(self._flights.pop(call))
+            if found is not None:
+                return found
+            arrived, _ = await wait(self._flights.values(), return_when=FIRST_COMPLETED)
+            for call in [call for call, flight in self._flights.items() if flight in arrived]:
+                run.deliver(self._flights.pop(call).result())
+
+    def close(self) -> None:
+        """Cancels all requests in flight."""
+        for flight in self._flights.values():
+            self._cancel(flight)
+        self._flights.clear()
+
+    @staticmethod
+    def _cancel(flight: Future[_core.Outcome]) -> None:
+        # Retrieve the exception: asyncio would log that it was never retrieved.
+        if not flight.cancel() and not flight.cancelled():
+            flight.exception()
+
+
+def of_all(export: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns the method of a pager that exports all stocks of its search."""
+
+    @wraps(export)
+    def run(pager: Any, /, *args: Any, **kwargs: Any) -> Any:
+        _check_arguments(export, args, kwargs)
+        return export(pager.all(), *args, **kwargs)
+
+    return run
+
+
+def of_all_async(
+    export: Callable[Concatenate[StockList, Options], Result],
+) -> Callable[Concatenate[_AsyncReadable, Options], Coroutine[Any, Any, Result]]:
+    """Returns the method of an async pager that exports all stocks of its search."""
+
+    @wraps(export)
+    async def run(
+        pager: _AsyncReadable, /, *args: Options.args, **kwargs: Options.kwargs
+    ) -> Result:
+        _check_arguments(export, args, kwargs)
+        return export(await pager.all(), *args, **kwargs)
+
+    run.__doc__ = (
+        f"Reads all pages of the search and exports them; see ``StockList.{export.__name__}``.\n\n"
+        "Invalid arguments raise before the first request."
+    )
+    return run
+
+
+def _check_arguments(export: Callable[..., object], args: Any, kwargs: Any) -> None:
+    from inspect import signature
+
+    given = signature(export).bind(StockList(), *args, **kwargs).arguments
+    stocks = given.pop("self")
+    path = given.pop("path", None)
+    if path is None:
+        export(stocks, **given)
+        return
+    target_of(path, overwrite=given.pop("overwrite", False))
+    if export.__name__ in ("to_csv", "to_json"):
+        export(stocks, **given)
+    else:
+        stocks._selection(given.get("columns"), extra=given.get("extra", False))
 
 
 MOST_PASSES = 5
@@ -49,8 +265,8 @@ class _Pager:
     ) -> None:
         self._client: Any = client
         self._query = words("query", query)
-        self._page_size = None if page_size is None else count("page_size", page_size)
-        self._start_page = count("start_page", start_page)
+        size = None if page_size is None else count("page_size", page_size)
+        self._asked = self._query, size, count("start_page", start_page)
         self._max_items = None if max_items is None else count("max_items", max_items, least=0)
         self._prefetch = count("prefetch", prefetch, least=0)
         self._timeout = None if timeout is None else seconds("timeout", timeout)
@@ -62,21 +278,14 @@ class _Pager:
 
     def _begin(
         self, kind: Callable[..., Any], most: int | None = None, within: float | None = None
-    ) -> tuple[Any, SearchPass]:
+    ) -> SearchPass:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
         caps = [cap for cap in (most, self._max_items) if cap is not None]
-        run = kind(
-            self._client._core,
-            self._query,
-            self._page_size,
-            self._start_page,
-            min(caps, default=None),
-            self._prefetch,
-            self._timeout,
-        )
+        limits = min(caps, default=None), self._prefetch, self._timeout
+        run = kind(self._client._core, *self._asked, *limits)
         until = None if within is None else time.monotonic() + within
         self._pass = SearchPass(self._client, run, until)
-        return run, self._pass
+        return self._pass
 
     @property
     def query(self) -> str:
@@ -154,8 +363,8 @@ class SearchPager(_Pager, TableExport):
     """
 
     def __iter__(self) -> Generator[Stock, None, None]:
-        run, progress = self._begin(_core.Search)
-        for page in self._walk(run, progress):
+        progress = self._begin(_core.Search)
+        for page in self._walk(progress):
             behind, progress.page = progress.page, progress.current
             yield from page
             progress.page = behind
@@ -166,22 +375,22 @@ class SearchPager(_Pager, TableExport):
         Yields:
             A ``StockList`` for each page, without rows that were on an earlier page.
         """
-        yield from self._walk(*self._begin(_core.Search))
+        yield from self._walk(self._begin(_core.Search))
 
     def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
         """Returns the stock that the lookup finds on a page, within a number of seconds."""
-        pages = self._walk(*self._begin(_core.Search, within=budget))
+        pages = self._walk(self._begin(_core.Search, within=budget))
         return next(filter(None, map(lookup.find, pages)), None)
 
-    def _walk(self, run: Any, progress: SearchPass) -> Generator[StockList, None, None]:
+    def _walk(self, progress: SearchPass) -> Generator[StockList, None, None]:
         bar = self._bar()
-        wait = partial(wait_for, run, progress.on_retry)
+        wait = partial(wait_for, progress.run, progress.on_retry)
         try:
             while (page := plans.run(progress.next_page(wait))) is not None:
                 bar.update(len(page))
                 yield page
         finally:
-            run.close()
+            progress.run.close()
             bar.close()
 
     def all(self, *, confirm: bool = False) -> StockList:
@@ -212,7 +421,7 @@ class SearchPager(_Pager, TableExport):
         return self._read(count("n", n, least=0))
 
     def _read(self, most: int | None = None) -> StockList:
-        return concat([StockList(), *self._walk(*self._begin(_core.Search, most))])
+        return concat([StockList(), *self._walk(self._begin(_core.Search, most))])
 
     def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
         return self.all()._selection(columns, **options)
@@ -231,8 +440,8 @@ class AsyncSearchPager(_Pager):
     """
 
     async def __aiter__(self) -> AsyncGenerator[Stock, None]:
-        run, progress = self._begin(_core.SearchRun)
-        async with aclosing(self._walk(run, progress)) as pages:
+        progress = self._begin(_core.SearchRun)
+        async with aclosing(self._walk(progress)) as pages:
             async for page in pages:
                 behind, progress.page = progress.page, progress.current
                 for stock in page:
@@ -241,18 +450,18 @@ class AsyncSearchPager(_Pager):
 
     def pages(self) -> AsyncGenerator[StockList, None]:
         """Yields the search page by page; see ``SearchPager.pages``."""
-        return self._walk(*self._begin(_core.SearchRun))
+        return self._walk(self._begin(_core.SearchRun))
 
     async def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
-        async with aclosing(self._walk(*self._begin(_core.SearchRun, within=budget))) as pages:
+        async with aclosing(self._walk(self._begin(_core.SearchRun, within=budget))) as pages:
             async for page in pages:
                 if (found := lookup.find(page)) is not None:
                     return found
         return None
 
-    async def _walk(self, run: Any, progress: SearchPass) -> AsyncGenerator[StockList, None]:
+    async def _walk(self, progress: SearchPass) -> AsyncGenerator[StockList, None]:
         bar = self._bar()
-        flights = PagesInFlight(self._client, run, progress.on_retry, self._prefetch > 0)
+        flights = PagesInFlight(progress, prefetches=self._prefetch > 0)
         try:
             while (page := await plans.run_async(progress.next_page(flights.next))) is not None:
                 bar.update(len(page))
@@ -270,7 +479,7 @@ class AsyncSearchPager(_Pager):
         return await self._read(count("n", n, least=0))
 
     async def _read(self, most: int | None = None) -> StockList:
-        walk = self._walk(*self._begin(_core.SearchRun, most))
+        walk = self._walk(self._begin(_core.SearchRun, most))
         return concat([StockList(), *[page async for page in walk]])
 
     to_pandas = of_all_async(StockList.to_pandas)
