@@ -237,7 +237,7 @@ class GroupsOfSlices {
         column([](const Match& each) { return each.lot; }),
         column([](const Match& each) { return each.trade; }),
         column([](const Match& each) { return each.is_long; }),
-        column([](const Match& each) { return each.quantity; }), column(cost), column(proceeds),
+        column([](const Match& each) { return each.quantity; }),
         column([&](const Match& each) { return nearest_double(cost(each), decimals); }),
         column([&](const Match& each) { return nearest_double(proceeds(each), decimals); }),
         column([&](const Match& each) {
@@ -278,9 +278,8 @@ class GroupsOfSlices {
   Groups groups_;
 };
 
-int decimals(const std::vector<std::pair<OwnedSlice, std::string>>& columns,
-             const std::vector<double>& values) {
-  int found = decimals_of(values);
+int decimals(const std::vector<std::pair<OwnedSlice, std::string>>& columns) {
+  int found = 0;
   for (const auto& [slice, name] : columns) {
     const int field = field_named(slice.table(), name);
     found = released([&] { return decimals_of(slice.view(), field, found); });
@@ -295,8 +294,7 @@ void bind_compute(py::module_& module) {
       .def("cells", &cells, py::arg("rows"), py::arg("names"))
       .def("missing", &missing, py::arg("names"));
   module.def("exact_sum", &exact_sum, py::arg("values"));
-  module.def("decimals_of", &decimals, py::arg("columns"),
-             py::arg("values") = std::vector<double>());
+  module.def("decimals_of", &decimals, py::arg("columns"));
   py::class_<GroupsOfSlices>(module, "Groups", py::is_final())
       .def(py::init<std::vector<OwnedSlice>, const Names&>(), py::arg("parts"), py::arg("key"))
       .def("__len__", &GroupsOfSlices::size)

@@ -241,7 +241,7 @@ class _Matching:
         return made
 
     def _matches(self, found: Any, settled: list[_Settled]) -> Matches:
-        lots, trades, is_long, quantities, _, _, *amounts = map(list, found)
+        lots, trades, is_long, quantities, *amounts = map(list, found)
         first, scale = len(trades), 10**self._decimals
         for part, _, cost, proceeds in settled:  # which no trade closed
             facts = (part.row, -1, part.is_long, part.quantity)

@@ -57,8 +57,7 @@ class Shown:
         if self.skipped == 1:
             self.skipped = 0  # the line that counts omitted rows would take the same space
         at = 2 * ends if table._is_ranked else ends  # where rows are omitted
-        if self.skipped:
-            del numbers[at : at + self.skipped]
+        del numbers[at : at + self.skipped]
         # Formatted with its column, so that a sum has the same number of decimals.
         sums = {name: value for name, value in table._total().items() if name in names}
         formatted = [
