@@ -11,6 +11,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from itertools import islice
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Console, Group
@@ -348,6 +349,8 @@ class LiveTable(Live):
     def _draw(self) -> None:
         above: list[Any] = [self._title(), self._status]
         below = [Text(""), *self._recent] if self._recent else []
+        while len(below) > 2 and self._height(below) > max(1 + _RECENT, self.console.height // 3):
+            del below[1]  # the oldest, so that a narrow screen has space for orders
         if self._orders is not None and len(self._orders):
             taken = self._height(above) + max(1 + _RECENT, self._height(below))
             above.append(self._table(self._orders, max(3, self.console.height - taken - _AROUND)))
@@ -360,11 +363,13 @@ class LiveTable(Live):
         return len(self.console.render_lines(Group(*parts), pad=False))
 
     def _recent_line(self, at: str, change: OrderChange) -> Text:
-        """Returns what changed, on a line of its own if the screen is narrow."""
+        """Returns what changed, below its order if the screen is narrow."""
         which, what = change_parts(change)
         line = f"{at}  {which}  {what}".rstrip()
         if what and len(line) > self.console.width:
-            line = f"{at}  {which}\n{' ' * len(at)}  {what}"
+            indent = " " * (len(at) + 2)
+            what = fill(what, self.console.width, initial_indent=indent, subsequent_indent=indent)
+            line = f"{at}  {which}\n{what}"
         return Text(line, "dim" if change.kind == "gone" else tone_style(change.order.status))
 
     def _title(self) -> Text:
