@@ -105,7 +105,7 @@ PEERS: dict[str, Peer] = {
 
 # The fault, what the service does the first time and then, and whether rows are right.
 FAULTS: list[tuple[Any, ...]] = [  # name, first response, further responses, is it complete
-    ("F7 empty reply, then fine", s.empty_reply, GOOD, True),
+    ("F7 empty reply, then fine", s.hang_up, GOOD, True),
     ("F19 reset mid body, then fine", s.reset_mid_body(), GOOD, True),
     ("F20 cut length, then fine", s.cut_content_length(), GOOD, True),
     ("F51 503, then fine", s.reply(503), GOOD, True),
@@ -115,7 +115,7 @@ FAULTS: list[tuple[Any, ...]] = [  # name, first response, further responses, is
     ("F24 two lengths", *[s.two_content_lengths(WHOLE + b" " * 10)] * 2, False),
     ("F27 cut by the close", *[s.close_delimited(keep=30)] * 2, False),
     ("F28 no body", *[s.reply(200, b"")] * 2, False),
-    ("F31 stall before headers", *[s.stall_before_headers()] * 2, False),
+    ("F31 stall before headers", *[s.stall()] * 2, False),
     ("F31 stall mid body", *[s.stall_mid_body()] * 2, False),
     ("F32 drip", *[s.drip(s.EMPTY_BOOK * 3, every=0.1)] * 2, False),
     ("F33 header flood", *[s.header_flood()] * 2, False),

@@ -40,7 +40,7 @@ def threads() -> int:
 PHASES: dict[str, Callable[[Authority], AbstractContextManager[Any]]] = {
     "connect": lambda ca: s.black_hole(),
     "TLS": lambda ca: Service(tls=ca.good(), on_connect=s.stall()),
-    "first byte": lambda ca: served(then=s.stall_before_headers()),
+    "first byte": lambda ca: served(then=s.stall()),
     "body": lambda ca: served(then=s.stall_mid_body()),
     "back-off": lambda ca: served(then=s.retry_after("20")),
 }
@@ -106,7 +106,7 @@ def test_many_calls_are_in_flight_at_once(service: Service, count: int) -> None:
 
     async def run(client: td.AsyncClient) -> list[int]:
         calls = [asyncio.create_task(client.trade_book()) for _ in range(count)]
-        await asyncio.to_thread(service.wait_for_requests, min(count, 100), 20)
+        await asyncio.to_thread(service.wait_for_requests, min(count, 100))
         gate.set()
         return [len(book) for book in await asyncio.gather(*calls)]
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import wait_until
 from searching import codes, pages_asked
 from service import Behaviour, Request, Service, delay, hold, json_reply, pages, reply, stocks
 
@@ -76,7 +75,7 @@ class TestSync:
         with pytest.raises(td.DecodeError) as caught:
             client.search("x", page_size=5, prefetch=4).all()
         assert caught.value.page == 2
-        wait_until(lambda: service.open_connections <= 1)  # one that is idle is kept
+        service.wait_for_open(0, 1)  # one that is idle is kept
 
     def test_the_client_goes_on_as_before(
         self, client: td.Client, service: Service, gate: threading.Event

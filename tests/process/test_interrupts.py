@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import service as s
-from calls import BOOK_PATH, good_book, in_time, resolver, run_child
+from calls import BOOK_PATH, good_book, in_time, run_child
 from service import Authority, Behaviour, Request, Service
 
 # Interrupts itself while `work` waits; prints how long the interrupt took to come out.
@@ -74,8 +74,8 @@ client.close()
 def served_phase(phase: str, ca: Authority) -> Iterator[str]:
     """The URL of something that keeps a call in that phase."""
     stalls = {
-        "first byte": s.stall_before_headers(),
-        "handler": s.stall_before_headers(),
+        "first byte": s.stall(),
+        "handler": s.stall(),
         "body": s.stall_mid_body(),
         "back-off": s.retry_after("20"),
     }
@@ -107,7 +107,7 @@ def test_f105_an_interrupt_comes_out_within_100_ms(
 ) -> None:
     """F105, F106 (back-off), F107 (a handler that raises another exception)."""
     service.script(then=good_book())
-    environment = resolver(tmp_path, seconds=4) if phase == "DNS" else {}
+    environment = s.resolver(tmp_path, seconds=4) if phase == "DNS" else {}
     with served_phase(phase, ca) as url:
         arguments = (url, service.base_url, str(ca.pem_file), phase)
         latency, rows = run_child(INTERRUPT, *arguments, environment=environment).splitlines()

@@ -15,14 +15,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from service import (
-    Behaviour,
-    NoCompiler,
-    Service,
-    book_reply,
-    resolver_environment,
-    trades,
-)
+from service import Behaviour, Service, book_reply, trades
 from starvation import starved, untimed
 
 TOKEN = "canary-b1f0c2d9"
@@ -109,14 +102,6 @@ def served(*behaviours: Behaviour, then: Behaviour | None = None, **options: Any
     service = Service(**options)
     service.script(*behaviours, then=then)
     return service
-
-
-def resolver(folder: Path, **options: Any) -> dict[str, str]:
-    """The environment of a process in which names resolve as said; skips where there is none."""
-    try:
-        return resolver_environment(folder, **options)
-    except NoCompiler as error:
-        pytest.skip(str(error))
 
 
 def run_child(

@@ -10,17 +10,18 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import TOKEN, both, failure, good_book, in_time, resolver, run_child, served, within
+from calls import TOKEN, both, failure, good_book, in_time, run_child, served, within
 from service import (
+    EMPTY_BOOK,
     Authority,
     Service,
     black_hole,
     closed_port,
     deaf_port,
-    empty_reply,
     garbage,
+    hang_up,
     has_ipv6,
-    http09,
+    resolver,
 )
 from systems import WINDOWS, posix
 
@@ -150,13 +151,13 @@ def held_port(host: str, port: int) -> socket.socket:
 
 @both
 def test_f7_an_empty_reply_is_tried_again(call: Any) -> None:
-    with served(empty_reply, good_book()) as service:
+    with served(hang_up, good_book()) as service:
         assert len(call(service.base_url)) == 3
         assert len(service.requests) == 2
 
 
 def test_f7_an_empty_reply_each_time_is_reported() -> None:
-    with served(then=empty_reply) as service:
+    with served(then=hang_up) as service:
         error = failure(service.base_url, attempts=2)
     assert type(error) is td.TransportError
     assert "127.0.0.1 closed the connection without a response (2 attempts" in str(error)
@@ -164,12 +165,12 @@ def test_f7_an_empty_reply_each_time_is_reported() -> None:
 
 @both
 @pytest.mark.parametrize(
-    "behaviour",
-    [http09(), garbage(), garbage(b"SSH-2.0-OpenSSH_9.2\r\n"), garbage(b"HTTP/9.9 200 OK\r\n\r\n")],
+    "data",
+    [EMPTY_BOOK, b"\x00\xff\x13\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/9.9 200 OK\r\n\r\n"],
     ids=["F8 HTTP/0.9", "F8 garbage", "F8 another protocol", "F8 another version"],
 )
-def test_what_is_no_http_is_reported_at_once(call: Any, behaviour: Any) -> None:
-    with served(then=behaviour) as service:
+def test_what_is_no_http_is_reported_at_once(call: Any, data: bytes) -> None:
+    with served(then=garbage(data)) as service:
         error = failure(service.base_url, call=call)
         assert len(service.requests) == 1
     assert type(error) is td.TransportError

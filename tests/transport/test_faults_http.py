@@ -10,7 +10,7 @@ import pytest
 import service as s
 import tradingdata as td
 from calls import TOKEN, both, failure, good_book, served, sync_call
-from service import Authority, Behaviour, Connection, Service
+from service import Authority, Behaviour, Service
 
 PREFIX = "POST /api/v1/trade/book: "
 NO_JSON = PREFIX + "the response is not the JSON that the service documents: "
@@ -203,7 +203,7 @@ class TestConnections:
 
     @both
     def test_f69_closed_while_idle(self, call: Any, service: Service) -> None:
-        service.script(s.close_after_reply(good_book()), good_book())
+        service.script(s.steps(good_book(), s.hang_up), good_book())
         with td.Client(service.base_url, access_token=TOKEN) as client:
             client.trade_book()
             service.wait_for_open(0)
@@ -240,15 +240,13 @@ class TestConnections:
             assert service.connections[0].alpn in {None, "http/1.1"}
             assert service.requests[0].version == "HTTP/1.1"
 
-    @pytest.mark.parametrize("response", [s.h2_goaway(), s.h2_reset()], ids=["goaway", "reset"])
-    def test_f72_frames_of_http_2_are_no_response(self, service: Service, response: Any) -> None:
-        frames = response(1)
-
-        def send_frames(connection: Connection) -> None:
-            connection.send(frames)
-            connection.close()
-
-        service.script(then=send_frames)
+    @pytest.mark.parametrize(
+        "frame",
+        ["000008 07 00 00000000 0000000000000000", "000004 03 00 00000001 00000002"],
+        ids=["goaway", "reset"],
+    )
+    def test_f72_frames_of_http_2_are_no_response(self, service: Service, frame: str) -> None:
+        service.script(then=s.garbage(bytes.fromhex(frame)))
         error = failure(service.base_url, attempts=1)
         assert isinstance(error, td.TransportError)
 
@@ -274,7 +272,12 @@ class TestConnections:
 
 
 def test_f67_cookies_and_security_headers_change_nothing(service: Service) -> None:
-    service.script(then=s.set_cookie("session=canary; Path=/; Domain=127.0.0.1"))
+    headers = {
+        "Set-Cookie": "session=canary; Path=/; Domain=127.0.0.1",
+        "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+        "Alt-Svc": 'h2="127.0.0.1:1"; ma=3600',
+    }
+    service.script(then=s.reply(200, s.EMPTY_BOOK, headers=headers))
     with td.Client(service.base_url, access_token=TOKEN) as client:
         client.trade_book()
         client.trade_book()

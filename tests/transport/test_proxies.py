@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import TOKEN, good_book, resolver, run_child
-from service import Authority, Proxy, Service, closed_port, hang_up, reply
+from calls import TOKEN, good_book, run_child
+from service import Authority, Proxy, Service, closed_port, hang_up, reply, resolver
 
 VARIABLES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
 CALL = """

@@ -10,12 +10,12 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 import trustme
 
-from .connection import Connection, Request
+from .connection import Connection
 from .server import Service
 
 HOSTS = ("127.0.0.1", "::1", "localhost", "api.example.test")
@@ -102,87 +102,53 @@ def _context(leaf: trustme.LeafCert, alpn: Sequence[str] = ()) -> ssl.SSLContext
 ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
-@dataclass
-class Tunnel:
-    """What went through one connection of the proxy, after the request that opened it."""
-
-    target: str
-    up: bytearray = field(default_factory=bytearray)
-    down: bytearray = field(default_factory=bytearray)
-
-
 class Proxy(Service):
     """A proxy that leads every target to one service; a script gives it faults of its own.
 
-    `requests` are those made to the proxy, `tunnels` what it passed on; `seen` is all its clients
-    sent, to look for a canary in. `relay` is the behaviour that a script of its own ends with.
+    `requests` are those made to the proxy; `seen` is all its clients sent, to look for a canary in.
     """
 
     def __init__(self, upstream: Service) -> None:
         super().__init__()
-        self.tunnels: list[Tunnel] = []
         self._upstream = upstream
-        self.script(then=self.relay)
+        self._tunnelled = bytearray()
+        self.script(then=self._relay)
 
     @property
     def seen(self) -> bytes:
         """Every byte that clients sent to the proxy or through it."""
-        through = b"".join(bytes(tunnel.up) for tunnel in list(self.tunnels))
-        return b"".join(request.raw for request in self.requests) + through
+        return b"".join(request.raw for request in self.requests) + bytes(self._tunnelled)
 
-    def relay(self, client: Connection) -> None:
-        """Open a tunnel for CONNECT, pass any other request on in origin form."""
-        request = client.request
-        tunnel = Tunnel(request.target)
-        self.tunnels.append(tunnel)
+    def _relay(self, client: Connection) -> None:
+        assert client.request.method == "CONNECT"
         with socket.create_connection(("127.0.0.1", self._upstream.port)) as sock:
-            upstream = client.beside(sock)
-            if request.method == "CONNECT":
-                client.send(ESTABLISHED)
-            else:
-                upstream.send(_origin_form(request))
-            _pass_on(client, upstream, tunnel)
+            client.send(ESTABLISHED)
+            self._pass_on(client, client.beside(sock))
         client.close()
 
-
-def _origin_form(request: Request) -> bytes:
-    """Return the request without scheme and host, and with the upstream's close as its end."""
-    path = "/" + request.target.split("/", 3)[3]
-    hop = ("connection", "proxy-connection", "proxy-authorization")
-    kept = [(name, value) for name, value in request.headers if name.lower() not in hop]
-    lines = [f"{name}: {value}" for name, value in [*kept, ("Connection", "close")]]
-    start = "\r\n".join([f"{request.method} {path} {request.version}", *lines, "", ""])
-    return start.encode("latin-1") + request.raw[len(request.head) :]
-
-
-def _pass_on(client: Connection, upstream: Connection, tunnel: Tunnel) -> None:
-    while True:
-        for side in client.either(upstream):
-            data = side.receive()
-            if not data:
-                return
-            (tunnel.up if side is client else tunnel.down).extend(data)
-            (upstream if side is client else client).send(data)
+    def _pass_on(self, client: Connection, upstream: Connection) -> None:
+        while True:
+            for side in client.either(upstream):
+                data = side.receive()
+                if not data:
+                    return
+                if side is client:
+                    self._tunnelled += data
+                (upstream if side is client else client).send(data)
 
 
 SOURCE = Path(__file__).with_name("resolver.c")
 
 
-class NoCompiler(Exception):
-    """This machine cannot build the shim: skip the test."""
-
-
-def resolver_environment(
-    folder: Path, *, seconds: float = 0.0, address: str | None = None
-) -> dict[str, str]:
+def resolver(folder: Path, *, seconds: float = 0.0, address: str | None = None) -> dict[str, str]:
     """Return environment variables under which every name but localhost resolves as said.
 
     It takes `seconds`, in which no signal is heard by the resolving thread, and gives `address`
-    (None: no such host). `folder` keeps the built shim. NoCompiler away from Linux or without cc.
+    (None: no such host). `folder` keeps the built shim. Skips away from Linux or without cc.
     """
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None or sys.platform != "linux":
-        raise NoCompiler("a slow resolver needs Linux and a C compiler")
+        pytest.skip("a slow resolver needs Linux and a C compiler")
     shim = folder / "resolver.so"
     if not shim.exists():
         command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(shim), str(SOURCE), "-ldl"]
@@ -196,22 +162,8 @@ def resolver_environment(
 GET = b"GET /api/v1/stocks?query=a HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
 
 
-def exchange(
-    port: int,
-    request: bytes = GET,
-    *,
-    tls: ssl.SSLContext | None = None,
-    host: str = "127.0.0.1",
-    timeout: float = 5.0,
-) -> bytes:
+def exchange(port: int, request: bytes = GET) -> bytes:
     """Send the bytes, return all that comes until the service closes."""
-    with socket.create_connection((host, port), timeout=timeout) as plain:
-        if tls is None:
-            return _exchange(plain, request)
-        with tls.wrap_socket(plain, server_hostname=host, suppress_ragged_eofs=False) as secure:
-            return _exchange(secure, request)
-
-
-def _exchange(sock: socket.socket, request: bytes) -> bytes:
-    sock.sendall(request)
-    return b"".join(iter(lambda: sock.recv(65536), b""))
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as sock:
+        sock.sendall(request)
+        return b"".join(iter(lambda: sock.recv(65536), b""))

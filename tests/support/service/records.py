@@ -216,35 +216,14 @@ BALANCED: dict[str, Callable[[Record], None]] = {"trade": balance_trade, "order"
 IDENTITY = "identifier account code symbol ISIN status".split()
 
 
-def trades(
-    count: int, seed: int = 0, *, variety: bool = False, **overrides: object
+def samples(
+    kind: str, count: int, seed: int = 0, *, variety: bool = False, **overrides: object
 ) -> list[Record]:
-    """Return `count` trades, the same for the same seed.
+    """Return `count` records of a kind, such as "trade", the same for the same seed.
 
     `variety` puts odd texts (empty, 12 and 13 bytes, escapes, Devanagari, rupee signs, astral) into
     text fields. An override is the value of a field in every record, or a function of the index.
     """
-    return samples("trade", count, seed, variety=variety, **overrides)
-
-
-def orders(
-    count: int, seed: int = 0, *, variety: bool = False, **overrides: object
-) -> list[Record]:
-    """Return `count` orders; the rest is as in `trades`."""
-    return samples("order", count, seed, variety=variety, **overrides)
-
-
-def stocks(
-    count: int, seed: int = 0, *, variety: bool = False, **overrides: object
-) -> list[Record]:
-    """Return `count` stocks, each with codes of its own; the rest is as in `trades`."""
-    return samples("stock", count, seed, variety=variety, **overrides)
-
-
-def samples(
-    kind: str, count: int, seed: int = 0, *, variety: bool = False, **overrides: object
-) -> list[Record]:
-    """Return `count` records of a kind, such as "trade"; the rest is as in `trades`."""
     table = fields(kind)
     if unknown := overrides.keys() - {field.name for field in table}:
         raise TypeError(f"not fields of the {kind} record: {sorted(unknown)}")
@@ -262,6 +241,11 @@ def samples(
             record[name] = override(index) if callable(override) else override
         made.append(record)
     return made
+
+
+trades = functools.partial(samples, "trade")
+orders = functools.partial(samples, "order")
+stocks = functools.partial(samples, "stock")
 
 
 def _vary(record: Record, table: tuple[Field, ...], generator: random.Random) -> None:

@@ -7,7 +7,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeAlias
@@ -26,6 +26,7 @@ from .connection import (
 )
 from .ports import listen
 
+PATIENCE = 30.0
 Choice: TypeAlias = Callable[[Request], Behaviour]
 
 
@@ -51,16 +52,6 @@ class Script:
         Without `then`, a request more than scripted is an error that leaving the service raises.
         A new script for a `path` (None: all paths) takes the place of the old one.
         """
-        self.script_from(behaviours, then=then, path=path)
-
-    def script_from(
-        self,
-        behaviours: Iterable[Behaviour],
-        *,
-        then: Behaviour | None = None,
-        path: str | None = None,
-    ) -> None:
-        """Do what `script` does for any iterable, an endless one included."""
         left = iter(behaviours)
 
         def next_of(request: Request) -> Behaviour:
@@ -120,34 +111,28 @@ class Log:
             return list(self._connections)
 
     @property
-    def open_connections(self) -> int:
-        """How many connections neither side has closed."""
-        with self._changed:
-            return self._open()
-
-    @property
     def errors(self) -> list[Exception]:
         """What no script asked for: unscripted and malformed requests, broken behaviours."""
         with self._changed:
             return list(self._errors)
 
-    def wait_for_requests(self, count: int, timeout: float = 30.0) -> list[Request]:
-        """Wait for `count` requests and return all; AssertionError after `timeout` seconds."""
-        self._wait(lambda: len(self._requests) >= count, timeout, f"{count} requests")
+    def wait_for_requests(self, count: int) -> list[Request]:
+        """Wait for `count` requests and return all; AssertionError after half a minute."""
+        self._wait(lambda: len(self._requests) >= count, f"{count} requests")
         return self.requests
 
-    def wait_for_open(self, count: int, timeout: float = 30.0) -> None:
-        """Wait until just `count` connections are open; AssertionError after `timeout` seconds."""
-        self._wait(lambda: self._open() == count, timeout, f"{count} open connections")
+    def wait_for_open(self, *counts: int) -> None:
+        """Wait until a number of these is open; AssertionError after half a minute."""
+        self._wait(lambda: self._open() in counts, f"{counts} open connections")
 
     def _open(self) -> int:
         return sum(connection.closed_at is None for connection in self._connections)
 
-    def _wait(self, done: Callable[[], bool], timeout: float, what: str) -> None:
+    def _wait(self, done: Callable[[], bool], what: str) -> None:
         with self._changed:
-            if not self._changed.wait_for(done, timeout):
+            if not self._changed.wait_for(done, PATIENCE):
                 raise AssertionError(
-                    f"not {what} in {timeout} s: {len(self._requests)} requests, "
+                    f"not {what} in {PATIENCE} s: {len(self._requests)} requests, "
                     f"{len(self._connections)} connections, {self._open()} open"
                 )
 
@@ -173,7 +158,6 @@ class Log:
             self._errors.append(error)
 
 
-JOIN_TIMEOUT = 30.0
 REFUSAL = b"HTTP/1.1 400 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
@@ -229,7 +213,7 @@ class Service(Script, Log):
         self._wake_end.close()
         for _ in range(2):  # during the first round one more connection may have been accepted
             for thread in self._threads_alive():
-                thread.join(JOIN_TIMEOUT)
+                thread.join(PATIENCE)
         left = [thread.name for thread in self._threads_alive()]
         self._wake.close()
         if left:
