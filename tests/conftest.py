@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 import types
@@ -19,7 +20,7 @@ from service import Authority, Proxy, Service, as_json, envelope, trades
 from systems import NO_NUMPY, NUMPY, is_wine, skip_without_numpy
 
 if TYPE_CHECKING:
-    from command_line import Run
+    from command_line import Run, Screen
     from tradingdata.sandbox import Service as SandboxService
 
 
@@ -134,6 +135,15 @@ def body_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A private, empty file of profiles that is looked at."""
+    file = tmp_path / "profiles.toml"
+    file.touch(0o600)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
+    return file
+
+
+@pytest.fixture
 def proxy(tls_service: Service) -> Iterator[Proxy]:
     """A recording proxy that leads every target to `tls_service`."""
     with Proxy(tls_service) as running:
@@ -159,3 +169,18 @@ def run(
     from command_line import account, run_here
 
     return run_here(capsysbinary, monkeypatch, account(sandbox))
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    """Makes standard output a terminal of a width, for commands in this process."""
+    from rich.console import Console
+
+    def made(width: int) -> io.StringIO:
+        shown = io.StringIO()
+        console = Console(file=shown, width=width, height=30, force_terminal=True, highlight=False)
+        for place in ("output", "watch"):
+            monkeypatch.setattr(f"tradingdata.cli.{place}.screen", lambda: console)
+        return shown
+
+    return made

@@ -32,24 +32,14 @@ def arguments(service: sandbox.Service) -> dict[str, dict[str, Any]]:
     }
 
 
-def profiles(
-    service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> tuple[str, ...]:
-    file = tmp_path / "profiles.toml"
-    tables = (
-        f'[{label}]\nbase_url = "{service.base_url}"\naccess_token = "{service.token(label)}"\n'
-        for label in service.accounts
-    )
-    file.write_text("".join(tables))
-    file.chmod(0o600)
-    monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
-    return service.accounts
-
-
 def test_a_mapping_of_arguments_a_list_of_profiles_and_clients_are_the_same(
-    service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: sandbox.Service, profiles: Path
 ) -> None:
-    names = profiles(service, tmp_path, monkeypatch)
+    names = service.accounts
+    for label in names:
+        with profiles.open("a") as file:
+            file.write(f'[{label}]\nbase_url = "{service.base_url}"\n')
+            file.write(f'access_token = "{service.token(label)}"\n')
     by_arguments = td.trade_books(arguments(service))
     expected = {label: service.client(label).trade_book() for label in names}
     assert by_arguments == expected

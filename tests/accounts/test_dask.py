@@ -69,12 +69,10 @@ def test_a_bad_account_is_an_error_of_its_own(service: sandbox.Service, tmp_path
 
 
 def test_tokens_may_come_from_profiles_variables_and_functions(
-    service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: sandbox.Service, tmp_path: Path, profiles: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "profiles.toml"
-    file.write_text(f'[p1]\nbase_url = "{service.base_url}"\naccess_token = "{service.token()}"\n')
-    file.chmod(0o600)
-    monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
+    secret = f'access_token = "{service.token()}"'
+    profiles.write_text(f'[p1]\nbase_url = "{service.base_url}"\n{secret}\n')
     monkeypatch.setenv("TOKEN_OF_DESK1", service.token())
     (tmp_path / "tokens_of_mine.py").write_text(
         "import os\ndef desk1():\n    return os.environ['TOKEN_OF_DESK1']\n"

@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -15,26 +14,18 @@ import pytest
 import tradingdata as td
 from archive_writers import HERE, acknowledged, start_writer
 from archiving import DAY, archive_with, clock, response, trade
+from calls import at_once
 
 
 def test_threads_write_at_once(tmp_path: Path) -> None:
     archive = td.Archive(tmp_path / "books")
-    errors: list[Exception] = []
 
     def write(writer: int) -> None:
-        try:
-            for number in range(3):
-                book = response(td.TradeBook, [trade("1")], clock("15:45"))
-                archive.add(book, account=f"{writer}-{number}")
-        except Exception as error:
-            errors.append(error)
+        for number in range(3):
+            book = response(td.TradeBook, [trade("1")], clock("15:45"))
+            archive.add(book, account=f"{writer}-{number}")
 
-    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    at_once(4, write)
     assert len(archive.trades(DAY)) == 12
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from oracle import KINDS, Sample, body_of, of_kind, read, sample
+from sample_records import JSON_VALUES
 from service import as_json, trades
 
 # F95: what breaks programs that read text; each goes into every text field of each record.
@@ -74,23 +75,11 @@ def test_naughty_text_comes_through_every_view(kind: str, way: str) -> None:
         assert WAYS[way](truth.book) == expected(truth)
 
 
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text()
-)
-json_values = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=8,
-)
 KNOWN = set(td.TradeBook().columns)
 
 
 @settings(deadline=None)
-@given(st.dictionaries(st.text().filter(lambda name: name not in KNOWN), json_values, max_size=5))
+@given(st.dictionaries(st.text().filter(lambda name: name not in KNOWN), JSON_VALUES, max_size=5))
 def test_any_unknown_field_is_kept(unknown: dict[str, Any]) -> None:
     body = as_json([trades(1)[0] | unknown], ascii_only=True)
     sent = {name: value for name, value in json.loads(body)[0].items() if name not in KNOWN}

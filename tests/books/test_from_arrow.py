@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from oracle import BOOKS, KINDS, empty, sample
-from sample_records import PAN, TYPES, VALUES, kinds_of
+from sample_records import JSON_VALUES, PAN, TYPES, VALUES, kinds_of
 from service import as_json, envelope, trades
 from tradingdata._core import fields_of
 
@@ -331,16 +331,6 @@ def test_an_empty_book_comes_back(kind: str) -> None:
         assert (again, again.issues) == (empty(kind), ())
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8")),
-    lambda values: (
-        st.lists(values, max_size=3)
-        | st.dictionaries(st.text(st.characters(codec="utf-8")), values, max_size=3)
-    ),
-    max_leaves=4,
-)
-
-
 def random_books(kind: Any) -> st.SearchStrategy[Any]:
     """Books of random records, with unknown fields."""
     names = list(kinds_of(kind))
@@ -349,7 +339,7 @@ def random_books(kind: Any) -> st.SearchStrategy[Any]:
     ).map(lambda values: kind(**values))
     unknown = st.dictionaries(
         st.text(st.characters(codec="utf-8")).filter(lambda name: name not in names),
-        JSON,
+        JSON_VALUES,
         max_size=2,
     )
 

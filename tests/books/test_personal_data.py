@@ -6,7 +6,6 @@ import json
 import pickle
 import re
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tradingdata as td
+from echoes import shown_of
 
 PAN = "ABCPK1234F"
 HIDDEN = ("CPK123", "cpk123", "98765432")
@@ -50,24 +50,6 @@ def decoded(data: bytes, **options: Any) -> td.TradeBook:
         return td.TradeBook.from_json(data, **options)
 
 
-def all_of(book: td.TradeBook, folder: Path) -> str:
-    """What the book shows, keeps, and gives away."""
-    assert book.response is not None
-    parts: list[Any] = [
-        book,
-        book[0],
-        book.issues,
-        book.response.content,
-        book.to_dicts(extra=True),
-    ]
-    parts += [book[0]._asdict(extra=True), book[0]._repr_html_(), book._repr_html_()]  # type: ignore[attr-defined]
-    parts += [book.to_csv(extra=True), book._rows.to_json()]
-    parts += [pickle.dumps(book), pickle.dumps(book[0]), pickle.dumps(book[:1])]
-    book.save(folder / "book.json", overwrite=True)
-    parts.append((folder / "book.json").read_bytes())
-    return " ".join(map(repr, parts))
-
-
 def shows_a_number(text: str) -> bool:
     plain = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
     return any(part in plain for part in HIDDEN)
@@ -96,7 +78,7 @@ def test_f120_a_personal_value_is_masked_wherever_it_is(
         "beside": body(beside=inner),
     }[where]
     book = decoded(data)
-    assert not shows_a_number(all_of(book, tmp_path_factory.getbasetemp()))
+    assert not shows_a_number(shown_of(book, tmp_path_factory.getbasetemp()))
     assert book.response is not None
     assert book.response.masked
     assert len(book.response.content) == len(data)

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from service import as_json, envelope, orders, stocks, trades
+from oracle import BOOKS, body_of
+from service import as_json, envelope, samples, trades
 from systems import is_private
 from tradingdata._util.files import whole_file
 
@@ -24,15 +25,11 @@ PAN = "ABCDE1234F"
 MASKED = "ABXXXXXX4F"
 
 
-def book_of(record: str, count: int = 12, *, keep: bool = False) -> Any:
-    if record == "Trade":
-        rows = trades(count, variety=True, pan_no=PAN)
-        return td.TradeBook.from_json(as_json(envelope(rows)), keep_personal_data=keep)
-    if record == "Order":
-        rows = orders(count, variety=True, pan_no=PAN)
-        return td.OrderBook.from_json(as_json(envelope(rows)), keep_personal_data=keep)
-    rows = stocks(count, variety=True)
-    return td.StockList.from_json(as_json(rows), keep_personal_data=keep)
+def book_of(record: str, *, keep: bool = False) -> Any:
+    kind = record.lower()
+    personal: dict[str, Any] = {} if kind == "stock" else {"pan_no": PAN}
+    body = body_of(kind, samples(kind, 12, variety=True, **personal))
+    return BOOKS[kind].from_json(body, keep_personal_data=keep)
 
 
 @pytest.fixture(params=["Trade", "Order", "Stock"])

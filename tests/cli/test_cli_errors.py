@@ -15,7 +15,7 @@ import pytest
 
 import command_line
 import tradingdata as td
-from command_line import PROGRAM, Run, account, run_here
+from command_line import PROGRAM, Run, account
 from searching import listing
 from service import Service as Scripted
 from service import book_reply, pages, stocks, trades
@@ -26,11 +26,9 @@ from tradingdata.sandbox import Service, start
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.c2VjcmV0LXNlY3JldC1zZWNyZXQ"
 
 
-@pytest.fixture
-def run(
-    sandbox: Service, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
-) -> Iterator[Run]:
-    yield run_here(capsysbinary, monkeypatch, account(sandbox))
+@pytest.fixture(autouse=True)
+def _no_faults_are_left(sandbox: Service) -> Iterator[None]:
+    yield
     sandbox.clear_faults()
 
 
@@ -126,12 +124,8 @@ def test_a_token_among_the_arguments_is_refused_and_not_repeated(
 
 
 @pytest.mark.parametrize("arguments", ["trades --profile", "check --profile", "stock"])
-def test_a_token_in_place_of_a_name_is_not_repeated(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: str
-) -> None:
-    profiles = tmp_path / "profiles.toml"
-    profiles.touch(0o600)
-    monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
+@pytest.mark.usefixtures("profiles")
+def test_a_token_in_place_of_a_name_is_not_repeated(run: Run, arguments: str) -> None:
     ran = run(*arguments.split(), TOKEN)
     assert ran.code in (Code.CONFIGURATION, Code.NOT_FOUND)
     assert TOKEN.lower() not in (ran.text + ran.err).lower()
@@ -239,13 +233,10 @@ def test_a_failed_call_leaves_no_file(sandbox: Service, run: Run, tmp_path: Path
 
 @needs_modes
 def test_a_profile_gives_address_and_token_and_must_be_private(
-    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch, profiles: Path
 ) -> None:
-    profiles = tmp_path / "profiles.toml"
     lines = ["[desk1]", f'base_url = "{sandbox.base_url}"', f'access_token = "{sandbox.token()}"']
     profiles.write_text("\n".join(lines))
-    profiles.chmod(0o600)
-    monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
     monkeypatch.delenv("TRADINGDATA_BASE_URL")
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")
     assert run("trades", "--profile", "desk1").code == Code.OK

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from command_line import Run, run_here
+from command_line import Run, Screen, run_here
 from service import Service, as_json, book_reply, envelope, json_reply, orders, stocks, trades
 from tradingdata import OrderBook
 from tradingdata.cli.errors import Code
@@ -66,12 +64,9 @@ def test_a_pipe_gets_no_control_character(service: Service, run: Run, command: s
 
 @pytest.mark.parametrize("command", ["orders -c symbol,status --extra", "trades --extra", "watch"])
 def test_a_terminal_gets_no_control_character_but_its_own(
-    run: Run, monkeypatch: pytest.MonkeyPatch, command: str
+    run: Run, screen: Screen, command: str
 ) -> None:
-    shown = io.StringIO()
-    console = Console(file=shown, width=300, height=30, force_terminal=True, highlight=False)
-    for place in ("output", "watch"):
-        monkeypatch.setattr(f"tradingdata.cli.{place}.screen", lambda: console)
+    shown = screen(300)
     polls = ("--polls", "2", "-i", "0.01") if command == "watch" else ()
     assert run(*command.split(), *polls).code == Code.OK
     assert "[red]x[/red]" in shown.getvalue()

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
-from command_line import Run, account, on_terminal, start
+from command_line import Run, Screen, account, on_terminal, start
 from sandbox_calls import SETTING
 from signalling import interrupt
 from tradingdata import _core
@@ -26,22 +23,6 @@ from tradingdata.display.text import KEY_COLUMNS
 from tradingdata.sandbox import Service
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-
-
-@pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], io.StringIO]:
-    """Makes standard output a terminal of a width, for commands in this process."""
-
-    def made(width: int) -> io.StringIO:
-        shown = io.StringIO()
-        console = Console(file=shown, width=width, height=30, force_terminal=True, highlight=False)
-        monkeypatch.setattr("tradingdata.cli.output.screen", lambda: console)
-        return shown
-
-    return made
-
-
-Screen = Callable[[int], io.StringIO]
 
 
 def assert_fits(shown: str, width: int, columns: int) -> None:
@@ -198,14 +179,11 @@ def test_the_sandbox_serves_until_ctrl_c_and_prints_what_to_paste() -> None:
 def test_the_shell_completes_commands_columns_filters_and_profiles(
     run: Run,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    profiles: Path,
     line: str,
     offered: list[str],
 ) -> None:
-    profiles = tmp_path / "profiles.toml"
-    profiles.touch(0o600)
     profiles.write_text("[desk1]\n[desk2]\n[other]\n")
-    monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
     monkeypatch.setenv("_TRADINGDATA_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", line)
     monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import io
 import json
 import re
 import sys
@@ -14,9 +13,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
-from command_line import Run, account, on_terminal, run_here, start
+from command_line import Run, Screen, account, on_terminal, run_here, start
 from service import Service as Scripted
 from service import book_reply, orders, reply
 from signalling import interrupt
@@ -79,12 +77,8 @@ def test_a_filter_leaves_other_orders_out(run: Run) -> None:
     assert [line.split()[1] for line in ran.text.splitlines()] == ["missed", "changed"]
 
 
-def test_the_live_table_shows_orders_changes_and_a_miss(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = io.StringIO()
-    console = Console(file=shown, width=80, height=24, force_terminal=True, highlight=False)
-    monkeypatch.setattr("tradingdata.cli.watch.screen", lambda: console)
+def test_the_live_table_shows_orders_changes_and_a_miss(run: Run, screen: Screen) -> None:
+    shown = screen(80)
     assert run(*WATCH).code == Code.OK
     text = ESCAPE.sub("", shown.getvalue())
     assert "2 orders: 2 Pending" in text
@@ -97,14 +91,12 @@ def test_the_live_table_shows_orders_changes_and_a_miss(
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_live_table_names_what_changed_on_every_screen(
-    width: int, service: Scripted, run: Run, monkeypatch: pytest.MonkeyPatch
+    width: int, service: Scripted, run: Run, screen: Screen
 ) -> None:
     """Orders of one name have their numbers, and the values have a line of their own."""
     rows = orders(2, display_name="NIFTY 26 Nov 2026 25000 Call", status="Pending", order_no=str)
     service.script(book_reply(rows), then=book_reply([rows[0], rows[1] | {"status": "Success"}]))
-    shown = io.StringIO()
-    console = Console(file=shown, width=width, height=24, force_terminal=True, highlight=False)
-    monkeypatch.setattr("tradingdata.cli.watch.screen", lambda: console)
+    shown = screen(width)
     assert run("watch", "--interval", "0.01", "--polls", "2").code == Code.OK
     text = ESCAPE.sub("", shown.getvalue())
     changed = text[text.index("changed") :]
@@ -123,7 +115,7 @@ def test_an_error_that_does_not_pass_ends_it(
 
 
 def test_retries_and_an_outage_are_shown_above_the_table_and_never_over_it(
-    run: Run, service: Scripted, monkeypatch: pytest.MonkeyPatch
+    run: Run, service: Scripted, screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two = [row | {"status": "Pending"} for row in orders(2)]
     again, down = (
@@ -131,9 +123,7 @@ def test_retries_and_an_outage_are_shown_above_the_table_and_never_over_it(
         reply(503, headers={"Retry-After": "60"}),
     )
     service.script(book_reply(two), again, book_reply(two), down, down, then=book_reply(two[:1]))
-    shown = io.StringIO()
-    console = Console(file=shown, width=60, height=24, force_terminal=True, highlight=False)
-    monkeypatch.setattr("tradingdata.cli.watch.screen", lambda: console)
+    shown = screen(60)
     monkeypatch.setattr("tradingdata.cli.terminal.watched", lambda: True)
     ran = run("watch", "-i", "0.01", "--polls", "5", "--timeout", "5")
     assert (ran.code, ran.err) == (Code.OK, "")

@@ -15,7 +15,7 @@ import pytest
 
 import service as s
 import tradingdata as td
-from calls import TOKEN, good_book, served, wait_until, within
+from calls import TOKEN, at_once, good_book, served, wait_until, within
 from service import Authority, Service
 
 pytestmark = pytest.mark.sanitize
@@ -131,19 +131,12 @@ def test_f104_one_client_on_one_loop_after_the_other(service: Service) -> None:
 def test_f104_one_client_on_several_loops_at_once(service: Service) -> None:
     service.script(then=good_book())
     client = td.AsyncClient(service.base_url, access_token=TOKEN)
-    lengths: list[int] = []
 
-    async def work() -> None:
-        for _ in range(10):
-            books = await asyncio.gather(*(client.trade_book() for _ in range(3)))
-            lengths.extend(len(book) for book in books)
+    async def work() -> list[int]:
+        calls = [await asyncio.gather(*(client.trade_book() for _ in range(3))) for _ in range(10)]
+        return [len(book) for books in calls for book in books]
 
-    workers = [threading.Thread(target=lambda: asyncio.run(work())) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert lengths == [3] * 120
+    assert at_once(4, lambda _: asyncio.run(work())) == [[3] * 30] * 4
     asyncio.run(client.aclose())
     service.wait_for_open(0)
 

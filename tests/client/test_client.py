@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import TOKEN, both, failure, good_book, within
+from calls import TOKEN, at_once, both, failure, good_book, within
 from service import (
     Service,
     book_reply,
@@ -269,21 +269,11 @@ def test_stats_count_calls_attempts_connections_and_bytes(service: Service) -> N
 def test_f103_one_client_on_many_threads(service: Service) -> None:
     bodies = {n: book_reply(trades(n)) for n in range(1, 9)}
     service.choose(lambda request: bodies[1 + len(service.requests) % 8])
-    lengths: list[int] = []
-
-    def work(client: td.Client) -> None:
-        lengths.extend(len(client.trade_book()) for _ in range(25))
-
     with td.Client(service.base_url, access_token=TOKEN) as client:
-        threads = [threading.Thread(target=work, args=(client,)) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        lengths = at_once(8, lambda _: [len(client.trade_book()) for _ in range(25)])
         assert client.stats.calls == 200
         assert client.stats.failures == 0
-    assert len(lengths) == 200
-    assert set(lengths) <= set(bodies)
+    assert {length for each in lengths for length in each} <= set(bodies)
     assert len(service.connections) <= 8
 
 
@@ -291,11 +281,13 @@ def test_threads_wait_at_the_same_time(service: Service) -> None:
     """The GIL is free during a call: eight calls wait at once, and Python runs on."""
     gate = threading.Event()
     service.script(then=hold(gate, good_book()))
-    with td.Client(service.base_url, access_token=TOKEN) as client:
-        threads = [threading.Thread(target=client.trade_book) for _ in range(8)]
-        for thread in threads:
-            thread.start()
+
+    def work(number: int) -> int:
+        if number < 8:
+            return len(client.trade_book())
         service.wait_for_requests(8)
         gate.set()
-        for thread in threads:
-            thread.join()
+        return 3
+
+    with td.Client(service.base_url, access_token=TOKEN) as client:
+        assert at_once(9, work) == [3] * 9

@@ -71,14 +71,10 @@ def test_the_heading_shows_one_zone(service: sandbox.Service) -> None:
     assert "UTC" in repr(td.Client(**options(service)).trade_book()).partition("display_name")[0]
 
 
-def test_a_profile_may_have_a_zone(
-    service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "profiles.toml"
-    path.touch(0o600)
-    lines = {**options(service, tz="Asia/Kolkata")}
-    path.write_text("[desk]\n" + "".join(f'{name} = "{text}"\n' for name, text in lines.items()))
-    monkeypatch.setenv("TRADINGDATA_PROFILES", str(path))
+def test_a_profile_may_have_a_zone(service: sandbox.Service, profiles: Path) -> None:
+    given = options(service, tz="Asia/Kolkata")
+    lines = [f'{name} = "{text}"\n' for name, text in given.items()]
+    profiles.write_text("".join(["[desk]\n", *lines]))
     book: Any = td.Client.from_profile("desk").trade_book()
     assert book[0].exch_trade_time.tzinfo == INDIA
     assert td.trade_books(["desk"])["desk"] == book

@@ -19,16 +19,6 @@ from tradingdata.client.profiles import check_options
 kinds = pytest.mark.parametrize("kind", [td.Client, td.AsyncClient])
 
 
-@pytest.fixture
-def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A private, empty file of profiles that is looked at."""
-    file = tmp_path / "profiles.toml"
-    file.touch(0o600)
-    monkeypatch.setenv("TRADINGDATA_PROFILES", str(file))
-    monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN", raising=False)
-    return file
-
-
 @kinds
 def test_a_profile_gives_the_options(kind: Any, profiles: Path) -> None:
     profiles.write_text('[desk1]\nbase_url = "https://api.example.test"\naccess_token = "canary"\n')

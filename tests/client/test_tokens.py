@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import both, good_book, served, within
+from calls import at_once, both, good_book, served, within
 from service import Behaviour, Request, Service, json_reply, reply, stocks
 from systems import WINDOWS
 from token_sources import AsyncSource, Source, accepting, tokens_sent
@@ -122,11 +122,12 @@ def test_assignment_replaces_a_dead_token_and_a_function(service: Service) -> No
 def test_a_token_file_is_read_again_when_its_token_was_refused(
     call: Any, tmp_path: Path, service: Service
 ) -> None:
+    """It may have a byte order mark, white space and Windows' line ends, as editors write it."""
     file = tmp_path / "token"
     file.write_text("yesterday\n")
 
     def refuse(request: Request) -> Behaviour:
-        file.write_text("  today\r\n")  # the job that logs in each morning
+        file.write_bytes(b"\xef\xbb\xbf  today \r\n")  # the job that logs in each morning
         return accepting("today")(request)
 
     service.choose(refuse)
@@ -161,15 +162,6 @@ def test_a_token_file_that_cannot_be_used(
     assert message in str(caught.value)
     assert "canary" not in str(caught.value)
     assert service.connections == []
-
-
-def test_a_token_file_is_taken_as_editors_write_it(tmp_path: Path, service: Service) -> None:
-    """With a byte order mark, white space and Windows' line ends."""
-    service.script(then=good_book())
-    (tmp_path / "token").write_bytes(b"\xef\xbb\xbf  today-1 \r\n")
-    with td.Client(service.base_url, access_token=td.token_file(tmp_path / "token")) as client:
-        client.trade_book()
-    assert tokens_sent(service) == ["today-1"]
 
 
 @both
@@ -255,16 +247,7 @@ def test_f101_many_threads_ask_once(service: Service, first: bool) -> None:
         if not first:
             client.access_token = "stale"
             client.access_token = source
-        lengths: list[int] = []
-        threads = [
-            threading.Thread(target=lambda: lengths.append(len(client.trade_book())))
-            for _ in range(8)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert lengths == [3] * 8
+        assert at_once(8, lambda _: len(client.trade_book())) == [3] * 8
     assert source.asked == (1 if first else 2)
     assert source.most_at_once == 1
 
@@ -289,18 +272,12 @@ def test_f101_tasks_of_several_loops_ask_once(service: Service) -> None:
     service.choose(accepting("token-2"))
     source = AsyncSource(seconds=0.1)
     client = td.AsyncClient(service.base_url, access_token=source)
-    lengths: list[int] = []
 
-    async def run() -> None:
+    async def run() -> list[int]:
         books = await asyncio.gather(*(client.trade_book() for _ in range(4)))
-        lengths.extend(len(book) for book in books)
+        return [len(book) for book in books]
 
-    threads = [threading.Thread(target=lambda: asyncio.run(run())) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert lengths == [3] * 12
+    assert at_once(3, lambda _: asyncio.run(run())) == [[3] * 4] * 3
     assert source.asked == 2
     assert source.most_at_once == 1
     asyncio.run(client.aclose())

@@ -64,15 +64,6 @@ class TestIgnoredPage:
 
 
 @both
-@pytest.mark.parametrize("most", [1, 3, 10, 24])
-def test_f75_a_clamped_limit_ends_nothing(service: Service, read: Read, most: int) -> None:
-    service.choose(pages(ROWS, most=most))
-    reading = read(service.base_url, prefetch=4)
-    assert reading.codes == codes(ROWS)
-    assert reading.error is None
-
-
-@both
 @pytest.mark.parametrize("offset_as_requested", [False, True])
 def test_every_row_comes_once_without_doubt(
     service: Service, read: Read, offset_as_requested: bool

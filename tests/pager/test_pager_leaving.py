@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
+from calls import at_once
 from searching import codes, pages_asked
 from service import Behaviour, Request, Service, delay, hold, json_reply, pages, reply, stocks
 
@@ -101,15 +102,7 @@ class TestSync:
     ) -> None:
         service.choose(pages(ROWS))
         search = client.search("x", page_size=7, prefetch=3)
-        found: list[list[Any]] = []
-        threads = [
-            threading.Thread(target=lambda: found.append([stock.co_code for stock in search]))
-            for _ in range(6)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        found = at_once(6, lambda _: [stock.co_code for stock in search])
         assert found == [codes(ROWS)] * 6
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import pickle
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,9 +24,11 @@ from echoes import (
     echo,
     pieces_in,
     random_token,
+    said_by,
+    shown_of,
     success_with,
 )
-from service import Behaviour, Connection, Service, reply
+from service import Behaviour, Service, garbage, reply
 
 STATUSES = [200, 302, 400, 401, 403, 404, 422, 429, 500, 503]
 LENGTHS = st.sampled_from([8, 9, 13, 20, 36, 63, 64, 255, 512, 520, 900, 4000]) | st.integers(
@@ -53,30 +53,10 @@ def always(behaviour: Behaviour) -> Callable[[Any], Behaviour]:
     return lambda request: behaviour
 
 
-def sent(head: str | bytes) -> Behaviour:
-    """Sends these bytes as the response, and ends the connection."""
-
-    def send(connection: Connection) -> None:
-        connection.send(head.encode() if isinstance(head, str) else head)
-        connection.close()
-
-    return send
-
-
 @pytest.fixture(scope="module")
 def echoing() -> Iterator[Service]:
     with Service() as service:
         yield service
-
-
-def said_by(error: BaseException) -> str:
-    """All that any tool shows of an error: its traceback with every local, its pickle, its body."""
-    shown = traceback.TracebackException.from_exception(error, capture_locals=True)
-    shown.stack[:] = [frame for frame in shown.stack if frame.filename != __file__]
-    facts = {**vars(error), "args": error.args}
-    body = getattr(error, "body", "")
-    pickled = pickle.dumps(error).decode("latin-1")
-    return "\n".join([*shown.format(), str(error), repr(error), repr(facts), body, pickled])
 
 
 def failed_call(service: Service, token: str, what: str, log: io.StringIO) -> str:
@@ -117,17 +97,6 @@ def test_f119_no_error_shows_a_piece_of_an_echoed_token(
     echoing.choose(lambda request: echo(status, BODIES[body](text)))
     shown = failed_call(echoing, token, what, log)
     assert pieces_in(shown, token) == set()
-
-
-def shown_of(book: Any, folder: Path) -> str:
-    """All that a book shows and keeps."""
-    shown = [repr(book), book._repr_html_(), str(book.to_dicts(extra=True)), str(book.issues)]
-    shown += [str(book.extra_fields), repr(book.response), repr(book.response.content)]
-    shown += [repr(book[0]), book[0]._repr_html_(), str(book[0]._asdict(extra=True))]
-    shown += [pickle.dumps(thing).decode("latin-1") for thing in (book, book[0], book[:1])]
-    shown += [book._rows.message, book.to_csv(None, extra=True)]
-    book.save(folder / "book.json", overwrite=True)
-    return "\n".join([*shown, (folder / "book.json").read_bytes().decode("latin-1")])
 
 
 @fixed
@@ -256,7 +225,7 @@ def test_headers_and_the_reason_show_no_token(echoing: Service, log: io.StringIO
         packed,
         packed[:-9],
     ):
-        echoing.choose(always(sent(head)))
+        echoing.choose(always(garbage(head.encode() if isinstance(head, str) else head)))
         with (
             td.Client(echoing.base_url, access_token=token, attempts=1, timeout=2) as client,
             pytest.raises(td.TradingDataError) as caught,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import pickle
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,10 +10,10 @@ from typing import Any
 
 import pytest
 
-import calls
 import service as s
 import tradingdata as td
 from calls import BOOK_PATH, both, failure, run_child, served
+from echoes import said_by, shown_of
 from service import Authority, Behaviour, Proxy, Service
 
 # A slash and a plus, so that escaped and percent-encoded forms differ from the plain one.
@@ -56,19 +54,6 @@ BEHAVIOURS: dict[str, Behaviour] = {
 }
 
 
-def everything_of(error: BaseException) -> str:
-    """The error as any tool may show it: with the locals of every frame, and pickled."""
-    shown = traceback.TracebackException.from_exception(error, capture_locals=True)
-    # The lines and locals of this file hold the canary by themselves.
-    shown.stack[:] = [frame for frame in shown.stack if frame.filename not in OWN]
-    pickled = pickle.dumps(error).decode("latin-1")
-    facts = {**vars(error), "args": error.args}
-    return "".join([*shown.format(), pickled, repr(error), str(error), repr(facts)])
-
-
-OWN = {__file__, calls.__file__}
-
-
 @both
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_no_error_shows_the_token_or_an_account_number(
@@ -80,7 +65,7 @@ def test_no_error_shows_the_token_or_an_account_number(
         warnings.simplefilter("always")
         with pytest.raises(td.TradingDataError) as caught:
             call(service.base_url, timeout=2, on_retry=retries.append, **options)
-    shown = everything_of(caught.value)
+    shown = said_by(caught.value)
     shown += f"{retries} {[str(warning.message) for warning in warned]} {log.getvalue()}"
     assert not holds_secret(shown)
     assert PAN not in shown
@@ -103,7 +88,7 @@ def test_a_token_function_s_token_is_not_shown_either(
         )
         with pytest.raises(td.StatusError) as caught:
             client.trade_book()
-    assert not holds_secret(everything_of(caught.value) + log.getvalue())
+    assert not holds_secret(said_by(caught.value) + log.getvalue())
 
 
 def assigned(client: td.Client) -> None:
@@ -137,7 +122,7 @@ def test_a_former_token_that_a_service_repeats_is_not_shown_either(
         change(client)
         with pytest.raises(td.TradingDataError) as caught:
             client.trade_book() if what == "trade_book" else client.search("x").all()
-    assert not holds_secret(everything_of(caught.value) + log.getvalue())
+    assert not holds_secret(said_by(caught.value) + log.getvalue())
 
 
 BAD = SECRET + "\n"
@@ -169,7 +154,11 @@ URL = "https://api.example.test"
     ],
 )
 def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
-    kind: Any, attempt: Callable[[Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: Any,
+    attempt: Callable[[Any], Any],
+    tmp_path: Path,
+    profiles: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Tools that report errors show the locals of every frame."""
     monkeypatch.chdir(tmp_path)
@@ -179,21 +168,13 @@ def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
     Path("wrong.env").chmod(0o600)
     options = f"base_url = {URL!r}\nproxy = 'http://u:{SECRET}@p:1'\naccess_token = "
     lines = [f"[{name}]\n{options}" for name in ("a", "odd", "bad")]
-    profiles = tmp_path / "profiles.toml"
     profiles.write_text(
         f'{lines[0]}{SECRET!r}\n{lines[1]}{SECRET!r}\nnosuch = 1\n{lines[2]}"{SECRET}\\n"\n'
     )
-    profiles.chmod(0o600)
-    monkeypatch.setenv("TRADINGDATA_PROFILES", str(profiles))
     monkeypatch.setenv("TRADINGDATA_ACCESS_TOKEN", SECRET)
     with pytest.raises((td.ConfigurationError, TypeError)) as caught:
         attempt(kind)
-    assert not holds_secret(everything_of(caught.value))
-
-
-def html_of(book: Any) -> str:
-    """What a notebook shows of a book."""
-    return str(getattr(book, "_repr_html_", book.__repr__)())
+    assert not holds_secret(said_by(caught.value))
 
 
 def test_a_working_day_leaves_no_secret_anywhere(
@@ -204,15 +185,7 @@ def test_a_working_day_leaves_no_secret_anywhere(
     with td.Client(service.base_url, access_token=SECRET, account="desk1") as client:
         book = client.trade_book()
         shown = [repr(client), str(client.stats), f"{client.__class__}"]
-    book.save(tmp_path / "book.json")
-    book.to_csv(tmp_path / "book.csv")
-    for thing in (book, book[0], book.issues, book[1:]):
-        shown += [repr(thing), str(thing), pickle.dumps(thing).decode("latin-1")]
-    assert book.response is not None
-    shown += [repr(book.response), str(book.response.facts()), html_of(book)]
-    shown += [str(book.to_dicts()), str(book.to_dict())]
-    shown += [path.read_bytes().decode("latin-1") for path in tmp_path.iterdir()]
-    text = " ".join([*shown, log.getvalue()])
+    text = " ".join([*shown, shown_of(book, tmp_path), log.getvalue()])
     assert not holds_secret(text)
     assert PAN not in text
     assert "ABXXXXXX4F" in text
@@ -232,14 +205,14 @@ def test_f66_a_proxy_sees_no_token_and_its_password_is_not_shown(
         proxy=password,
         attempts=1,
     )
-    assert not holds_secret(everything_of(error) + log.getvalue())
+    assert not holds_secret(said_by(error) + log.getvalue())
     assert SECRET.encode() not in proxy.seen
     [request] = proxy.requests
     assert request.method == "CONNECT"
     with s.closed_port() as port:
         unreachable = f"http://user:canary%2F7f3b@127.0.0.1:{port}"
         error = failure("https://api.example.test", proxy=unreachable, attempts=1)
-    assert not holds_secret(everything_of(error) + log.getvalue())
+    assert not holds_secret(said_by(error) + log.getvalue())
 
 
 def test_f68_netrc_is_not_read(service: Service, tmp_path: Path) -> None:
@@ -281,7 +254,7 @@ def test_a_file_or_function_of_an_unusable_token_shows_nothing_of_it(
     for source in sources:
         with pytest.raises(td.AuthenticationError) as caught:
             call(URL, access_token=source)
-        assert not holds_secret(everything_of(caught.value))
+        assert not holds_secret(said_by(caught.value))
         assert not holds_secret(f"{caught.value.__cause__!r} {caught.value.__context__!r}")
 
 

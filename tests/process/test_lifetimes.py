@@ -7,7 +7,6 @@ import datetime as dt
 import gc
 import pickle
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from calls import run_child
+from calls import at_once, run_child
 from service import as_json, envelope, trades
 
 pytestmark = pytest.mark.sanitize
@@ -205,51 +204,31 @@ def test_memory_does_not_grow_over_100_000_rounds() -> None:
     assert resident_kilobytes() - before < 2_000
 
 
-@pytest.mark.parametrize("threads", [8])
-def test_threads_read_one_book(threads: int) -> None:
+def test_threads_read_one_book() -> None:
     """F103, for books: every thread sees every value."""
     book = td.TradeBook.from_json(as_json(envelope(trades(1_000, variety=True))))
     expected = td.TradeBook.from_json(as_json(envelope(trades(1_000, variety=True)))).to_dicts()
-    failures: list[object] = []
-    start = threading.Barrier(threads)
 
-    def read(turn: int) -> None:
-        start.wait()
+    def read(number: int) -> None:
         for _ in range(3):
             rows = [{name: getattr(row, name) for name in book.columns} for row in book]
-            joined = td.concat([book[:turn], book[turn:]])
-            if rows != expected or book.to_dicts() != expected or joined != book:
-                failures.append(turn)
+            joined = td.concat([book[: number * 100], book[number * 100 :]])
+            assert rows == book.to_dicts() == expected
+            assert joined == book
 
-    workers = [threading.Thread(target=read, args=(i * 100,)) for i in range(threads)]
     old = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        at_once(8, read)
     finally:
         sys.setswitchinterval(old)
-    assert failures == []
 
 
 def test_threads_share_one_iterator() -> None:
     """F103: each row goes to one thread, with or without a GIL."""
     book = td.TradeBook.from_json(as_json(envelope(trades(1_000))))
     rows = iter(book)
-    taken: list[list[td.Trade]] = [[] for _ in range(8)]
-    start = threading.Barrier(len(taken))
-
-    def take(into: list[td.Trade]) -> None:
-        start.wait()
-        into.extend(rows)
-
-    workers = [threading.Thread(target=take, args=(into,)) for into in taken]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    taken = at_once(8, lambda _: list(rows))
     numbers = sorted(row.row_no or 0 for into in taken for row in into)
     assert numbers == sorted(row.row_no or 0 for row in book)
 

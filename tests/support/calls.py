@@ -6,11 +6,13 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -36,6 +38,7 @@ def in_time(elapsed: float, seconds: float, *, at_least: float = 0.0, waited: fl
 
 
 Call = Callable[..., Any]
+Result = TypeVar("Result")
 
 
 def good_book(rows: int = 3) -> Behaviour:
@@ -87,6 +90,12 @@ def within(seconds: float, *, at_least: float = 0.0) -> Iterator[None]:
     yield
     elapsed = time.monotonic() - started
     in_time(elapsed, seconds, at_least=at_least, waited=starved() - before)
+
+
+def at_once(count: int, work: Callable[[int], Result]) -> list[Result]:
+    """What `work` returns on each of `count` threads, which begin together."""
+    with ThreadPoolExecutor(count, initializer=threading.Barrier(count).wait) as pool:
+        return list(pool.map(work, range(count)))
 
 
 def wait_until(holds: Callable[[], bool], patience: float = 30) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import select
 import struct
@@ -40,6 +41,7 @@ class Ran:
 
 
 Run = Callable[..., Ran]
+Screen = Callable[[int], io.StringIO]
 
 
 def account(service: Service) -> dict[str, str]:

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import html
 import json
+import pickle
 import random
 import re
+import traceback
 import urllib.parse
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from service import Behaviour, reply
 
+TESTS = str(Path(__file__).parents[1])
 PIECE = 12
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _RARE = "-._~+/=0123456789QXZ"  # in every piece, so that no word of a message passes for one
@@ -139,6 +144,32 @@ def pieces_in(text: str, token: str) -> set[str]:
     for reading in _readings(text):
         found |= wanted & {reading[at : at + size] for at in range(len(reading) - size + 1)}
     return found
+
+
+def said_by(error: BaseException) -> str:
+    """All that any tool shows of an error: its traceback with every local, its pickle, its body."""
+    shown = traceback.TracebackException.from_exception(error, capture_locals=True)
+    # The lines and locals of tests hold the token by themselves.
+    shown.stack[:] = [frame for frame in shown.stack if not frame.filename.startswith(TESTS)]
+    facts = {**vars(error), "args": error.args}
+    pickled = pickle.dumps(error).decode("latin-1")
+    body = getattr(error, "body", "")
+    return "\n".join([*shown.format(), str(error), repr(error), repr(facts), body, pickled])
+
+
+def shown_of(book: Any, folder: Path) -> str:
+    """All that a book shows, keeps and gives away."""
+    row, response = book[0], book.response
+    parts = [book, row, book.issues, book.extra_fields, response, response.facts()]
+    parts += [response.content, book._rows.message, book._repr_html_(), row._repr_html_()]
+    parts += [book.to_dicts(extra=True), row._asdict(extra=True), book.to_dict(extra=True)]
+    parts += [book.to_csv(extra=True), book._rows.to_json()]
+    parts += [pickle.dumps(one) for one in (book, row, book[:1], book.issues)]
+    book.save(folder / "book.json", overwrite=True)
+    parts.append((folder / "book.json").read_bytes())
+    return "\n".join(
+        part.decode("latin-1") if isinstance(part, bytes) else str(part) for part in parts
+    )
 
 
 def success_with(text: str, where: str) -> bytes:

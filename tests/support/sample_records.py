@@ -39,6 +39,12 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "timestamp": st.datetimes(min_value=dt.datetime(1, 1, 2)),
     "date": st.dates(),
 }
+TEXT = VALUES["text"]
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | VALUES["number"] | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
 
 
 def kinds_of(kind: type) -> dict[str, str]:

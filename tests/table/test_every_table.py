@@ -180,24 +180,15 @@ def test_a_table_of_values_is_exported_as_the_book_that_they_are_from(
     assert pickle.loads(pickle.dumps(table[0])) == table[0]
 
 
-MOMENT = BOOK[7].exch_trade_time
-assert MOMENT is not None
-CONDITIONS: list[dict[str, Any]] = [
-    {},
-    {"symbol": BOOK[0].symbol},
-    {"quantity__ge": BOOK[3].quantity, "txn_type": "B"},
-    {"traded_price__between": (100.0, 2000.0)},
-    {"expiry_date": None},
-    {"expiry_date__ne": None},
-    {"exch_trade_time": MOMENT.date()},
-    {"exch_trade_time__lt": MOMENT},
-    {"exch_trade_time__ge": MOMENT.time()},
-]
-
-
-@pytest.mark.parametrize("conditions", CONDITIONS)
-def test_every_table_is_filtered_by_the_same_rules(conditions: dict[str, Any]) -> None:
-    assert of_values(BOOK).filter(**conditions).to_dicts() == BOOK.filter(**conditions).to_dicts()
+def test_every_table_is_filtered_by_the_same_rules() -> None:
+    time = BOOK[7].exch_trade_time
+    conditions: list[dict[str, Any]] = [
+        {},
+        {"symbol": BOOK[0].symbol, "expiry_date": None},
+        {"quantity__ge": BOOK[3].quantity, "exch_trade_time__lt": time},
+    ]
+    for each in conditions:
+        assert of_values(BOOK).filter(**each).to_dicts() == BOOK.filter(**each).to_dicts()
 
 
 def test_the_books_of_accounts_are_filtered_by_label_and_field(
