@@ -14,6 +14,7 @@ import pytest
 
 import tradingdata as td
 from calls import within
+from sandbox_calls import arguments
 from tradingdata import sandbox
 
 LABELS = ("desk1", "desk2", "desk3")
@@ -23,13 +24,6 @@ LABELS = ("desk1", "desk2", "desk3")
 def service() -> Iterator[sandbox.Service]:
     with sandbox.start(accounts=LABELS, orders=12) as running:
         yield running
-
-
-def arguments(service: sandbox.Service) -> dict[str, dict[str, Any]]:
-    return {
-        label: {"base_url": service.base_url, "access_token": service.token(label)}
-        for label in service.accounts
-    }
 
 
 def test_a_mapping_of_arguments_a_list_of_profiles_and_clients_are_the_same(

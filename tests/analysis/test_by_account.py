@@ -10,6 +10,7 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import book, order, trade
+from sandbox_calls import arguments
 from tradingdata import sandbox
 
 LABELS = ("desk1", "desk2", "desk3")
@@ -19,13 +20,6 @@ LABELS = ("desk1", "desk2", "desk3")
 def service() -> Iterator[sandbox.Service]:
     with sandbox.start(accounts=LABELS, orders=40) as running:
         yield running
-
-
-def arguments(service: sandbox.Service) -> dict[str, dict[str, Any]]:
-    return {
-        label: {"base_url": service.base_url, "access_token": service.token(label)}
-        for label in LABELS
-    }
 
 
 def test_every_row_has_the_label_of_its_account(service: sandbox.Service) -> None:

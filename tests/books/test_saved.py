@@ -15,6 +15,7 @@ import pytest
 
 import tradingdata as td
 from oracle import BOOKS, body_of
+from sample_books import Nameless
 from service import as_json, envelope, samples, trades
 from systems import is_private
 from tradingdata._util.files import whole_file
@@ -140,18 +141,8 @@ class TestRoundTrip:
             assert_same(pickle.loads(pickle.dumps(one)), one)
 
     def test_a_zone_that_a_file_cannot_hold_is_refused(self, path: Path) -> None:
-        class Mine(dt.tzinfo):
-            def utcoffset(self, when: dt.datetime | None, /) -> dt.timedelta:
-                return dt.timedelta(0)
-
-            def dst(self, when: dt.datetime | None, /) -> None:
-                return None
-
-            def tzname(self, when: dt.datetime | None, /) -> None:
-                return None
-
         with pytest.raises(ValueError, match="localize with a name"):
-            book_of("Trade").localize(Mine()).save(path)
+            book_of("Trade").localize(Nameless()).save(path)
         assert list(path.parent.iterdir()) == []
 
     def test_a_response_is_pickled_by_itself(self, book: Any) -> None:

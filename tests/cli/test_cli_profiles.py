@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,9 @@ from command_line import PROGRAM, Run, run_here
 from systems import is_private, needs_modes, posix
 from tradingdata.cli.errors import Code
 from tradingdata.client.options import IN_FILES
-from tradingdata.sandbox import Service, start
+from tradingdata.sandbox import Service
 
 TOKEN = "canary-token-5f3a9c21e8"
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    with start(orders=12) as running:
-        yield running
 
 
 @pytest.fixture
@@ -55,27 +48,27 @@ def add(run: Run, monkeypatch: pytest.MonkeyPatch, *arguments: str, token: str =
 
 
 def test_a_profile_that_was_added_can_be_used(
-    run: Run, folder: Path, service: Service, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, sandbox: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = ("--base-url", service.base_url)
-    done = add(run, monkeypatch, "desk1", *url, "--tz", "Asia/Kolkata", token=service.token())
+    url = ("--base-url", sandbox.base_url)
+    done = add(run, monkeypatch, "desk1", *url, "--tz", "Asia/Kolkata", token=sandbox.token())
     assert done.code == Code.OK, done.err
-    assert service.token() not in done.err + done.text
+    assert sandbox.token() not in done.err + done.text
     for name in ("profiles.toml", "desk1.token"):
         assert is_private(folder / name)
     assert sorted(os.listdir(folder)) == ["desk1.token", "profiles.toml"], "a draft was left"
-    assert service.token() not in (folder / "profiles.toml").read_text()
+    assert sandbox.token() not in (folder / "profiles.toml").read_text()
     assert run("trades", "--profile", "desk1", "-f", "json").code == Code.OK
     book: Any = td.Client.from_profile("desk1").trade_book()
     assert str(book[0].exch_trade_time.tzinfo) == "Asia/Kolkata"
     listed = run("profiles", "list", "-f", "csv")
     assert listed.text.splitlines() == [
         "profile,base_url,account,tz,token",
-        f"desk1,{service.base_url},desk1,Asia/Kolkata,desk1.token",
+        f"desk1,{sandbox.base_url},desk1,Asia/Kolkata,desk1.token",
     ]
     checked = run("profiles", "check")
     assert checked.code == Code.OK
-    assert checked.text.startswith(f"ok    desk1  {service.base_url}, with the token of ")
+    assert checked.text.startswith(f"ok    desk1  {sandbox.base_url}, with the token of ")
 
 
 def test_a_profile_is_replaced_only_on_request_and_others_stay(
@@ -190,9 +183,9 @@ def test_check_names_what_is_wrong_with_each_profile(
 
 
 def test_the_profile_of_the_environment_is_used(
-    run: Run, service: Service, monkeypatch: pytest.MonkeyPatch
+    run: Run, sandbox: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add(run, monkeypatch, "desk7", "--base-url", service.base_url, token=service.token())
+    add(run, monkeypatch, "desk7", "--base-url", sandbox.base_url, token=sandbox.token())
     monkeypatch.setenv("TRADINGDATA_PROFILE", "desk7")
     assert run("trades", "-f", "json").code == Code.OK
     assert td.Client.from_profile().account == "desk7"
@@ -216,13 +209,13 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_an_env_file_is_read_on_request_only(folder: Path, service: Service) -> None:
+def test_an_env_file_is_read_on_request_only(folder: Path, sandbox: Service) -> None:
     folder.mkdir()
     os.chdir(folder)
     path = env_file(
         folder,
-        f"# the desk\nOTHER=1\nexport TRADINGDATA_BASE_URL='{service.base_url}'\n"
-        f'TRADINGDATA_ACCESS_TOKEN="{service.token()}" # today\n',
+        f"# the desk\nOTHER=1\nexport TRADINGDATA_BASE_URL='{sandbox.base_url}'\n"
+        f'TRADINGDATA_ACCESS_TOKEN="{sandbox.token()}" # today\n',
     )
     assert command("trades").returncode == Code.CONFIGURATION
     done = command("trades", "--env-file", path, "-f", "json")

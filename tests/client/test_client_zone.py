@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -12,21 +11,15 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import tradingdata as td
-from tradingdata import sandbox
+from tradingdata.sandbox import Service
 
 INDIA = ZoneInfo("Asia/Kolkata")
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[sandbox.Service]:
-    with sandbox.start() as service:
-        yield service
-
-
-def options(service: sandbox.Service, **more: Any) -> dict[str, Any]:
+def options(sandbox: Service, **more: Any) -> dict[str, Any]:
     return {
-        "base_url": service.base_url,
-        "access_token": service.token(),
+        "base_url": sandbox.base_url,
+        "access_token": sandbox.token(),
         "account": "desk1",
         **more,
     }
@@ -38,15 +31,15 @@ async def async_books(given: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("tz", ["Asia/Kolkata", INDIA])
-def test_every_book_of_the_client_is_in_its_zone(service: sandbox.Service, tz: Any) -> None:
-    client = td.Client(**options(service, tz=tz))
-    naive = td.Client(**options(service))
+def test_every_book_of_the_client_is_in_its_zone(sandbox: Service, tz: Any) -> None:
+    client = td.Client(**options(sandbox, tz=tz))
+    naive = td.Client(**options(sandbox))
     assert client.tz == INDIA
     assert naive.tz is None
     found = [
         client.trade_book(),
         *client.books(),
-        *asyncio.run(async_books(options(service, tz=tz))),
+        *asyncio.run(async_books(options(sandbox, tz=tz))),
     ]
     plain: dict[Any, Any] = {td.TradeBook: naive.trade_book(), td.OrderBook: naive.order_book()}
     for book in found:
@@ -55,24 +48,24 @@ def test_every_book_of_the_client_is_in_its_zone(service: sandbox.Service, tz: A
         assert book.issues == plain[type(book)].issues
 
 
-def test_a_zone_that_does_not_exist_is_a_configuration_error(service: sandbox.Service) -> None:
+def test_a_zone_that_does_not_exist_is_a_configuration_error(sandbox: Service) -> None:
     with pytest.raises(td.ConfigurationError, match="tz: there is no time zone 'Asia/Mumbai'"):
-        td.Client(service.base_url, tz="Asia/Mumbai")
+        td.Client(sandbox.base_url, tz="Asia/Mumbai")
     with pytest.raises(TypeError, match="a time zone is a name"):
-        td.Client(service.base_url, tz=5.5)  # type: ignore[arg-type]
+        td.Client(sandbox.base_url, tz=5.5)  # type: ignore[arg-type]
 
 
-def test_the_heading_shows_one_zone(service: sandbox.Service) -> None:
-    book: Any = td.Client(**options(service, tz="Asia/Kolkata")).trade_book()
+def test_the_heading_shows_one_zone(sandbox: Service) -> None:
+    book: Any = td.Client(**options(sandbox, tz="Asia/Kolkata")).trade_book()
     received = book.response.received_at.astimezone(INDIA)
     title = repr(book).partition("display_name")[0]
     assert f"received {received:%Y-%m-%d %H:%M:%S}+05:30" in " ".join(title.split())
     assert "UTC" not in title
-    assert "UTC" in repr(td.Client(**options(service)).trade_book()).partition("display_name")[0]
+    assert "UTC" in repr(td.Client(**options(sandbox)).trade_book()).partition("display_name")[0]
 
 
-def test_a_profile_may_have_a_zone(service: sandbox.Service, profiles: Path) -> None:
-    given = options(service, tz="Asia/Kolkata")
+def test_a_profile_may_have_a_zone(sandbox: Service, profiles: Path) -> None:
+    given = options(sandbox, tz="Asia/Kolkata")
     lines = [f'{name} = "{text}"\n' for name, text in given.items()]
     profiles.write_text("".join(["[desk]\n", *lines]))
     book: Any = td.Client.from_profile("desk").trade_book()
@@ -82,16 +75,16 @@ def test_a_profile_may_have_a_zone(service: sandbox.Service, profiles: Path) -> 
 
 @pytest.mark.parametrize("previous_zone", [None, "Asia/Kolkata", "UTC"])
 def test_a_watch_continues_from_a_book_in_any_zone(
-    service: sandbox.Service, previous_zone: str | None
+    sandbox: Service, previous_zone: str | None
 ) -> None:
-    client = td.Client(**options(service, tz="Asia/Kolkata"))
-    previous = td.Client(**options(service)).order_book().localize(previous_zone)
+    client = td.Client(**options(sandbox, tz="Asia/Kolkata"))
+    previous = td.Client(**options(sandbox)).order_book().localize(previous_zone)
     update: Any = next(client.watch_orders(interval=0.1, previous=previous[1:]))
     assert [change.kind for change in update.changes] == ["new"]
     assert update.changes[0].order.order_date_time.tzinfo == INDIA
     assert update.orders[0].order_date_time.tzinfo == INDIA
     assert "+05:30" in repr(update)
-    fills = td.Client(**options(service)).trade_book().localize(previous_zone)
+    fills = td.Client(**options(sandbox)).trade_book().localize(previous_zone)
     traded: Any = next(client.watch_trades(interval=0.1, previous=fills[1:]))
     assert len(traded.fills) == 1
     assert traded.fills[0].exch_trade_time.tzinfo == INDIA

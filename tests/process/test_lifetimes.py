@@ -17,6 +17,7 @@ import pytest
 
 import tradingdata as td
 from calls import at_once, run_child
+from sample_books import Nameless
 from service import as_json, envelope, trades
 
 pytestmark = pytest.mark.sanitize
@@ -233,19 +234,10 @@ def test_threads_share_one_iterator() -> None:
     assert numbers == sorted(row.row_no or 0 for row in book)
 
 
-class Linked(dt.tzinfo):
+class Linked(Nameless):
     """A zone that may refer to anything."""
 
     other: object = None
-
-    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta:
-        return dt.timedelta(minutes=330)
-
-    def dst(self, when: dt.datetime | None) -> None:
-        return None
-
-    def tzname(self, when: dt.datetime | None) -> None:
-        return None
 
 
 @pytest.mark.parametrize(

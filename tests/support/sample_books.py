@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import operator
 from zoneinfo import ZoneInfo
 
@@ -30,6 +31,19 @@ def assert_like(book: td.TradeBook, rows: list[td.Trade]) -> None:
     assert list(book) == rows
     assert list(reversed(book)) == rows[::-1]
     assert operator.length_hint(iter(book)) == len(rows)
+
+
+class Nameless(dt.tzinfo):
+    """A zone that no file can name."""
+
+    def utcoffset(self, when: dt.datetime | None, /) -> dt.timedelta:
+        return dt.timedelta(minutes=330)
+
+    def dst(self, when: dt.datetime | None, /) -> None:
+        return None
+
+    def tzname(self, when: dt.datetime | None, /) -> None:
+        return None
 
 
 def trade_with(changes: dict[str, object]) -> td.TradeBook:

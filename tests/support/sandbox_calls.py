@@ -76,6 +76,14 @@ def ask(
     return call(service, "POST", PATHS[endpoint], SOURCE, headers, timeout=timeout)
 
 
+def arguments(service: Service) -> dict[str, dict[str, Any]]:
+    """What makes a client of each account."""
+    return {
+        label: {"base_url": service.base_url, "access_token": service.token(label)}
+        for label in service.accounts
+    }
+
+
 def trades(service: Service, account: str | None = None) -> list[Record]:
     return list(ask(service, "trade_book", account).json["data"] or [])
 

@@ -14,6 +14,7 @@ import pytest
 
 import tradingdata as td
 from oracle import KINDS, Sample, body_of, of_kind, sample
+from sample_books import Nameless
 from service import trades
 
 pytestmark = pytest.mark.sanitize
@@ -180,16 +181,6 @@ def test_the_days_when_clocks_change_are_read_as_datetime_reads_them() -> None:
 
 
 def test_a_zone_without_a_name_is_refused() -> None:
-    class Nameless(dt.tzinfo):
-        def utcoffset(self, when: dt.datetime | None) -> dt.timedelta:
-            return dt.timedelta(hours=1)
-
-        def dst(self, when: dt.datetime | None) -> None:
-            return None
-
-        def tzname(self, when: dt.datetime | None) -> None:
-            return None
-
     book = sample("trade", 2).book
     with pytest.raises(ValueError, match="by name"):
         pa.table(book.localize(Nameless()))

@@ -24,6 +24,7 @@ import pytest
 import tradingdata as td
 from oracle import KINDS, sample
 from sample_books import BOOK
+from sandbox_calls import arguments
 from tradingdata import analysis, sandbox
 from tradingdata.archive import QueryResult
 from tradingdata.table.export import TableExport
@@ -55,10 +56,6 @@ def calculated(name: str, given: dict[str, Any]) -> TableExport:
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, TableExport]]:
     with sandbox.start(accounts=LABELS, orders=30) as service:
         client = service.client("desk1")
-        accounts: dict[str, dict[str, Any]] = {
-            label: {"base_url": service.base_url, "access_token": service.token(label)}
-            for label in LABELS
-        }
         orders, trades = client.books()
         pnl = td.realised_pnl(trades, shorts=False)
         # Before the start of an archive's day, a trade book does not cover that day.
@@ -69,7 +66,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
         query = "SELECT symbol, quantity, trade_value, exch_trade_time, 7 AS symbol FROM trades"
         yield {
             "TradeBook": trades,
-            "AccountBooks": td.order_books(accounts),
+            "AccountBooks": td.order_books(arguments(service)),
             "QueryResult": archive.sql(query),
             "Matches": pnl.matches,
             "unmatched": pnl.unmatched,
@@ -259,11 +256,11 @@ def test_the_message_for_a_wrong_argument_is_short(wrong: object) -> None:
         *((td.realised_pnl, {"trades": BOOK, name: wrong}) for name in ("day", "shorts", "merge")),
         (td.unrealised_pnl, {"lots": result, "prices": wrong}),
     ]
-    for function, arguments in calls:
-        if wrong is arguments.get("columns") and hasattr(wrong, "columns"):
+    for function, given in calls:
+        if wrong is given.get("columns") and hasattr(wrong, "columns"):
             continue  # a frame is an iterable of its columns' names
         with pytest.raises((TypeError, ValueError, KeyError)) as raised:
-            function(**arguments)
+            function(**given)
         message = str(raised.value)
         assert len(message) < 200
         assert "\n" not in message

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,26 +12,21 @@ import pyarrow as pa
 import pytest
 
 import tradingdata as td
-from tradingdata import sandbox
+from sandbox_calls import arguments
+from tradingdata.sandbox import Service
 
 INDIA = ZoneInfo("Asia/Kolkata")
 TIME = "exch_trade_time"
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[sandbox.Service]:
-    with sandbox.start() as service:
-        yield service
+def trades(sandbox: Service) -> td.TradeBook:
+    return sandbox.client().trade_book()[:20]
 
 
-@pytest.fixture(scope="module")
-def trades(service: sandbox.Service) -> td.TradeBook:
-    return service.client().trade_book()[:20]
-
-
-def tables(trades: td.TradeBook, service: sandbox.Service) -> list[Any]:
-    options = {"base_url": service.base_url, "access_token": service.token()}
-    return [trades, td.execution_quality(*service.client().books()), td.trade_books({"d": options})]
+def tables(trades: td.TradeBook, sandbox: Service) -> list[Any]:
+    books = td.trade_books(arguments(sandbox))
+    return [trades, td.execution_quality(*sandbox.client().books()), books]
 
 
 def time_column(table: Any) -> str:
@@ -52,8 +46,8 @@ def frames(table: Any, column: str, **options: Any) -> list[list[Any]]:
     return [pandas, polars, arrow]
 
 
-def test_naive_times_are_declared_to_be_in_the_zone(trades: Any, service: sandbox.Service) -> None:
-    for table in tables(trades, service):
+def test_naive_times_are_declared_to_be_in_the_zone(trades: Any, sandbox: Service) -> None:
+    for table in tables(trades, sandbox):
         column = time_column(table)
         naive = [value for value in table.to_dict()[column] if value is not None]
         wanted = [value.replace(tzinfo=INDIA) for value in naive]
@@ -111,8 +105,7 @@ def test_an_index_that_is_no_column_is_refused(trades: td.TradeBook) -> None:
         td.positions(trades).to_pandas(index="smybol")
 
 
-def test_the_account_may_be_the_index(service: sandbox.Service) -> None:
-    options = {"base_url": service.base_url, "access_token": service.token()}
-    frame = td.trade_books({"desk1": options}).to_pandas(["symbol"], index="account")
+def test_the_account_may_be_the_index(sandbox: Service) -> None:
+    frame = td.trade_books(arguments(sandbox)).to_pandas(["symbol"], index="account")
     assert set(frame.index) == {"desk1"}
     assert list(frame.columns) == ["symbol"]

@@ -183,14 +183,11 @@ def _async(make: Callable[[Source], tuple[AsyncCall, AsyncCall]], at_once: int) 
                 return await series()
             return (await asyncio.gather(*(series() for _ in range(at_once))))[-1]
 
-        async def closed() -> None:
-            await close()
-
         return Ready(
             lambda: loop.run_until_complete(play()),
             size_of,
             at_once * CALLS,
-            lambda: loop.run_until_complete(closed()),
+            lambda: loop.run_until_complete(close()),
         )
 
     return prepare
