@@ -219,11 +219,12 @@ def test_no_more_are_asked_at_once_than_allowed() -> None:
     assert (len(found.errors), most) == (12, 3)
 
 
+def interrupted() -> str:
+    raise KeyboardInterrupt
+
+
 def test_an_interrupt_ends_the_calls_of_all_others(service: sandbox.Service) -> None:
     service.fail_next("stall", seconds=60, account="desk2", times=None)
-
-    def interrupted() -> str:
-        raise KeyboardInterrupt
 
     accounts = arguments(service)
     accounts["desk1"]["access_token"] = interrupted
@@ -256,9 +257,6 @@ def test_an_interrupt_does_not_wait_for_clients_of_the_caller(
     service: sandbox.Service, tmp_path: Path
 ) -> None:
     service.fail_next("stall", seconds=60, account="desk2", times=None)
-
-    def interrupted() -> str:
-        raise KeyboardInterrupt
 
     options = arguments(service)
     options["desk1"]["access_token"] = interrupted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Iterator
 
@@ -10,6 +9,7 @@ import pytest
 
 from calls import within
 from sandbox_calls import PATHS, SOURCE, ask, book_headers, call, connect
+from service import exchange
 from tradingdata import sandbox
 
 BOOKS = ["trade_book", "order_book"]
@@ -19,15 +19,6 @@ BOOKS = ["trade_book", "order_book"]
 def day() -> Iterator[sandbox.Service]:
     with sandbox.start(accounts=2) as running:
         yield running
-
-
-def raw(service: sandbox.Service, request: bytes) -> bytes:
-    """All that comes back for these bytes, until the service closes."""
-    port = int(service.base_url.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(request)
-        connection.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: connection.recv(1 << 16), b""))
 
 
 @pytest.mark.parametrize("endpoint", BOOKS)
@@ -110,7 +101,7 @@ def test_many_calls_go_over_one_connection_without_a_stall(
 def test_what_is_not_http_is_refused_and_ends_the_connection(
     day: sandbox.Service, request_: bytes, status: int
 ) -> None:
-    response = raw(day, request_)
+    response = exchange(int(day.base_url.rpartition(":")[2]), request_)
     assert response.startswith(f"HTTP/1.1 {status} ".encode())
     assert b"Connection: close\r\n" in response
 
