@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import date, datetime
+from datetime import date, datetime, time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,21 @@ def day(name: str, value: Any) -> date:
             raise ValueError(problem) from None
     if isinstance(value, datetime) or not isinstance(value, date):
         raise TypeError(problem)
+    return value
+
+
+def time_of_day(name: str, value: Any) -> time:
+    """Returns a naive time of day given as such or as ISO text."""
+    problem = f"{name} must be a time of day without a zone, such as '15:30', not {shown(value)}"
+    if isinstance(value, str):
+        try:
+            value = time.fromisoformat(value)
+        except ValueError:
+            raise ValueError(problem) from None
+    if not isinstance(value, time):
+        raise TypeError(problem)
+    if value.tzinfo is not None:
+        raise ValueError(problem)
     return value
 
 

@@ -19,7 +19,7 @@ from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, shown, text
 from ..accounts.fetch import fetch_in_threads, raise_errors
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
-from . import coverage, sql
+from . import sql
 from .delta import NAMES, Span, Store, explained
 from .ingest import KINDS, ArchiveFetch, Ingest, Received
 from .ingest import create as create_tables
@@ -121,7 +121,7 @@ class Archive(ArchiveReading):
         if isinstance(holidays, str):
             raise TypeError(f"holidays is a list of days; use [{holidays!r}]")
         self._holidays = frozenset(validate.day("holidays", day) for day in holidays)
-        begin = None if day_start is None else coverage.time_of("day_start", day_start)
+        begin = None if day_start is None else validate.time_of_day("day_start", day_start)
         given: dict[str, Any] = {
             "tz": zone_as_text(zone_from(tz)),
             "day_start": begin and begin.isoformat("minutes"),

@@ -6,11 +6,10 @@ until it is retired. Weekends count only if a fetch was tried and failed.
 
 from __future__ import annotations
 
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util import validate
-from .._util.validate import shown
 from .._util.warn import warn_user
 from ..errors import ArchiveError, DataWarning
 
@@ -58,20 +57,6 @@ def days_of(start: Day | None, end: Day | None) -> tuple[date | None, date | Non
     if first is not None and last is not None and last < first:
         raise ValueError(f"the end ({last}) is before the start ({first})")
     return first, last
-
-
-def time_of(name: str, value: time | str) -> time:
-    """Returns a time of day that was given as such or as text."""
-    if isinstance(value, str):
-        try:
-            value = time.fromisoformat(value)
-        except ValueError:
-            raise ValueError(f"{name} must be a time such as '15:30', not {shown(value)}") from None
-    if not isinstance(value, time):
-        raise TypeError(f"{name} must be a time or text such as '15:30', not {shown(value)}")
-    if value.tzinfo is not None:
-        raise ValueError(f"{name} must be a time in the archive's time zone, not {value!r}")
-    return value
 
 
 _EXPECTED = """

@@ -356,25 +356,21 @@ class ArchiveReading:
             after: A time of day in the archive's time zone, such as "15:30": responses received
                 earlier do not count for that day, because they may be incomplete.
         """
-        since = None if after is None else coverage.time_of("after", after)
+        since = None if after is None else validate.time_of_day("after", after)
         first, last = validate.day("start", start), validate.day("end", end)
         days_of(first, last)
         with closing(sql.connect()) as connection:
             label = label_of(account)
             _, known = self._ingest.open_log(connection, Span(first, last, label))
             if since is not None:
-                lines = connection.execute(
-                    "SELECT fetch_id, day, received_at AT TIME ZONE 'UTC' FROM log_lines "
-                    "WHERE covers AND received_at IS NOT NULL"
-                ).fetchall()
-                late = [
-                    fetch
-                    for fetch, day, at in lines
-                    if at.replace(tzinfo=UTC) >= datetime.combine(day, since, self.tz)
+                days = connection.execute("SELECT DISTINCT day FROM log_lines").fetchall()
+                begins = [
+                    {"day": day, "due": datetime.combine(day, since, self.tz)} for (day,) in days
                 ]
-                connection.execute(
-                    "UPDATE log_lines SET covers = list_contains(?::BIGINT[], fetch_id)", [late]
-                )
+                sql.table(connection, "begins", begins, "day DATE, due TIMESTAMPTZ")
+                connection.execute("""
+                UPDATE log_lines SET covers = covers AND received_at >= due FROM begins
+                WHERE begins.day = log_lines.day""")
             books = dict.fromkeys(BOOKS, first)
             return coverage.find_gaps(
                 connection, known, (first, last), label, books, self._holidays

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
+from .._util import validate
 from .._util.declarations import BOOK_CALLS, CALLS
 from .companies import search
 from .day import Books
@@ -70,13 +71,7 @@ class Clock:
             if moment.date() != self.day or moment.tzinfo is not None:
                 raise ValueError(f"{moment} is not a naive time on {self.day}, the sandbox's day")
             moment = moment.time()
-        elif isinstance(moment, str):
-            try:
-                moment = time.fromisoformat(moment)
-            except ValueError:
-                raise ValueError(f'{moment!r} is not a time of day such as "10:30"') from None
-        if moment.tzinfo is not None:
-            raise ValueError("market times have no zone: pass a naive time")
+        moment = validate.time_of_day("moment", moment)
         self._set(moment.hour * 3600 + moment.minute * 60 + moment.second - OPEN)
         return self.now
 
