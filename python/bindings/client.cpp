@@ -142,8 +142,7 @@ void bind_rate_limit(py::module_& module) {
       });
 }
 
-// _core.Search and _core.SearchRun: a search over all its pages, on the caller's thread or on a
-// worker's.
+// _core.Search: a search over all its pages, on the caller's thread or on a worker's.
 
 py::dict pager_as_python(const Pager& pager) {
   const PagerStats& stats = pager.stats();
@@ -159,30 +158,20 @@ py::dict pager_as_python(const Pager& pager) {
                   "page"_a = pager.page(), "page_size"_a = pager.page_size());
 }
 
-template <typename Made>
-std::shared_ptr<Made> make(std::shared_ptr<Client> client, const std::string& query,
-                           std::optional<std::int64_t> page_size, std::int64_t start_page,
-                           std::optional<std::int64_t> max_items, std::int64_t prefetch,
-                           std::optional<double> timeout) {
+std::shared_ptr<Search> make_search(std::shared_ptr<Client> client, const std::string& query,
+                                    std::optional<std::int64_t> page_size, std::int64_t start_page,
+                                    std::optional<std::int64_t> max_items, std::int64_t prefetch,
+                                    std::optional<double> timeout) {
   PagerOptions options;
   options.may_shrink = !page_size;  // a size that the user chose is sent, or refused
   options.page_size = page_size.value_or(options.page_size);
   options.start_page = start_page;
   options.max_items = max_items;
   options.prefetch = prefetch;
-  return std::make_shared<Made>(std::move(client), query, options, timeout);
+  return std::make_shared<Search>(std::move(client), query, options, timeout);
 }
 
-template <typename Made>
-py::class_<Made, std::shared_ptr<Made>> bind(py::module_& module, const char* name) {
-  return py::class_<Made, std::shared_ptr<Made>>(module, name, py::is_final())
-      .def(py::init(&make<Made>), py::arg("client"), py::arg("query"), py::arg("page_size"),
-           py::arg("start_page"), py::arg("max_items"), py::arg("prefetch"), py::arg("timeout"))
-      .def("set_timeout", &Made::set_timeout, py::arg("timeout"))
-      .def("state", [](const Made& self) { return pager_as_python(self.pager()); });
-}
-
-std::vector<CallId> submit(SearchRun& self, Worker& worker) {
+std::vector<CallId> submit(Search& self, Worker& worker) {
   std::vector<CallId> ids;
   for (Call& call : self.calls()) ids.push_back(worker.submit(std::move(call)));
   return ids;
@@ -248,24 +237,25 @@ void bind_client(py::module_& module) {
           },
           py::arg("patience"))
       .def("close", [](Worker& self) { released([&] { self.close(); }); });
-  bind<Search>(module, "Search")
+  py::class_<Search, std::shared_ptr<Search>>(module, "Search", py::is_final())
+      .def(py::init(&make_search), py::arg("client"), py::arg("query"), py::arg("page_size"),
+           py::arg("start_page"), py::arg("max_items"), py::arg("prefetch"), py::arg("timeout"))
+      .def("set_timeout", &Search::set_timeout, py::arg("timeout"))
+      .def("state", [](const Search& self) { return pager_as_python(self.pager()); })
       .def("wait",
            [](Search& self) {
              return wait_in_slices(self, [&](const auto& page) { return page || self.ended(); });
            })
-      .def("close", [](Search& self) { released([&] { self.close(); }); });
-  bind<SearchRun>(module, "SearchRun")
+      .def("close", [](Search& self) { released([&] { self.close(); }); })
       .def("submit", &submit, py::arg("worker"))
-      .def("surplus", &SearchRun::surplus)
-      .def(
-          "deliver", [](SearchRun& self, const Outcome& outcome) { self.deliver(outcome); },
-          py::arg("outcome"))
+      .def("surplus", &Search::surplus)
+      .def("deliver", &Search::deliver, py::arg("outcome"))
       .def("take",
-           [](SearchRun& self) {
+           [](Search& self) {
              std::optional<SearchPage> page = self.take();
              return page ? py::object(as_python(std::move(*page))) : py::none();
            })
-      .def_property_readonly("done", &SearchRun::done);
+      .def_property_readonly("done", &Search::done);
 }
 
 }  // namespace tradingdata::python

@@ -6,14 +6,14 @@
 
 namespace tradingdata {
 
-SearchRun::SearchRun(std::shared_ptr<const Client> client, std::string query, PagerOptions options,
-                     std::optional<double> timeout)
+Search::Search(std::shared_ptr<Client> client, std::string query, PagerOptions options,
+               std::optional<double> timeout)
     : client_(std::move(client)), query_(std::move(query)), timeout_(timeout), pager_(options) {
   call_for({options.start_page, options.page_size});  // throws for a bad query now, not later
   in_flight_.clear();
 }
 
-Call SearchRun::call_for(const PageRequest& request) {
+Call Search::call_for(const PageRequest& request) {
   Call call = client_->search(query_, request.page, request.limit, timeout_);
   const TimePoint half_time = call.started + (call.deadline - call.started) / 2;
   const bool ahead = request != pager_.due();
@@ -24,7 +24,7 @@ Call SearchRun::call_for(const PageRequest& request) {
   return call;
 }
 
-std::vector<Call> SearchRun::calls() {
+std::vector<Call> Search::calls() {
   std::vector<Call> calls;
   if (!pager_.ended() && again_.erase(pager_.due()) > 0) {
     pager_.sent_again();
@@ -34,7 +34,7 @@ std::vector<Call> SearchRun::calls() {
   return calls;
 }
 
-std::vector<CallId> SearchRun::surplus() {
+std::vector<CallId> Search::surplus() {
   std::vector<CallId> ids;
   if (!pager_.ended()) return ids;
   for (const auto& [id, sent] : in_flight_) ids.push_back(id);
@@ -43,7 +43,7 @@ std::vector<CallId> SearchRun::surplus() {
   return ids;
 }
 
-void SearchRun::deliver(const Outcome& outcome) {
+void Search::deliver(const Outcome& outcome) {
   const auto found = in_flight_.find(outcome.id);
   if (found == in_flight_.end()) return;
   const Sent sent = found->second;
@@ -56,12 +56,12 @@ void SearchRun::deliver(const Outcome& outcome) {
 
 // A prefetched page can fail for reasons of our own: the requests before it left no room for it
 // under the rate limit, or its time passed while the engine was not pumped.
-bool SearchRun::had_no_chance(const Sent& sent, const Error& error) const {
+bool Search::had_no_chance(const Sent& sent, const Error& error) const {
   const bool ours = sent.half_time < waits_since_ || (sent.ahead && error.attempts == 0);
   return error.retryable && ours;
 }
 
-void SearchRun::failed(const Sent& sent, const std::exception_ptr& error) {
+void Search::failed(const Sent& sent, const std::exception_ptr& error) {
   const std::int64_t page = sent.request.page;
   try {
     std::rethrow_exception(error);
@@ -78,7 +78,7 @@ void SearchRun::failed(const Sent& sent, const std::exception_ptr& error) {
   }
 }
 
-std::optional<SearchPage> SearchRun::take() {
+std::optional<SearchPage> Search::take() {
   std::optional<PageRows> rows = pager_.take();
   if (!rows) return std::nullopt;
   const auto found = arrived_.find(rows->source);
@@ -87,10 +87,6 @@ std::optional<SearchPage> SearchRun::take() {
   return page;
 }
 
-Search::Search(std::shared_ptr<Client> client, std::string query, PagerOptions options,
-               std::optional<double> timeout)
-    : client_(std::move(client)), run_(client_, std::move(query), options, timeout) {}
-
 void Search::close() noexcept {
   closed_ = true;
   engine_.reset();
@@ -98,12 +94,12 @@ void Search::close() noexcept {
 
 void Search::send() {
   if (!engine_) engine_ = client_->lease();
-  for (Call& call : run_.calls()) engine_->submit(std::move(call));
+  for (Call& call : calls()) engine_->submit(std::move(call));
 }
 
-void Search::deliver() {
-  for (const Outcome& outcome : engine_->take_all()) run_.deliver(outcome);
-  for (const CallId id : run_.surplus()) engine_->cancel(id);
+void Search::receive() {
+  for (const Outcome& outcome : engine_->take_all()) deliver(outcome);
+  for (const CallId id : surplus()) engine_->cancel(id);
 }
 
 // An error here would lose the page that is about to be returned: the following `next` throws it.
@@ -111,7 +107,7 @@ void Search::prefetch() noexcept {
   try {
     send();
     engine_->pump(client_->options().sources.now());
-    deliver();
+    receive();
   } catch (...) {
     later_ = std::current_exception();
   }
@@ -123,30 +119,21 @@ std::optional<SearchPage> Search::wait() {
     std::rethrow_exception(std::exchange(later_, nullptr));
   }
   if (closed_) return std::nullopt;
-  if (!std::exchange(caller_waits_, true)) run_.caller_waits();
+  if (!std::exchange(waiting_, true)) waits_since_ = client_->options().sources.now();
   std::optional<SearchPage> page = take();
-  if (!page && !run_.done()) {
+  if (!page && !done()) {
     send();
     client_->wait(*engine_);
-    deliver();
+    receive();
     page = take();
   }
   if (page) {
-    caller_waits_ = false;
-    if (!run_.pager().ended() && run_.pager().prefetches()) prefetch();
-  } else if (run_.done()) {
+    waiting_ = false;
+    if (!pager_.ended() && pager_.prefetches()) prefetch();
+  } else if (done()) {
     close();
   }
   return page;
-}
-
-std::optional<SearchPage> Search::take() {
-  try {
-    return run_.take();
-  } catch (...) {
-    close();
-    throw;
-  }
 }
 
 RetryRecords Search::take_retries() noexcept {

@@ -73,7 +73,7 @@ struct Listing {
 
 TEST_CASE("only pages requested ahead leave half of their time to the page that is due") {
   Listing listing;
-  SearchRun run(listing.client(), "tata", {2, 1, {}, 4}, 8.0);
+  Search run(listing.client(), "tata", {2, 1, {}, 4}, 8.0);
   std::vector<Call> calls = run.calls();
   while (calls.size() < 2) {
     REQUIRE(calls.size() == 1);
@@ -91,7 +91,7 @@ TEST_CASE("only pages requested ahead leave half of their time to the page that 
 
 TEST_CASE("the outcome of another search's call changes nothing") {
   Listing listing;
-  SearchRun run(listing.client(), "tata", {2, 1, {}, 1});
+  Search run(listing.client(), "tata", {2, 1, {}, 1});
   const std::vector<Call> calls = run.calls();
   Outcome other = listing.outcome_of(calls.front());
   other.id += 1000;
@@ -113,7 +113,7 @@ TEST_CASE("a page is requested ahead as soon as the one before it is taken, unle
 
 TEST_CASE("calls in flight are surplus once the search has ended") {
   Listing listing;
-  SearchRun run(listing.client(), "tata", {2, 1, 5, 4});
+  Search run(listing.client(), "tata", {2, 1, 5, 4});
   std::vector<CallId> sent;
   std::vector<Call> waiting;
   while (!run.pager().ended()) {

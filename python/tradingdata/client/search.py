@@ -83,9 +83,7 @@ class SearchStats(NamedTuple):
 class SearchPass:
     """The progress of one pass, and the conversion of its pages."""
 
-    def __init__(
-        self, client: AnyClient, run: _core.Search | _core.SearchRun, until: float | None
-    ) -> None:
+    def __init__(self, client: AnyClient, run: _core.Search, until: float | None) -> None:
         self.client: Any = client
         self.run: Any = run
         self._until = until
@@ -274,15 +272,13 @@ class _Pager:
         if self._progress:
             require_bar()
         # A query that cannot be sent raises here rather than at the first page.
-        self._begin(_core.SearchRun)
+        self._begin()
 
-    def _begin(
-        self, kind: Callable[..., Any], most: int | None = None, within: float | None = None
-    ) -> SearchPass:
+    def _begin(self, most: int | None = None, within: float | None = None) -> SearchPass:
         """Starts a pass of at most ``most`` stocks and ``within`` seconds."""
         caps = [cap for cap in (most, self._max_items) if cap is not None]
         limits = min(caps, default=None), self._prefetch, self._timeout
-        run = kind(self._client._core, *self._asked, *limits)
+        run = _core.Search(self._client._core, *self._asked, *limits)
         until = None if within is None else time.monotonic() + within
         self._pass = SearchPass(self._client, run, until)
         return self._pass
@@ -363,7 +359,7 @@ class SearchPager(_Pager, TableExport):
     """
 
     def __iter__(self) -> Generator[Stock, None, None]:
-        progress = self._begin(_core.Search)
+        progress = self._begin()
         for page in self._walk(progress):
             behind, progress.page = progress.page, progress.current
             yield from page
@@ -375,11 +371,11 @@ class SearchPager(_Pager, TableExport):
         Yields:
             A ``StockList`` for each page, without rows that were on an earlier page.
         """
-        yield from self._walk(self._begin(_core.Search))
+        yield from self._walk(self._begin())
 
     def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
         """Returns the stock that the lookup finds on a page, within a number of seconds."""
-        pages = self._walk(self._begin(_core.Search, within=budget))
+        pages = self._walk(self._begin(within=budget))
         return next(filter(None, map(lookup.find, pages)), None)
 
     def _walk(self, progress: SearchPass) -> Generator[StockList, None, None]:
@@ -421,7 +417,7 @@ class SearchPager(_Pager, TableExport):
         return self._read(count("n", n, least=0))
 
     def _read(self, most: int | None = None) -> StockList:
-        return concat([StockList(), *self._walk(self._begin(_core.Search, most))])
+        return concat([StockList(), *self._walk(self._begin(most))])
 
     def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
         return self.all()._selection(columns, **options)
@@ -440,7 +436,7 @@ class AsyncSearchPager(_Pager):
     """
 
     async def __aiter__(self) -> AsyncGenerator[Stock, None]:
-        progress = self._begin(_core.SearchRun)
+        progress = self._begin()
         async with aclosing(self._walk(progress)) as pages:
             async for page in pages:
                 behind, progress.page = progress.page, progress.current
@@ -450,10 +446,10 @@ class AsyncSearchPager(_Pager):
 
     def pages(self) -> AsyncGenerator[StockList, None]:
         """Yields the search page by page; see ``SearchPager.pages``."""
-        return self._walk(self._begin(_core.SearchRun))
+        return self._walk(self._begin())
 
     async def _find(self, lookup: StockLookup, budget: float) -> Stock | None:
-        async with aclosing(self._walk(self._begin(_core.SearchRun, within=budget))) as pages:
+        async with aclosing(self._walk(self._begin(within=budget))) as pages:
             async for page in pages:
                 if (found := lookup.find(page)) is not None:
                     return found
@@ -479,7 +475,7 @@ class AsyncSearchPager(_Pager):
         return await self._read(count("n", n, least=0))
 
     async def _read(self, most: int | None = None) -> StockList:
-        walk = self._walk(self._begin(_core.SearchRun, most))
+        walk = self._walk(self._begin(most))
         return concat([StockList(), *[page async for page in walk]])
 
     to_pandas = of_all_async(StockList.to_pandas)
