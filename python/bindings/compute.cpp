@@ -21,9 +21,6 @@ namespace {
 PyObject* made_from(std::int64_t value) {
   return PyLong_FromLongLong(value);
 }
-PyObject* made_from(double value) {
-  return PyFloat_FromDouble(value);
-}
 PyObject* made_from(bool value) {
   return PyBool_FromLong(value ? 1 : 0);
 }
@@ -84,17 +81,6 @@ py::object missing(const OwnedSlice& self, const Names& names) {
     }
   }
   return py::none();
-}
-
-double exact_sum(const std::vector<std::optional<double>>& given) {
-  std::vector<double> values;
-  for (const auto& value : given) {
-    if (value) values.push_back(*value);
-  }
-  const int decimals = decimals_of(values);
-  int128 sum = 0;
-  for (const int128 units : in_units(values, decimals)) sum = sum_of(sum, units);
-  return nearest_double(sum, decimals);
 }
 
 class GroupsOfSlices {
@@ -181,8 +167,8 @@ class GroupsOfSlices {
       rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;
     }
     const Matching found = released([&] { return match_lots(at(0), rules); });
-    return py::make_tuple(matches(found.matches, decimals), lot_parts(found.unmatched, decimals),
-                          lot_parts(found.open, decimals), totals(found.matches));
+    return py::make_tuple(matches(found.matches), lot_parts(found.unmatched), lot_parts(found.open),
+                          totals(found.matches));
   }
 
  private:
@@ -229,20 +215,15 @@ class GroupsOfSlices {
     return each.is_long ? each.trade_value : each.lot_value;
   }
 
-  static py::tuple matches(const std::vector<Match>& found, int decimals) {
+  static py::tuple matches(const std::vector<Match>& found) {
     const auto column = [&](const auto& value) {
       return list_from(found, [&](const Match& match) { return made_from(value(match)); });
     };
-    return py::make_tuple(
-        column([](const Match& each) { return each.lot; }),
-        column([](const Match& each) { return each.trade; }),
-        column([](const Match& each) { return each.is_long; }),
-        column([](const Match& each) { return each.quantity; }),
-        column([&](const Match& each) { return nearest_double(cost(each), decimals); }),
-        column([&](const Match& each) { return nearest_double(proceeds(each), decimals); }),
-        column([&](const Match& each) {
-          return nearest_double(proceeds(each) - cost(each), decimals);
-        }));
+    return py::make_tuple(column([](const Match& each) { return each.lot; }),
+                          column([](const Match& each) { return each.trade; }),
+                          column([](const Match& each) { return each.is_long; }),
+                          column([](const Match& each) { return each.quantity; }), column(cost),
+                          column(proceeds));
   }
 
   // Quantity, cost and proceeds of each group.
@@ -262,16 +243,14 @@ class GroupsOfSlices {
                           list_from(all_proceeds, made));
   }
 
-  static py::tuple lot_parts(const std::vector<LotPart>& found, int decimals) {
+  static py::tuple lot_parts(const std::vector<LotPart>& found) {
     const auto column = [&](const auto& value) {
       return list_from(found, [&](const LotPart& part) { return made_from(value(part)); });
     };
-    return py::make_tuple(
-        column([](const LotPart& each) { return each.row; }),
-        column([](const LotPart& each) { return each.is_long; }),
-        column([](const LotPart& each) { return each.quantity; }),
-        column([](const LotPart& each) { return each.value; }),
-        column([&](const LotPart& each) { return nearest_double(each.value, decimals); }));
+    return py::make_tuple(column([](const LotPart& each) { return each.row; }),
+                          column([](const LotPart& each) { return each.is_long; }),
+                          column([](const LotPart& each) { return each.quantity; }),
+                          column([](const LotPart& each) { return each.value; }));
   }
 
   std::vector<OwnedSlice> slices_;
@@ -293,7 +272,6 @@ void bind_compute(py::module_& module) {
   slice_class(module)
       .def("cells", &cells, py::arg("rows"), py::arg("names"))
       .def("missing", &missing, py::arg("names"));
-  module.def("exact_sum", &exact_sum, py::arg("values"));
   module.def("decimals_of", &decimals, py::arg("columns"));
   py::class_<GroupsOfSlices>(module, "Groups", py::is_final())
       .def(py::init<std::vector<OwnedSlice>, const Names&>(), py::arg("parts"), py::arg("key"))

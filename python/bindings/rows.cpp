@@ -199,36 +199,20 @@ void make_type(RowType& made, std::string_view module, std::string_view text, Py
       reinterpret_cast<PyTypeObject*>(owned(PyType_FromSpecWithBases(&spec, base)).release().ptr());
 }
 
-bool same_fields(const Schema& a, const Schema& b) {
-  return a.record == b.record && std::equal(a.fields.begin(), a.fields.end(), b.fields.begin(),
-                                            b.fields.end(), [](const Field& x, const Field& y) {
-                                              return x.name == y.name && x.kind == y.kind &&
-                                                     x.doc == y.doc && x.traits == y.traits;
-                                            });
-}
-
-py::object as_object(PyTypeObject* type) {
-  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(type));
-}
-
-// Adds a type to the list, unless another thread made an equal one in the meantime.
-py::object add_type(std::unique_ptr<RowType> made, PyObject* base) {
+py::object add_type(std::unique_ptr<RowType> made) {
   std::atomic<RowType*>* end = &first_type;
-  for (;;) {
-    RowType* found = nullptr;
-    if (end->compare_exchange_strong(found, made.get())) return as_object(made.release()->type);
-    const bool same = found->owned && same_fields(*found->schema, *made->schema);
-    if (same && (base == nullptr || found->type->tp_base == made->type->tp_base))
-      return as_object(found->type);
+  for (RowType* found = nullptr; !end->compare_exchange_strong(found, made.get());
+       found = nullptr) {
     end = &found->next;
   }
+  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(made.release()->type));
 }
 
 // Name, kind, meaning, whether it is personal, whether a response may lack it.
 using FieldTuple = std::tuple<std::string, std::string, std::string, bool, bool>;
 
-// The type of the rows of a schema that is made at run time: the same for the same content. What
-// it inherits from `base` is a declaration in Python; without one, rows of queries share a type.
+// A type for the rows of a schema that is made at run time. What it inherits from `base` is a
+// declaration in Python.
 py::object make_row_type(const std::string& name, const std::vector<FieldTuple>& fields,
                          const py::object& base) {
   std::vector<OwnedSchema::Column> columns;
@@ -243,11 +227,6 @@ py::object make_row_type(const std::string& name, const std::vector<FieldTuple>&
   auto made = std::make_unique<RowType>();
   made->owned = std::make_unique<OwnedSchema>(name, std::move(columns));
   made->schema = &made->owned->schema();
-  const RowType* const known = find_type([&](const RowType& type) {
-    return base.is_none() && type.owned && type.type->tp_base == &PyBaseObject_Type &&
-           same_fields(*type.schema, *made->schema);
-  });
-  if (known != nullptr) return as_object(known->type);
   if (base.is_none()) {
     make_type(*made, "tradingdata", "A row of a table.", nullptr);
   } else {
@@ -255,7 +234,7 @@ py::object make_row_type(const std::string& name, const std::vector<FieldTuple>&
     const auto text = attribute(base, "__doc__").cast<std::string>();
     make_type(*made, module, text, base.ptr());
   }
-  return add_type(std::move(made), base.is_none() ? nullptr : base.ptr());
+  return add_type(std::move(made));
 }
 
 }  // namespace
@@ -305,7 +284,7 @@ void bind_records(py::module_& module) {
     auto made = std::make_unique<RowType>();
     made->schema = schema;
     make_type(*made, "tradingdata", text_of_record(*schema), nullptr);
-    module.add_object(std::string(schema->record).c_str(), add_type(std::move(made), nullptr));
+    module.add_object(std::string(schema->record).c_str(), add_type(std::move(made)));
   }
   module.def("row_type", &make_row_type, py::arg("name"), py::arg("fields"),
              py::arg("base") = py::none());

@@ -305,8 +305,6 @@ void bind_slice(py::module_& module) {
                                if (!self.table().holds_body()) return py::none();
                                return py::bytes(self.table().buffers().front().view());
                              })
-      .def_property_readonly("message",
-                             [](const OwnedSlice& self) { return self.table().message(); })
       .def_property_readonly("issues", &issues)
       .def("take", &take, py::arg("rows"))
       .def("find", &find, py::arg("value"))

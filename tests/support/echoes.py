@@ -161,7 +161,7 @@ def shown_of(book: Any, folder: Path) -> str:
     """All that a book shows, keeps and gives away."""
     row, response = book[0], book.response
     parts = [book, row, book.issues, book.extra_fields, response, response.facts()]
-    parts += [response.content, book._rows.message, book._repr_html_(), row._repr_html_()]
+    parts += [response.content, book._repr_html_(), row._repr_html_()]
     parts += [book.to_dicts(extra=True), row._asdict(extra=True), book.to_dict(extra=True)]
     parts += [book.to_csv(extra=True), book._rows.to_json()]
     parts += [pickle.dumps(one) for one in (book, row, book[:1], book.issues)]

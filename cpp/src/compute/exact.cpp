@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <string>
 
 #include "base/number.hpp"
 
@@ -15,7 +14,6 @@ namespace {
 
 constexpr std::array usual_decimals{2, 4, 6};
 constexpr double exact_limit = 1e15;  // decimals of up to 15 digits have different nearest doubles
-constexpr int largest_exact_power = 22;  // 10^22 is the largest power of ten that a double holds
 
 double power_of_ten(int exponent) {
   double power = 1;
@@ -88,24 +86,6 @@ int128 share_of(int128 value, std::int64_t part, std::int64_t total) {
   const int128 divisor = 2 * int128{total};
   const int128 quotient = doubled / divisor;
   return doubled % divisor < 0 ? quotient - 1 : quotient;  // rounded down, as negative values need
-}
-
-double nearest_double(int128 units, int decimals) {
-  constexpr std::int64_t exact_integers = std::int64_t{1} << 53;
-  const int128 size = detail::magnitude(units);
-  if (size <= exact_integers && decimals <= largest_exact_power) {
-    // Both operands are exact, so the quotient is rounded once.
-    return static_cast<double>(static_cast<std::int64_t>(units)) / power_of_ten(decimals);
-  }
-  std::string text;
-  for (int128 rest = size; rest != 0; rest /= 10) {
-    text.push_back(static_cast<char>('0' + static_cast<int>(rest % 10)));
-  }
-  std::ranges::reverse(text);
-  text += "e-" + std::to_string(decimals);
-  double result = 0;
-  std::from_chars(text.data(), text.data() + text.size(), result);
-  return units < 0 ? -result : result;
 }
 
 }  // namespace tradingdata

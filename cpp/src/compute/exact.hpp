@@ -1,6 +1,6 @@
 // Exact sums of amounts. Amounts are decimals such as 11993.60, which doubles only approximate, so
-// adding doubles drifts. They are scaled to integers of 128 bits, in units of a power of ten, and
-// become doubles once, at the end. What does not fit is an error, never a rounded sum.
+// adding doubles drifts. They are scaled to integers of 128 bits, in units of a power of ten. What
+// does not fit is an error, never a rounded sum.
 #pragma once
 
 #include <cstdint>
@@ -65,8 +65,5 @@ std::vector<int128> in_units(std::span<const double> values, int decimals);
 // value * part / total, rounded to the nearest unit, halves upward. A value is split into
 // differences of such shares, so that the parts add up to it.
 int128 share_of(int128 value, std::int64_t part, std::int64_t total);
-
-// The double nearest to units * 10^-decimals.
-double nearest_double(int128 units, int decimals);
 
 }  // namespace tradingdata

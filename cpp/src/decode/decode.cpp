@@ -163,10 +163,8 @@ class Decoder::Parser {
     const char* const end = envelope_.read(first_);
     if (!body_.complete()) return;
     body_.pass_end(end);
-    const Envelope& envelope = envelope_.envelope();
-    judge_book(body_, begin, envelope, options_.tokens.get());
+    judge_book(body_, begin, envelope_.envelope(), options_.tokens.get());
     if (records_.refusal()) throw *records_.refusal();
-    table_.set_message(envelope.message_text);
   }
 
   void read_list(const char* begin) {

@@ -25,7 +25,6 @@ constexpr std::string_view name_of(Kind kind) {
 struct Traits {
   bool personal = false;  // masked while it is decoded
   bool optional = false;  // a response may lack it without an issue
-  bool operator==(const Traits&) const = default;
 };
 
 struct Field {

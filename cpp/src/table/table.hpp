@@ -143,7 +143,6 @@ class Table {
 
   const std::vector<std::string>& extra_names() const { return extra_names_; }
   const std::vector<Issue>& issues() const { return issues_; }  // in the order they were found
-  const std::string& message() const { return message_; }       // the envelope's
 
   // The unknown fields of the rows [start, stop), row by row.
   std::span<const Extra> extras() const { return extras_; }
@@ -168,7 +167,6 @@ class Table {
   std::vector<std::string> extra_names_;
   std::vector<Extra> extras_;
   std::vector<Issue> issues_;
-  std::string message_;
 };
 
 using TablePtr = std::shared_ptr<const Table>;
@@ -241,7 +239,6 @@ class TableBuilder {
   std::vector<Extra>& extras() { return table_->extras_; }
   std::int32_t extra_name(std::string_view name);  // its position, new where it is
   std::vector<Issue>& issues() { return table_->issues_; }
-  void set_message(std::string message) { table_->message_ = std::move(message); }
   void set_masked(bool masked) { table_->masked_ = masked; }
 
  private:

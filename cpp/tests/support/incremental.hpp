@@ -21,7 +21,7 @@ inline std::string number(double value) {
 
 // All that a caller can see of a table.
 inline std::string summary(const Table& table) {
-  std::string text = std::to_string(table.rows()) + "\n" + table.message() + "\n";
+  std::string text = std::to_string(table.rows()) + "\n";
   for (int field = 0; field < table.schema().width(); ++field) {
     const Column& column = table.column(field);
     const Kind kind = table.schema().fields[static_cast<std::size_t>(field)].kind;

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import date, datetime, time, tzinfo
 from fractions import Fraction
 from functools import partial
+from operator import sub
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -241,14 +242,13 @@ class _Matching:
         return made
 
     def _matches(self, found: Any, settled: list[_Settled]) -> Matches:
-        lots, trades, is_long, quantities, *amounts = map(list, found)
+        facts = lots, trades, is_long, quantities, costs, proceeds = tuple(map(list, found))
         first, scale = len(trades), 10**self._decimals
-        for part, _, cost, proceeds in settled:  # which no trade closed
-            facts = (part.row, -1, part.is_long, part.quantity)
-            for column, fact in zip((lots, trades, is_long, quantities), facts, strict=True):
+        for part, _, *values in settled:  # which no trade closed
+            own = (part.row, -1, part.is_long, part.quantity, *values)
+            for column, fact in zip(facts, own, strict=True):
                 column.append(fact)
-            for column, value in zip(amounts, (cost, proceeds, proceeds - cost), strict=True):
-                column.append(float(value / scale))
+        amounts = (costs, proceeds, map(sub, proceeds, costs))
         rows, sides = self._rows, list(zip(lots, trades, is_long, strict=True))
         closing = [lot if trade < 0 else trade for lot, trade, _ in sides]
         numbers = [self._numbers[row] for row in closing]
@@ -263,7 +263,8 @@ class _Matching:
             *rows.cells(closing, KEY),
             *([names[self._merged[number]][at] for number in numbers] for at in (6, 7)),
             [LONG if each else SHORT for each in is_long],
-            *(*bought, *sold, times, quantities, *amounts),
+            *(*bought, *sold, times, quantities),
+            *([float(each / scale) for each in column] for column in amounts),
         ]
         made = Matches._of_columns(columns, self._zone)
         return made.sort("close_time") if settled else made
@@ -274,7 +275,7 @@ class _Matching:
             (
                 *self._leading[self._numbers[part.row]],
                 side or (LONG if part.is_long else SHORT),
-                *(trade_no, time, part.quantity, part.amount),
+                *(trade_no, time, part.quantity, part.value / 10**self._decimals),
                 self._multipliers[self._numbers[part.row]] or 1,
                 *contract,
             )
@@ -287,13 +288,12 @@ _TRADED = ("trade_no", "exch_trade_time")
 
 
 class _Part(NamedTuple):
-    """What is left of a row; ``value`` is in exact units, ``amount`` the nearest float."""
+    """What is left of a row; ``value`` is in exact units."""
 
     row: int
     is_long: bool
     quantity: int
     value: int
-    amount: float
 
 
 class _Settled(NamedTuple):

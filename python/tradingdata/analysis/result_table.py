@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from .. import _core
 from .._util.declarations import kinds_of
 from ..table.table import Record, Table
+
+# More than any sum of floats has, whose digits are between 1e-324 and 1e309.
+_ALL_DIGITS = 1000
 
 
 def exact_sum(values: Sequence[float | None]) -> float:
     """Returns the float nearest to the exact sum; ``None`` values are ignored."""
-    try:
-        return _core.exact_sum(values)
-    except OverflowError:  # more digits than the core's integers hold
-        return float(sum(Fraction(repr(value)) for value in values if value is not None))
+    from decimal import Context, Decimal, localcontext
+
+    with localcontext(Context(prec=_ALL_DIGITS)):
+        return float(sum(Decimal(repr(value)) for value in values if value is not None))
 
 
 class ResultTable(Table[Record]):

@@ -46,14 +46,19 @@ _ANNOTATIONS = {
 _KINDS = {text.removeprefix("datetime.").split()[0]: kind for kind, text in _ANNOTATIONS.items()}
 
 
+_ROW_TYPES: dict[tuple[str, tuple[Field, ...]], type[Any]] = {}
+
+
 def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
     """Returns the type of the rows of a table with these columns; equal content, one type."""
-    made: Any = _core.row_type(name, [(*field, False, False) for field in fields])
-    if "_schema" not in vars(made):
-        made._schema = (name, tuple(fields))
+    schema = (name, tuple(fields))
+    if schema not in _ROW_TYPES:
+        made: Any = _core.row_type(name, [(*field, False, False) for field in fields])
+        made._schema = schema
         made.__iter__ = lambda row: iter(row._asdict().values())
         _extend(made)
-    return made  # type: ignore[no-any-return]
+        return _ROW_TYPES.setdefault(schema, made)  # another thread may have made it meanwhile
+    return _ROW_TYPES[schema]
 
 
 @cache
