@@ -237,3 +237,14 @@ def test_days_of_a_year_are_named_as_spans(archive: td.Archive) -> None:
     archive.add(trades_at(DAY, "12:00"))
     with pytest.raises(td.ArchiveError, match="trades of 2026-01-01 to 2026-11-19,"):
         archive.trades("2026-01-01", DAY)
+
+
+def test_a_response_in_an_hour_that_comes_twice_is_stored_once(tmp_path: Path) -> None:
+    archive = td.Archive(tmp_path / "books", tz="America/New_York")
+    times = [dt.datetime(2026, 11, 1, hour, 30, tzinfo=dt.UTC) for hour in (5, 6, 6)]
+    entries = [archive.add(response(td.TradeBook, [], at)) for at in times]
+    assert [entry.at.timestamp() for entry in entries if entry.at] == [
+        at.timestamp() for at in times
+    ]
+    assert entries[2] == entries[1] != entries[0]
+    assert len(archive.fetches()) == 2

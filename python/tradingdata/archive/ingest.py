@@ -198,7 +198,7 @@ class Ingest(NamedTuple):
             "fetch_id": number,
             "response_id": number,
             "source": received.source,
-            "received_at": received.at,
+            "received_at": _in_utc(received.at),
             "filed_at": filed,
             **dict.fromkeys(("complete", "covers"), False),
             **dict.fromkeys(("rows", "new", "changed", "stored"), 0),
@@ -357,7 +357,14 @@ def _identity(lines: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
 
 
 def _by_identity(entries: Iterable[ArchiveFetch]) -> dict[Any, ArchiveFetch]:
-    return {(each.account or "", each.book, each.at, each.sha256): each for each in entries}
+    return {
+        (each.account or "", each.book, _in_utc(each.at), each.sha256): each for each in entries
+    }
+
+
+def _in_utc(at: datetime | None) -> datetime | None:
+    """Returns a time in UTC: a time that a zone has twice equals none of another zone."""
+    return at and at.astimezone(UTC)
 
 
 def _masked(book: AnyBook) -> AnyBook:
