@@ -57,6 +57,15 @@ def test_a_missing_price_is_reported_and_not_zero() -> None:
         assert "1 without a price, in no sum (see .unpriced)" in repr(result)
 
 
+def test_a_sum_that_no_float_holds_is_an_error_and_not_infinite() -> None:
+    """F86"""
+    lots = [LOT | {"security_id": each, "quantity": 1} for each in ("10", "11")]
+    result = td.unrealised_pnl(lots, {"10": 1.5e308, "11": 1.5e308})
+    assert [row.market_value for row in result] == [1.5e308, 1.5e308]
+    with pytest.raises(OverflowError, match="larger than a float"):
+        _ = result.unrealised
+
+
 def test_a_price_of_zero_is_a_price() -> None:
     result = td.unrealised_pnl(LONG_AND_SHORT, {"10": 0, "11": 0.0})
     assert (result.unrealised, len(result.unpriced)) == (-1150.0 + 4000.0, 0)

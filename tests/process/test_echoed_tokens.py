@@ -28,7 +28,7 @@ from echoes import (
     shown_of,
     success_with,
 )
-from service import Behaviour, Service, garbage, reply
+from service import Behaviour, Service, as_json, envelope, garbage, reply, trades
 
 STATUSES = [200, 302, 400, 401, 403, 404, 422, 429, 500, 503]
 LENGTHS = st.sampled_from([8, 9, 13, 20, 36, 63, 64, 255, 512, 520, 900, 4000]) | st.integers(
@@ -152,6 +152,20 @@ def test_f119_documented_fields_are_the_services_data(
         assert book[0].symbol == (SPELLINGS["percent"](token) if percent else token)
     assert "$" not in {issue.field for issue in book.issues}
     assert pieces_in(str(book.issues) + str([str(one.message) for one in warned]), token) == set()
+
+
+@pytest.mark.parametrize("length", [8, 11, 40, 900])
+def test_f119_issues_of_all_rows_do_not_show_the_token(echoing: Service, length: int) -> None:
+    token = random_token(4, length)
+    echoing.choose(always(reply(200, as_json(envelope(trades(1, trade_no=token) * 2)))))
+    with td.Client(echoing.base_url, access_token=token) as client:
+        (repeated,) = client.trade_book().issues
+        assert (repeated.field, pieces_in(str(repeated), token)) == ("trade_no", set())
+        other = trades(1) + trades(1, client_id=token)
+        echoing.choose(always(reply(200, as_json(envelope(other)))))
+        issues = client.trade_book().issues
+    assert "client_id" in {issue.field for issue in issues}
+    assert pieces_in(str(issues), token) == set()
 
 
 @pytest.mark.parametrize("size", [2000, 64 * 1024])

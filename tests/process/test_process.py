@@ -167,6 +167,19 @@ print(len(td.Client(sys.argv[1], access_token=TOKEN).trade_book()))
     assert run_child(code, service.base_url).splitlines() == ["3", "3"]
 
 
+def test_f129_rows_of_a_second_copy_of_the_package_are_of_the_same_types() -> None:
+    code = """
+from tradingdata.table.table import Table
+row = Table._of_lists({"a": "text"}, {"a": ["INFY"]})[0]
+for name in [name for name in sys.modules if name.startswith("tradingdata")]:
+    del sys.modules[name]
+from tradingdata.table.table import Table as Other
+other = Other._of_lists({"a": "text"}, {"a": ["INFY"]})[0]
+print(Other is Table, type(other) is type(row), other == row)
+"""
+    assert run_child(code) == "False True True\n"
+
+
 def test_f109_collected_in_any_order_at_exit(service: Service) -> None:
     service.script(then=good_book())
     code = """

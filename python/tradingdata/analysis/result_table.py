@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
+from math import isinf
 from typing import Any, ClassVar, Self
 
 from .._util.declarations import kinds_of
@@ -18,7 +19,10 @@ def exact_sum(values: Sequence[float | None]) -> float:
     from decimal import Context, Decimal, localcontext
 
     with localcontext(Context(prec=_ALL_DIGITS)):
-        return float(sum(Decimal(repr(value)) for value in values if value is not None))
+        total = float(sum(Decimal(repr(value)) for value in values if value is not None))
+    if isinf(total):
+        raise OverflowError("the sum of a column of amounts is larger than a float can be")
+    return total
 
 
 class ResultTable(Table[Record]):

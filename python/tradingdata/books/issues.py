@@ -21,7 +21,6 @@ Finding = tuple[str, str, list[tuple[int, Any]]]
 
 
 _NAMED = 3  # of the fields in a warning
-_MOST_RAW = 64  # bytes
 
 
 class Issue(NamedTuple):
@@ -32,7 +31,8 @@ class Issue(NamedTuple):
         problem: Description of the problem.
         count: Number of values affected.
         row: Row of the first one, counted from 0 in the response.
-        raw: JSON text of the first one, cut to 64 bytes; ``""`` for personal and missing values.
+        raw: JSON text of the first one, cut to 64 bytes; ``""`` for personal and missing values,
+            and where rows are wrong only together: a second client, a repeated trade.
         lost: Whether the values became ``None``; otherwise the conversion was lossless.
     """
 
@@ -50,45 +50,39 @@ def decode_issues(rows: Slice) -> tuple[Issue, ...]:
 
 
 def response_issues(rows: Slice) -> tuple[Issue, ...]:
-    """Returns the issues of a complete response: also several clients, and repeated trades."""
-    found: list[Finding] = []
+    """Returns the issues of a complete response: also several clients, and repeated trades.
+
+    Those do not show the value, in which a service may have sent the access token: only the decoder
+    knows it.
+    """
+    found: list[tuple[str, str, list[int]]] = []
     if rows.record in ("Trade", "Order"):
         found.append(("client_id", "more than one client in a book", _of_other_clients(rows)))
     if rows.record == "Trade":
         found.append(("trade_no", "the same trade more than once", _repeated(rows)))
     return decode_issues(rows) + tuple(
-        Issue(field, problem, len(odd), odd[0][0], _raw(field, odd[0][1]), False)
-        for field, problem, odd in found
-        if odd
+        Issue(field, problem, len(odd), odd[0], "", False) for field, problem, odd in found if odd
     )
 
 
-def _of_other_clients(rows: Slice) -> list[tuple[int, Any]]:
+def _of_other_clients(rows: Slice) -> list[int]:
     if len(_core.Groups([rows], ["client_id"])) <= 1:
         return []
     known = [(row, client) for row, (client,) in _rows(rows, "client_id") if client is not None]
-    return [(row, client) for row, client in known if client != known[0][1]]
+    return [row for row, client in known if client != known[0][1]]
 
 
-def _repeated(trades: Slice) -> list[tuple[int, Any]]:
+def _repeated(trades: Slice) -> list[int]:
     identity = RECORDS["Trade"]["identity"]
     if len(_core.Groups([trades], identity[:1])) == len(trades):
         return []
     groups = _core.Groups([trades], identity)
     first, numbers = groups.first(), trades.column(identity[0])
     return [
-        (row, numbers[row])
+        row
         for row, group in enumerate(groups.numbers())
         if row != first[group] and numbers[row] is not None
     ]
-
-
-def _raw(field: str, value: str) -> str:
-    """Returns the JSON text of a value, as the decoder shows it."""
-    import json
-
-    shown = _core.displayed(field, json.dumps(value, ensure_ascii=False)).encode()
-    return shown[:_MOST_RAW].decode(errors="ignore") + ("..." if len(shown) > _MOST_RAW else "")
 
 
 def warn_of_lost(issues: Iterable[Issue], record: str) -> None:

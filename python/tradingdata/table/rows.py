@@ -45,8 +45,8 @@ _ANNOTATIONS = {
 
 _KINDS = {text.removeprefix("datetime.").split()[0]: kind for kind, text in _ANNOTATIONS.items()}
 
-
-_ROW_TYPES: dict[tuple[str, tuple[Field, ...]], type[Any]] = {}
+# In the core, of which a process has one, so that a second copy of the package has the same types.
+_ROW_TYPES: dict[tuple[str, tuple[Field, ...]], type[Any]] = vars(_core).setdefault("row_types", {})
 
 
 def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
