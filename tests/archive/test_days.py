@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tradingdata as td
-from archiving import DAY, DAYS, clock, numbers, order, response, trade
+from archiving import DAY, DAYS, archive_with, clock, numbers, order, response, trade
 from tradingdata.archive import MissingDay
 
 MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = DAYS
@@ -248,3 +249,15 @@ def test_a_response_in_an_hour_that_comes_twice_is_stored_once(tmp_path: Path) -
     ]
     assert entries[2] == entries[1] != entries[0]
     assert len(archive.fetches()) == 2
+
+
+def test_trades_of_one_time_have_one_order(tmp_path: Path) -> None:
+    """By client, `row_no` and number, however they were stored; a row that is carried keeps its."""
+    first = trades_at(FRIDAY, "12:45", trade("1", row_no=1), trade("3", row_no=2), account="a")
+    later = trades_at(FRIDAY, "13:45", trade("3", row_no=1), trade("2", row_no=2), account="a")
+    other = trades_at(FRIDAY, "12:00", trade("0", row_no=1, client_id="AA"), account="b")
+    for number, books in enumerate(permutations([first, later, other])):
+        archive = archive_with(tmp_path / str(number), *books)
+        for _ in range(2):
+            assert [row.trade_no for row in archive.trades(FRIDAY)] == ["0", "1", "3", "2"]
+            archive.compact()

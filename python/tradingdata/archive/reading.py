@@ -112,7 +112,7 @@ class ArchiveReading:
                 if name == "trades":  # whose days are those of their times, if all have one
                     book = self._as_book(name, connection.sql(rows))
                     if not len(book.filter(**{first: None})):
-                        return book.sort(first, "client_id", "row_no")
+                        return book.sort(first, "client_id", "row_no", "trade_no")
                 keys = ", ".join(["day", first, "account", "row_no", *sql.IDENTITY[name]])
                 return self._as_book(name, connection.sql(f"{rows} ORDER BY {keys}"))
 
