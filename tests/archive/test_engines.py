@@ -6,11 +6,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 import tradingdata as td
-from archiving import DAY, archive_with, clock, order_response, response, trade
+from archiving import DAY, DAYS, archive_with, clock, order_response, response, trade
 
 
 @pytest.fixture
@@ -72,6 +73,7 @@ def test_object_storage(monkeypatch: pytest.MonkeyPatch) -> None:
         assert server.stderr is not None
         lines = iter(server.stderr.readline, "")
         address = next(found[0] for line in lines if (found := re.search(r"http://[\d.:]+", line)))
+        Thread(target=server.stderr.read).start()  # a pipe that is full stops the server
         for name, value in {
             "AWS_ACCESS_KEY_ID": "x",
             "AWS_SECRET_ACCESS_KEY": "x",
@@ -80,7 +82,8 @@ def test_object_storage(monkeypatch: pytest.MonkeyPatch) -> None:
             "AWS_ALLOW_HTTP": "true",
         }.items():
             monkeypatch.setenv(name, value)
-        boto3.client("s3", endpoint_url=address).create_bucket(Bucket="books")
+        storage = boto3.client("s3", endpoint_url=address)
+        storage.create_bucket(Bucket="books")
         archive = td.Archive("s3://books/desk")
         archive.add(response(td.TradeBook, [trade("1"), trade("2")], clock("15:45")))
         archive.add(response(td.TradeBook, [trade("3")], clock("16:45")))
@@ -92,6 +95,19 @@ def test_object_storage(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(again.trades(DAY)) == 3
         with pytest.raises(td.ArchiveError, match="there is no archive"):
             td.Archive("s3://books/none", create=False)
+
+        # An object of another day is not read, and may be missing.
+        archive = td.Archive("s3://books/days")
+        archive.add(response(td.TradeBook, [trade("0", DAYS[0])], clock("15:45", DAYS[0])))
+        for found in storage.list_objects_v2(Bucket="books", Prefix="days/trades/month")[
+            "Contents"
+        ]:
+            storage.delete_object(Bucket="books", Key=found["Key"])
+        for number in ("1", "2"):
+            archive.add(response(td.TradeBook, [trade(number)], clock(f"1{number}:45")))
+        assert len(archive.trades(DAY)) == 2
+        with pytest.raises(td.ArchiveError, match="damaged or unreadable"):
+            archive.trades(DAYS[0], missing_ok=True)
     finally:
         server.kill()
-        server.communicate()
+        server.wait()

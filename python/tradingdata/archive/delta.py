@@ -241,7 +241,7 @@ class Store(NamedTuple):
             empty = Table.from_batches([], schema=table.schema().to_arrow())
             connection.register(f"table_{name}", empty)
             connection.register("log_files", table.get_add_actions(flatten=True))
-            only = "true" if self.is_remote else only  # delta-rs chooses files by the rows alone
+            only = "true" if self.is_remote else only  # files are chosen by the rows alone
             found = connection.execute(f"""
             CREATE OR REPLACE TEMP VIEW schema_{name} AS
             FROM table_{name} SELECT * EXCLUDE month;
@@ -253,7 +253,8 @@ class Store(NamedTuple):
         source = f"schema_{name}"
         if found and self.is_remote:
             connection.register(f"remote_{name}", table.to_pyarrow_dataset())
-            source += f" UNION ALL BY NAME FROM remote_{name} SELECT * EXCLUDE month"
+            rows = span.rows if also == "false" else "true"
+            source += f" UNION ALL BY NAME FROM remote_{name} SELECT * EXCLUDE month WHERE {rows}"
         elif found:
             for path, size, first, last in found:
                 _check_file(path, size, f"the {name} of {in_words(first, last)}")
