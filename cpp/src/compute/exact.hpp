@@ -16,8 +16,10 @@ namespace tradingdata {
 
 #if defined(_MSC_VER) && !defined(__clang__)
 using int128 = std::_Signed128;
+using uint128 = std::_Unsigned128;
 #else
 __extension__ using int128 = __int128;
+__extension__ using uint128 = unsigned __int128;
 #endif
 
 namespace detail {

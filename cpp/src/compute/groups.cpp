@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/time.hpp"
+#include "compute/exact.hpp"
 
 namespace tradingdata {
 
@@ -19,9 +20,11 @@ std::uint64_t hash_seed() {
   return (std::uint64_t{device()} << 32) ^ device();
 }
 
+// Both halves of the product count: in the lower one alone, a difference in the highest bit stays
+// where it is, whatever the seed, and the next word could cancel it.
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t bits) {
-  hash = (hash ^ bits) * 0x9E3779B97F4A7C15U;
-  return hash ^ (hash >> 29);
+  const uint128 product = uint128{hash ^ bits} * 0x9E3779B97F4A7C15U;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
