@@ -157,7 +157,8 @@ def test_what_on_retry_raises_comes_out(call: Any) -> None:
     def enough(retry: td.types.Retry) -> None:
         raise Enough(retry.reason)
 
-    with served(then=reply(503)) as service:
+    # The wait is so long that even a slow event loop ends the call before its next attempt.
+    with served(then=retry_after("5", status=503)) as service:
         with pytest.raises(Enough, match="HTTP 503"):
             call(service.base_url, on_retry=enough)
         service.wait_for_open(0)
