@@ -85,6 +85,7 @@ def commands(page: Path) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.usefixtures("_sandbox")
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=relative)
 def test_the_commands_on_the_page_run(page: Path) -> None:
