@@ -11,11 +11,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import tradingdata as td
 from tradingdata import sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -53,9 +51,6 @@ def _sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 def _no_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What the code of a page may assume: an empty folder. It may set variables of its own."""
     monkeypatch.chdir(tmp_path)
-    # Between midnight and the start of an archive's day, a trade book does not cover that day.
-    defaults: Any = td.Archive.__init__.__kwdefaults__
-    monkeypatch.setitem(defaults, "day_start", "00:00")
     for name in ("TRADINGDATA_BASE_URL", "TRADINGDATA_ACCESS_TOKEN"):
         monkeypatch.setenv(name, "")  # restored after the page
         monkeypatch.delenv(name)

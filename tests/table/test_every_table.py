@@ -58,8 +58,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
         client = service.client("desk1")
         orders, trades = client.books()
         pnl = td.realised_pnl(trades, shorts=False)
-        # Before the start of an archive's day, a trade book does not cover that day.
-        archive = td.Archive(tmp_path_factory.mktemp("archive") / "books", day_start="00:00")
+        archive = td.Archive(tmp_path_factory.mktemp("archive") / "books")
         archive.fetch(client)
         given = {"trades": trades, "orders": orders, "lots": pnl, "prices": lambda row: 1.5}
         given["rates"] = [td.ChargeRate(gst=0.18)]
