@@ -42,8 +42,7 @@ def with_files(service: sandbox.Service, folder: Path) -> Accounts:
 
 def fetched(folder: Path, accounts: object, **options: Any) -> Any:
     """An archive, and the result of fetching the accounts into it."""
-    # Before the start of an archive's day, a trade book does not cover that day.
-    archive = td.Archive(folder / "books", day_start="00:00")
+    archive = td.Archive(folder / "books")
     return archive, tradingdata.dask.fetch(accounts, archive, **options)  # type: ignore[arg-type]
 
 
