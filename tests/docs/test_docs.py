@@ -84,7 +84,6 @@ def commands(page: Path) -> list[str]:
 @pytest.mark.usefixtures("_sandbox")
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=relative)
 def test_the_commands_on_the_page_run(page: Path) -> None:
-    td.Archive("books", day_start="00:00")  # of the commands, which run at any time of the day
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     script = "\n".join(["set -e", *commands(page)])
     done = subprocess.run(
