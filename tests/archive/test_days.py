@@ -70,6 +70,16 @@ def test_a_book_after_midnight_is_of_the_day_before(archive: td.Archive) -> None
     assert len(archive.trades(FRIDAY)) == 0
 
 
+def test_without_days_each_book_is_read_up_to_its_own_last_fetch(archive: td.Archive) -> None:
+    """Of two books received after midnight, those of trades may cover an earlier day."""
+    archive.add(trades_at(FRIDAY, "00:30", trade("1", WEDNESDAY)))
+    archive.add(orders_at(FRIDAY, "00:30", order("1")))
+    assert next(iter(archive.sql("SELECT day FROM trades"))).day == WEDNESDAY
+    assert next(iter(archive.sql("SELECT day FROM orders"))).day == THURSDAY
+    with pytest.raises(td.ArchiveError, match="the trades of 2026-11-19"):
+        archive.sql("SELECT day FROM trades", WEDNESDAY, THURSDAY)
+
+
 def test_a_book_cleared_in_the_evening_removes_nothing(archive: td.Archive) -> None:
     archive.add(orders_at(DAY, "15:45", order("1", status="Success"), order("2")))
     cleared = archive.add(orders_at(DAY, "19:00"))

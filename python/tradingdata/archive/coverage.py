@@ -82,13 +82,13 @@ _GAPS = """
 WITH expected AS (
     SELECT e.* FROM (SELECT unnest($expected::STRUCT(account TEXT, since DATE, until DATE)[]) AS e)
 ), books AS (
-    SELECT b.* FROM (SELECT unnest($books::STRUCT(book TEXT, since DATE)[]) AS b)
+    SELECT b.* FROM (SELECT unnest($books::STRUCT(book TEXT, since DATE, until DATE)[]) AS b)
 ), wanted AS (
     SELECT e.account, b.book, d.day
     FROM (SELECT unnest(generate_series(CAST($first AS TIMESTAMP), CAST($last AS TIMESTAMP),
                                         INTERVAL 1 DAY))::DATE AS day) d
     JOIN expected e ON d.day BETWEEN e.since AND e.until
-    JOIN books b ON d.day >= b.since
+    JOIN books b ON d.day BETWEEN b.since AND b.until
     WHERE NOT list_contains($holidays::DATE[], d.day)
 ), covered AS (
     SELECT DISTINCT account, book, day FROM log_lines WHERE covers
@@ -110,7 +110,7 @@ def find_gaps(
     known: dict[str, Expected],
     days: tuple[date, date],
     account: str | None,
-    books: dict[str, Any],
+    books: dict[str, tuple[date, date]],
     holidays: Iterable[date],
 ) -> list[MissingDay]:
     """Returns the days of some books that no response covers.
@@ -122,7 +122,7 @@ def find_gaps(
         known: When each account is expected.
         days: The first and the last day.
         account: One account, which is expected until it is retired, or None for all.
-        books: The names of the books, each with the first day to check.
+        books: The names of the books, each with the first and the last day to check.
         holidays: Days on which the exchanges were closed.
     """
     first, last = days
@@ -137,7 +137,9 @@ def find_gaps(
         "last": last,
         "holidays": sorted(holidays),
         "expected": [each._asdict() for each in expected],
-        "books": [{"book": name, "since": since} for name, since in books.items()],
+        "books": [
+            {"book": name, "since": since, "until": until} for name, (since, until) in books.items()
+        ],
     }
     found = connection.execute(_GAPS, values).fetchall()
     return [

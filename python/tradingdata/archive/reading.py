@@ -160,7 +160,6 @@ class ArchiveReading:
         first, last = days_of(start, end)
         label = label_of(account)
         _, known = self._ingest.open_log(connection, Span(first, last, label))
-        since = dict.fromkeys(books, first)
         if first is None or last is None:
             days = "SELECT book, min(day), max(day) FROM log_lines WHERE source <> '' GROUP BY book"
             found = {book: rest for book, *rest in connection.execute(days).fetchall()}
@@ -171,14 +170,18 @@ class ArchiveReading:
                     "name the days",
                     file=self.path,
                 )
-            last = last or max([high for _, high in dated.values()] + [first or date.min])
-            if first is None:
-                first = min(low for low, _ in dated.values())
-                # A first trade book may have trades of days before the first fetch.
-                begun = [each.since for each in known.values() if label in (None, each.account)]
-                least = min(begun, default=first)
-                since = {name: max(dated.get(name, [first])[0], least) for name in books}
-        gaps = coverage.find_gaps(connection, known, (first, last), label, since, self._holidays)
+            lows, highs = zip(*dated.values(), strict=True)
+            first = min(lows)
+            # A first trade book may have trades of days before the first fetch.
+            begun = [each.since for each in known.values() if label in (None, each.account)]
+            least = min(begun, default=first)
+            # One that is received before the day begins may not cover the day of the order book.
+            spans = {name: dated.get(name, (first, max(highs))) for name in books}
+            checked = {name: (max(low, least), last or high) for name, (low, high) in spans.items()}
+            last = last or max(highs)
+        else:
+            checked = dict.fromkeys(books, (first, last))
+        gaps = coverage.find_gaps(connection, known, (first, last), label, checked, self._holidays)
         return Span(first, last, label), gaps
 
     def _expected(self) -> dict[str, Expected]:
@@ -371,7 +374,7 @@ class ArchiveReading:
                 connection.execute("""
                 UPDATE log_lines SET covers = covers AND received_at >= due FROM begins
                 WHERE begins.day = log_lines.day""")
-            books = dict.fromkeys(BOOKS, first)
+            books = dict.fromkeys(BOOKS, (first, last))
             return coverage.find_gaps(
                 connection, known, (first, last), label, books, self._holidays
             )
