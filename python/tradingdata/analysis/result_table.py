@@ -16,7 +16,7 @@ _ALL_DIGITS = 1000
 
 def exact_sum(values: Sequence[float | None]) -> float:
     """Returns the float nearest to the exact sum; ``None`` values are ignored."""
-    from decimal import Context, Decimal, localcontext
+    from decimal import Context, Decimal, localcontext  # no part of the package's import
 
     with localcontext(Context(prec=_ALL_DIGITS)):
         total = float(sum(Decimal(repr(value)) for value in values if value is not None))

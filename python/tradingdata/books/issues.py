@@ -56,7 +56,7 @@ def response_issues(rows: Slice) -> tuple[Issue, ...]:
     knows it.
     """
     found: list[tuple[str, str, list[int]]] = []
-    if rows.record in ("Trade", "Order"):
+    if "client_id" in _core.names_of(rows.record):
         found.append(("client_id", "more than one client in a book", _of_other_clients(rows)))
     if rows.record == "Trade":
         found.append(("trade_no", "the same trade more than once", _repeated(rows)))
