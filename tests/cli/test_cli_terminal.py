@@ -166,26 +166,12 @@ def test_the_sandbox_serves_until_ctrl_c_and_prints_what_to_paste() -> None:
     child.communicate()
 
 
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("tradingdata or", ["orders"]),
-        ("tradingdata orders --columns symbol,reas", ["symbol,reason_description"]),
-        ("tradingdata search tata --where mcapt", ["mcaptype="]),
-        ("tradingdata trades --sort symbol,-traded_p", ["symbol,-traded_price"]),
-        ("tradingdata trades --profile des", ["desk1", "desk2"]),
-    ],
-)
-def test_the_shell_completes_commands_columns_filters_and_profiles(
-    run: Run,
-    monkeypatch: pytest.MonkeyPatch,
-    profiles: Path,
-    line: str,
-    offered: list[str],
+def test_the_shell_completes_commands_and_options(
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    profiles.write_text("[desk1]\n[desk2]\n[other]\n")
     monkeypatch.setenv("_TRADINGDATA_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", line)
-    monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
-    ran = run()
-    assert (ran.code, ran.text.split()) == (Code.OK, offered)
+    for line, offered in {"or": ["orders"], "orders --col": ["--columns"]}.items():
+        monkeypatch.setenv("COMP_WORDS", f"tradingdata {line}")
+        monkeypatch.setenv("COMP_CWORD", str(line.count(" ") + 1))
+        ran = run()
+        assert (ran.code, ran.text.split()) == (Code.OK, offered)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time
 from enum import StrEnum
-from functools import cached_property
 from inspect import Parameter, signature
 from math import isfinite
 from pathlib import Path
@@ -21,11 +20,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_type_
 import typer
 
 from tradingdata import _core
-from tradingdata._util.declarations import CALLS, RECORDS, kinds_of
+from tradingdata._util.declarations import RECORDS, kinds_of
 from tradingdata._util.validate import did_you_mean
 from tradingdata.client.client import Client
-from tradingdata.client.profiles import PROFILE_VARIABLE, load_env, read_profiles
-from tradingdata.errors import ConfigurationError, DataWarning
+from tradingdata.client.profiles import PROFILE_VARIABLE, load_env, load_profile
+from tradingdata.errors import DataWarning
 from tradingdata.table.conditions import Condition
 
 from .errors import Result, UsageError
@@ -112,53 +111,6 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-# Completion makes no request to the service. Commands are named after their rows or their call.
-_RECORDS = {
-    "watch": "Order",
-    **{noun: name for name, record in RECORDS.items() for noun in record["noun"]},
-    **{name: call["record"] for name, call in CALLS.items()},
-}
-RESULTS = {
-    "positions": "Position",
-    "pnl": "Realised",
-    "unrealised": "Unrealised",
-    "reconcile": "OrderCheck",
-    "quality": "OrderExecution",
-}
-"""The rows of `tradingdata.analysis` that commands show."""
-
-
-def columns_of(name: str | None) -> list[str]:
-    """Returns the columns of a command's output."""
-    if name in RESULTS:
-        from tradingdata import analysis
-
-        return list(kinds_of(getattr(analysis, RESULTS[name])))
-    return _core.names_of(_RECORDS.get(name or "", "Trade"))
-
-
-def _complete_columns(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes the column after the last comma and perhaps a minus, excluding those before it."""
-    before, comma, last = incomplete.rpartition(",")
-    start = before + comma + "-" * last.startswith("-")
-    taken = before.replace("-", "").split(",")
-    names = [name for name in columns_of(ctx.info_name) if name not in taken]
-    return [start + name for name in names if name.startswith(last.removeprefix("-"))]
-
-
-def _complete_filters(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes the column of a condition, with the equals sign."""
-    names = columns_of(ctx.info_name)
-    return [f"{name}=" for name in names if name.startswith(incomplete)]
-
-
-def _complete_profiles(incomplete: str) -> list[str]:
-    try:
-        return [name for name in read_profiles().tables if name.startswith(incomplete)]
-    except (ConfigurationError, OSError):
-        return []
-
-
 class Format(StrEnum):
     """The output formats."""
 
@@ -178,7 +130,6 @@ Chosen = Annotated[
     option(
         "Columns to show, in this order; 'all' for all. Files contain all by default.",
         *("A,B,...", "--columns", "-c"),
-        autocompletion=_complete_columns,
     ),
 ]
 
@@ -192,7 +143,6 @@ class Connection:
         option(
             "Take address and token from this profile (default: TRADINGDATA_PROFILE).",
             *("NAME", "--profile", "-p"),
-            autocompletion=_complete_profiles,
         ),
     ] = None
     timeout: Annotated[
@@ -208,44 +158,23 @@ class Connection:
         ),
     ] = None
 
-    @cached_property
-    def chosen(self) -> tuple[str | None, dict[str, Any]]:
-        """The name and the options of the profile, whose file is read once a command.
-
-        None and no options without a profile. Raises ConfigurationError if there is no such
-        profile.
-        """
-        if self.env_file is not None:
-            load_env(self.env_file)
-        name = self.profile or os.environ.get(PROFILE_VARIABLE)
-        return (name, read_profiles().options(name)) if name else (None, {})
-
-    @property
-    def client_options(self) -> dict[str, Any]:
-        """The options of the client."""
-        options = self.chosen[1]
-        if self.timeout is not None:
-            if not 0 < self.timeout < float("inf"):
-                raise UsageError("--timeout is a number of seconds above 0")
-            options["timeout"] = self.timeout
-        return {"on_retry": _remark_retry, **options}
-
     def client(self, *, token: bool = True, **asked: Any) -> Client:
         """Returns a client for the profile or, without one, for the environment.
 
         Raises ConfigurationError where that gives no address, or no token and one is needed.
         """
+        if self.env_file is not None:
+            load_env(self.env_file)
+        if self.timeout is not None and not 0 < self.timeout < float("inf"):
+            raise UsageError("--timeout is a number of seconds above 0")
+        name = self.profile or os.environ.get(PROFILE_VARIABLE)
+        options = load_profile(name) if name else {}
         # What is not set leaves the choice to the profile.
-        given = {name: value for name, value in asked.items() if value}
-        client = Client(**{**self.client_options, **given})
+        given = {key: value for key, value in {**asked, "timeout": self.timeout}.items() if value}
+        client = Client(**{"on_retry": _remark_retry, **options, **given})
         if token:
             client._tokens.require()
         return client
-
-    def source(self, option: str, variable: str) -> str:
-        """Returns where an option of the client comes from."""
-        name, options = self.chosen
-        return f"the profile {name}" if option in options else variable
 
 
 def received(call: Callable[[], Result]) -> Result:
@@ -321,7 +250,6 @@ class Filter:
             "Keep rows with NAME=VALUE. Separate several values by commas; NAME= means no value. "
             "Also !=, <, <=, > and >=: 'traded_price>100'. Repeat it to combine conditions.",
             *("CONDITION", "--where", "-w"),
-            autocompletion=_complete_filters,
         ),
     ] = None
 
@@ -335,7 +263,6 @@ class Selection(Filter):
         option(
             "Sort by these columns; a minus sorts in descending order.",
             "A,-B,...",
-            autocompletion=_complete_columns,
         ),
     ] = None
     limit: Annotated[int | None, option("Keep the first N rows.", "N", min=1)] = None

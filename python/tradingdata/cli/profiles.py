@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict, field, make_dataclass
+from functools import partial
 from getpass import getpass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -127,11 +128,10 @@ def check(
     chosen = names or list(profiles.tables)
     if not chosen:
         raise ConfigurationError(f"{profiles.path} has no profile: add one")
-    report = Report(chosen)
+    report = Report(width=max(map(len, chosen)))
     for name in chosen:
-        with report.step(name, "check the file", go_on=True):
-            report.ok(_checked(profiles, name))
-    raise typer.Exit(report.end())
+        report.step(name, partial(_checked, profiles, name))
+    raise typer.Exit(report.code)
 
 
 def _checked(profiles: Profiles, name: str) -> str:

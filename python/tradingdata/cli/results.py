@@ -17,7 +17,6 @@ from tradingdata.errors import BooksDisagreeError
 from .archive import Days, Holidays, MissingOk, StoredBooks
 from .errors import DataError, Result, UsageError, fitting, for_a_terminal
 from .options import (
-    RESULTS,
     Chosen,
     Connection,
     Output,
@@ -139,7 +138,7 @@ def positions(
     Adds up the trades of the latest day, or of --day, by account, security and product, before
     charges. Holdings from before these trades are not included.
     """
-    destination = _destination("positions", output, columns)
+    destination = _destination("positions", analysis.Position, output, columns)
     only = RowChoice("Trade", TimedSelection(since=since))
     trades = only.rows_of(source.trades())
     at = source.day(trades, day)
@@ -178,7 +177,8 @@ def pnl(
     whole = prices is not None or charges is not None
     if whole and day == "all":
         raise UsageError("--prices and --charges are for one day, not for --day all")
-    destination = _destination("pnl", output, columns, row="DayRow" if whole else "Realised")
+    row = analysis.DayRow if whole else analysis.Realised
+    destination = _destination("pnl", row, output, columns)
     more: dict[str, Any] = {"shorts": _products(shorts), **vars(sides)}
     if whole:
         more["prices"] = prices and _from_file("--prices", prices, _prices)
@@ -210,7 +210,7 @@ def unrealised(
     Matches trades as `pnl` does, up to the latest day or --day. A security without a price is
     shown, and is in no sum.
     """
-    destination = _destination("unrealised", output, columns)
+    destination = _destination("unrealised", analysis.Unrealised, output, columns)
     at_prices = _from_file("--prices", prices, _prices)
     trades = source.trades()
     at = source.day(trades, day)
@@ -241,7 +241,7 @@ def reconcile(
 
     Compares side, security, product, quantity and average price. Differences come first.
     """
-    destination = _destination("reconcile", output, columns)
+    destination = _destination("reconcile", analysis.OrderCheck, output, columns)
     orders, trades = source.books()
     destination.take(_calculated(lambda: analysis.reconcile(orders, trades, tolerance=tolerance)))
 
@@ -265,17 +265,16 @@ def quality(
 
     Shows the filled part, the seconds until the fills, and the price against that of the order.
     """
-    destination = _destination("quality", output, columns)
+    destination = _destination("quality", analysis.OrderExecution, output, columns)
     only = RowChoice("Order", TimedSelection(since=since))
     orders, trades = source.books()
     some = only.rows_of(orders)
     destination.take(_calculated(lambda: analysis.execution_quality(some, trades, **vars(sides))))
 
 
-def _destination(name: str, output: Output, columns: str | None, *, row: str = "") -> Destination:
-    """Returns the destination of a result, whose rows are a class of `tradingdata.analysis`."""
-    known = list(kinds_of(getattr(analysis, row or RESULTS[name])))
-    return Destination(output, columns=chosen_columns(name, known, columns))
+def _destination(name: str, row: type, output: Output, columns: str | None) -> Destination:
+    """Returns the destination of a result with rows of this class."""
+    return Destination(output, columns=chosen_columns(name, list(kinds_of(row)), columns))
 
 
 def _calculated(work: Callable[[], Any]) -> Any:
