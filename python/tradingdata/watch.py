@@ -11,9 +11,8 @@ from collections import Counter
 from datetime import UTC, date, datetime
 from datetime import time as clock_time
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from . import _core
 from ._util.plans import run, run_async
 from ._util.validate import shown
 from .books.book import OrderBook, TradeBook
@@ -21,22 +20,12 @@ from .books.diff import OrderDiff, checked_ignore, copies
 from .errors import RateLimitError, TradingDataError
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        AsyncGenerator,
-        Awaitable,
-        Callable,
-        Generator,
-        Iterable,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
 
     from ._util.plans import Plan
     from .books.diff import OrderChange
-    from .table.rows import Order, Trade
+    from .table.rows import Trade
 
-    OrdersWhere = Mapping[str, Any] | Callable[[Order], object] | None
-    TradesWhere = Mapping[str, Any] | Callable[[Trade], object] | None
     AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
 
 _FOR_EVER = partial(float, "inf")
@@ -193,12 +182,6 @@ def time_left(until: datetime | clock_time | None, name: str = "until=") -> Call
     return left
 
 
-Record = TypeVar("Record", "Order", "Trade")
-
-# An order that moves back in time is accepted once this many consecutive responses agree on it.
-# A replica that lags behind for a moment must not undo known changes.
-RESPONSES_TO_BELIEVE = 3
-
 # Identifies a fill within a day; exchanges restart their numbers daily. Both sides of a self-trade
 # have one trade number, so the order number is part of the key.
 FILL_KEY = ("trade_no", "exchange", "segment", "order_no")
@@ -209,7 +192,6 @@ class _OrderUpdateFields(NamedTuple):
     changes: tuple[OrderChange, ...]
     missed: TradingDataError | None
     at: datetime
-    rollover: bool = False
 
 
 class _TradeUpdateFields(NamedTuple):
@@ -217,7 +199,6 @@ class _TradeUpdateFields(NamedTuple):
     fills: tuple[Trade, ...]
     missed: TradingDataError | None
     at: datetime
-    rollover: bool = False
 
 
 def _without_book(update: OrderUpdate | TradeUpdate) -> TradingDataError:
@@ -227,7 +208,7 @@ def _without_book(update: OrderUpdate | TradeUpdate) -> TradingDataError:
 
 
 def _text(update: OrderUpdate | TradeUpdate) -> str:
-    book, news, missed, at, rollover = update
+    book, news, missed, at = update
     what, kind = update._fields[:2]
     zone = None if book is None else book._rows.zone
     local = at.astimezone(zone).isoformat(timespec="seconds").partition("T")[2]
@@ -235,7 +216,6 @@ def _text(update: OrderUpdate | TradeUpdate) -> str:
         f"{at:%H:%M:%S}Z" if zone is None else local,
         f"{what} unknown" if book is None else f"{len(book):,} {what}",
         f"{len(news):,} {kind}",
-        *(["rollover"] if rollover else []),
         *([f"missed: {type(missed).__name__}"] if missed is not None else []),
     ]
     return f"<{type(update).__name__} {', '.join(parts)}>"
@@ -250,8 +230,6 @@ class OrderUpdate(_OrderUpdateFields):
         changes: The changes since the previous update, each an ``OrderChange``.
         missed: The error of a failed poll that may succeed later; ``None`` after a good response.
         at: When the response arrived or the poll failed, in UTC (aware).
-        rollover: Whether the day of the book is over: it was cleared, or holds orders of a later
-            day.
     """
 
     __slots__ = ()
@@ -275,8 +253,6 @@ class TradeUpdate(_TradeUpdateFields):
         fills: The trades not reported before; they own their storage.
         missed: The error of a failed poll that may succeed later; ``None`` after a good response.
         at: When the response arrived or the poll failed, in UTC (aware).
-        rollover: Whether the day of the book is over: it was cleared, or holds trades of a later
-            day.
     """
 
     __slots__ = ()
@@ -291,84 +267,10 @@ class TradeUpdate(_TradeUpdateFields):
     __repr__ = _text
 
 
-class Where(Generic[Record]):
-    """Conditions on the records of a book.
-
-    Args:
-        kind: The type of the book.
-        where: Keywords of ``filter`` as a mapping, or a function of a record; None for all.
-
-    Raises:
-        TypeError: ``where`` is neither, or names a field or comparison that does not exist.
-    """
-
-    def __init__(
-        self,
-        kind: type[OrderBook | TradeBook],
-        where: Mapping[str, Any] | Callable[[Record], object] | None,
-    ) -> None:
-        if where is not None and not callable(where) and not hasattr(where, "keys"):
-            raise TypeError(
-                "where= takes a dict of conditions as filter() does, such as "
-                f"{{'symbol': 'INFY'}}, or a function, not {type(where).__name__}"
-            )
-        self._kind: Any = kind
-        self._where: Mapping[str, Any] | Callable[[Record], object] | None = where
-        self._matching([])  # reports a wrong name before the first request
-
-    def of(
-        self, found: Sequence[Any], records_of: Callable[[Any], Sequence[Any]] = lambda one: (one,)
-    ) -> tuple[Any, ...]:
-        """Returns what has a record that matches."""
-        if self._where is None:
-            return tuple(found)
-        records = [each for one in found for each in records_of(one) if each is not None]
-        matching = self._matching(records)
-        return tuple(one for one in found if not matching.isdisjoint(records_of(one)))
-
-    def _matching(self, records: Sequence[Any]) -> set[Any]:
-        book, where = self._kind(records), self._where or {}
-        return set(book.filter(where) if callable(where) else book.filter(**where))
-
-
-class Day:
-    """The trading day of the watched book, by its column of times."""
-
-    def __init__(self, column: str, book: OrderBook | TradeBook | None) -> None:
-        self._column = column
-        self._latest: date | None = None
-        self._cleared = False
-        if book is not None:
-            self.is_over(0, book)
-
-    def is_over(self, known: int, response: OrderBook | TradeBook) -> bool:
-        """Returns whether a response ends the day, given the number of rows before it.
-
-        The service clears the book after the session and at no other time, so a book that becomes
-        empty has been cleared. The first rows of the next day then do not end the day again.
-        """
-        rows = len(response)
-        cleared = known > 0 and rows == 0
-        times = filter(None, response._rows.column(self._column))
-        day = max((time.date() for time in times), default=None)
-        later = day is not None and self._latest is not None and day > self._latest
-        over = cleared or (later and not self._cleared)
-        self._cleared = cleared or (self._cleared and rows == 0)
-        if later or self._latest is None:
-            self._latest = day
-        return over
-
-
 def _checked(previous: Any, kind: type[AnyBook]) -> AnyBook | None:
     if previous is not None and not isinstance(previous, kind):
         raise TypeError(f"previous= takes type {kind.__name__}, not {type(previous).__name__}")
     return previous
-
-
-def _in_zone_of(response: AnyBook, book: AnyBook) -> AnyBook:
-    """Returns an earlier book in the zone of the response, to be compared and joined with it."""
-    zone = response._rows.zone
-    return book if book._rows.zone == zone else book.localize(None).localize(zone)
 
 
 def _at(book: OrderBook | TradeBook) -> datetime:
@@ -379,18 +281,9 @@ def _at(book: OrderBook | TradeBook) -> datetime:
 class OrderState:
     """The orders after each successful poll."""
 
-    def __init__(
-        self,
-        ignore: Iterable[str],
-        previous: OrderBook | None,
-        where: OrdersWhere = None,
-    ) -> None:
+    def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
         self._ignore = checked_ignore(ignore)
-        self._where: Where[Order] = Where(OrderBook, where)
         self._orders = _checked(previous, OrderBook)
-        # For each order key, the older state that the latest responses agree on, and their number.
-        self._doubts: dict[tuple[Any, ...], tuple[_core.Slice, int]] = {}
-        self._day = Day("order_date_time", previous)
 
     def missed(self, error: TradingDataError) -> OrderUpdate:
         """Returns the update for a failed poll."""
@@ -398,55 +291,18 @@ class OrderState:
 
     def received(self, response: OrderBook) -> OrderUpdate:
         """Returns the update for a successful poll."""
-        known = OrderBook() if self._orders is None else _in_zone_of(response, self._orders)
+        known = OrderBook() if self._orders is None else self._orders
         diff = OrderDiff(response._rows, known._rows, self._ignore)
-        held = self._held(response, diff)
-        changes = self._where.of(
-            diff.changes(without=held), lambda change: (change.order, change.previous)
-        )
-        over = self._day.is_over(len(known), response)
-        self._orders = _with_rows(response, known, held) if held else response
-        return OrderUpdate(self._orders, changes, None, _at(response), over)
-
-    def _held(self, response: OrderBook, diff: OrderDiff) -> dict[int, int]:
-        """Maps each row of the response not yet accepted to the known row that replaces it."""
-        doubts = {}
-        held = {}
-        for row, known in diff.older():
-            key = diff.keys[row]
-            state = response._rows.take([row])
-            doubted, count = self._doubts.get(key, (None, 0))
-            count = count + 1 if doubted is not None and self._agree(state, doubted) else 1
-            if count < RESPONSES_TO_BELIEVE:
-                doubts[key] = (state, count)
-                held[row] = known
-        self._doubts = doubts
-        return held
-
-    def _agree(self, state: _core.Slice, doubted: _core.Slice) -> bool:
-        """Returns whether two states of an order are equal.
-
-        A replica that lags but catches up differs in value or time from response to response.
-        """
-        same_time = state[0].last_updated_time == doubted[0].last_updated_time
-        return same_time and not OrderDiff(state, doubted, self._ignore).changes()
-
-
-def _with_rows(response: OrderBook, known: OrderBook, held: dict[int, int]) -> OrderBook:
-    """Returns the response with the known rows in place of those held."""
-    rows = [len(response) + held[row] if row in held else row for row in range(len(response))]
-    both = _core.join([response._rows, known._rows])
-    return OrderBook._of(both.take(rows), issues=response.issues)
+        self._orders = response
+        return OrderUpdate(response, diff.changes(), None, _at(response))
 
 
 class TradeState:
     """The trade book after each successful poll, and the fills reported so far."""
 
-    def __init__(self, previous: TradeBook | None, where: TradesWhere = None) -> None:
-        self._where: Where[Trade] = Where(TradeBook, where)
+    def __init__(self, previous: TradeBook | None) -> None:
         self._trades = _checked(previous, TradeBook)
         self._reported: set[tuple[Any, ...]] = set()
-        self._day = Day("exch_trade_time", previous)
         if previous is not None:
             self._unreported(previous)
 
@@ -456,13 +312,11 @@ class TradeState:
 
     def received(self, response: TradeBook) -> TradeUpdate:
         """Returns the update for a successful poll."""
-        before = None if self._trades is None else _in_zone_of(response, self._trades)
-        self._trades = response
+        before, self._trades = self._trades, response
         if response == before:  # compared in C++, far cheaper than building keys below
             return TradeUpdate(response, (), None, _at(response))
-        fills = self._where.of(copies(response._rows, self._unreported(response)))
-        over = self._day.is_over(0 if before is None else len(before), response)
-        return TradeUpdate(response, fills, None, _at(response), over)
+        fills = tuple(copies(response._rows, self._unreported(response)))
+        return TradeUpdate(response, fills, None, _at(response))
 
     def _unreported(self, trades: TradeBook) -> list[int]:
         """Returns the rows of fills not reported before, and marks them as reported."""

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from searching import ENVELOPE, Read, both, codes, kinds, pages_asked, replayed
+from searching import ENVELOPE, Read, both, codes, pages_asked
 from service import (
-    Behaviour,
     Service,
     cut_content_length,
     html_reply,
@@ -108,41 +107,6 @@ class TestShift:
         reading = read(service.base_url, page_size=10, prefetch=0)
         assert reading.codes == codes(ROWS)
         assert reading.pager.stats.duplicates > 0
-
-    @kinds
-    def test_all_confirmed_reads_until_two_passes_agree(self, service: Service, kind: str) -> None:
-        calm, moving = pages(ROWS), pages(ROWS, shift=-1)
-        asked = []
-
-        def choose(request: Any) -> Behaviour:
-            asked.append(request)
-            return (moving if len(asked) < 3 else calm)(request)
-
-        service.choose(choose)
-
-        def read(client: Any) -> Any:
-            return client.search("x", page_size=10, prefetch=0).all(confirm=True)
-
-        found = replayed(read, service.base_url, kind)
-        assert codes(found.to_dicts()) == codes(ROWS)
-        assert pages_asked(service).count(1) == 3
-
-    @kinds
-    def test_all_confirmed_gives_up_where_they_never_agree(
-        self, service: Service, kind: str
-    ) -> None:
-        starts = iter(range(100))
-
-        def choose(request: Any) -> Behaviour:
-            page = int(dict(request.query)["page"])
-            return json_reply(ROWS[next(starts) : 20] if page == 1 else [])
-
-        service.choose(choose)
-        with pytest.raises(td.PaginationError, match="5 passes") as caught:
-            replayed(lambda client: client.search("x").all(confirm=True), service.base_url, kind)
-        assert caught.value.received is not None
-        assert len(caught.value.received) == 16
-        assert pages_asked(service).count(1) == 5
 
 
 FAULTS = {

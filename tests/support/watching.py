@@ -72,11 +72,7 @@ def order_updates(
 ) -> Iterator[td.types.OrderUpdate]:
     """The updates of a watch that meets these responses (bodies' records, or errors)."""
     clock = Clock() if clock is None else clock
-    state = OrderState(
-        options.pop("ignore", ("row_no", "ref_ltp")),
-        options.pop("previous", None),
-        options.pop("where", None),
-    )
+    state = OrderState(options.pop("ignore", ("row_no", "ref_ltp")), options.pop("previous", None))
     polls = Polls(
         responses,
         clock,
@@ -93,7 +89,7 @@ def trade_updates(*responses: Any, **options: Any) -> Iterator[td.types.TradeUpd
         clock,
         lambda reported: reported if isinstance(reported, td.TradeBook) else trade_book(reported),
     )
-    state = TradeState(options.pop("previous", None), options.pop("where", None))
+    state = TradeState(options.pop("previous", None))
     return until_over(watch(polls, state, 5.0, clock=clock, sleep=clock.sleep))
 
 

@@ -32,7 +32,6 @@ def parts_and_unions(trades: td.TradeBook, orders: td.OrderBook) -> None:
     assert_type(trades.filter(symbol="INFY", exchange={"NSE", "BSE"}), td.TradeBook)
     assert_type(trades.filter(quantity__gt=100, exch_trade_time__lt=time(10)), td.TradeBook)
     assert_type(orders.filter(lambda order: order.status == "Error"), td.OrderBook)
-    assert_type(trades.filter(symbol="INFY").notes, tuple[str, ...])
     assert_type(orders.sort("symbol", "price", reverse=True), td.OrderBook)
     orders.filter(lambda order: order.simbol)  # type: ignore[attr-defined]  # pyright: ignore
     orders.sort(5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -85,9 +84,6 @@ def watched(client: td.Client, known: td.OrderBook) -> None:
         assert_type(update.changes, tuple[td.types.OrderChange, ...])
         assert_type(update.missed, td.TradingDataError | None)
         assert_type(update.at, datetime)
-        assert_type(update.rollover, bool)
-    client.watch_orders(where={"symbol": "A"})
-    client.watch_trades(where=lambda fill: fill.quantity)
     for fills in client.watch_trades(interval=0.5):
         assert_type(fills, td.types.TradeUpdate)
         assert_type(fills.trades, td.TradeBook)

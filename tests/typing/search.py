@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, assert_type
+from typing import assert_type
 
 import pandas as pd
-import polars as pl
 
 import tradingdata as td
 
 
-def exports(client: td.Client) -> None:
-    found = client.search("bank", max_items=50)
-    assert_type(found.to_pandas(["nsesymbol"]), pd.DataFrame)
-    assert_type(found.to_polars(), pl.DataFrame)
-    assert_type(found.to_dicts(json=True), list[dict[str, Any]])
-    assert_type(found.to_parquet(Path("banks.parquet"), overwrite=True), None)
-    found.to_dicts(colums=["nsesymbol"])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+def found(client: td.Client) -> None:
+    search = client.search("bank", max_items=50)
+    assert_type(search.all().to_pandas(["nsesymbol"]), pd.DataFrame)
+    assert_type(search.first(5), td.StockList)
+    assert_type(client.stock("RELIANCE"), td.Stock)
+    for stock in search:
+        assert_type(stock, td.Stock)
+    for page in search.pages():
+        assert_type(page, td.StockList)
 
 
 async def awaited(client: td.AsyncClient) -> None:
-    found = client.search("bank")
-    assert_type(await found.to_pandas(), pd.DataFrame)
-    assert_type(await found.to_dict(["mcap"]), dict[str, list[Any]])
-
-
-def several(client: td.Client) -> None:
-    assert_type(client.stock("RELIANCE"), td.Stock)
-    assert_type(client.stock(["RELIANCE", "TCS"]), td.StockList)
-
-
-async def several_awaited(client: td.AsyncClient) -> None:
+    search = client.search("bank")
+    assert_type(await search.all(), td.StockList)
+    assert_type(await search.first(5), td.StockList)
     assert_type(await client.stock("RELIANCE"), td.Stock)
-    assert_type(await client.stock({"RELIANCE", "TCS"}), td.StockList)
+    async for stock in search:
+        assert_type(stock, td.Stock)

@@ -54,7 +54,6 @@ def test_a_number_that_comes_again_on_another_day_is_another_fill() -> None:
     later = {**trade, TRADED: "2026-01-07 10:00:00"}
     updates = list(trade_updates([trade], [later], [trade, later]))
     assert [len(update.fills) for update in updates] == [1, 1, 0]
-    assert [update.rollover for update in updates] == [False, True, False]
     without = [{**trade, TRADED: "", ORDERED: f"2026-01-0{day} 10:00:00"} for day in (6, 7)]
     assert [len(update.fills) for update in trade_updates(without, without)] == [2, 0]
 

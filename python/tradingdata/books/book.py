@@ -12,7 +12,6 @@ from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.time_zones import zone_from
 from .._util.validate import flag, shown
 from ..display.text import KEY_COLUMNS, Shown, book_cells, book_preview
-from ..table.conditions import Condition, match_notes
 from ..table.rows import Order, Stock, Trade, row_type
 from ..table.table import Record, Table
 from .diff import OrderChange, OrderDiff, checked_ignore
@@ -67,12 +66,11 @@ class Book(Table[Record]):
     ``issues`` are not compared.
     """
 
-    __slots__ = ("_filtered", "_issues", "_response")
+    __slots__ = ("_issues", "_response")
 
     _record: ClassVar[str]
     _response: Response | None
     _issues: tuple[Issue, ...] | None
-    _filtered: tuple[_core.Slice, list[Condition]] | None  # the input of a filter without result
 
     def __init_subclass__(cls) -> None:
         declared = RECORDS[cls._record]
@@ -102,7 +100,6 @@ class Book(Table[Record]):
         self = cls._over(rows)
         self._response = response
         self._issues = issues
-        self._filtered = None
         return self
 
     def _part(self, rows: _core.Slice) -> Self:
@@ -120,22 +117,6 @@ class Book(Table[Record]):
     def response(self) -> Response | None:
         """The response, if this book is a complete one; ``None`` for slices, concatenations etc."""
         return self._response
-
-    def _where(self, conditions: list[Condition]) -> Self:
-        part = super()._where(conditions)
-        if not len(part):
-            part._filtered = (self._rows, conditions) if len(self) else self._filtered
-        return part
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Why a filter matched nothing: for each field, the values that exist.
-
-        Empty for a book with rows. A book with notes keeps the filtered book alive.
-        """
-        if self._filtered is None:
-            return ()
-        return match_notes(*self._filtered)
 
     @property
     def _title(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from .. import _core
@@ -61,17 +61,13 @@ class OrderDiff:
 
     Values count, timestamps and the fields of ``ignore`` do not. Account numbers of which only one
     is masked are compared masked.
-
-    Attributes:
-        keys: The identity of each order; those that repeat one also have their number.
     """
 
     def __init__(self, orders: _core.Slice, previous: _core.Slice, ignore: Iterable[str]) -> None:
         self._orders = orders
         self._previous = previous
-        self.keys = _keys(orders)
         known = {key: row for row, key in enumerate(_keys(previous))}
-        self._matches = [known.pop(key, None) for key in self.keys]
+        self._matches = [known.pop(key, None) for key in _keys(orders)]
         self._gone = list(known.values())
         self._pairs = [(row, old) for row, old in enumerate(self._matches) if old is not None]
         # Most polls begin with the orders of the one before, and most of these are equal.
@@ -101,22 +97,12 @@ class OrderDiff:
                 if differing:
                     self._fields.setdefault(row, []).extend(differing)
 
-    def older(self) -> list[tuple[int, int]]:
-        """Returns the orders that were updated before their previous state was, as two rows.
-
-        Such a response is mostly an outdated one.
-        """
-        updated = self._orders.column("last_updated_time")
-        before = self._previous.column("last_updated_time")
-        times = ((row, old, updated[row], before[old]) for row, old in self._pairs)
-        return [(row, old) for row, old, now, was in times if now and was and now < was]
-
-    def changes(self, without: Collection[int] = ()) -> tuple[OrderChange, ...]:
-        """Returns the changes in the order of the book, without some rows, then what is gone."""
+    def changes(self) -> tuple[OrderChange, ...]:
+        """Returns the changes in the order of the book, then what is gone."""
         wanted = [
             (row, old)
             for row, old in enumerate(self._matches)
-            if (old is None or row in self._fields) and row not in without
+            if old is None or row in self._fields
         ]
         now = copies(self._orders, [row for row, _ in wanted])
         was = iter(copies(self._previous, [old for _, old in wanted if old is not None]))
@@ -131,6 +117,7 @@ class OrderDiff:
 
 
 def _keys(orders: _core.Slice) -> list[tuple[Any, ...]]:
+    """Returns the identity of each order; those that repeat one also have their number."""
     keys: list[tuple[Any, ...]] = list(zip(*map(orders.column, _KEY), strict=True))
     if len(set(keys)) == len(keys):
         return keys

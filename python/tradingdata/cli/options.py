@@ -313,7 +313,7 @@ class RowChoice:
                 self._keys = [(name.removeprefix("-"), name.startswith("-")) for name in names]
 
     def rows_of(self, book: AnyBook) -> AnyBook:
-        """Returns the rows, sorted and limited; an empty result has the filter's notes."""
+        """Returns the rows, sorted and limited."""
         part = book._where(self.conditions) if self.conditions else book
         if self._keys and len(part):
             part = part._sorted(self._keys)

@@ -88,7 +88,7 @@ class Destination:
         return self._path is None and self._format is Format.TABLE and self._columns is None
 
     def take(self, table: Any) -> None:
-        """Writes the selected rows, reports the issues of their response, and why none matched."""
+        """Writes the selected rows, and reports the issues of their response."""
         if self._choice is not None:
             table = self._choice.rows_of(table)
         console = screen() if self._path is None and self._format is Format.TABLE else None
@@ -103,7 +103,6 @@ class Destination:
                 remark(heading(table))  # its day, and what is in no sum
             for line in issue_texts(table, lost_only=True):
                 remark(line, "yellow")
-        remark_notes(table)
 
     def take_one(self, book: Book[Any]) -> None:
         """Writes a book of one record: field by field if it is a table, else as any book."""
@@ -156,12 +155,6 @@ def book_destination(
     choice = RowChoice(record, Filter() if only is None else only)
     chosen = chosen_columns(f"{record.lower()}s", _core.names_of(record), columns.columns)
     return Destination(output, columns=chosen, extra=columns.extra, choice=choice)
-
-
-def remark_notes(table: Table[Any]) -> None:
-    """Explains on standard error why the filter of a book matched nothing."""
-    for note in getattr(table, "notes", ()):
-        remark(f"no {table._noun[0]} matches: {note}", "yellow")
 
 
 def _format_of(path: Path | None) -> Format:

@@ -49,7 +49,7 @@ from .options import (
     retry_text,
     switch,
 )
-from .output import fitting_table, remark_notes, tone_style, without_common_day
+from .output import fitting_table, tone_style, without_common_day
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
@@ -121,16 +121,13 @@ def watch(
     live = None if console is None else LiveTable(console, names, seconds, wanted.rows_of)
     on_retry = None if live is None else live.show_retry
     with connection.client(on_retry=on_retry) as client:
-
-        def matches(order: Order) -> bool:
-            return len(wanted.rows_of(OrderBook([order]))) > 0
-
-        where = matches if wanted.conditions else None
-        found = fitting(lambda: client.watch_orders(seconds, where=where, until=end))
+        found = fitting(lambda: client.watch_orders(seconds, until=end))
         updates = _each(islice(found, polls))
+        if wanted.conditions:
+            updates = (_matching(update, wanted) for update in updates)
         try:
             if live is None:
-                _write_lines(updates, wanted, alarm, json=json)
+                _write_lines(updates, alarm, json=json)
             else:
                 with live:
                     for update in updates:
@@ -140,14 +137,18 @@ def watch(
             raise
 
 
-def _write_lines(
-    updates: Iterator[OrderUpdate], wanted: RowChoice, alarm: Alerts, *, json: bool
-) -> None:
-    first = True
+def _matching(update: OrderUpdate, wanted: RowChoice) -> OrderUpdate:
+    """Returns the update with the changes of orders that match before or after the change."""
+
+    def matches(order: Order | None) -> bool:
+        return order is not None and len(wanted.rows_of(OrderBook([order]))) > 0
+
+    changes = [each for each in update.changes if matches(each.order) or matches(each.previous)]
+    return update._replace(changes=tuple(changes))
+
+
+def _write_lines(updates: Iterator[OrderUpdate], alarm: Alerts, *, json: bool) -> None:
     for update in updates:
-        if first and update.missed is None:
-            remark_notes(wanted.rows_of(update.orders))
-            first = False
         if update.missed is not None:
             line = f"{clock(update)}  missed   {printable(for_a_terminal(update.missed))}"
             lines = [missed_object(update.missed, update.at) if json else line]
@@ -272,8 +273,8 @@ def change_objects(changes: Iterable[OrderChange], at: datetime) -> Iterator[str
     for change in changes:
         facts: dict[str, Any] = {"at": at.isoformat(), "kind": change.kind}
         facts["fields"] = list(change.fields)
-        facts["order"] = OrderBook([change.order]).to_dicts(extra=True, json=True)[0]
-        yield json_format.dumps(facts, ensure_ascii=False)
+        order = OrderBook([change.order]).to_json(lines=True, extra=True).strip()
+        yield f'{json_format.dumps(facts, ensure_ascii=False)[:-1]}, "order": {order}}}'
 
 
 def missed_object(error: TradingDataError, at: datetime) -> str:
@@ -354,9 +355,6 @@ class LiveTable(Live):
         if self._orders is not None and len(self._orders):
             taken = self._height(above) + max(1 + _RECENT, self._height(below))
             above.append(self._table(self._orders, max(3, self.console.height - taken - _AROUND)))
-        elif self._orders is not None:
-            notes = [f"no order matches: {note}" for note in self._orders.notes]
-            above += [Text(note, style="yellow") for note in notes]
         self.update(Group(*above, *below), refresh=True)
 
     def _height(self, parts: Sequence[Any]) -> int:

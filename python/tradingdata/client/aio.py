@@ -15,12 +15,12 @@ import weakref
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util.plans import run_async
 from .._util.platform import ForkLock
-from ..books.book import OrderBook, StockList, TradeBook
+from ..books.book import OrderBook, TradeBook
 from ..errors import ClientClosedError
 from ..watch import watch_async
 from .base import Book, ClientBase
@@ -29,7 +29,7 @@ from .search import AsyncSearchPager
 from .tokens import Held, Source, is_async, late
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
     from typing import Self
 
     from ..table.rows import Stock
@@ -284,16 +284,7 @@ class AsyncClient(
 
         return await run_async(snapshot(self, timeout, asyncio.sleep, asyncio.to_thread))
 
-    @overload
-    async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock: ...  # type: ignore[overload-overlap]
-    @overload
-    async def stock(
-        self, identifier: Iterable[str], *, timeout: float | None = None
-    ) -> StockList: ...
-
-    async def stock(
-        self, identifier: str | Iterable[str], *, timeout: float | None = None
-    ) -> Stock | StockList:
+    async def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """Returns the stock with this NSE symbol, BSE code or ISIN; see ``Client.stock``."""
         return await run_async(lookup(self, identifier, timeout))
 

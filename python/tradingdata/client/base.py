@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from .._util.plans import Plan
-    from ..watch import OrdersWhere, TradesWhere
 
 
 _DEBUG, _INFO = 10, 20  # of logging
@@ -227,7 +226,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         *,
         ignore: Iterable[str] = UNCOUNTED,
         previous: OrderBook | None = None,
-        where: OrdersWhere = None,
         until: datetime | clock_time | None = None,
         timeout: float | None = None,
     ) -> OrderUpdates:
@@ -235,9 +233,7 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
 
         Level-triggered: after each successful poll, ``orders`` matches the response, and no change
         is reported twice. A retryable failure yields an update with ``missed``; any other raises.
-        An order whose ``last_updated_time`` moves backwards keeps its known state until three
-        consecutive responses agree on the older one. All orders of the first response are new.
-        Ctrl-C between polls takes effect at once.
+        All orders of the first response are new. Ctrl-C between polls takes effect at once.
 
         Args:
             interval: Seconds between polls, on a monotonic clock. Polls never overlap: ticks that
@@ -246,9 +242,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
                 minute.
             ignore: Fields that do not count as a change; timestamps never do.
             previous: The orders known so far. Orders equal to these are not reported.
-            where: Report only changes of orders that match before or after the change: conditions
-                of ``filter`` as a dict, such as ``{"symbol": "INFY"}``, or a function of an order.
-                ``orders`` of an update remains complete.
             until: When to end: a time of today or a datetime, on this computer's clock unless it
                 has a time zone. The last poll is at that time. None for no end.
             timeout: Seconds for each poll including its retries; replaces the client's.
@@ -256,7 +249,7 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         Yields:
             An ``OrderUpdate`` for each poll; from an ``AsyncClient``, to ``async for``.
         """
-        state = OrderState(ignore, previous, where)
+        state = OrderState(ignore, previous)
         updates: OrderUpdates = self._watched(OrderBook, state, interval, until, timeout)
         return updates
 
@@ -265,7 +258,6 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         interval: float = 5.0,
         *,
         previous: TradeBook | None = None,
-        where: TradesWhere = None,
         until: datetime | clock_time | None = None,
         timeout: float | None = None,
     ) -> TradeUpdates:
@@ -279,14 +271,13 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         Args:
             interval: Seconds between polls, as in ``watch_orders``.
             previous: The trades known so far; they are not reported.
-            where: Report only fills that match, as in ``watch_orders``.
             until: When to end, as in ``watch_orders``.
             timeout: Seconds for each poll including its retries; replaces the client's.
 
         Yields:
             A ``TradeUpdate`` for each poll; from an ``AsyncClient``, to ``async for``.
         """
-        state = TradeState(previous, where)
+        state = TradeState(previous)
         updates: TradeUpdates = self._watched(TradeBook, state, interval, until, timeout)
         return updates
 

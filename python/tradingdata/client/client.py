@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import atexit
 import time
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 from .. import _core
 from .._util.plans import run
-from ..books.book import OrderBook, StockList, TradeBook
+from ..books.book import OrderBook, TradeBook
 from ..watch import watch
 from .base import Book, ClientBase, wait_for
 from .lookup import lookup
@@ -19,7 +19,7 @@ from .search import SearchPager
 from .tokens import TokenSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator
     from typing import Any, Self
 
     from ..table.rows import Stock
@@ -110,14 +110,7 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
 
         return run(snapshot(self, timeout, time.sleep, lambda work, *args: work(*args)))
 
-    @overload
-    def stock(self, identifier: str, *, timeout: float | None = None) -> Stock: ...  # type: ignore[overload-overlap]
-    @overload
-    def stock(self, identifier: Iterable[str], *, timeout: float | None = None) -> StockList: ...
-
-    def stock(
-        self, identifier: str | Iterable[str], *, timeout: float | None = None
-    ) -> Stock | StockList:
+    def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """Returns the stock with exactly this NSE symbol, BSE code or ISIN, ignoring case.
 
         Searches for the identifier and reads at most 20 pages of hits. The first page with an exact
@@ -125,17 +118,15 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
         does not document that a search finds stocks by ISIN.
 
         Args:
-            identifier: A symbol, code or ISIN, or several of them, which are looked up one after
-                the other.
-            timeout: Seconds for all pages of one identifier; replaces the client's.
+            identifier: A symbol, code or ISIN.
+            timeout: Seconds for all pages; replaces the client's.
 
         Returns:
-            A ``Stock``; for several identifiers, a ``StockList`` in their order.
+            A ``Stock``.
 
         Raises:
             StockNotFoundError: No stock matches, or several companies do: use ``search`` and
-                choose. ``nearest`` has names of similar stocks; for several identifiers,
-                ``received`` has the stocks that were found.
+                choose. ``nearest`` has names of similar stocks.
         """
         return run(lookup(self, identifier, timeout))
 

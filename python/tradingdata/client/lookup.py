@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .._util.validate import words
-from ..books.book import StockList
 from ..errors import StockNotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from .._util.plans import Plan
+    from ..books.book import StockList
     from ..table.rows import Stock
 
 
@@ -83,45 +83,14 @@ class StockLookup:
         return list(dict.fromkeys(by_text[text] for text in near))[:MOST_NAMES]
 
 
-def lookup(
-    client: Any, identifier: str | Iterable[str], timeout: float | None
-) -> Plan[Stock | StockList]:
-    """The plan of ``stock``, for one identifier or several."""
-    if not isinstance(identifier, str):
-        return (yield from _lookup_each(client, identifier, timeout))
+def lookup(client: Any, identifier: str, timeout: float | None) -> Plan[Stock]:
+    """The plan of ``stock``."""
     lookup = StockLookup(identifier, client.account)
     budget = client._budget(timeout)
     found: Stock | None = yield client.search(lookup.wanted, prefetch=0)._find(lookup, budget)
     if found is None:
         raise lookup.not_found()
     return found
-
-
-def _lookup_each(client: Any, identifiers: Iterable[str], timeout: float | None) -> Plan[StockList]:
-    """Looks up one identifier after the other, each once.
-
-    Raises StockNotFoundError if some have no stock; ``received`` holds the others.
-    """
-    if not hasattr(identifiers, "__iter__"):
-        words("identifier", identifiers)  # raises
-    wanted = [words("identifier", one).strip().upper() for one in identifiers]
-    found: dict[str, Stock] = {}
-    errors: dict[str, StockNotFoundError] = {}
-    for one in dict.fromkeys(wanted):
-        try:
-            found[one] = yield client.stock(one, timeout=timeout)
-        except StockNotFoundError as missing:
-            errors[one] = missing
-    stocks = StockList(found[one] for one in wanted if one in found)
-    if not errors:
-        return stocks
-    message = "; ".join(str(error) for error in list(errors.values())[:MOST_NAMES])
-    if len(errors) > 1:
-        message = f"{len(errors)} of {len(set(wanted))} identifiers: {message}"
-    error = StockNotFoundError(f"{message}; the others are in .received", account=client.account)
-    error.received = stocks
-    error.nearest = tuple(name for one in errors.values() for name in one.nearest)
-    raise error
 
 
 def cut(text: str) -> str:

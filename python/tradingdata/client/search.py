@@ -1,44 +1,33 @@
 """The iterables that ``search`` returns, sync and async; pages are requested as they are read.
 
-The core decides which page to request next and where the list ends. Exports of a search are the
-methods of ``StockList`` after reading all pages. Invalid arguments raise before the first request:
-an empty list is exported first, to no file.
+The core decides which page to request next and where the list ends.
 """
 
 from __future__ import annotations
 
 import time
 from contextlib import aclosing
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from .._util import plans
-from .._util.files import target_of
 from .._util.optional_imports import progress_bar, require_bar
 from .._util.validate import count, flag, seconds, words
 from .._util.warn import warn_user
 from ..books.book import StockList, concat
 from ..books.response import Response
 from ..errors import DataWarning, DeadlineError, PaginationError, TradingDataError
-from ..table.export import TableExport
 from .base import wait_for
 from .lookup import StockLookup, cut
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Generator
 
     from .._util.plans import Plan
     from ..table.rows import Stock
-    from ..table.selection import Selection
     from .base import AnyClient
-
-    Options = ParamSpec("Options")
-    Result = TypeVar("Result")
-
-    class _AsyncReadable(Protocol):
-        async def all(self) -> StockList: ...
 
 
 _SMALLER = "read again with a smaller `page_size`"
@@ -48,7 +37,7 @@ DOUBTS = {
     "repeated page": (
         "the search ended with a page of rows that were all on earlier pages; the service may "
         "limit how many rows can be reached",
-        "read again with `all(confirm=True)`, or narrow the query",
+        "narrow the query",
     ),
     "short page": ("a page was shorter than requested although more rows followed", _SMALLER),
     "refused size": (
@@ -198,55 +187,6 @@ class PagesInFlight:
             flight.exception()
 
 
-def of_all(export: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the method of a pager that exports all stocks of its search."""
-
-    @wraps(export)
-    def run(pager: Any, /, *args: Any, **kwargs: Any) -> Any:
-        _check_arguments(export, args, kwargs)
-        return export(pager.all(), *args, **kwargs)
-
-    return run
-
-
-def of_all_async(
-    export: Callable[Concatenate[StockList, Options], Result],
-) -> Callable[Concatenate[_AsyncReadable, Options], Coroutine[Any, Any, Result]]:
-    """Returns the method of an async pager that exports all stocks of its search."""
-
-    @wraps(export)
-    async def run(
-        pager: _AsyncReadable, /, *args: Options.args, **kwargs: Options.kwargs
-    ) -> Result:
-        _check_arguments(export, args, kwargs)
-        return export(await pager.all(), *args, **kwargs)
-
-    run.__doc__ = (
-        f"Reads all pages of the search and exports them; see ``StockList.{export.__name__}``.\n\n"
-        "Invalid arguments raise before the first request."
-    )
-    return run
-
-
-def _check_arguments(export: Callable[..., object], args: Any, kwargs: Any) -> None:
-    from inspect import signature
-
-    given = signature(export).bind(StockList(), *args, **kwargs).arguments
-    stocks = given.pop("self")
-    path = given.pop("path", None)
-    if path is None:
-        export(stocks, **given)
-        return
-    target_of(path, overwrite=given.pop("overwrite", False))
-    if export.__name__ in ("to_csv", "to_json"):
-        export(stocks, **given)
-    else:
-        stocks._selection(given.get("columns"), extra=given.get("extra", False))
-
-
-MOST_PASSES = 5
-
-
 class _Pager:
     """Base of both pagers: the query and the latest pass."""
 
@@ -314,23 +254,6 @@ class _Pager:
     def _bar(self) -> Any:
         return progress_bar(f"search {cut(self._query)}", "stocks", enabled=self._progress)
 
-    def _all(self, confirm: bool) -> Plan[StockList]:
-        pager: Any = self
-        found: StockList = yield pager._read()
-        for _ in range(MOST_PASSES - 1) if confirm else ():
-            again: StockList = yield pager._read()
-            if _companies(again) == _companies(found):
-                return again
-            found = again
-        if not confirm:
-            return found
-        error = PaginationError(
-            f"{MOST_PASSES} passes over the search returned different stocks each time, so rows "
-            "seem to move between pages: use the latest pass in `.received`, or try again later"
-        )
-        error.received = found
-        raise error
-
     def __repr__(self) -> str:
         stats = self.stats
         if not stats.requests:
@@ -339,7 +262,7 @@ class _Pager:
         return f"<{type(self).__name__} {cut(self._query)}: {stats.items} stocks so far{end}>"
 
 
-class SearchPager(_Pager, TableExport):
+class SearchPager(_Pager):
     """The stocks of a search: an iterable that requests pages ahead of its reader.
 
     Each ``iter()`` starts a new pass. The service reports neither the total nor its maximum page
@@ -347,11 +270,7 @@ class SearchPager(_Pager, TableExport):
     earlier one is dropped and counted. If pages contradict each other, ``stats.doubtful`` is set
     and a ``DataWarning`` gives the reason; if the service repeats page 1, ``PaginationError`` is
     raised. Errors carry the ``page`` to resume from and the stocks ``received`` before it. A
-    single pass cannot detect a row that moves from an unread page to one already read;
-    ``all(confirm=True)`` makes several passes.
-
-    Exports such as ``to_pandas`` read all pages first; invalid names of columns raise before the
-    first request.
+    pass cannot detect a row that moves from an unread page to one already read.
 
     Example:
         >>> for stock in client.search("tata"):
@@ -389,21 +308,17 @@ class SearchPager(_Pager, TableExport):
             progress.run.close()
             bar.close()
 
-    def all(self, *, confirm: bool = False) -> StockList:
+    def all(self) -> StockList:
         """Returns all stocks of the search.
-
-        Args:
-            confirm: Whether to repeat the search until two consecutive passes return the same
-                companies. A single pass can miss rows that move between pages meanwhile.
 
         Returns:
             All stocks, without duplicates.
 
         Raises:
-            PaginationError: The service ignores ``page``, or five passes all differed.
+            PaginationError: The service ignores ``page``.
             TradingDataError: A page failed; ``received`` has the stocks before it.
         """
-        return plans.run(self._all(confirm))
+        return self._read()
 
     def first(self, n: int) -> StockList:
         """Returns the first stocks of the search, requesting only the pages needed for them.
@@ -418,14 +333,6 @@ class SearchPager(_Pager, TableExport):
 
     def _read(self, most: int | None = None) -> StockList:
         return concat([StockList(), *self._walk(self._begin(most))])
-
-    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
-        return self.all()._selection(columns, **options)
-
-
-for _name in vars(TableExport):
-    if _name.startswith("to_"):
-        setattr(SearchPager, _name, of_all(getattr(StockList, _name)))
 
 
 class AsyncSearchPager(_Pager):
@@ -466,9 +373,9 @@ class AsyncSearchPager(_Pager):
             flights.close()
             bar.close()
 
-    async def all(self, *, confirm: bool = False) -> StockList:
+    async def all(self) -> StockList:
         """Returns all stocks of the search; see ``SearchPager.all``."""
-        return await plans.run_async(self._all(confirm))
+        return await self._read()
 
     async def first(self, n: int) -> StockList:
         """Returns the first ``n`` stocks of the search; see ``SearchPager.first``."""
@@ -477,19 +384,3 @@ class AsyncSearchPager(_Pager):
     async def _read(self, most: int | None = None) -> StockList:
         walk = self._walk(self._begin(most))
         return concat([StockList(), *[page async for page in walk]])
-
-    to_pandas = of_all_async(StockList.to_pandas)
-    to_polars = of_all_async(StockList.to_polars)
-    to_arrow = of_all_async(StockList.to_arrow)
-    to_dicts = of_all_async(StockList.to_dicts)
-    to_dict = of_all_async(StockList.to_dict)
-    to_json = of_all_async(StockList.to_json)
-    to_csv = of_all_async(StockList.to_csv)
-    to_parquet = of_all_async(StockList.to_parquet)
-    to_excel = of_all_async(StockList.to_excel)
-
-
-def _companies(stocks: StockList) -> set[object]:
-    """Returns the companies of a pass, ignoring prices; a row without a code is its own key."""
-    codes = stocks.to_dict(["co_code"])["co_code"]
-    return {row if code is None else code for row, code in zip(stocks, codes, strict=True)}

@@ -59,8 +59,7 @@ def table_html(table: Any) -> str:
     title, shown = table._preview()
     title = f"<b>{type(table).__name__}</b>: {escape(title)}"
     if shown is None:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in getattr(table, "notes", ()))
-        return box(title, f"<div>nothing matches:<ul>{notes}</ul></div>" if notes else "")
+        return box(title, "")
     return box(title, shown_html(shown), _issues(table))
 
 

@@ -446,8 +446,7 @@ def table_text(table: Any) -> str:
     title, shown = table._preview()
     title = wrapped(f"{type(table).__name__}: {title}", _screen())
     if shown is None:
-        notes = [f"    {note}" for note in getattr(table, "notes", ())]
-        return "\n".join([title, *(["  nothing matches:"] if notes else []), *notes])
+        return title
     lines = [title, *shown_lines(shown)]
     issues = issue_lines(table)
     if issues:

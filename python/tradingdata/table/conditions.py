@@ -1,4 +1,4 @@
-"""Conditions of ``filter``: parsed, validated and explained here, evaluated by the core.
+"""Conditions of ``filter``: parsed and validated here, evaluated by the core.
 
 A condition is a keyword, ``field=value`` or ``field__comparison=value``, rather than an expression
 object: one notation serves equality, sets and comparisons, needs no further public name, and
@@ -8,20 +8,19 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime, time, tzinfo
 from typing import Any, NamedTuple
 
-from .. import _core
 from .._core import Slice
 from .._util.declarations import kinds_of
 from .._util.validate import closest, no_field, shown
-from ..display.text import plain, printable
 
 CoreCondition = tuple[str, str, str, bool, list[Any]]
 
 
 COMPARISONS = ("ne", "lt", "le", "gt", "ge", "between")
+
 
 # What other libraries call a comparison; None is equality, which has no ending.
 _ALIASES: dict[str, str | None] = {
@@ -142,55 +141,3 @@ def _wall_clock(condition: Condition, value: Any, zone: tzinfo | None) -> Any:
             f"{condition.field} {hint}, so it cannot be compared with {value!r}: see localize()"
         )
     return value if zone is None else value.astimezone(zone)
-
-
-_MOST_VALUES = 8
-_SOME_VALUES = 3  # number of examples if there are more
-_MOST_COMPARED = 2000  # difflib takes about 20 microseconds per value
-
-
-def match_notes(rows: Slice, conditions: Sequence[Condition]) -> tuple[str, ...]:
-    """Returns a note for each condition that no row meets by itself."""
-    alone = [one for one in conditions if not len(rows.where(core_conditions(rows, [one])))]
-    if alone or len(conditions) < 2:
-        return tuple(_note(rows, one) for one in alone)
-    fields = ", ".join(dict.fromkeys(one.field for one in conditions))
-    return (f"{fields}: each condition holds for some rows, but for none do all",)
-
-
-def _note(rows: Slice, condition: Condition) -> str:
-    name = condition.field
-    fields: dict[str, Any] = {field: about for field, *about in _core.fields_of(rows.row_type)}
-    kind, _, personal = fields[name]
-    if personal:
-        return f"{name} has no such value; its values are personal data and not listed"
-    values = sorted(set(rows.column(name)) - {None})
-    if not values:
-        return f"{name} has no value in any row"
-    if kind == "text":
-        return f"{name} {_texts(values)}{_suggestion(condition, values)}"
-    if len(values) <= _MOST_VALUES:
-        return f"{name} {_listed([plain(kind, value) for value in values])}"
-    return f"{name} is between {plain(kind, values[0])} and {plain(kind, values[-1])}"
-
-
-def _texts(values: list[str]) -> str:
-    shown = [printable(value) or "''" for value in values]
-    if len(shown) <= _MOST_VALUES:
-        return _listed(shown)
-    return f"has {len(shown):,} values, such as {', '.join(shown[:_SOME_VALUES])}"
-
-
-def _listed(values: list[str]) -> str:
-    return f"is {'one of ' if len(values) > 1 else ''}{', '.join(values)}"
-
-
-def _suggestion(condition: Condition, values: list[str]) -> str:
-    if condition.comparison != "eq" or len(values) > _MOST_COMPARED:
-        return ""
-    wanted = condition.value
-    for one in wanted if isinstance(wanted, (set, frozenset)) else [wanted]:
-        near = None if one is None else closest(one.strip(), values)
-        if near is not None:
-            return f"; did you mean {printable(near)}?"
-    return ""

@@ -200,8 +200,6 @@ class Table(TableExport, Generic[Record]):
         greater nor less than any other. A timestamp can be compared with a datetime, a date (that
         day) or a time (on any day). A function of the row expresses everything else.
 
-        If nothing matches, ``notes`` of an empty book lists the values that exist.
-
         Args:
             predicate: Called with each row that meets the conditions; rows for which it returns a
                 false value are left out.

@@ -1,11 +1,10 @@
-"""A watch of some orders only, and with an end."""
+"""A watch with an end."""
 
 from __future__ import annotations
 
 import asyncio
 import datetime as dt
 import threading
-from typing import Any
 
 import pytest
 
@@ -15,61 +14,7 @@ from watching import (
     Clock,
     Polls,
     order_book,
-    order_updates,
-    reported,
-    some_orders,
-    some_trades,
-    trade_updates,
 )
-
-
-def pending(*done: int, count: int = 3) -> list[dict[str, Any]]:
-    """Orders of which these are successful and all others pending."""
-    rows = some_orders(count, status="Pending")
-    return [row | {"status": "Success"} if at in done else row for at, row in enumerate(rows)]
-
-
-@pytest.mark.parametrize(
-    "where", [{"status": "Success"}, lambda order: order.status == "Success"], ids=["dict", "call"]
-)
-def test_only_orders_that_match_before_or_after_are_reported(where: Any) -> None:
-    responses = [pending(), pending(1), pending(1, 2), pending(2), pending(2)]
-    updates = list(order_updates(*responses, where=where))
-    assert [reported(update) for update in updates] == [
-        [],
-        [("changed", "1", ("status",))],
-        [("changed", "2", ("status",))],
-        [("changed", "1", ("status",))],
-        [],
-    ]
-    assert [len(update.orders) for update in updates] == [3] * 5, "the book remains complete"
-
-
-def test_an_order_that_goes_is_reported_if_it_matched() -> None:
-    updates = list(order_updates(pending(0), pending(0)[1:], [], where={"status": "Success"}))
-    assert [reported(update) for update in updates] == [[("new", "0", ())], [("gone", "0", ())], []]
-
-
-@pytest.mark.parametrize("where", [{"trade_no": "1"}, lambda fill: fill.trade_no == "1"])
-def test_only_fills_that_match_are_reported_and_each_once(where: Any) -> None:
-    rows = some_trades(3)
-    updates = list(trade_updates(rows[:1], rows[:2], rows, where=where))
-    assert [[fill.trade_no for fill in update.fills] for update in updates] == [[], ["1"], []]
-
-
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        ({"statu": "Success"}, "did you mean 'status'"),
-        ({"price__above": 1}, "price__above"),
-        ("status=Success", "where= takes a dict"),
-        (5, "where= takes a dict"),
-    ],
-)
-def test_a_condition_that_cannot_be_is_an_error_before_any_call(where: Any, message: str) -> None:
-    client = td.Client("http://127.0.0.1:9", access_token="any")
-    with pytest.raises(TypeError, match=message):
-        client.watch_orders(where=where)
 
 
 @pytest.mark.parametrize(("end", "polls"), [(0.1, 2), (5, 2), (12, 4), (14.9, 4), (15, 4)])
