@@ -36,7 +36,7 @@ def outputs_of(shell: InteractiveShell, source: str) -> list[dict[str, Any]]:
     ]
     for shown in captured.outputs:
         data, metadata = shown._repr_mimebundle_()
-        if data["text/plain"].startswith("<Axes"):  # their picture follows
+        if data["text/plain"].startswith(("<Axes", "<matplotlib.")):  # their picture follows
             continue
         outputs.append({"output_type": "display_data", "data": data, "metadata": metadata})
     error = result.error_before_exec or result.error_in_exec
