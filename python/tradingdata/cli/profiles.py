@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, field, make_dataclass
 from functools import partial
 from getpass import getpass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tradingdata._util.files import require_private
-from tradingdata._util.time_zones import checked_zone
-from tradingdata._util.validate import count, flag, path, seconds, text
 from tradingdata.client.client import Client
-from tradingdata.client.options import IN_FILES, attempts, meaning_of
-from tradingdata.client.profiles import Profiles, add_profile, read_profiles
+from tradingdata.client.profiles import Profiles, add_profile, read_profiles, replace_token
 from tradingdata.display.text import counted
 from tradingdata.errors import ConfigurationError
 
@@ -54,62 +50,45 @@ def _row(name: str, table: dict[str, Any]) -> dict[str, Any]:
     return {**dict.fromkeys(_COLUMNS), **table, "profile": name, "account": account, "token": token}
 
 
-_KINDS: dict[Any, tuple[type, str | None]] = {
-    text: (str, "TEXT"),
-    path: (str, "FILE"),
-    checked_zone: (str, "ZONE"),
-    seconds: (float, "SECONDS"),
-    count: (int, "N"),
-    attempts: (int, "N"),
-    flag: (bool, None),
-}
-"""The type and the placeholder of an option's values, by how the client validates them."""
-
-
-def _field(name: str, check: object) -> tuple[str, Any, Any]:
-    kind, placeholder = _KINDS[check]
-    declared = option(meaning_of(name), placeholder)
-    if name == "base_url":
-        return name, Annotated[kind, declared], field()
-    return name, Annotated[kind | None, declared], field(default=None)
-
-
-if TYPE_CHECKING:
-    Options = Any
-else:
-    Options = make_dataclass(
-        "Options", [_field(*item) for item in IN_FILES.items()], frozen=True, kw_only=True
-    )
-
-
 @command(
     "profiles add",
     """
 tradingdata profiles add desk1 --base-url https://api.example.com
-pass show desk1 | tradingdata profiles add desk1 --base-url https://api.example.com --replace
+pass show desk1 | tradingdata profiles add desk1 --replace
 """,
 )
 def add(
     name: Annotated[str, argument("Letters, digits, - and _.", "NAME")],
-    options: Options,
+    base_url: Annotated[str | None, option("Address of the service.", "URL")] = None,
+    tz: Annotated[str | None, option("Time zone of the books, such as Asia/Kolkata.", "ZONE")] = (
+        None
+    ),
     replace: Annotated[
-        bool, switch("--replace", "Change a profile: its token, and the options given.")
+        bool, switch("--replace", "Give a profile that exists a new token; nothing else.")
     ] = False,
 ) -> None:
-    """Add a profile.
+    """Add a profile, or replace its token.
 
     The token is asked for without being shown, or read from standard input if that is not a
-    terminal. It is stored beside the profiles in NAME.token; only you can read the files.
+    terminal. It is stored beside the profiles in NAME.token; only you can read the files. To set or
+    change other options, edit the profile file, which `profiles list` names.
     """
-    given = {key: value for key, value in asdict(options).items() if value is not None}
+    if replace == (base_url is not None) or (replace and tz is not None):
+        raise UsageError("pass --base-url for a new profile, or --replace alone for a new token")
     if sys.stdin.isatty():
         token = getpass("Access token (not shown): ").strip()
     else:
         token = sys.stdin.readline().strip()
     if not token:
         raise UsageError("the token is empty: type it at the prompt, or pipe it to standard input")
-    Client(**given, access_token=token).close()  # refuses what is invalid
-    file = add_profile(name, given, token, replace=replace)
+    if replace:
+        Client.from_profile(name, access_token=token).close()  # refuses what is invalid
+        remark(f"the token is in {replace_token(name, token)}")
+        return
+    given = {"base_url": base_url, "tz": tz}
+    options = {option: text for option, text in given.items() if text is not None}
+    Client(base_url, access_token=token, tz=tz).close()
+    file = add_profile(name, options, token)
     remark(f"profile {name} is in {file}; try: tradingdata check --profile {name}")
 
 
@@ -135,18 +114,14 @@ def check(
 
 
 def _checked(profiles: Profiles, name: str) -> str:
-    """Returns where a profile leads to. Raises ConfigurationError or OSError."""
+    """Returns the address of a profile. Raises ConfigurationError or OSError."""
     options = profiles.options(name)
     with Client(**options) as client:
         address = client.base_url
-    source: Any = options.get("access_token")
-    if source is None:
-        return f"{address}, without a token of its own"
-    if not callable(source):
-        return f"{address}, with a token"
-    if not source():
-        raise ConfigurationError("the token file is empty: write the token to it")
-    token_path = profiles.token_path(name)
-    with open(token_path, "rb") as file:
-        require_private(file, token_path)
-    return f"{address}, with the token of {token_path}"
+    if "access_token_file" in profiles.tables[name]:
+        if not options["access_token"]():
+            raise ConfigurationError("the token file is empty: write the token to it")
+        token_path = profiles.token_path(name)
+        with open(token_path, "rb") as file:
+            require_private(file, token_path)
+    return address

@@ -222,15 +222,3 @@ def _checked(name: str, value: Any) -> Any:
     if value is None and _DEFAULTS.get(name, ...) is None:
         return None
     return CHECKS[name](name, value)
-
-
-def meaning_of(option: str) -> str:
-    """Returns the first sentence of an option's documentation, as plain text."""
-    import inspect
-    import re
-
-    doc = inspect.getdoc(ClientOptions.__init__) or ""
-    found = re.search(rf"^    {option}: ((?:.|\n     )*)", doc, re.MULTILINE)
-    assert found is not None, f"document {option} in the docstring of ClientOptions.__init__"
-    text = " ".join(found[1].replace("``", "").split())
-    return re.split(r"(?<=[.;]) ", text, maxsplit=1)[0].rstrip(".;") + "."

@@ -142,76 +142,59 @@ def read_profiles(path: str | None = None) -> Profiles:
 _NAME = re.compile(r"[A-Za-z0-9_-]+")  # a key of TOML without quotes, and part of a file's name
 
 
-def add_profile(name: str, options: Mapping[str, Any], token: str, *, replace: bool) -> str:
-    """Writes a profile and its token, each atomically to a file that only the user can read.
+def add_profile(name: str, options: Mapping[str, str], token: str) -> str:
+    """Adds a profile to the end of the profile file, and writes its token to a file beside it.
 
     Args:
         name: Name of the profile: letters, digits, ``_`` and ``-``.
         options: Options of ``Client``, other than the token.
         token: The access token.
-        replace: Whether to change a profile of that name; options that are not given stay.
 
     Returns:
         The path of the profile file.
 
     Raises:
-        ConfigurationError: The name is not valid or taken, or the file cannot be changed without
-            changing other profiles.
+        ConfigurationError: The name is not valid or taken.
     """
     import json
 
     if not _NAME.fullmatch(name):
         raise ConfigurationError("the name of a profile has letters, digits, - and _ only")
     path = profiles_path()
-    known = read_profiles(path).tables if os.path.exists(path) else {}
-    if name in known and not replace:
-        raise ConfigurationError(f"{path} has a profile {name!r} already: replace it, or rename")
-    before = known.get(name)
-    kept = dict(before) if isinstance(before, dict) else {}
-    kept.pop("access_token", None)  # the new one is in a file of its own
-    table = {**kept, **options, "access_token_file": f"{name}.token"}
-    lines = [
-        f"{option} = {json.dumps(value.value if isinstance(value, Held) else value)}"
-        for option, value in table.items()
-    ]
+    before = ""
+    if os.path.exists(path):
+        if name in read_profiles(path).tables:
+            raise ConfigurationError(f"{path} has a profile {name!r} already: use another name")
+        with open(path, encoding="utf-8") as file:
+            before = file.read().rstrip() + "\n\n"
+    table = {**options, "access_token_file": f"{name}.token"}
+    lines = [f"[{name}]", *(f"{option} = {json.dumps(text)}" for option, text in table.items())]
     os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
-    text = _changed(path, name, f"[{name}]\n" + "\n".join(lines) + "\n")
     _write(os.path.join(os.path.dirname(path), f"{name}.token"), token + "\n")
-    _write(path, text)
+    _write(path, before + "\n".join(lines) + "\n")
+    return path
+
+
+def replace_token(name: str, token: str) -> str:
+    """Writes a new token to the token file of a profile; returns its path.
+
+    Raises ConfigurationError if there is no such profile, or its token is not in a file.
+    """
+    profiles = read_profiles()
+    profiles.options(name)  # raises if there is no such profile
+    if "access_token_file" not in profiles.tables[name]:
+        raise ConfigurationError(
+            f"{profiles.path}: profile {name!r} has no access_token_file: edit it there"
+        )
+    path = profiles.token_path(name)
+    _write(path, token + "\n")
     return path
 
 
 def _write(path: str, text: str) -> None:
+    """Writes a file atomically that only the user can read."""
     with whole_file(path, overwrite=True) as draft, open(draft, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def _changed(path: str, name: str, table: str) -> str:
-    """Returns the text of the profile file with a table added or replaced."""
-    import tomllib
-
-    try:
-        with open(path, encoding="utf-8") as file:
-            before = file.read()
-    except FileNotFoundError:
-        before = ""
-    kept: list[str] = []
-    inside = False
-    for line in before.splitlines():
-        if line.lstrip().startswith("["):
-            inside = line.split("#")[0].strip() == f"[{name}]"
-        if not inside:
-            kept.append(line)
-    text = "\n".join(kept).strip("\n")
-    text = f"{text}\n\n{table}" if text else table
-    wanted = {**tomllib.loads(before), **tomllib.loads(table)}
-    try:
-        unchanged = tomllib.loads(text) == wanted
-    except tomllib.TOMLDecodeError:
-        unchanged = False
-    if not unchanged:
-        raise ConfigurationError(f"{path} cannot be changed automatically: edit it yourself")
-    return text
 
 
 _OURS = re.compile(r"\s*(?:export\s+)?TRADINGDATA_")
