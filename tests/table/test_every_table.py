@@ -187,20 +187,6 @@ def test_every_table_is_filtered_by_the_same_rules() -> None:
         assert of_values(BOOK).filter(**each).to_dicts() == BOOK.filter(**each).to_dicts()
 
 
-def test_the_books_of_accounts_are_filtered_by_label_and_field(
-    tables: dict[str, TableExport],
-) -> None:
-    books: Any = tables["AccountBooks"]
-    found = books.filter(account="desk2", txn_type="B")
-    assert isinstance(found, td.AccountBooks)
-    assert list(found) == ["desk2"]
-    assert found["desk2"] == books["desk2"].filter(txn_type="B")
-    assert list(books.filter(account__ne="desk2")) == ["desk1"]
-    assert books.filter(lambda order: order.quantity > 50).to_dicts() == [
-        row for row in books.to_dicts() if row["quantity"] > 50
-    ]
-
-
 def test_unknown_fields_of_several_accounts_are_exported_too() -> None:
     sent = sample("trade", 3).book
     books = td.AccountBooks(td.TradeBook, {"a": sent, "b": sent}, {})

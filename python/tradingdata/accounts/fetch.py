@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from html import escape
-from itertools import repeat
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,15 +11,12 @@ from .._util.optional_imports import progress_bar
 from .._util.platform import wait_until
 from .._util.validate import count, flag, shown
 from .._util.warn import warn_user
-from ..books.book import ACCOUNT, LabelledBooks, OrderBook, TradeBook
+from ..books.book import LabelledBooks, OrderBook, TradeBook
 from ..client.client import Client
 from ..client.profiles import load_profile
 from ..client.snapshot import Books
-from ..display.text import NOUNS, Shown, group, shown_lines
 from ..errors import ConfigurationError, DataWarning, TradingDataError
 from ..table.export import TableExport
-from ..table.selection import checked_names
-from ..table.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -76,17 +71,14 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
     @property
     def orders(self: AccountBooks[Books]) -> AccountBooks[OrderBook]:
         """The order books of pairs, with the same errors."""
-        return AccountBooks(OrderBook, self._each("orders"), self.errors)
+        books = {label: pair.orders for label, pair in self.items()}
+        return AccountBooks(OrderBook, books, self.errors)
 
     @property
     def trades(self: AccountBooks[Books]) -> AccountBooks[TradeBook]:
         """The trade books of pairs, with the same errors."""
-        return AccountBooks(TradeBook, self._each("trades"), self.errors)
-
-    def _each(self, side: str) -> dict[str, Any]:
-        if self._kind is not Books:
-            raise AttributeError(f"no `{side}`: each account has a single {self._kind.__name__}")
-        return {label: getattr(both, side) for label, both in self._books.items()}
+        books = {label: pair.trades for label, pair in self.items()}
+        return AccountBooks(TradeBook, books, self.errors)
 
     def raise_errors(self) -> None:
         """Raises the errors, if any.
@@ -97,85 +89,15 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
         """
         raise_errors(self.errors)
 
-    def filter(
-        self, predicate: Callable[[Any], object] | None = None, /, **conditions: Any
-    ) -> AccountBooks[AnyBooks]:
-        """Returns the rows of all books that meet the conditions, as for one book.
-
-        Args:
-            predicate: Called with each row that meets the conditions; rows for which it returns a
-                false value are left out.
-            **conditions: Required values of fields; ``account`` is the label.
-
-        Returns:
-            The matching rows by account, and the errors of the accounts that match.
-
-        Raises:
-            TypeError: The record has no such field, there is no such comparison, a value has a type
-                that the field never has, or these are pairs of books.
-        """
-        self._single()
-        own: dict[str, Any] = dict(self._books)
-        about = {name: conditions.pop(name) for name in list(conditions) if _is_account(name)}
-        labels = {ACCOUNT: [*self, *self.errors]}
-        chosen = Table._of_lists({ACCOUNT: "text"}, labels).filter(**about)._column(ACCOUNT)
-        books = {
-            label: book.filter(predicate, **conditions)
-            for label, book in own.items()
-            if label in chosen
-        }
-        errors = {label: error for label, error in self.errors.items() if label in chosen}
-        return AccountBooks(self._kind, books, errors)
-
-    def _single(self) -> Any:
-        """Returns the kind of the books. Raises TypeError if they are pairs."""
+    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
         if self._kind is Books:
             raise TypeError("each account has a pair of books: use `.orders` or `.trades`")
-        return self._kind
-
-    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
-        if columns is not None:  # the label is always first
-            columns = [ACCOUNT, *(n for n in checked_names("columns", columns) if n != ACCOUNT)]
-        return LabelledBooks.of(self._single(), self._books)._selection(columns, **options)
-
-    def _counts(self) -> dict[str, list[int]]:
-        """Returns the number of rows of each account's books, by the plural of the record."""
-        if self._kind is Books:
-            pairs: Any = self
-            return {**pairs.orders._counts(), **pairs.trades._counts()}
-        return {NOUNS[self._single()._record][1]: [len(book) for book in self._books.values()]}
-
-    def _heading(self) -> str:
-        rows = {many: sum(counts) for many, counts in self._counts().items()}
-        singular = {many: one for one, many in NOUNS.values()}
-        parts = [f"{group(n)} {singular[many] if n == 1 else many}" for many, n in rows.items()]
-        parts.append(f"{group(len(self))} {'account' if len(self) == 1 else 'accounts'}")
-        return ", ".join([*parts, *([_failure_text(self.errors)] if self.errors else [])])
-
-    def _shown(self) -> Shown:
-        counts = self._counts()
-        failed = [type(error).__name__ for error in self.errors.values()]
-        columns: dict[str, list[Any]] = {
-            ACCOUNT: [*self.errors, *self],
-            **{noun: [*repeat(None, len(failed)), *numbers] for noun, numbers in counts.items()},
-        }
-        kinds = {ACCOUNT: "text", **dict.fromkeys(counts, "integer")}
-        if failed:
-            columns["error"], kinds["error"] = [*failed, *repeat(None, len(self))], "text"
-        return Shown(Table._of_lists(kinds, columns))
+        return LabelledBooks.of(self._kind, self._books)._selection(columns, **options)
 
     def __repr__(self) -> str:
-        lines = shown_lines(self._shown()) if self or self.errors else []
-        return "\n".join([f"AccountBooks: {self._heading()}", *lines])
-
-    def _repr_html_(self) -> str:
-        from ..display.html import box, shown_html
-
-        return box(f"<b>AccountBooks</b>: {escape(self._heading())}", shown_html(self._shown()))
-
-
-def _is_account(keyword: str) -> bool:
-    return keyword.partition("__")[0] == ACCOUNT
+        accounts = "1 account" if len(self) == 1 else f"{len(self):,} accounts"
+        failed = f", {_failure_text(self.errors)}" if self.errors else ""
+        return f"<AccountBooks: {self._kind.__name__} of {accounts}{failed}>"
 
 
 def trade_books(
