@@ -79,7 +79,7 @@ py::tuple array(const OwnedSlice& self, const std::string& name, Arena& memory) 
     }
     case Kind::text: break;
   }
-  throw py::type_error("a text column is not an array of numbers: use column() or codes()");
+  throw py::type_error("a text column is not an array of numbers: use column()");
 }
 
 py::list arrays(const OwnedSlice& self, const Names& names) {
@@ -105,17 +105,6 @@ void fill_text(const OwnedSlice& self, const std::string& name, const py::buffer
   }
 }
 
-py::tuple codes(const OwnedSlice& self, const std::string& name) {
-  const int field = field_named(self.table(), name);
-  if (self.table().schema().field(field).kind != Kind::text) {
-    throw py::type_error(name + " holds no text, so it has no categories");
-  }
-  const Categories categories = categories_of(self.table(), field, self.start(), self.size());
-  const std::size_t size = categories.codes.size() * sizeof(std::int32_t);
-  return py::make_tuple(py::bytearray(reinterpret_cast<const char*>(categories.codes.data()), size),
-                        list_from(categories.values, make_text));
-}
-
 }  // namespace
 
 void bind_arrays(py::module_& module) {
@@ -124,8 +113,7 @@ void bind_arrays(py::module_& module) {
           [](const Memory& self) { return py::buffer_info(self.as<char>(), self.size, false); });
   slice_class(module)
       .def("arrays", &arrays, py::arg("names"))
-      .def("fill_text", &fill_text, py::arg("name"), py::arg("array"))
-      .def("codes", &codes, py::arg("name"));
+      .def("fill_text", &fill_text, py::arg("name"), py::arg("array"));
 }
 
 }  // namespace tradingdata::python

@@ -103,7 +103,6 @@ void follow_request(ArrowExport& wanted, const Table& table, const py::object& r
     const std::string_view name = table.schema().field(asked[i].column).name;
     if (child.name == nullptr || child.format == nullptr || name != child.name) return;
     const std::string_view format = child.format;
-    if (child.dictionary != nullptr) asked[i].text = TextForm::category;
     if (format == "u") asked[i].text = TextForm::small;
     if (format == "U") asked[i].text = TextForm::large;
     if (format == "vu") asked[i].text = TextForm::view;
@@ -118,15 +117,11 @@ ArrowExport export_of(const OwnedSlice& self, const Names& columns) {
   return wanted;
 }
 
-py::object arrow_stream(const OwnedSlice& self, const Names& columns, const Names& categories,
-                        const std::string& text, const py::object& requested_schema) {
+py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std::string& text,
+                        const py::object& requested_schema) {
   ArrowExport wanted = export_of(self, columns);
   const TextForm form = named<TextForm>({"view", "small", "large"}, text);
-  for (ArrowColumn& column : wanted.columns) {
-    const std::string_view name = self.table().schema().field(column.column).name;
-    const bool coded = std::ranges::find(categories, name) != categories.end();
-    column.text = coded ? TextForm::category : form;
-  }
+  for (ArrowColumn& column : wanted.columns) column.text = form;
   follow_request(wanted, self.table(), requested_schema);
   wanted.offset = offset_of(self.zone());
   auto stream = std::make_unique<detail::Taken<ArrowArrayStream>>();
@@ -148,8 +143,8 @@ void bind_arrow(py::module_& module) {
   module.def("from_arrow", &from_arrow, py::arg("record"), py::arg("data"),
              py::arg("keep_personal_data") = false);
   slice_class(module)
-      .def("arrow_stream", &arrow_stream, py::arg("columns"), py::arg("categories") = Names(),
-           py::arg("text") = "view", py::arg("requested_schema") = py::none())
+      .def("arrow_stream", &arrow_stream, py::arg("columns"), py::arg("text") = "view",
+           py::arg("requested_schema") = py::none())
       .def("arrow_schema", &arrow_schema, py::arg("columns"));
 }
 

@@ -56,16 +56,16 @@ def test_a_condition_chooses_what_it_does_in_python(
 ) -> None:
     expected = trades.filter(**conditions)
     assert len(expected) > 0
-    assert rows(run, "trades", "--where", text) == expected.to_dicts(json=True)
+    assert rows(run, "trades", "--where", text) == json.loads(expected.to_json())
 
 
 def test_since_is_by_execution_for_trades_and_by_entry_for_orders(
     run: Run, sandbox: Service, trades: td.TradeBook
 ) -> None:
     late = trades.filter(exch_trade_time__ge=NOON)
-    assert rows(run, "trades", "--since", "12:00") == late.to_dicts(json=True)
+    assert rows(run, "trades", "--since", "12:00") == json.loads(late.to_json())
     orders = sandbox.client().order_book().filter(order_date_time__ge=NOON)
-    assert rows(run, "orders", "--since", "2026-11-20 12:00") == orders.to_dicts(json=True)
+    assert rows(run, "orders", "--since", "2026-11-20 12:00") == json.loads(orders.to_json())
     assert 0 < len(late) < len(trades)
 
 
@@ -74,7 +74,7 @@ def test_rows_are_filtered_then_sorted_then_limited(run: Run, trades: td.TradeBo
         trades.filter(txn_type="B"), key=lambda row: (row.symbol or "", -(row.traded_price or 0))
     )
     options = ("--where", "txn_type=B", "--sort", "symbol,-traded_price", "--limit", 7)
-    assert rows(run, "trades", *options) == td.TradeBook(expected[:7]).to_dicts(json=True)
+    assert rows(run, "trades", *options) == json.loads(td.TradeBook(expected[:7]).to_json())
 
 
 def test_an_archive_and_a_search_take_the_same(

@@ -52,8 +52,3 @@ with td.sandbox.start() as service, service.client() as client:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u20b9\\u0928" in done.stdout
-
-
-def test_an_index_beside_columns_as_text_blames_the_columns() -> None:
-    with pytest.raises(TypeError, match=r"columns=.*'symbol'"):
-        trade_book(2).to_pandas("symbol", index="order_no")

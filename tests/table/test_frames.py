@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -122,38 +123,15 @@ def test_unknown_fields_follow_where_they_are_asked_for(storage: str) -> None:
     assert values(book[1:3].to_pandas(extra=True)["extra"]) == [None, None]
 
 
-def test_categories_are_sorted_texts(storage: str) -> None:
-    expected = sample("trade", 100)
-    for book, wanted in ((expected.book, expected.column("product_name")), (expected.book[:0], [])):
-        present = sorted({text for text in wanted if text is not None})
-        frame = book.to_pandas(categories=["product_name"])
-        assert str(frame["product_name"].dtype) == "category"
-        assert str(frame["product_name"].cat.categories.dtype) == TEXT
-        assert list(frame["product_name"].cat.categories) == present
-        assert values(frame["product_name"]) == wanted
-        column = book.to_polars(categories={"product_name"})["product_name"]
-        assert column.dtype == pl.Categorical
-        assert column.to_list() == wanted
-        coded = book.to_arrow(categories=["product_name"])["product_name"]
-        assert coded.type == pa.dictionary(pa.int32(), pa.string())
-        assert coded.to_pylist() == wanted
-
-
 @pytest.mark.parametrize("frame", ["to_pandas", "to_polars", "to_arrow"])
 def test_what_cannot_be_is_refused(frame: str) -> None:
     make = getattr(sample("trade", 2).book, frame)
     with pytest.raises(KeyError, match="Trade has no field 'smybol'"):
         make(["smybol"])
-    with pytest.raises(KeyError, match="no field"):
-        make(categories=["smybol"])
     with pytest.raises(TypeError, match="list of names"):
         make("symbol")
-    with pytest.raises(TypeError, match="list of names"):
-        make(categories="symbol")
     with pytest.raises(ValueError, match="'symbol' twice"):
         make(["symbol", "exchange", "symbol"])
-    with pytest.raises(TypeError, match="quantity is not a text column"):
-        make(categories=["quantity"])
 
 
 def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:
@@ -186,6 +164,22 @@ def test_localized_books_give_localized_frames(storage: str) -> None:
     assert str(book[:0].to_pandas()["order_date_time"].dtype) == "datetime64[us, Asia/Kolkata]"
 
 
+class _Rules(ZoneInfo):
+    """A zone whose rules begin in 2000."""
+
+    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta | None:
+        assert when is None or when.year >= 2000
+        return super().utcoffset(when)
+
+
+def test_no_offset_is_asked_for_where_there_is_no_time() -> None:
+    made = td.TradeBook([td.Trade(exch_trade_time=dt.datetime(2026, 11, 20)), td.Trade()])
+    assert made.localize(_Rules("Asia/Kolkata")).to_pandas()["exch_trade_time"].isna().tolist() == [
+        False,
+        True,
+    ]
+
+
 def test_a_fixed_offset_is_a_zone_too(storage: str) -> None:
     zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
     book = sample("trade", 10).book.localize(zone)
@@ -205,7 +199,7 @@ warnings.simplefilter("error")
 warnings.filterwarnings("ignore", "\\nPyarrow will become", DeprecationWarning)  # pandas 2.2.0
 import tradingdata as td
 book = td.TradeBook.from_json(sys.stdin.buffer.read())
-frame = book.to_pandas(extra=True, categories=["exchange"])
+frame = book.to_pandas(extra=True)
 assert "pyarrow" not in sys.modules
 print(json.dumps({
     "dtypes": [str(dtype) for dtype in frame.dtypes],
@@ -220,7 +214,7 @@ def test_a_frame_is_the_same_where_pyarrow_is_not_installed() -> None:
     done = subprocess.run(run, input=body, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     without = json.loads(done.stdout)
-    frame = td.TradeBook.from_json(body).to_pandas(extra=True, categories=["exchange"])
+    frame = td.TradeBook.from_json(body).to_pandas(extra=True)
     assert without["dtypes"] == [str(dtype) for dtype in frame.dtypes]
     written = frame.to_json(orient="columns", date_format="iso", date_unit="us")
     assert without["values"] == json.loads(written)

@@ -56,7 +56,6 @@ def what_came_with_it(trades: td.TradeBook) -> None:
     assert_type(trades.extra_fields, tuple[str, ...])
     assert_type(trades.columns, list[str])
     assert_type(trades.to_dicts(["symbol"], extra=True), list[dict[str, Any]])
-    assert_type(trades.to_dicts(json=True), list[dict[str, Any]])
     assert_type(trades.to_dict(), dict[str, list[Any]])
     assert_type(trades.to_json(columns=["symbol"], lines=True), str)
     assert_type(trades.to_json(Path("trades.json"), overwrite=True), None)

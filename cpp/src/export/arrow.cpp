@@ -23,7 +23,6 @@ template <typename Structure>
 struct Owner {
   std::vector<Taken<Structure>> children;
   std::vector<Structure*> child_pointers;
-  Taken<Structure> dictionary;
 };
 
 struct SchemaOwner : Owner<ArrowSchema> {
@@ -42,7 +41,6 @@ void pass_to(Structure& out, std::unique_ptr<Owned> owner) {
   for (auto& child : owner->children) owner->child_pointers.push_back(child.get());
   out.n_children = static_cast<std::int64_t>(owner->children.size());
   out.children = owner->child_pointers.empty() ? nullptr : owner->child_pointers.data();
-  out.dictionary = owner->dictionary->release != nullptr ? owner->dictionary.get() : nullptr;
   out.release = [](Structure* structure) {
     const std::unique_ptr<Owned> released(static_cast<Owned*>(structure->private_data));
     structure->release = nullptr;
@@ -159,8 +157,6 @@ Buffers field_buffers(const Table& table, const ArrowColumn& column, const Arrow
   switch (column.text) {
     case TextForm::small: return detail::offset_text<std::int32_t>(slice);
     case TextForm::large: return detail::offset_text<std::int64_t>(slice);
-    case TextForm::category:
-      return category(slice, categories_of(table, column.column, wanted.start, wanted.length));
     case TextForm::view: break;
   }
   return share ? shared_views(slice) : copied_views(slice);
@@ -171,11 +167,6 @@ void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& colu
   auto owner = std::make_unique<ArrayOwner>();
   owner->buffers = field_buffers(*table, column, wanted, share, memory);
   if (owner->buffers.in_table) owner->table = table;
-  if (owner->buffers.dictionary) {
-    auto values = std::make_unique<ArrayOwner>();
-    values->buffers = std::move(*owner->buffers.dictionary);
-    fill(*owner->dictionary, std::move(values), owner->buffers.dictionary_length);
-  }
   fill(out, std::move(owner), wanted.length);
 }
 
@@ -235,12 +226,6 @@ void export_schema(const Schema& schema, const ArrowExport& wanted, ArrowSchema&
     auto child = std::make_unique<SchemaOwner>();
     child->format = format_of(kind, text, wanted.time_zone);
     child->name = schema.field(column).name;
-    if (kind == Kind::text && text == TextForm::category) {
-      child->format = "i";
-      auto values = std::make_unique<SchemaOwner>();
-      values->format = "u";
-      fill(*child->dictionary, std::move(values), ARROW_FLAG_NULLABLE);
-    }
     fill(*batch->children[i], std::move(child), ARROW_FLAG_NULLABLE);
   }
   fill(out, std::move(batch), 0);

@@ -13,10 +13,9 @@ namespace tradingdata {
 
 // The form of an exported text column. Only `view` needs no copy.
 enum class TextForm : std::uint8_t {
-  view,      // "vu": 16-byte views; long text stays where it is
-  small,     // "u": 32-bit offsets
-  large,     // "U": 64-bit offsets
-  category,  // int32 codes of the sorted distinct texts
+  view,   // "vu": 16-byte views; long text stays where it is
+  small,  // "u": 32-bit offsets
+  large,  // "U": 64-bit offsets
 };
 
 struct ArrowColumn {

@@ -1,7 +1,6 @@
 // Buffers of a column: shared with the table where layout and offset allow it, copied otherwise.
 #include "export/arrow_columns.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -78,21 +77,6 @@ std::int64_t text_bytes(const ColumnSlice& slice) {
   std::int64_t total = 0;
   for (std::int64_t row = 0; row < slice.length; ++row) total += views[row].size;
   return total;
-}
-
-Buffers distinct_text(Arena& memory, const std::vector<std::string_view>& values) {
-  Buffers buffers;
-  buffers.pointers.push_back(nullptr);
-  std::vector<std::int32_t> ends{0};
-  std::string data;
-  for (const std::string_view text : values) {
-    data += text;
-    ends.push_back(static_cast<std::int32_t>(data.size()));  // of a body, so below 2**31
-  }
-  add_copy(buffers, memory, ends.data(),
-           static_cast<std::int64_t>(ends.size() * sizeof(std::int32_t)));
-  add_copy(buffers, memory, data.data(), static_cast<std::int64_t>(data.size()));
-  return buffers;
 }
 
 }  // namespace
@@ -186,21 +170,6 @@ Buffers offset_text(const ColumnSlice& slice) {
   ends[slice.length] = static_cast<Offset>(at);
   buffers.pointers.push_back(keep(buffers, std::move(offsets)));
   buffers.pointers.push_back(keep(buffers, std::move(data)));
-  return buffers;
-}
-
-Buffers category(const ColumnSlice& slice, const Categories& categories) {
-  Buffers buffers;
-  add_validity(buffers, slice, false);
-  SharedBlock codes =
-      slice.memory.take(slice.length * static_cast<std::int64_t>(sizeof(std::int32_t)));
-  // A null's code is never read, but consumers check that it is not negative.
-  std::transform(categories.codes.begin(), categories.codes.end(),
-                 reinterpret_cast<std::int32_t*>(codes.get()),
-                 [](std::int32_t code) { return std::max(code, 0); });
-  buffers.pointers.push_back(keep(buffers, std::move(codes)));
-  buffers.dictionary = std::make_unique<Buffers>(distinct_text(slice.memory, categories.values));
-  buffers.dictionary_length = static_cast<std::int64_t>(categories.values.size());
   return buffers;
 }
 

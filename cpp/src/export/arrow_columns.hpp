@@ -1,8 +1,6 @@
 // One column of a table as the buffers of an Arrow array.
 #pragma once
 
-#include <memory>
-
 #include "base/memory.hpp"
 #include "export/arrow.hpp"
 #include "table/row_values.hpp"
@@ -36,9 +34,7 @@ struct Buffers {
   std::vector<std::int64_t> variadic_sizes;
   std::vector<SharedBlock> blocks;
   std::int64_t nulls = 0;
-  bool in_table = false;                // some are in the table, which must be kept alive
-  std::unique_ptr<Buffers> dictionary;  // of a category
-  std::int64_t dictionary_length = 0;
+  bool in_table = false;  // some are in the table, which must be kept alive
 };
 
 Buffers shared_values(const ColumnSlice& slice);
@@ -48,6 +44,5 @@ Buffers shared_views(const ColumnSlice& slice);
 Buffers copied_views(const ColumnSlice& slice);
 template <typename Offset>
 Buffers offset_text(const ColumnSlice& slice);
-Buffers category(const ColumnSlice& slice, const Categories& categories);
 
 }  // namespace tradingdata::detail

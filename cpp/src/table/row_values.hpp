@@ -60,13 +60,4 @@ inline bool same_row(const Table& a, std::int64_t row_a, const Table& b, std::in
 // Appends bytes that are equal for equal rows of any two tables of a schema, and for no others.
 void append_row(std::string& bytes, const Table& table, std::int64_t row);
 
-// A text column as codes into its distinct texts.
-struct Categories {
-  std::vector<std::int32_t> codes;       // by row; -1: no value
-  std::vector<std::string_view> values;  // sorted; they lie in the table
-};
-
-// Of the rows [start, start + length) of a text field.
-Categories categories_of(const Table& table, int field, std::int64_t start, std::int64_t length);
-
 }  // namespace tradingdata

@@ -194,7 +194,7 @@ TEST_CASE("few columns do not keep a large body alive") {
 }
 
 TEST_CASE("what is copied does not need its table") {
-  for (const TextForm form : {TextForm::small, TextForm::large, TextForm::category}) {
+  for (const TextForm form : {TextForm::small, TextForm::large}) {
     auto table = make_table(50);
     const std::weak_ptr<const Table> watch = table;
     Array array(table, {.length = 50, .columns = {{label, form}}});
@@ -209,8 +209,7 @@ TEST_CASE("what is copied does not need its table") {
 
 TEST_CASE("an empty table has every column, and no missing buffer") {
   const TablePtr table = std::make_shared<Table>(sample);
-  for (const TextForm form :
-       {TextForm::view, TextForm::small, TextForm::large, TextForm::category}) {
+  for (const TextForm form : {TextForm::view, TextForm::small, TextForm::large}) {
     ArrowExport wanted = whole(*table);
     wanted.columns[0].text = form;
     Array array(table, wanted);

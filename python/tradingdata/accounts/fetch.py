@@ -89,10 +89,10 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
         """
         raise_errors(self.errors)
 
-    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
+    def _selection(self, columns: Sequence[str] | None = None, *, extra: bool = False) -> Selection:
         if self._kind is Books:
             raise TypeError("each account has a pair of books: use `.orders` or `.trades`")
-        return LabelledBooks.of(self._kind, self._books)._selection(columns, **options)
+        return LabelledBooks.of(self._kind, self._books)._selection(columns, extra=extra)
 
     def __repr__(self) -> str:
         accounts = "1 account" if len(self) == 1 else f"{len(self):,} accounts"

@@ -6,13 +6,12 @@ The classes behind `_selection` do the work; this module documents the methods a
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
-from datetime import tzinfo
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .._util.files import whole_file
-from .._util.validate import flag, text
-from .selection import Selection, checked_names, write_excel
+from .._util.validate import flag
+from .selection import Selection, write_excel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,36 +30,26 @@ class TableExport:
 
     __slots__ = ()
 
-    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
+    def _selection(self, columns: Sequence[str] | None = None, *, extra: bool = False) -> Selection:
         """Returns the chosen columns. Raises KeyError for a column that the table does not have."""
         raise NotImplementedError
 
     # -- plain Python --
 
     def to_dicts(
-        self, columns: Sequence[str] | None = None, *, extra: bool = False, json: bool = False
+        self, columns: Sequence[str] | None = None, *, extra: bool = False
     ) -> list[dict[str, Any]]:
         """Returns a dict for each row.
 
         Args:
             columns: The columns, in this order; all if None.
             extra: Whether to add the unknown fields that a row has.
-            json: Whether times and dates are text, as in ``to_json``, so that ``json.dumps``
-                accepts the result.
 
         Raises:
             KeyError: The table has no such column.
         """
         selection = self._selection(columns, extra=extra)
-        rows = selection.rows.to_dicts(list(selection.kinds), extra)
-        if flag("json", json):
-            kinds = selection.kinds.items()
-            times = [name for name, kind in kinds if kind in ("timestamp", "date")]
-            for row in rows:
-                for name in times:
-                    if row[name] is not None:
-                        row[name] = str(row[name])
-        return rows
+        return selection.rows.to_dicts(list(selection.kinds), extra)
 
     def to_dict(
         self, columns: Sequence[str] | None = None, *, extra: bool = False
@@ -83,9 +72,6 @@ class TableExport:
         columns: Sequence[str] | None = None,
         *,
         extra: bool = False,
-        categories: Collection[str] = (),
-        tz: str | tzinfo | None = None,
-        index: str | None = None,
     ) -> pd.DataFrame:
         """Returns a pandas DataFrame with a row for each row of the table.
 
@@ -97,33 +83,18 @@ class TableExport:
             columns: The columns, in this order; all if None.
             extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
                 object, which ``from_arrow`` reads back.
-            categories: Text columns that become ``category``, with sorted categories.
-            tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
-                times in another zone are converted.
-            index: The column that becomes the index, whether or not it is among ``columns``; a
-                time gives a ``DatetimeIndex``. Rows are numbered unless given.
 
         Raises:
             KeyError: The table has no such column.
             ImportError: pandas is not installed or older than 2.2.
         """
-        if index is not None and columns is not None:
-            columns = list(dict.fromkeys([index, *checked_names("columns", columns)]))
-        selection = self._selection(columns, extra=extra, categories=categories)
-        frame = selection.in_zone(tz).pandas()
-        if index is None:
-            return frame
-        if text("index", index) not in frame:
-            raise KeyError(selection.table._no_column(index))
-        return frame.set_index(index)
+        return self._selection(columns, extra=extra).pandas()
 
     def to_polars(
         self,
         columns: Sequence[str] | None = None,
         *,
         extra: bool = False,
-        categories: Collection[str] = (),
-        tz: str | tzinfo | None = None,
     ) -> pl.DataFrame:
         """Returns a polars DataFrame; large books share their memory with it.
 
@@ -131,24 +102,18 @@ class TableExport:
             columns: The columns, in this order; all if None.
             extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
                 object, which ``from_arrow`` reads back.
-            categories: Text columns that become ``Categorical``.
-            tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
-                times in another zone are converted.
 
         Raises:
             KeyError: The table has no such column.
             ImportError: polars is not installed or older than 1.3.
         """
-        selection = self._selection(columns, extra=extra, categories=categories)
-        return selection.in_zone(tz).polars()
+        return self._selection(columns, extra=extra).polars()
 
     def to_arrow(
         self,
         columns: Sequence[str] | None = None,
         *,
         extra: bool = False,
-        categories: Collection[str] = (),
-        tz: str | tzinfo | None = None,
     ) -> pa.Table:
         """Returns a pyarrow Table: text as ``string``, times ``timestamp[us]``, dates ``date32``.
 
@@ -156,16 +121,12 @@ class TableExport:
             columns: The columns, in this order; all if None.
             extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
                 object, which ``from_arrow`` reads back.
-            categories: Text columns that become dictionaries.
-            tz: Time zone of the times. Naive times are declared to be in it, as by ``localize``;
-                times in another zone are converted.
 
         Raises:
             KeyError: The table has no such column.
             ImportError: pyarrow is not installed or older than 16.
         """
-        selection = self._selection(columns, extra=extra, categories=categories)
-        return selection.in_zone(tz).arrow()
+        return self._selection(columns, extra=extra).arrow()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Exports to a library that reads Arrow streams, as in ``pl.DataFrame(book)``.
@@ -290,7 +251,6 @@ class TableExport:
         columns: Sequence[str] | None = None,
         *,
         extra: bool = False,
-        categories: Collection[str] = (),
         overwrite: bool = False,
     ) -> None:
         """Writes a Parquet file (zstd), through pyarrow or, if that is missing, polars.
@@ -300,7 +260,6 @@ class TableExport:
             columns: The columns, in this order; all if None.
             extra: Whether to add a text column ``extra``: the unknown fields of a row as a JSON
                 object, which ``from_arrow`` reads back.
-            categories: Text columns that become dictionaries.
             overwrite: Whether to replace an existing file.
 
         Raises:
@@ -308,8 +267,7 @@ class TableExport:
             KeyError: The table has no such column.
             ImportError: Neither library is installed.
         """
-        selection = self._selection(columns, extra=extra, categories=categories)
-        selection.write_parquet(path, overwrite=overwrite)
+        self._selection(columns, extra=extra).write_parquet(path, overwrite=overwrite)
 
     def to_excel(
         self,

@@ -14,7 +14,6 @@ from .. import _core
 from .._util import validate
 from .._util.files import whole_file
 from .._util.optional_imports import require
-from .._util.time_zones import zone_from
 from .._util.validate import flag, shown
 from .rows import with_extra
 
@@ -26,20 +25,20 @@ if TYPE_CHECKING:
 Text = Literal["view", "small", "large"]
 
 
-def checked_names(argument: str, names: Any) -> list[str]:
-    """Returns the names as a list.
+def checked_names(names: Any) -> list[str]:
+    """Returns the argument ``columns`` as a list.
 
     Raises:
-        TypeError: The argument is not a list of names.
+        TypeError: It is not a list of names.
         ValueError: A name appears twice.
     """
     is_list = isinstance(names, Iterable) and not isinstance(names, str)
     chosen = list(names) if is_list else [names]
     if not is_list or not all(isinstance(name, str) for name in chosen):
-        raise TypeError(f"{argument}= takes a list of names, not {shown(names)}")
+        raise TypeError(f"columns= takes a list of names, not {shown(names)}")
     for name in chosen:
         if chosen.count(name) > 1:
-            raise ValueError(f"{argument}= names {name!r} twice")
+            raise ValueError(f"columns= names {name!r} twice")
     return chosen
 
 
@@ -50,38 +49,26 @@ class Selection:
         rows: The slice.
         table: The table, which has a title and the message for an unknown column.
         kinds: The kind of each selected column, in order: text, integer, number, timestamp or date.
-        categories: Text columns that become categories in frames.
         extra: ``["extra"]`` if that column follows the others: the unknown fields of a row as a
             JSON object. Plain Python and JSON have them one by one instead.
         text: The Arrow type of text: string views share memory, but few libraries compute on them.
-        other: The zone to convert times to in a frame, if that is not their own.
     """
 
-    __slots__ = ("_exported", "categories", "extra", "kinds", "other", "rows", "table", "text")
+    __slots__ = ("_exported", "extra", "kinds", "rows", "table", "text")
 
     def __init__(
-        self,
-        table: Any,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
-        categories: Collection[str] = (),
+        self, table: Any, columns: Sequence[str] | None = None, *, extra: bool = False
     ) -> None:
         known = table._kinds
-        names = list(known) if columns is None else checked_names("columns", columns)
-        self.categories = checked_names("categories", categories)
-        for name in (*names, *self.categories):
+        names = list(known) if columns is None else checked_names(columns)
+        for name in names:
             if name not in known:
                 raise KeyError(table._no_column(name))
-        for name in self.categories:
-            if known[name] != "text":
-                raise TypeError(f"{name} is not a text column, so it cannot have categories")
         self.kinds = {name: known[name] for name in names}
         self.table = table
         self.rows: _core.Slice = table._rows
         self.extra = ["extra"] if flag("extra", extra) and "extra" not in known else []
         self.text: Text = "view"
-        self.other: tzinfo | None = None
         self._exported: _core.Slice = self.rows
         if self.extra:
             self._exported = self.rows.with_extra_column(with_extra(self.rows.row_type))
@@ -97,25 +84,6 @@ class Selection:
         part.text = text
         return part
 
-    def in_zone(self, tz: str | tzinfo | None) -> Self:
-        """Returns the columns for ``tz=`` of ``to_pandas`` and its siblings.
-
-        Naive times are declared to be in the zone, as by ``localize``. Times that have a zone are
-        converted, which each library does without touching the values.
-        """
-        zone = zone_from(tz)
-        made = copy(self)
-        if zone is not None and self.rows.zone is None:
-            made.rows, made._exported = self.rows.with_zone(zone), self._exported.with_zone(zone)
-        elif zone != self.rows.zone:
-            made.other = zone
-        return made
-
-    def _converted(self) -> list[str]:
-        """Returns the times to convert to the ``other`` zone."""
-        times = [name for name, kind in self.kinds.items() if kind == "timestamp"]
-        return times if self.other is not None else []
-
     def lists(self) -> dict[str, list[Any]]:
         """Returns the values of each column; a row without an unknown field has ``None``."""
         found = self.rows.to_dict(list(self.kinds))
@@ -130,23 +98,22 @@ class Selection:
         return self._exported.to_dict([*self.kinds, *self.extra])
 
     def pandas(self) -> pd.DataFrame:
-        """Returns a pandas DataFrame of arrays that the core fills, with its times converted."""
+        """Returns a pandas DataFrame of arrays that the core fills."""
         pandas = require("pandas", "pandas", "to_pandas()")
         numpy = require("numpy", "pandas", "to_pandas()")
-        made = self._texts(pandas, numpy) | self._arrays(pandas, numpy)
+        made = self._texts(pandas, numpy)
+        names = [name for name, kind in self.kinds.items() if kind != "text"]
+        for name, (values, missing) in zip(names, self.rows.arrays(names), strict=True):
+            made[name] = self._array(self.kinds[name], values, missing, pandas, numpy)
         ordered = {name: made[name] for name in (*self.kinds, *self.extra)}
         index = pandas.RangeIndex(len(self))
         # No other owner has these arrays, so pandas need not copy them into blocks.
-        frame = pandas.DataFrame(ordered, index=index, copy=False)
-        for name in self._converted():
-            frame[name] = frame[name].dt.tz_convert(_pandas_zone(self.other))
-        return frame  # type: ignore[no-any-return]
+        frame: pd.DataFrame = pandas.DataFrame(ordered, index=index, copy=False)
+        return frame
 
     def _texts(self, pandas: Any, numpy: Any) -> dict[str, Any]:
         """Returns text columns: Arrow's if pandas stores text in pyarrow, else object arrays."""
-        coded = set(self.categories)
-        plain = [name for name, kind in self.kinds.items() if kind == "text" and name not in coded]
-        plain += self.extra
+        plain = [name for name, kind in self.kinds.items() if kind == "text"] + self.extra
         dtype = _text_dtype(pandas, numpy)
         if not plain:
             return {}
@@ -158,18 +125,6 @@ class Selection:
             values = numpy.full(len(self), numpy.nan, dtype=object)
             self._exported.fill_text(name, values)
             made[name] = pandas.array(values, dtype=dtype, copy=False)
-        return made
-
-    def _arrays(self, pandas: Any, numpy: Any) -> dict[str, Any]:
-        """Returns the columns that are not plain text."""
-        made = {}
-        for name in self.kinds.keys() & self.categories:
-            codes, values = self.rows.codes(name)
-            categories = pandas.Index(values, dtype=_text_dtype(pandas, numpy))
-            made[name] = pandas.Categorical.from_codes(numpy.frombuffer(codes, "int32"), categories)
-        names = [name for name, kind in self.kinds.items() if kind != "text"]
-        for name, (values, missing) in zip(names, self.rows.arrays(names), strict=True):
-            made[name] = self._array(self.kinds[name], values, missing, pandas, numpy)
         return made
 
     def _array(self, kind: str, values: Any, missing: Any, pandas: Any, numpy: Any) -> Any:
@@ -188,19 +143,12 @@ class Selection:
         """Returns a polars DataFrame, which shares the memory of large books."""
         polars = require("polars", "polars", "to_polars()")
         frame: pl.DataFrame = polars.DataFrame(self)
-        zone = str(self.other)
-        return frame.with_columns(
-            [frame[name].dt.convert_time_zone(zone) for name in self._converted()]
-        )
+        return frame
 
     def arrow(self) -> pa.Table:
         """Returns a pyarrow Table with plain strings, which pyarrow computes on."""
         pyarrow = require("pyarrow", "arrow", "to_arrow()")
         table: pa.Table = pyarrow.table(self._only({*self.kinds, *self.extra}, "small"))
-        for name in self._converted():
-            at = table.column_names.index(name)
-            kind = pyarrow.timestamp("us", tz=str(self.other))
-            table = table.set_column(at, name, table.column(at).cast(kind))
         return table
 
     def csv(self, *, spreadsheet: bool) -> bytes:
@@ -218,9 +166,7 @@ class Selection:
                 library.write_table(self.arrow(), draft, compression="zstd")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._exported.arrow_stream(
-            [*self.kinds, *self.extra], self.categories, self.text, requested_schema
-        )
+        return self._exported.arrow_stream([*self.kinds, *self.extra], self.text, requested_schema)
 
     def __arrow_c_schema__(self) -> object:
         return self._exported.arrow_schema([*self.kinds, *self.extra])

@@ -184,8 +184,8 @@ class Table(TableExport, Generic[Record]):
     def _column(self, name: str) -> list[Any]:
         return self._rows.column(name)
 
-    def _selection(self, columns: Sequence[str] | None = None, **options: Any) -> Selection:
-        return Selection(self, columns, **options)
+    def _selection(self, columns: Sequence[str] | None = None, *, extra: bool = False) -> Selection:
+        return Selection(self, columns, extra=extra)
 
     # -- chosen rows --
 
