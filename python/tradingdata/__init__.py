@@ -12,6 +12,7 @@ Start with a client; most other names are types that its methods return::
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from . import errors
@@ -112,14 +113,9 @@ def __getattr__(name: str) -> object:
         value = module if name == path.rpartition(".")[2] else getattr(module, name)
         globals()[name] = value
         return value
-    hint = ""
-    if not name.startswith("_"):  # tools probe modules for such names
-        from . import types
-        from ._util.validate import did_you_mean
-
-        moved = f": it is tradingdata.types.{name}"
-        hint = moved if name in types.__all__ else did_you_mean(name, __all__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+    )
 
 
 def __dir__() -> list[str]:

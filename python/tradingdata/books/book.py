@@ -41,22 +41,6 @@ UNCOUNTED = ("row_no", "ref_ltp")
 ACCOUNT = "account"  # the first column of books of several accounts
 
 
-def _bytes_of(data: bytes | bytearray | memoryview | str) -> bytes | memoryview:
-    if isinstance(data, str):
-        try:
-            return data.encode()
-        except UnicodeEncodeError:
-            raise ValueError(
-                "the text has half of a surrogate pair, which UTF-8 cannot encode: pass the bytes"
-            ) from None
-    try:
-        view = memoryview(data)
-    except TypeError:
-        kind = type(data).__name__
-        raise TypeError(f"from_json takes a response body as bytes or str, not {kind}") from None
-    return view if view.c_contiguous else bytes(view)
-
-
 class Book(Table[Record]):
     """An immutable sequence of records of one type, in the order of the response.
 
@@ -171,7 +155,8 @@ class Book(Table[Record]):
             ServiceError: The body is an error envelope.
             TypeError: ``data`` is neither text nor bytes.
         """
-        rows = cls._decode(_bytes_of(data), strict, keep_personal_data)
+        body = data.encode(errors="surrogatepass") if isinstance(data, str) else data
+        rows = cls._decode(body, strict, keep_personal_data)
         return cls._received(rows, Response(rows))
 
     @classmethod
@@ -359,8 +344,8 @@ class OrderBook(Book[Order]):
         """Compares this book with an earlier one: which orders are new, changed or gone.
 
         Orders are matched by exchange, segment, ``order_no`` and ``leg_no``, equal keys by their
-        occurrence. All values are compared, including those of unknown fields, except timestamps
-        and the fields of ``ignore``.
+        occurrence. All values are compared, including those of unknown fields, except timestamps,
+        account numbers and the fields of ``ignore``.
 
         Args:
             previous: The earlier book.

@@ -14,9 +14,9 @@ from ..table.rows import Order
 
 _KEY = RECORDS["Order"]["identity"]
 _FIELDS = [
-    (field["name"], field["personal"])
+    field["name"]
     for field in RECORDS["Order"]["fields"]
-    if field["kind"] != "timestamp"
+    if field["kind"] != "timestamp" and not field["personal"]
 ]
 # Whoever keeps a record keeps at most this many in memory.
 _TOGETHER = 16
@@ -59,8 +59,7 @@ class OrderChange(NamedTuple):
 class OrderDiff:
     """The orders of a book matched with those of an earlier one.
 
-    Values count, timestamps and the fields of ``ignore`` do not. Account numbers of which only one
-    is masked are compared masked.
+    Values count; timestamps, account numbers and the fields of ``ignore`` do not.
     """
 
     def __init__(self, orders: _core.Slice, previous: _core.Slice, ignore: Iterable[str]) -> None:
@@ -76,13 +75,10 @@ class OrderDiff:
         self._compare(frozenset(ignore))
 
     def _compare(self, ignore: frozenset[str]) -> None:
-        by_mask = self._orders.masked != self._previous.masked
-        for name, personal in _FIELDS:
+        for name in _FIELDS:
             if name in ignore:
                 continue
             now, was = self._orders.column(name), self._previous.column(name)
-            if personal and by_mask:
-                now, was = _masked(name, now), _masked(name, was)
             shared = len(self._pairs)
             if self._in_step and now[:shared] == was[:shared]:
                 continue
@@ -127,10 +123,6 @@ def _keys(orders: _core.Slice) -> list[tuple[Any, ...]]:
         if seen[key] > 1:
             keys[row] = (*key, seen[key])
     return keys
-
-
-def _masked(name: str, values: list[Any]) -> list[Any]:
-    return [value if value is None else _core.displayed(name, value) for value in values]
 
 
 def copies(records: _core.Slice, rows: list[int]) -> list[Any]:

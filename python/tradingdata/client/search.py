@@ -224,11 +224,6 @@ class _Pager:
         return self._pass
 
     @property
-    def query(self) -> str:
-        """The search text."""
-        return self._query
-
-    @property
     def page(self) -> int:
         """The first page not yet yielded completely, to resume from with ``start_page=``.
 

@@ -82,16 +82,12 @@ def snapshot(
 def _disagreement(
     books: Books, differences: Reconciliation, account: str | None
 ) -> BooksDisagreeError:
-    named = [
-        f"{row.order_no!r} on {row.exchange} ({_amount(row.orders_quantity, row.legs)} filled "
-        f"in the order book, {_amount(row.trades_quantity, row.fills)} in the trade book)"
-        for row in differences[:_NAMED]
-    ]
+    named = ", ".join(map(repr, differences.to_dict(["order_no"])["order_no"][:_NAMED]))
     if len(differences) > _NAMED:
-        named.append(f"{len(differences) - _NAMED} more")
+        named += f", {len(differences) - _NAMED} more"
     error = BooksDisagreeError(
-        f"orders and trades still disagree on {', '.join(named)} after repeated requests: call "
-        "again later, or use the latest pair in .books; .differences lists the orders",
+        f"orders and trades still disagree on {named} after repeated requests: call again later, "
+        "or use the latest pair in .books; .differences lists the orders",
         account=account,
         retryable=True,
     )
@@ -114,9 +110,3 @@ def gaps_between(orders: OrderBook, trades: TradeBook) -> tuple[Reconciliation, 
 
 def _is_behind(here: float | None, there: float | None) -> bool:
     return here is None or (there is not None and here < there)
-
-
-def _amount(quantity: float | None, rows: int) -> str:
-    if not rows:
-        return "nothing"
-    return "an unknown quantity" if quantity is None else f"{quantity:,.15g}"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
 from .. import _core
 from .._util.declarations import kinds_of
-from .._util.validate import closest, no_field
+from .._util.validate import no_field
 from ..display.text import Shown, group, table_text
 from .conditions import Condition, core_conditions, parse_conditions
 from .export import TableExport
@@ -104,9 +103,6 @@ class Table(TableExport, Generic[Record]):
                 f"a {kind.__name__} is a sequence of rows: read a column with "
                 f".to_dict()[{name!r}] or .to_pandas()[{name!r}]"
             )
-        near = _near_attribute(kind, name)
-        if near is not None:
-            return f"{kind.__name__} has no attribute {name!r}; did you mean {near!r}?"
         return f"{kind.__name__} has no {name!r}: {self._no_column(name)}"
 
     def __iter__(self) -> Iterator[Record]:
@@ -289,12 +285,6 @@ class Table(TableExport, Generic[Record]):
         from ..display.html import table_html
 
         return table_html(self)
-
-
-@lru_cache(256)  # libraries probe for the same few names, and the search takes half a millisecond
-def _near_attribute(kind: type, name: str) -> str | None:
-    public = [attribute for attribute in dir(kind) if not attribute.startswith("_")]
-    return None if name in public else closest(name, public)
 
 
 def _restore(kind: type[AnyTable], rows: _core.Slice, state: dict[str, Any]) -> AnyTable:
