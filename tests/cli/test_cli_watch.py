@@ -82,10 +82,10 @@ def test_the_live_table_shows_orders_changes_and_a_miss(run: Run, screen: Screen
     assert run(*WATCH).code == Code.OK
     text = ESCAPE.sub("", shown.getvalue())
     assert "2 orders: 2 Pending" in text
-    assert "1 poll failed since " in text
-    assert "status Pending -> Success" in text
-    assert re.search(r"\x1b\[32m\d\d:\d\d:\d\d  changed ", shown.getvalue())
-    assert "\x1b[33m2 Pending" in shown.getvalue()
+    assert "status Pending -> Success" in " ".join(text.split())
+    for colour, kind in {31: "missed", 32: "changed", 2: "gone"}.items():
+        assert re.search(rf"\x1b\[{colour}m\d\d:\d\d:\d\d  {kind} ", shown.getvalue())
+    assert "  new " not in text, "the table shows the first orders"
     assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= 80
 
 
@@ -93,14 +93,14 @@ def test_the_live_table_shows_orders_changes_and_a_miss(run: Run, screen: Screen
 def test_the_live_table_names_what_changed_on_every_screen(
     width: int, service: Scripted, run: Run, screen: Screen
 ) -> None:
-    """Orders of one name have their numbers, and the values have a line of their own."""
+    """Orders of one name have their numbers."""
     rows = orders(2, display_name="NIFTY 26 Nov 2026 25000 Call", status="Pending", order_no=str)
     service.script(book_reply(rows), then=book_reply([rows[0], rows[1] | {"status": "Success"}]))
     shown = screen(width)
     assert run("watch", "--interval", "0.01", "--polls", "2").code == Code.OK
     text = ESCAPE.sub("", shown.getvalue())
-    changed = text[text.index("changed") :]
-    assert "  1  NIFTY 26 Nov" in changed
+    changed = " ".join(text[text.index("changed") :].split())
+    assert "changed 1 NIFTY 26 Nov 2026 25000 Call" in changed
     assert "status Pending -> Success" in changed
     assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= width
 
@@ -114,31 +114,26 @@ def test_an_error_that_does_not_pass_ends_it(
     assert ran.err.startswith("error: ")
 
 
-def test_retries_and_an_outage_are_shown_above_the_table_and_never_over_it(
-    run: Run, service: Scripted, screen: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("width", [60, 120])
+def test_retries_and_an_outage_are_shown_above_the_table(service: Scripted, width: int) -> None:
     two = [row | {"status": "Pending"} for row in orders(2)]
     again, down = (
         reply(503, headers={"Retry-After": "0"}),
         reply(503, headers={"Retry-After": "60"}),
     )
-    service.script(book_reply(two), again, book_reply(two), down, down, then=book_reply(two[:1]))
-    shown = screen(60)
-    monkeypatch.setattr("tradingdata.cli.terminal.watched", lambda: True)
-    ran = run("watch", "-i", "0.01", "--polls", "5", "--timeout", "5")
-    assert (ran.code, ran.err) == (Code.OK, "")
-    frames = [
-        [ESCAPE.sub("", line) for line in frame.splitlines()]
-        for frame in re.split(r"(?=\d\d:\d\d:\d\d  \d orders)", ESCAPE.sub("", shown.getvalue()))
-    ][1:]
-    for frame in frames:  # the headings follow the complete message, however many lines it takes
-        names = next(line.split() for line in frame if line.startswith("display_name"))
-        assert "status" in names
-    states = [re.sub(r" (since|\().*", "", frame[1]).strip() for frame in frames]
-    assert "503 Service Unavailable" in " ".join(" ".join(frames[3]).split())
-    expected = ["", "attempt 1 failed", "", "1 poll failed", "2 polls failed", ""]
-    assert states[: len(expected)] == expected
-    assert max(map(cell_len, "\n".join(map("\n".join, frames)).splitlines())) <= 60
+    service.script(book_reply(two), again, book_reply(two), down, then=book_reply(two[:1]))
+    arguments = ("watch", "-i", "0.01", "--polls", "4", "--timeout", "5")
+    shown = on_terminal(*arguments, env=environment(service), width=width)
+    lines = [ESCAPE.sub("", line) for line in re.split(r"[\r\n]+|\x1b\[\d*[A-K]", shown)]
+    assert max(map(cell_len, lines)) <= width
+    words = " ".join(" ".join(lines).split())
+    expected = ["2 orders: 2 Pending", "attempt 1 failed", "missed", "gone"]
+    places = [words.index(text) for text in [*expected, "1 order: 1 Pending"]]
+    assert places == sorted(places)
+    last = words[places[-1] :]
+    assert "display_name" in last
+    assert "missed" not in last
+    assert "503 Service Unavailable" in words[places[2] :]
 
 
 Program = Callable[..., str]
@@ -200,12 +195,6 @@ def test_a_command_that_hangs_is_stopped(
     monkeypatch.setattr("tradingdata.cli.watch._LONGEST", 0.2)
     ran = run(*WATCH, "--on-change", program("time.sleep(5)"))
     assert ran.err == "--on-change: stopped after 0.2 s\n" * 2
-
-
-def test_a_bell_rings_on_a_change_and_on_a_terminal_only(service: Scripted, run: Run) -> None:
-    assert b"\a" not in run(*WATCH, "--bell").out
-    script_changes(service)
-    assert "\a" in on_terminal(*WATCH, "--bell", env=environment(service), width=80)
 
 
 def test_it_ends_at_a_time(sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

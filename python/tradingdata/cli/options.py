@@ -184,14 +184,11 @@ def received(call: Callable[[], Result]) -> Result:
         return call()
 
 
-def retry_text(retry: Retry) -> str:
-    """Returns which attempt failed, why, and when the next one follows."""
-    return f"attempt {retry.attempt} failed ({retry.reason}), next in {retry.delay:.1f} s"
-
-
 def _remark_retry(retry: Retry) -> None:
+    """Reports which attempt failed, why, and when the next one follows."""
     if watched():
-        remark(f"{retry.call}: {retry_text(retry)}")
+        failed = f"{retry.call}: attempt {retry.attempt} failed ({retry.reason})"
+        remark(f"{failed}, next in {retry.delay:.1f} s")
 
 
 @dataclass(frozen=True, kw_only=True)

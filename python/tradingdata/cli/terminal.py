@@ -27,7 +27,10 @@ def screen() -> Console | None:
 
 def remark(text: str, style: str = "dim") -> None:
     """Writes a line to standard error, which is not part of the data."""
-    _console(stderr=True).print(printable(text), style=style, soft_wrap=not watched())
+    console = _console(stderr=True)
+    with console.capture() as line:
+        console.print(printable(text), style=style, soft_wrap=not watched())
+    sys.stderr.write(line.get())  # which a live table replaces, to write above itself
 
 
 def problem(text: str) -> None:
