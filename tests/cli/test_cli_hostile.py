@@ -42,7 +42,7 @@ COMMANDS = [
     "trades --extra",
     "trades --extra --columns symbol",
     "orders --columns symbol,status,reason_description --extra",
-    "search tata --extra --max 1",
+    "search tata --extra --limit 1",
     "stock RELIANCE",
     "positions",
     "pnl",

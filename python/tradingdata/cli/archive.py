@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tradingdata.books.book import OrderBook, TradeBook
-from tradingdata.display.text import counted, group
+from tradingdata.display.text import group
 from tradingdata.errors import ArchiveError
 
 from .errors import UsageError, fitting
@@ -247,11 +247,8 @@ def history(
         {**state.order._asdict(), "seen_at": _second(state.seen_at), "account": state.account}
         for state in states
     ]
-    title = f"{counted(len(states), 'state')} of the order {order_no}"
     essential = ("seen_at", "traded_qty", "status")
-    destination.take(
-        ListTable.of(rows, _STATE_KINDS, ("state", "states"), title=title, essential=essential)
-    )
+    destination.take(ListTable.of(rows, _STATE_KINDS, ("state", "states"), essential))
 
 
 @command(
@@ -272,7 +269,7 @@ def log(stored: StoredBooks, output: Output) -> None:
         for entry in stored.open().fetches(account=stored.account)
     ]
     essential = ("at", "book", "rows", "error")
-    destination.take(ListTable.of(rows, _LOG_KINDS, ("fetch", "fetches"), essential=essential))
+    destination.take(ListTable.of(rows, _LOG_KINDS, ("fetch", "fetches"), essential))
 
 
 @command(
@@ -302,8 +299,7 @@ def missing(
     found = fitting(lambda: archive.missing(start, end, after=after, account=stored.account))
     rows = [{**gap._asdict(), "books": ", ".join(gap.books)} for gap in found]
     kinds = {"day": "date", "account": "text", "books": "text"}
-    days = "1 day is" if len(found) == 1 else f"{len(found) or 'no'} days are"
-    destination.take(ListTable.of(rows, kinds, ("day", "days"), title=f"{days} missing"))
+    destination.take(ListTable.of(rows, kinds, ("missing day", "missing days")))
 
 
 @command(

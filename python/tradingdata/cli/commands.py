@@ -34,7 +34,7 @@ tradingdata trades --format csv | head
     "orders": """
 tradingdata orders
 tradingdata orders --where status=Pending
-tradingdata orders -c symbol,reason_description --rows 0
+tradingdata orders -c symbol,reason_description | less
 tradingdata orders -o orders.xlsx --force
 """,
 }
@@ -66,7 +66,7 @@ for _call in BOOK_CALLS.values():
     "search",
     """
 tradingdata search tata
-tradingdata search bank --max 20
+tradingdata search bank --limit 20
 tradingdata search bank -w "mcaptype=Large Cap" -o b.csv
 """,
 )
@@ -77,9 +77,6 @@ def search(
     only: Selection,
     output: Output,
     care: Care,
-    most: Annotated[
-        int | None, option("Maximum number of stocks (default: all).", "N", "--max", min=1)
-    ] = None,
     page_size: Annotated[
         int | None, option("Number of stocks to request per page.", "N", min=1)
     ] = None,
@@ -89,12 +86,12 @@ def search(
 ) -> None:
     """Search the stocks of NSE and BSE.
 
-    Reads all pages of the result. Needs no token.
+    Reads all pages of the result, or with --limit alone as many as it needs. Needs no token.
     """
     destination = book_destination("Stock", output, columns, only)
     with connection.client(token=False, **vars(care)) as client:
         options: dict[str, Any] = {
-            "max_items": most,
+            "max_items": None if only.where or only.sort else only.limit,
             "page_size": page_size,
             "start_page": start_page,
         }

@@ -231,10 +231,6 @@ class Output:
         ),
     ] = None
     force: Annotated[bool, switch("--force", "Overwrite the file of -o.")] = False
-    rows: Annotated[
-        int | None,
-        option("Rows of a table on a terminal; 0 for all. Default: what fits.", "N", min=0),
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,10 +253,7 @@ class Selection(Filter):
 
     sort: Annotated[
         str | None,
-        option(
-            "Sort by these columns; a minus sorts in descending order.",
-            "A,-B,...",
-        ),
+        option("Sort by these columns; a minus sorts in descending order.", "A,-B,..."),
     ] = None
     limit: Annotated[int | None, option("Keep the first N rows.", "N", min=1)] = None
 
@@ -312,7 +305,7 @@ class RowChoice:
     def rows_of(self, book: AnyBook) -> AnyBook:
         """Returns the rows, sorted and limited."""
         part = book._where(self.conditions) if self.conditions else book
-        if self._keys and len(part):
+        if self._keys:
             part = part._sorted(self._keys)
         return part if self._limit is None or len(part) <= self._limit else part[: self._limit]
 

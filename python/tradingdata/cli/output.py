@@ -47,7 +47,6 @@ _SUFFIXES = {f".{each}": each for each in Format if each is not Format.TABLE}
 _SUFFIXES[".jsonl"] = Format.NDJSON
 _AROUND = 8  # lines of a screen that are not rows: heading, names, remarks, prompt
 _MOST_ISSUES = 5
-_MOST_NAMES = 3
 _TONE_STYLES = {"error": "red", "pending": "yellow", "success": "green", "": ""}
 
 
@@ -69,7 +68,6 @@ class Destination:
         self._columns = columns
         self._extra = extra
         self._choice = choice
-        self._rows = output.rows
         self._path = None if output.output in (None, _STDOUT) else output.output
         self._force = output.force
         if self._path is not None:
@@ -94,7 +92,7 @@ class Destination:
         console = screen() if self._path is None and self._format is Format.TABLE else None
         if console is not None:
             names = self._names(table) or []
-            print_rows(console, table, names, asked=self._columns is not None, rows=self._rows)
+            print_rows(console, table, names, asked=self._columns is not None)
             for line in issue_texts(table, lost_only=False):
                 console.print(line, style="yellow")
         else:
@@ -173,13 +171,11 @@ def _format_of(path: Path | None) -> Format:
 class ListTable(Table[Any]):
     """A table made of dicts by a command.
 
-    ``noun`` is the singular and the plural of a row, ``title`` the heading unless that is the
-    number of rows, and the ``essential`` columns fit any screen.
+    ``noun`` is the singular and the plural of a row, and the ``essential`` columns fit any screen.
     """
 
     _title = ""
     _essential: Sequence[str] = ()
-    _given_heading = ""
 
     @classmethod
     def of(
@@ -187,8 +183,6 @@ class ListTable(Table[Any]):
         rows: Sequence[Mapping[str, Any]],
         kinds: Mapping[str, str],
         noun: tuple[str, str],
-        *,
-        title: str = "",
         essential: Sequence[str] = (),
     ) -> Self:
         """Returns the table of these rows, whose times are in one zone."""
@@ -196,12 +190,8 @@ class ListTable(Table[Any]):
         times = [name for name, kind in kinds.items() if kind == "timestamp"]
         zones = (time.tzinfo for name in times for time in lists[name] if time is not None)
         made = cls._of_lists(kinds, lists, next(zones, None))
-        made._noun, made._title = noun, noun[1]
-        made._essential, made._given_heading = essential, title
+        made._noun, made._title, made._essential = noun, noun[1], essential
         return made
-
-    def _heading(self) -> str:
-        return self._given_heading or super()._heading()
 
 
 def heading(table: Table[Any], day: str = "") -> str:
@@ -220,19 +210,23 @@ def plain_rows(table: Table[Any], names: Sequence[str]) -> str:
     return aligned(shown.names, rows, shown.right) + "\n"
 
 
-def print_rows(
-    console: Console, table: Table[Any], names: Sequence[str], *, asked: bool, rows: int | None
-) -> None:
+def print_rows(console: Console, table: Table[Any], names: Sequence[str], *, asked: bool) -> None:
     """Prints the part of the table that fits the terminal, and what it omits."""
     if not len(table):
         console.print(wrapped(heading(table), console.width), style="bold")
         return
-    shown = Shown(table, names, ends=_ends(len(table), console.height, rows))
+    shown = Shown(table, names, ends=max(ENDS, (console.height - _AROUND) // 2))
     day = without_common_day(table, shown)
     console.print(wrapped(heading(table, day), console.width), style="bold")
     layout = Layout(shown, console.width)
     console.print(fitting_table(layout, shown))
-    _print_left_out(console, shown, layout.missing, asked=asked)
+    # A pipe gets every row, and all of the columns that were asked for.
+    hidden = len(layout.missing) + (0 if asked else len(shown.hidden))
+    more = "--columns" if shown.hidden and not asked else "in a pipe"
+    notes = [f"+{hidden} more columns: {more}"] if hidden else []
+    notes += ["all rows: in a pipe"] if shown.skipped else []
+    if notes:
+        console.print("; ".join(notes), style="dim", soft_wrap=True)
 
 
 def issue_texts(table: Table[Any], *, lost_only: bool) -> list[str]:
@@ -276,34 +270,8 @@ def record_text(record: Any) -> str:
     return "".join(f"{name}{' ' * (width - cell_width(name))}  {text}\n" for name, text in lines)
 
 
-def _ends(length: int, height: int, rows: int | None) -> int:
-    """Returns the number of rows to show at either end."""
-    if rows == 0:
-        return length
-    most = max(2 * ENDS, height - _AROUND) if rows is None else rows
-    return length if length <= most else max(1, most // 2)
-
-
 def without_common_day(table: Table[Any], shown: Shown) -> str:
     """Removes the day from the times if all share one; returns it, else ""."""
     day = common_day(table, [shown.names[at] for at in shown.times])
     shown.without_day(day)
     return day
-
-
-def _print_left_out(console: Console, shown: Shown, missing: Sequence[str], *, asked: bool) -> None:
-    if asked and missing:
-        some = ", ".join(missing[:_MOST_NAMES]) + (", ..." if len(missing) > _MOST_NAMES else "")
-        console.print(
-            f"{len(missing)} of the columns do not fit: {some}; a pipe or -o takes all",
-            style="yellow",
-        )
-    notes = []
-    hidden = len(missing) + len(shown.hidden)
-    if hidden and not asked:
-        # Where a command leaves none out by itself, it has no --columns.
-        notes.append(f"+{hidden} more columns: {'--columns' if shown.hidden else '-o FILE'}")
-    if shown.skipped:
-        notes.append("all rows: --rows 0")
-    if notes:
-        console.print("; ".join(notes), style="dim", soft_wrap=True)

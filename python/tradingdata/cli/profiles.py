@@ -12,7 +12,6 @@ import typer
 from tradingdata._util.files import require_private
 from tradingdata.client.client import Client
 from tradingdata.client.profiles import Profiles, add_profile, read_profiles, replace_token
-from tradingdata.display.text import counted
 from tradingdata.errors import ConfigurationError
 
 from .errors import UsageError
@@ -37,9 +36,8 @@ def list_profiles(output: Output) -> None:
     destination = Destination(output)
     profiles = read_profiles()
     rows = [_row(name, table) for name, table in profiles.tables.items() if isinstance(table, dict)]
-    title = f"{counted(len(rows), 'profile')} in {profiles.path}"
-    kinds = dict.fromkeys(_COLUMNS, "text")
-    destination.take(ListTable.of(rows, kinds, ("profile", "profiles"), title=title))
+    noun = (f"profile in {profiles.path}", f"profiles in {profiles.path}")
+    destination.take(ListTable.of(rows, dict.fromkeys(_COLUMNS, "text"), noun))
 
 
 def _row(name: str, table: dict[str, Any]) -> dict[str, Any]:
