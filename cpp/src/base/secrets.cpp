@@ -1,16 +1,15 @@
-// Holds tokens, resolves escapes, and finds tokens behind them.
+// Holds tokens, resolves escapes, and finds tokens in text.
 #include "base/secrets.hpp"
 
 #include <algorithm>
-#include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/platform.hpp"
-#include "base/text.hpp"
 
 namespace tradingdata {
 
@@ -64,105 +63,70 @@ namespace {
 
 struct Escape {
   char character;
-  std::size_t length;  // of its spelling
+  std::size_t length;  // of its spelling; 0: none
 };
 
+struct NumericForm {
+  std::string_view lead;
+  int base;
+  std::size_t least_digits, most_digits;
+};
+constexpr std::size_t any_number = 32;  // leading zeros are allowed
+constexpr NumericForm numeric_forms[] = {
+    {"\\u", 16, 4, 4},          {"%", 16, 2, 2},           {"&#x", 16, 1, any_number},
+    {"&#X", 16, 1, any_number}, {"&#", 10, 1, any_number},
+};
 // The references that a token or a key may need.
-constexpr std::array<std::pair<std::string_view, char>, 8> named_references{{
-    {"&amp;", '&'},
-    {"&lt;", '<'},
-    {"&gt;", '>'},
-    {"&quot;", '"'},
-    {"&apos;", '\''},
-    {"&plus;", '+'},
-    {"&equals;", '='},
-    {"&sol;", '/'},
-}};
+constexpr std::pair<std::string_view, char> named_forms[] = {
+    {"\\\"", '"'},   {"\\\\", '\\'},    {"\\/", '/'},    {"&amp;", '&'},
+    {"&lt;", '<'},   {"&gt;", '>'},     {"&quot;", '"'}, {"&apos;", '\''},
+    {"&plus;", '+'}, {"&equals;", '='}, {"&sol;", '/'},
+};
 
-// An escape of `least` to `most` digits after `lead` characters.
-std::optional<Escape> numeric(std::string_view text, std::size_t lead, int base, std::size_t least,
-                              std::size_t most) {
-  constexpr std::int64_t beyond = 0x110000;
-  std::int64_t code = 0;
-  std::size_t at = lead;
-  for (; at < std::min(lead + most, text.size()); ++at) {
-    const int digit = hex_digit(text[at]);
-    if (digit < 0 || digit >= base) break;
-    code = std::min(code * base + digit, beyond);
+Escape escape_at(std::string_view text) {
+  for (const auto& [spelling, character] : named_forms) {
+    if (text.starts_with(spelling)) return {character, spelling.size()};
   }
-  if (at < lead + least || code < 0x20 || code > 0x7E) return std::nullopt;
-  return Escape{static_cast<char>(code), at};
-}
-
-std::optional<Escape> json_escape(std::string_view text) {
-  if (text.size() < 2) return std::nullopt;
-  if (text[1] == 'u') return numeric(text, 2, 16, 4, 4);
-  const bool itself = text[1] == '"' || text[1] == '\\' || text[1] == '/';
-  return itself ? std::optional(Escape{text[1], 2}) : std::nullopt;
-}
-
-std::optional<Escape> html_reference(std::string_view text) {
-  constexpr std::size_t most_digits = 32;  // leading zeros are allowed
-  if (text.starts_with("&#")) {
-    const bool hex = text.size() > 2 && lower(text[2]) == 'x';
-    std::optional<Escape> escape =
-        hex ? numeric(text, 3, 16, 1, most_digits) : numeric(text, 2, 10, 1, most_digits);
-    if (escape && text.substr(escape->length).starts_with(';')) ++escape->length;
-    return escape;
+  for (const NumericForm& form : numeric_forms) {
+    if (!text.starts_with(form.lead)) continue;
+    const std::string_view digits = text.substr(form.lead.size(), form.most_digits);
+    unsigned code = 0;
+    const char* const end =
+        std::from_chars(digits.data(), digits.data() + digits.size(), code, form.base).ptr;
+    std::size_t length = static_cast<std::size_t>(end - text.data());
+    if (length < form.lead.size() + form.least_digits || code < 0x20 || code > 0x7E) continue;
+    if (form.lead.starts_with('&') && text.substr(length).starts_with(';')) ++length;
+    return {static_cast<char>(code), length};
   }
-  for (const auto& [reference, character] : named_references) {
-    if (text.starts_with(reference)) return Escape{character, reference.size()};
-  }
-  return std::nullopt;
-}
-
-std::optional<Escape> escape_at(std::string_view text) {
-  switch (text.front()) {
-    case '\\': return json_escape(text);
-    case '%': return numeric(text, 1, 16, 2, 2);
-    case '&': return html_reference(text);
-    default: return std::nullopt;
-  }
+  return {};
 }
 
 }  // namespace
 
-Spelling::Spelling(std::string_view original) : text_(original), origins_(original.size() + 1) {
-  for (std::size_t i = 0; i <= original.size(); ++i) origins_[i] = static_cast<std::uint32_t>(i);
-}
-
-bool Spelling::resolve() {
+bool resolve_escapes(std::string& text) {
   std::size_t left = 0;
-  std::size_t i = 0;
-  while (i < text_.size()) {
-    const std::optional<Escape> escape = escape_at(std::string_view(text_).substr(i));
-    text_[left] = escape ? escape->character : text_[i];
-    origins_[left++] = origins_[i];
-    i += escape ? escape->length : 1;
+  for (std::size_t i = 0; i < text.size();) {
+    const bool special = text[i] == '\\' || text[i] == '%' || text[i] == '&';
+    const Escape escape = special ? escape_at(std::string_view(text).substr(i)) : Escape{};
+    text[left++] = escape.length > 0 ? escape.character : text[i];
+    i += std::max<std::size_t>(escape.length, 1);
   }
-  origins_[left] = origins_[i];
-  const bool resolved = left < text_.size();
-  text_.resize(left);
-  origins_.resize(left + 1);
+  const bool resolved = left < text.size();
+  text.resize(left);
   return resolved;
 }
 
-// A run of a token shows as consecutive windows of eight characters that all are the token's.
+// Compares text with tokens only where eight of its characters may be in one.
 
 namespace {
 
-constexpr std::size_t window_length = 8;
-constexpr int filter_bits = 16;
+constexpr int index_bits = 18;
 
-std::uint64_t window_at(const char* text) {
-  std::uint64_t window = 0;
-  static_assert(sizeof window == window_length);
-  std::memcpy(&window, text, sizeof window);
-  return window;
-}
-
-std::size_t hash_of(std::uint64_t window) {
-  return static_cast<std::size_t>(window * 0x9E3779B97F4A7C15 >> (64 - filter_bits));
+std::size_t hash_at(const char* text) {
+  std::uint64_t characters = 0;
+  static_assert(sizeof characters == TokenSearch::shortest);
+  std::memcpy(&characters, text, sizeof characters);
+  return static_cast<std::size_t>(characters * 0x9E3779B97F4A7C15 >> (64 - index_bits));
 }
 
 }  // namespace
@@ -170,67 +134,60 @@ std::size_t hash_of(std::uint64_t window) {
 TokenSearch::TokenSearch(std::vector<std::shared_ptr<const Secret>> tokens)
     : tokens_(std::move(tokens)) {}
 
-TokenSearch::~TokenSearch() {
-  wipe(reinterpret_cast<char*>(windows_.data()), windows_.size() * sizeof(Window));
-}
-
 void TokenSearch::index() {
-  std::size_t size = 0;
-  for (const auto& token : tokens_) size += token->reveal().size();
-  windows_.reserve(size);  // at once: what grows leaves copies behind
-  filter_.resize((std::size_t{1} << filter_bits) / 64);
+  index_.resize(std::size_t{1} << index_bits);
   for (const auto& token : tokens_) {
-    const std::string_view text = token->reveal();
-    if (text.size() < shortest_run) continue;
-    for (std::size_t i = 0; i + window_length <= text.size(); ++i) {
-      const Window window = window_at(text.data() + i);
-      windows_.push_back(window);
-      filter_[hash_of(window) / 64] |= std::uint64_t{1} << hash_of(window) % 64;
-    }
+    std::string_view text = token->reveal();
+    has_escapes_ |= text.find_first_of("\\%&") != std::string_view::npos;
+    for (; text.size() >= shortest; text.remove_prefix(1)) index_[hash_at(text.data())] = true;
   }
-  std::sort(windows_.begin(), windows_.end());
-  indexed_ = true;
 }
 
-inline bool TokenSearch::has(Window window) const {
-  return (filter_[hash_of(window) / 64] >> hash_of(window) % 64 & 1) != 0 &&
-         std::binary_search(windows_.begin(), windows_.end(), window);
-}
-
-void TokenSearch::find_plain(std::string_view text, const Report& report) const {
-  std::size_t from = 0;
-  for (std::size_t i = 0; i + window_length <= text.size(); ++i) {
-    if (has(window_at(text.data() + i))) continue;
-    // The windows from `from` up to here are a token's.
-    if (i > from && i - 1 + window_length - from >= shortest_run) {
-      report(from, i - 1 + window_length);
-    }
-    from = i + 1;
-  }
-  if (text.size() >= from + shortest_run) report(from, text.size());
+// The length of the longest piece of a token that a text begins with, or 0.
+std::size_t TokenSearch::piece_at(std::string_view text) const {
+  std::size_t longest = 0;
   for (const auto& token : tokens_) {
-    const std::string_view unit = token->reveal();
-    if (unit.size() < shortest || unit.size() >= shortest_run) continue;
-    for (std::size_t at = 0; (at = text.find(unit, at)) != std::string_view::npos;
-         at += unit.size()) {
-      report(at, at + unit.size());
-    }
+    const std::string_view whole = token->reveal();
+    const std::size_t least = std::min(whole.size(), shortest_run);
+    if (least < shortest || text.size() < least) continue;
+    const std::size_t at = whole.find(text.substr(0, least));
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = whole.substr(at);
+    const auto end = std::mismatch(text.begin(), text.end(), rest.begin(), rest.end()).first;
+    longest = std::max(longest, static_cast<std::size_t>(end - text.begin()));
   }
+  return longest;
 }
 
-void TokenSearch::find(std::string_view text, const Report& report) {
-  if (text.size() < shortest) return;
-  if (!indexed_) index();
-  // A copy, made first: what is reported may be overwritten at once.
-  std::optional<Spelling> spelling;
-  if (text.find_first_of("\\%&") != std::string_view::npos) spelling.emplace(text);
-  find_plain(text, report);
-  for (int layers = 0; spelling && layers < Spelling::most_layers && spelling->resolve();
-       ++layers) {
-    find_plain(spelling->text(), [&](std::size_t from, std::size_t to) {
-      report(spelling->origin(from), spelling->origin(to));
-    });
+bool TokenSearch::hide(std::string& text) const {
+  bool found = false;
+  for (std::size_t i = 0; i + shortest <= text.size(); ++i) {
+    if (!index_[hash_at(text.data() + i)]) continue;
+    const std::size_t size = piece_at(std::string_view(text).substr(i));
+    if (size == 0) continue;
+    text.replace(i, size, std::string(mark).append(size - mark.size(), filler));
+    i += size - 1;
+    found = true;
   }
+  return found;
+}
+
+std::string TokenSearch::scrubbed(std::string_view text) {
+  std::string shown(text);
+  if (text.size() < shortest) return shown;
+  if (index_.empty()) index();
+  hide(shown);
+  // What was hidden stays hidden where resolving would damage it; otherwise a token of which only a
+  // part is escaped is found as a whole.
+  std::string layer = has_escapes_ ? shown : std::string(text);
+  std::string expected = shown;
+  for (int i = 0; i < most_layers && resolve_escapes(layer); ++i) {
+    std::string hidden = layer;
+    resolve_escapes(expected);
+    if (hide(hidden) && hidden != expected) shown = expected = hidden;
+    if (has_escapes_) layer = hidden;
+  }
+  return shown;
 }
 
 // A token is searched for from before it is first sent until several newer ones have replaced it.

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -30,29 +29,12 @@ class Secret {
 
 std::ostream& operator<<(std::ostream&, const Secret&) = delete;
 
-// Text whose characters may be escaped, as JSON, URLs and HTML do it, also one escape inside
-// another: a secret is looked for behind them. Holds the text with one layer of escapes after
-// another resolved, and the place in the original that each of its characters came from. Escapes of
-// other characters than printable ASCII stay.
-class Spelling {
- public:
-  // As a web page that quotes JSON that quotes a URL.
-  static constexpr int most_layers = 3;
+// Text may be escaped as JSON, URLs and HTML do it, also one escape inside another, as in a web
+// page that quotes JSON that quotes a URL.
+inline constexpr int most_layers = 3;
 
-  explicit Spelling(std::string_view original);
-
-  std::string_view text() const { return text_; }
-  // The place in the original where a character begins; of `text().size()`, the original's end.
-  std::size_t origin(std::size_t at) const { return origins_[at]; }
-  std::size_t length_of(std::size_t at) const { return origins_[at + 1] - origins_[at]; }
-
-  // Resolves the outermost layer that is left; false where there is none.
-  bool resolve();
-
- private:
-  std::string text_;
-  std::vector<std::uint32_t> origins_;  // one more than characters
-};
+// Resolves one layer of escapes of printable ASCII characters; false where there is none.
+bool resolve_escapes(std::string& text);
 
 // Finds access tokens in text. Cheap to make: the tokens are only indexed once there is a text to
 // search. One thread at a time.
@@ -69,26 +51,19 @@ class TokenSearch {
   static constexpr std::size_t shortest = 8;
 
   explicit TokenSearch(std::vector<std::shared_ptr<const Secret>> tokens);
-  ~TokenSearch();
-  TokenSearch(const TokenSearch&) = delete;
-  TokenSearch& operator=(const TokenSearch&) = delete;
 
-  using Report = std::function<void(std::size_t from, std::size_t to)>;
-
-  // Reports each piece of a token in a text, as it is or behind escapes; places may repeat.
-  void find(std::string_view text, const Report& report);
+  // The text without tokens: the mark and the filler are in place of each piece. Where some are
+  // behind escapes, their layers are resolved, and the text is shorter.
+  std::string scrubbed(std::string_view text);
 
  private:
-  using Window = std::uint64_t;  // eight characters
-
   void index();
-  bool has(Window window) const;
-  void find_plain(std::string_view text, const Report& report) const;
+  std::size_t piece_at(std::string_view text) const;
+  bool hide(std::string& text) const;
 
   std::vector<std::shared_ptr<const Secret>> tokens_;
-  bool indexed_ = false;
-  std::vector<Window> windows_;        // of the tokens that are found by a run, sorted
-  std::vector<std::uint64_t> filter_;  // by hash: consulted first
+  std::vector<bool> index_;   // by hash: where eight characters of a token may begin
+  bool has_escapes_ = false;  // a token has what would be taken for an escape
 };
 
 // A client's current access token and the last ones before it: a service may still repeat those, so

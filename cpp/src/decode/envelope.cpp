@@ -87,16 +87,16 @@ const char* EnvelopeParser::read_member(const char* at) {
     const Member kind = pass_member(body_, at);
     *member = text ? Member::text : kind;
   }
+  if (text) {
+    std::string& said =
+        member == &envelope_.status ? envelope_.status_text : envelope_.message_text;
+    said = unescaped(value + 1, at - 1);
+  }
   if (records_ != nullptr) {
     PanMask& mask = records_->mask();
     if (member == nullptr) mask.hide_tokens_in_text(key + 1, scan.end);
     mask.hide_tokens(value, mask.hide_in_field(is_personal_name(name), value, at));
     mask.keep_changes();
-  }
-  if (text) {
-    std::string& said =
-        member == &envelope_.status ? envelope_.status_text : envelope_.message_text;
-    said = unescaped(value + 1, at - 1);
   }
   return at;
 }

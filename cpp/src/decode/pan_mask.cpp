@@ -68,20 +68,20 @@ void PanMask::hide_members(const char* from, const char* to) {
   }
 }
 
+// A piece of a token is overwritten alone where nothing is escaped, and otherwise with all of the
+// text, which thus remains JSON.
 bool PanMask::hide_tokens_in_text(const char* from, const char* to) {
-  const std::int64_t before = hidden_tokens_;
   if (tokens_ == nullptr) return false;
-  tokens_->find(
-      {from, static_cast<std::size_t>(to - from)}, [&](std::size_t begin, std::size_t end) {
-        const char* const place = from + begin;
-        const std::size_t size = end - begin;
-        const auto& mark = TokenSearch::mark;
-        // A part of it may have been found before, in another spelling.
-        if (!std::string_view(place, size).starts_with(mark)) ++hidden_tokens_;
-        char* const hidden = overwritable(place, size);
-        std::fill(std::copy(mark.begin(), mark.end(), hidden), hidden + size, TokenSearch::filler);
-      });
-  return hidden_tokens_ > before;
+  const std::string text(from, to);
+  std::string hidden = tokens_->scrubbed(text);
+  if (hidden == text) return false;
+  if (hidden.size() < text.size() || text.find('\\') != std::string::npos) {
+    hidden = TokenSearch::mark;
+    hidden.resize(text.size(), TokenSearch::filler);
+  }
+  hidden.copy(overwritable(from, text.size()), text.size());
+  ++hidden_tokens_;
+  return true;
 }
 
 // Text by text, and number by number: a token never spans several values.

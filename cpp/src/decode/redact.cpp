@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <utility>
-#include <vector>
 
 #include "base/text.hpp"
 #include "table/records.hpp"
@@ -114,173 +112,106 @@ bool is_shaped_as_account_number(std::string_view text) {
                     [](char kind, char c) { return kind == 'a' ? is_letter(c) : is_digit(c); });
 }
 
-class Redaction {
- public:
-  explicit Redaction(std::string_view original)
-      : original_(original), fates_(original.size(), Fate::shown), spelling_(original) {}
+// Past the quote that closes the one at a place.
+std::size_t quoted_end(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  while (++at < text.size() && text[at] != quote) at += text[at] == '\\' ? 1 : 0;
+  return std::min(at + 1, text.size());
+}
 
-  void examine(TokenSearch* tokens) {
-    hide_marks();
-    if (tokens != nullptr) {
-      tokens->find(original_, [this](std::size_t from, std::size_t to) { hide_token(from, to); });
-    }
-    int layers = 0;
-    do {
-      hide_account_numbers();
-      hide_personal_values();
-    } while (layers++ < Spelling::most_layers && spelling_.resolve());
-  }
-
-  // Writes what fits in `limit` bytes and returns whether that is all.
-  bool write(std::string& head, std::size_t limit) const {
-    std::size_t i = 0;
-    while (i < original_.size()) {
-      const Shown next = shown_at(i);
-      if (head.size() + next.text.size() > limit) return false;
-      head += next.text;
-      i = next.end;
-    }
-    return true;
-  }
-
- private:
-  enum class Fate : std::uint8_t { shown, masked, dropped, token };
-
-  // However long the spelling of a character is, its mask is one X.
-  void mask_character(std::size_t at) {
-    Fate fate = Fate::masked;
-    for (std::size_t i = spelling_.origin(at); i < spelling_.origin(at + 1); ++i) {
-      fates_[i] = std::max(fates_[i], std::exchange(fate, Fate::dropped));
-    }
-  }
-
-  void hide_token(std::size_t from, std::size_t to) {
-    std::fill(fates_.begin() + static_cast<std::ptrdiff_t>(from),
-              fates_.begin() + static_cast<std::ptrdiff_t>(to), Fate::token);
-  }
-
-  // Tokens that were overwritten in the body before.
-  void hide_marks() {
-    for (std::size_t at = 0; (at = original_.find(TokenSearch::mark, at)) != std::string::npos;) {
-      const std::size_t from = at;
-      at = original_.find_first_not_of(TokenSearch::filler, at + TokenSearch::mark.size());
-      at = std::min(at, original_.size());
-      hide_token(from, at);
-    }
-  }
-
-  void hide_account_numbers() {
-    const std::string_view text = spelling_.text();
-    for (std::size_t i = 0; i + account_number_length <= text.size(); ++i) {
-      if (!is_shaped_as_account_number(text.substr(i))) continue;
-      for (std::size_t j = i + 2; j < i + account_number_length - 2; ++j) mask_character(j);
-    }
-  }
-
-  void hide_personal_values() {
-    const std::string_view text = spelling_.text();
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (!is_letter(text[i]) || (i > 0 && is_alphanumeric(text[i - 1]))) continue;
-      const std::size_t length = personal_name_at(text.substr(i));
-      if (length == 0) continue;
-      i += length;
-      const std::size_t value = value_behind(i);
-      if (value == 0) continue;
-      const std::size_t end = value_end(value);
-      for (i = value; i < end; ++i) {
-        if (is_value_character(text[i])) mask_character(i);
-      }
-    }
-  }
-
-  // Where the value of a key that ends at a place begins, in JSON, HTML, headers and the like; 0
-  // if what follows is not a value.
-  std::size_t value_behind(std::size_t at) const {
-    const std::string_view text = spelling_.text();
-    const auto skip = [&](std::string_view characters) {
-      at = std::min(text.find_first_not_of(characters, at), text.size());
-    };
-    skip("\"'`\\] \t\r\n");
-    if (at == text.size() || std::string_view(":=>").find(text[at]) == std::string_view::npos) {
-      return 0;
-    }
-    skip(":=> \t\r\n");
-    return at;
-  }
-
-  // The end of a value, in a text that may be cut or malformed anywhere.
-  std::size_t value_end(std::size_t begin) const {
-    const std::string_view text = spelling_.text();
-    if (begin == text.size()) return begin;
-    if (is_quote(text[begin])) return quoted_end(begin);
-    int open = 0;
-    std::size_t i = begin;
-    while (i < text.size()) {
-      const char c = text[i];
-      if (c == '"') {
-        i = quoted_end(i);
-        continue;
-      }
-      if (c == '{' || c == '[') ++open;
-      if ((c == '}' || c == ']') && open-- <= 1) return open < 0 ? i : i + 1;
-      if (open == 0 && std::string_view(",;&<)\n").find(c) != std::string_view::npos) return i;
-      ++i;
-    }
-    return i;
-  }
-
-  // Past the quote that closes the one at `begin`; one with a longer spelling was escaped deeper
-  // and does not close it.
-  std::size_t quoted_end(std::size_t begin) const {
-    const std::string_view text = spelling_.text();
-    for (std::size_t i = begin + 1; i < text.size(); ++i) {
-      if (text[i] == '\\') {
-        ++i;
-      } else if (text[i] == text[begin] && spelling_.length_of(i) <= spelling_.length_of(begin)) {
-        return i + 1;
-      }
-    }
+// Where the value of a key that ends at a place begins, in JSON, HTML, headers and the like; the
+// end of the text if what follows is not a value.
+std::size_t value_behind(std::string_view text, std::size_t at) {
+  const auto skip = [&](std::string_view characters) {
+    at = std::min(text.find_first_not_of(characters, at), text.size());
+  };
+  skip("\"'`\\] \t\r\n");
+  if (at < text.size() && std::string_view(":=>").find(text[at]) == std::string_view::npos) {
     return text.size();
   }
+  skip(":=> \t\r\n");
+  return at;
+}
 
-  struct Shown {
-    std::string_view text;
-    std::size_t end;  // of what it is shown for
-  };
-
-  Shown shown_at(std::size_t at) const {
-    switch (fates_[at]) {
-      case Fate::masked: return {"X", at + 1};
-      case Fate::dropped: return {"", at + 1};
-      case Fate::token: {
-        const auto from = fates_.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto end = std::find_if(from, fates_.end(), [](Fate f) { return f != Fate::token; });
-        return {TokenSearch::mark, static_cast<std::size_t>(end - fates_.begin())};
-      }
-      case Fate::shown: break;
-    }
-    const auto byte = static_cast<unsigned char>(original_[at]);
-    const Utf8Scan character = scan_utf8(original_.c_str() + at);
-    const auto length = static_cast<std::size_t>(character.length);
-    if (length == 0) return {"\xEF\xBF\xBD", at + 1};
-    if (byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t')) return {" ", at + 1};
-    return {std::string_view(original_).substr(at, length), at + length};
+std::size_t value_end(std::string_view text, std::size_t begin) {
+  if (begin < text.size() && is_quote(text[begin])) return quoted_end(text, begin);
+  int open = 0;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') i = quoted_end(text, i) - 1;
+    if (c == '{' || c == '[') ++open;
+    if ((c == '}' || c == ']') && open-- <= 1) return open < 0 ? i : i + 1;
+    if (open == 0 && std::string_view(",;&<)\n").find(c) != std::string_view::npos) return i;
   }
+  return text.size();
+}
 
-  std::string original_;
-  std::vector<Fate> fates_;  // of each byte; the later ones take precedence
-  Spelling spelling_;
-};
+void hide_personal(std::string& text, bool to_the_end) {
+  for (std::size_t i = 0; i + account_number_length <= text.size(); ++i) {
+    if (is_shaped_as_account_number(std::string_view(text).substr(i))) {
+      hide_account_number(&text[i]);
+    }
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t length = personal_name_at(std::string_view(text).substr(i));
+    if (length == 0) continue;
+    const std::size_t value = value_behind(text, i + length);
+    const std::size_t end = to_the_end ? text.size() : value_end(text, value);
+    for (i = value; i < end; ++i) {
+      if (is_value_character(text[i])) text[i] = 'X';
+    }
+    --i;
+  }
+}
+
+// What is personal behind escapes is masked up to the end of the text: where a value ends is
+// unclear once its own quotes are no longer escaped.
+std::string without_personal(const std::string& text) {
+  std::string shown = text;
+  hide_personal(shown, false);
+  std::string expected = shown;
+  std::string layer = text;
+  for (int i = 0; i < most_layers && resolve_escapes(layer); ++i) {
+    std::string hidden = layer;
+    hide_personal(hidden, false);
+    resolve_escapes(expected);
+    if (hidden == expected) continue;
+    hide_personal(hidden, true);
+    shown = expected = hidden;
+  }
+  return shown;
+}
+
+// A token that was overwritten in the body is shown as a mark alone.
+void hide_filler(std::string& text) {
+  constexpr auto mark = TokenSearch::mark;
+  for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos;) {
+    at += mark.size();
+    text.erase(at, text.find_first_not_of(TokenSearch::filler, at) - at);
+  }
+}
 
 }  // namespace
 
 std::string redacted_head(std::string_view text, std::int64_t limit, TokenSearch* tokens) {
-  Redaction redaction(text.substr(0, most_examined));
-  redaction.examine(tokens);
-  std::string head;
+  const std::string_view examined = text.substr(0, most_examined);
+  std::string known = tokens != nullptr ? tokens->scrubbed(examined) : std::string(examined);
+  hide_filler(known);
+  const std::string shown = without_personal(known);
   const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(limit, 0));
-  if (!redaction.write(head, wanted) || text.size() > most_examined) head += "...";
-  return head;
+  std::string head;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < shown.size(); i += std::max<std::size_t>(length, 1)) {
+    const auto byte = static_cast<unsigned char>(shown[i]);
+    const bool control = byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t');
+    length = static_cast<std::size_t>(scan_utf8(shown.c_str() + i).length);
+    const std::string_view next = length == 0 ? "\xEF\xBF\xBD"
+                                  : control   ? " "
+                                              : std::string_view(shown).substr(i, length);
+    if (head.size() + next.size() > wanted) return head + "...";
+    head += next;
+  }
+  return text.size() > most_examined ? head + "..." : head;
 }
 
 std::string redacted_line(std::string_view text, std::int64_t limit, TokenSearch* tokens) {

@@ -35,10 +35,11 @@ TEST_CASE("text is shown as it is, capped, with an account number masked") {
 }
 
 TEST_CASE("an escaped spelling is no disguise") {
-  CHECK(redacted_head(R"(\u0041BCD\u00451234F)", 100) == R"(\u0041BXXXXXX4F)");
-  CHECK(redacted_head(R"(\\u0041BCDE1234F)", 100) == R"(\\u0041BXXXXXX4F)");  // JSON in JSON
-  CHECK(redacted_head(R"("\u0070an_no" : "X1 ?y\"z", "b")", 100) ==
-        R"("\u0070an_no" : "XX ?X\"X", "b")");
+  CHECK(redacted_head(R"(\u0041BCD\u00451234F)", 100) == "ABXXXXXX4F");
+  CHECK(redacted_head(R"(\\u0041BCDE1234F)", 100) == "ABXXXXXX4F");  // JSON in JSON
+  CHECK(redacted_head(R"("\u0070an_no" : "X1 ?y\"z", "b")", 100) == R"("pan_no" : "XX ?X"X", "X")");
+  CHECK(redacted_head(R"("pan_no":"a","c":"d\/e")", 100) == R"("pan_no":"X","c":"d\/e")");
+  CHECK(redacted_head(R"(sent\nPAN_NO: 7&x=1)", 100) == R"(sent\nPAN_NO: X&x=1)");
   CHECK(redacted_head(R"(\u20b9 \n \" \u0000)", 100) == R"(\u20b9 \n \" \u0000)");
 }
 
@@ -65,7 +66,7 @@ TEST_CASE("F119 a token or a run of it is shown as <token>, and the rest stays r
   CHECK(shown("Token hY7-kQ2.zR9_aB1\\u002BcD4 expired") == "Token <token> expired");
   CHECK(shown("cut kQ2.zR9_aB1+") == "cut <token>");
   CHECK(shown("<token>XXXXXX expired") == "<token> expired");  // overwritten in the body before
-  CHECK(tradingdata::redacted_head("12345 hY7-kQ2.zR9_aB1+cD4", 8, search.get()) == "12345 ...");
+  CHECK(tradingdata::redacted_head("12345 hY7-kQ2.zR9_aB1+cD4", 8, search.get()) == "12345 <t...");
 }
 
 TEST_CASE("what a terminal should not see is replaced") {
@@ -243,4 +244,18 @@ TEST_CASE("F119 an unknown field that loses a token remains JSON, and is counted
   CHECK(book->extra_json(book->extras()[1]) == R"([1,"XXXXXXXXXXXXXXX"])");
   REQUIRE(book->issues().back().problem == Problem::token_sent);
   CHECK(book->issues().back().count == 2);
+}
+
+TEST_CASE("F119 text with escapes loses all of itself with a token, and remains JSON") {
+  const DecodeOptions options{.tokens = tokens::search_for({"nhY7-kQ2.zR9_aB1+cD4"})};
+  const auto unknown = [&](const std::string& text) {
+    const TablePtr book = decode_book(
+        trade_schema,
+        Buffer(R"({"status":"success","data":[{"a":")" + text + R"("}],"message":""})"), options);
+    return std::string(book->extra_json(book->extras()[0]));
+  };
+  CHECK(unknown("of hY7-kQ2.zR9_aB1") == R"("of <token>XXXXXXXX")");
+  CHECK(unknown("of hY7-kQ2.zR9_aB1%2BcD4") == R"("<token>XXXXXXXXXXXXXXXXX")");
+  CHECK(unknown(R"(of hY7-kQ2.zR9\u005faB1)") == R"("<token>XXXXXXXXXXXXXXXX")");
+  CHECK(unknown(R"(of\nhY7-kQ2.zR9_aB1)") == R"("<token>XXXXXXXXXXXX")");
 }
