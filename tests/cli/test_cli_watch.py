@@ -105,6 +105,12 @@ def test_the_live_table_names_what_changed_on_every_screen(
     assert max(map(cell_len, re.split(r"[\r\n]+", text))) <= width
 
 
+def test_the_live_table_may_be_empty(run: Run, screen: Screen) -> None:
+    shown = screen(60)
+    assert run(*WATCH, "--where", "symbol=NONE").code == Code.OK
+    assert "  0 orders" in ESCAPE.sub("", shown.getvalue())
+
+
 def test_an_error_that_does_not_pass_ends_it(
     sandbox: Service, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -31,7 +32,7 @@ from .output import Destination, ListTable, book_destination
 from .terminal import remark, watched, write_out
 
 if TYPE_CHECKING:
-    from tradingdata.archive import Archive, ArchiveFetch
+    from tradingdata.archive import Archive
 
 GROUPS["archive"] = (
     "Keep every day's books in an archive.\n\nThe service clears its order book after the session.",
@@ -127,15 +128,9 @@ def fetch(
             _rescue(error, path)
             raise
     for entry in fetched:
-        write_out(f"{_summary(entry)}\n".encode())
-
-
-def _summary(entry: ArchiveFetch) -> str:
-    days = ", ".join(map(str, entry.days))
-    return (
-        f"{entry.book:<6}  {days}  {group(entry.rows)} rows: {group(entry.new)} new, "
-        f"{group(entry.changed)} changed"
-    )
+        days, rows = ", ".join(map(str, entry.days)), group(entry.rows)
+        found = f"{rows} rows: {group(entry.new)} new, {group(entry.changed)} changed"
+        write_out(f"{entry.book:<6}  {days}  {found}\n".encode())
 
 
 def _rescue(error: ArchiveError, archive: str) -> None:
@@ -188,13 +183,9 @@ def add(
 
 
 def _load(path: Path, keep: bool) -> OrderBook | TradeBook:
-    kinds: tuple[Any, ...] = (TradeBook, OrderBook)
-    for kind in kinds:
-        try:
-            book: OrderBook | TradeBook = kind.load(path, keep_personal_data=keep)
-        except ValueError:
-            continue
-        return book
+    for kind in (TradeBook, OrderBook):
+        with suppress(ValueError):
+            return kind.load(path, keep_personal_data=keep)
     raise UsageError(f"{path} is not a saved book: give files written by save()")
 
 

@@ -90,12 +90,10 @@ def search(
     """
     destination = book_destination("Stock", output, columns, only)
     with connection.client(token=False, **vars(care)) as client:
-        options: dict[str, Any] = {
-            "max_items": None if only.where or only.sort else only.limit,
-            "page_size": page_size,
-            "start_page": start_page,
-        }
-        found = fitting(lambda: client.search(query, **options))
+        most = None if only.where or only.sort else only.limit
+        found = fitting(
+            lambda: client.search(query, max_items=most, page_size=page_size, start_page=start_page)
+        )
         book = received(found.all)
     destination.take(book)
     doubt = found._pass.doubt  # `received` silences the warning

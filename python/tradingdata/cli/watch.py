@@ -244,15 +244,17 @@ def live_table(
     console: Console, orders: OrderBook, update: OrderUpdate, names: Sequence[str]
 ) -> Group:
     """Returns the orders that fit the screen, the last updated ones first, below their number."""
+    title = f"{clock(update)}  {counted(len(orders), 'order')}"
+    if not len(orders):
+        return Group(Text(title, "bold"))
+    states = Counter(order.status or "(none)" for order in orders).most_common(4)
+    counts = ", ".join(f"{group(count)} {printable(status)}" for status, count in states)
     top = orders.sort("last_updated_time", reverse=True)[: max(3, console.height - _AROUND)]
     shown = Shown(top, names, ends=len(top))
     without_common_day(top, shown)
-    title = f"{clock(update)}  {counted(len(orders), 'order')}"
-    states = Counter(order.status or "(none)" for order in orders).most_common(4)
-    counts = ", ".join(f"{group(count)} {printable(status)}" for status, count in states)
     changed = {change.order for change in update.changes if change.kind != "gone"}
     styles = {row: _FRESH for row, order in enumerate(top) if order in changed}
     table = fitting_table(Layout(shown, console.width), shown, styles)
     if len(orders) > len(top):
         table.add_row(Text(f"… {group(len(orders) - len(top))} more", style="dim"))
-    return Group(Text(f"{title}: {counts}" if counts else title, "bold"), table)
+    return Group(Text(f"{title}: {counts}", "bold"), table)
