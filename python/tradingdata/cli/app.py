@@ -125,23 +125,18 @@ def make_command() -> Any:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
         epilog=f"{_listed('Examples', _EXAMPLES)}\n\n{_listed('Exit codes', codes)}",
     )
-    app.callback(help=_flowing(_HELP))(_main)
+    app.callback(help=_HELP)(_main)
     groups = {"": app}
     for name, (summary, examples) in GROUPS.items():
         epilog = _listed("Examples", examples)
         groups[name] = typer.Typer(rich_markup_mode=None, help=summary, epilog=epilog)
     for path, (function, examples) in COMMANDS.items():
         group, _, name = path.rpartition(" ")
-        help_text, epilog = _flowing(function.__doc__ or ""), _listed("Examples", examples)
-        groups[group].command(name, help=help_text, epilog=epilog)(spread(function))
+        epilog = _listed("Examples", examples)
+        groups[group].command(name, help=function.__doc__, epilog=epilog)(spread(function))
     for name in GROUPS:
         app.add_typer(groups[name], name=name)
     return typer.main.get_command(app)
-
-
-def _flowing(text: str) -> str:
-    """Joins the lines of each paragraph."""
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def _version(value: bool) -> None:

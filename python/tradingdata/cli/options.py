@@ -105,9 +105,7 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         function(**values)
 
-    run.__name__ = function.__name__
     run.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
