@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,6 +48,13 @@ py::object list_of(const Amounts& amounts) {
   });
 }
 
+// A list for each of some values of each item.
+template <typename Item, typename... Values>
+py::tuple columns_of(const std::vector<Item>& items, const Values&... values) {
+  return py::make_tuple(
+      list_from(items, [&](const Item& item) { return made_from(std::invoke(values, item)); })...);
+}
+
 // The cells of some rows of a slice; the row -1 has none.
 py::object cells_of(const OwnedSlice& slice, const std::vector<std::int64_t>& rows, int field) {
   return list_from(rows, [&](std::int64_t row) {
@@ -55,15 +63,9 @@ py::object cells_of(const OwnedSlice& slice, const std::vector<std::int64_t>& ro
   });
 }
 
-py::list cells(const OwnedSlice& self, const py::list& numbers, const Names& names) {
-  std::vector<std::int64_t> rows;
-  rows.reserve(numbers.size());
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(numbers.ptr()); ++i) {
-    const std::int64_t row = PyLong_AsLongLong(PyList_GET_ITEM(numbers.ptr(), i));
-    if (row == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    if (row < -1 || row >= self.size()) throw py::index_error("there is no such row");
-    rows.push_back(row);
-  }
+py::list cells(const OwnedSlice& self, const std::vector<std::int64_t>& rows, const Names& names) {
+  const auto unknown = [&](std::int64_t row) { return row < -1 || row >= self.size(); };
+  if (std::ranges::any_of(rows, unknown)) throw py::index_error("there is no such row");
   py::list result;
   for (const std::string& name : names) {
     result.append(cells_of(self, rows, field_named(self.table(), name)));
@@ -167,7 +169,9 @@ class GroupsOfSlices {
       rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;
     }
     const Matching found = released([&] { return match_lots(at(0), rules); });
-    return py::make_tuple(matches(found.matches), lot_parts(found.unmatched), lot_parts(found.open),
+    const py::tuple matches = columns_of(found.matches, &Match::lot, &Match::trade, &Match::is_long,
+                                         &Match::quantity, cost, proceeds);
+    return py::make_tuple(matches, lot_parts(found.unmatched), lot_parts(found.open),
                           totals(found.matches));
   }
 
@@ -215,17 +219,6 @@ class GroupsOfSlices {
     return each.is_long ? each.trade_value : each.lot_value;
   }
 
-  static py::tuple matches(const std::vector<Match>& found) {
-    const auto column = [&](const auto& value) {
-      return list_from(found, [&](const Match& match) { return made_from(value(match)); });
-    };
-    return py::make_tuple(column([](const Match& each) { return each.lot; }),
-                          column([](const Match& each) { return each.trade; }),
-                          column([](const Match& each) { return each.is_long; }),
-                          column([](const Match& each) { return each.quantity; }), column(cost),
-                          column(proceeds));
-  }
-
   // Quantity, cost and proceeds of each group.
   py::tuple totals(const std::vector<Match>& found) const {
     std::vector<int128> quantities(groups_.parts[0].count.size());
@@ -244,13 +237,7 @@ class GroupsOfSlices {
   }
 
   static py::tuple lot_parts(const std::vector<LotPart>& found) {
-    const auto column = [&](const auto& value) {
-      return list_from(found, [&](const LotPart& part) { return made_from(value(part)); });
-    };
-    return py::make_tuple(column([](const LotPart& each) { return each.row; }),
-                          column([](const LotPart& each) { return each.is_long; }),
-                          column([](const LotPart& each) { return each.quantity; }),
-                          column([](const LotPart& each) { return each.value; }));
+    return columns_of(found, &LotPart::row, &LotPart::is_long, &LotPart::quantity, &LotPart::value);
   }
 
   std::vector<OwnedSlice> slices_;

@@ -34,7 +34,8 @@
 
 namespace tradingdata::detail {
 
-// Sixteen bytes; of a comparison, each is all ones or all zeros.
+// Sixteen bytes; of a comparison, each is all ones or all zeros. `below` takes bytes as signed, so
+// that non-ASCII is below any character.
 #if defined(TRADINGDATA_SSE2)
 using Block = __m128i;
 inline Block load_block(const char* text) {
@@ -45,6 +46,12 @@ inline Block equal_to(Block block, char c) {
 }
 inline Block equal_blocks(Block a, Block b) {
   return _mm_cmpeq_epi8(a, b);
+}
+inline Block either(Block a, Block b) {
+  return _mm_or_si128(a, b);
+}
+inline Block below(Block block, char c) {
+  return _mm_cmplt_epi8(block, _mm_set1_epi8(c));
 }
 inline std::uint32_t mask_of(Block bytes) {
   return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes));
@@ -62,6 +69,9 @@ inline Block equal_blocks(Block a, Block b) {
 }
 inline Block either(Block a, Block b) {
   return vorrq_u8(a, b);
+}
+inline Block below(Block block, char c) {
+  return vcltq_s8(vreinterpretq_s8_u8(block), vdupq_n_s8(c));
 }
 // NEON has no such instruction: each byte keeps the bit of its place, and three additions of
 // neighbours collect them.
@@ -84,18 +94,9 @@ std::uint32_t mask_of(const char* text, Test test) {
 
 // A bit for each of 16 bytes that ends a plain run of text: quote, backslash, control, non-ASCII.
 inline std::uint32_t special_in_16(const char* text) {
-#ifdef TRADINGDATA_SSE2
-  const __m128i block = load_block(text);
-  const __m128i backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
-  // With this bit flipped the quote follows the controls directly, and " !" follow the quote.
-  const __m128i turned = _mm_xor_si128(block, _mm_set1_epi8(0x02));
-  // Signed and saturating, so that non-ASCII stays negative; controls and the quote become so.
-  const __m128i outside = _mm_subs_epi8(turned, _mm_set1_epi8(0x21));
-  return mask_of(_mm_or_si128(backslash, outside));
-#elif defined(TRADINGDATA_NEON)
+#ifdef TRADINGDATA_BLOCKS
   const Block block = load_block(text);
-  const Block outside = vcltq_s8(vreinterpretq_s8_u8(block), vdupq_n_s8(0x20));  // signed
-  return mask_of(either(outside, either(equal_to(block, '"'), equal_to(block, '\\'))));
+  return mask_of(either(below(block, 0x20), either(equal_to(block, '"'), equal_to(block, '\\'))));
 #else
   return mask_of(text, [](unsigned char byte) {
     return byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x80;

@@ -61,16 +61,7 @@ bool is_personal_name(std::string_view name) {
 }
 
 bool is_account_number(const char* text) {
-  static constexpr auto plain = [] {
-    std::array<bool, 256> table{};
-    for (int c = 0; c < 256; ++c) {
-      table[static_cast<std::size_t>(c)] = is_alphanumeric(static_cast<char>(c));
-    }
-    return table;
-  }();
-  bool all = true;
-  for (int i = 0; i < account_number_length; ++i) all &= plain[static_cast<unsigned char>(text[i])];
-  return all;
+  return std::all_of(text, text + account_number_length, is_alphanumeric);
 }
 
 void hide_account_number(char* text) {

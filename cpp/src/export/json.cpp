@@ -1,6 +1,7 @@
 // Writes rows as JSON. Text in the service's form decodes to an equal table.
 #include "export/json.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -42,17 +43,8 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
   }
 }
 
-void put_extra(std::string& out, std::string_view json, bool one_line) {
-  const std::size_t begin = out.size();
-  out += json;
-  if (!one_line) return;
-  // As sent, it may have line breaks: between values only, since those in text are escaped.
-  for (std::size_t i = begin; i < out.size(); ++i) {
-    if (out[i] == '\n' || out[i] == '\r') out[i] = ' ';
-  }
-}
-
 void put_row(std::string& out, const Table& table, std::int64_t row, const JsonOptions& options) {
+  const std::size_t begin = out.size();
   out += '{';
   bool first = true;
   const auto put_key = [&](std::string_view name) {
@@ -68,10 +60,15 @@ void put_row(std::string& out, const Table& table, std::int64_t row, const JsonO
   if (options.extras) {
     for (const Extra& extra : table.extras_of(row)) {
       put_key(table.extra_name(extra));
-      put_extra(out, table.extra_json(extra), options.lines);
+      out += table.extra_json(extra);
     }
   }
   out += '}';
+  if (!options.lines) return;
+  // Unknown fields as sent may have line breaks: between values, since those in text are escaped.
+  for (const char line_break : {'\n', '\r'}) {
+    std::replace(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), line_break, ' ');
+  }
 }
 
 JsonOptions everything(const Table& table) {
@@ -119,19 +116,13 @@ TablePtr with_extra_column(const Slice& rows, const Schema& wider) {
   made.extras().clear();
   const int field = wider.width() - 1;
   for (const std::int64_t row : all) {
-    const auto extras = rows.table->extras_of(row);
-    if (extras.empty()) {
+    if (rows.table->extras_of(row).empty()) {
       made.set_null(field, row - rows.start);
       continue;
     }
-    std::string json = "{";
-    for (const Extra& extra : extras) {
-      if (json.size() > 1) json += ',';
-      put_json_text(json, rows.table->extra_name(extra));
-      json += ':';
-      json += rows.table->extra_json(extra);
-    }
-    made.cells<TextView>(field)[row - rows.start] = made.keep_text(json + '}');
+    std::string json;
+    put_row(json, *rows.table, row, {.extras = true});
+    made.cells<TextView>(field)[row - rows.start] = made.keep_text(json);
   }
   return std::move(made).build();
 }
