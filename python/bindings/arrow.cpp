@@ -1,6 +1,7 @@
 // Tables over Arrow's PyCapsule interface: exported, and made from what others export.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,25 +23,40 @@ namespace {
 constexpr const char* schema_name = "arrow_schema";
 constexpr const char* stream_name = "arrow_array_stream";
 
-// The table of an object's stream, taken out of its capsule. The producer may need the GIL, on this
-// thread or on others.
-ArrowTable table_from(const Schema& schema, const py::object& data, bool keep_personal_data) {
-  const py::object as_stream = attribute(data, "__arrow_c_stream__", py::none());
-  if (as_stream.is_none()) {
-    raise(PyExc_TypeError,
-          "from_arrow takes an object with __arrow_c_stream__ (a pyarrow Table, a polars or pandas "
-          "DataFrame, a DuckDB relation), not %s",
-          Py_TYPE(data.ptr())->tp_name);
-  }
-  // None is passed, because polars 1.3 requires the argument.
-  const py::object capsule = call_python(as_stream, py::none());
-  void* const held = PyCapsule_GetPointer(capsule.ptr(), stream_name);
+template <typename Structure>
+Structure& held_by(py::handle capsule, const char* name) {
+  void* const held = PyCapsule_GetPointer(capsule.ptr(), name);
   if (held == nullptr) throw py::error_already_set();
-  auto& stream = *static_cast<ArrowArrayStream*>(held);
-  return released([&] { return table_from_arrow(schema, stream, keep_personal_data); });
+  return *static_cast<Structure*>(held);
 }
 
-// A _core.Slice of what `data` exports by __arrow_c_stream__.
+// The table of an object's stream or array, taken out of its capsules. The producer may need the
+// GIL, on this thread or on others.
+ArrowTable table_from(const Schema& schema, const py::object& data, bool keep_personal_data) {
+  // None is passed, because polars 1.3 requires the argument.
+  if (const py::object as_stream = attribute(data, "__arrow_c_stream__", py::none());
+      !as_stream.is_none()) {
+    const py::object capsule = call_python(as_stream, py::none());
+    auto& stream = held_by<ArrowArrayStream>(capsule, stream_name);
+    return released([&] { return table_from_arrow(schema, stream, keep_personal_data); });
+  }
+  if (const py::object as_array = attribute(data, "__arrow_c_array__", py::none());
+      !as_array.is_none()) {
+    const py::object pair = call_python(as_array, py::none());
+    if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
+      throw py::value_error("__arrow_c_array__ must return a tuple of two capsules");
+    }
+    auto& columns = held_by<ArrowSchema>(PyTuple_GET_ITEM(pair.ptr(), 0), schema_name);
+    auto& batch = held_by<ArrowArray>(PyTuple_GET_ITEM(pair.ptr(), 1), "arrow_array");
+    return released([&] { return table_from_arrow(schema, columns, batch, keep_personal_data); });
+  }
+  raise(PyExc_TypeError,
+        "from_arrow takes an object with __arrow_c_stream__ or __arrow_c_array__ (a pyarrow "
+        "Table, a polars or pandas DataFrame, a DuckDB relation), not %s",
+        Py_TYPE(data.ptr())->tp_name);
+}
+
+// A _core.Slice of what `data` exports by __arrow_c_stream__ or __arrow_c_array__.
 py::object from_arrow(const py::object& record, const py::object& data, bool keep_personal_data) {
   const Schema& schema = *row_type_given(record).schema;
   std::optional<ArrowTable> made;

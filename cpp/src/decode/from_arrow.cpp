@@ -76,6 +76,27 @@ void check_batch(const ArrowArray& batch, std::int64_t columns) {
   }
 }
 
+// The columns of a schema, and no batch yet.
+Input input_of(Taken<ArrowSchema> schema) {
+  check_schema(*schema);
+  Input input;
+  input.schema = std::move(schema);
+  for (std::int64_t i = 0; i < input.schema->n_children; ++i) {
+    const char* const name = input.schema->children[i]->name;
+    input.names.emplace_back(name != nullptr ? name : "");
+  }
+  return input;
+}
+
+void add_batch(Input& input, Taken<ArrowArray> batch) {
+  check_batch(*batch, input.schema->n_children);
+  input.rows += batch->length;
+  if (input.rows > std::numeric_limits<std::int32_t>::max()) {
+    throw std::invalid_argument("the Arrow data has more rows than fit into one book");
+  }
+  input.batches.push_back(std::move(batch));
+}
+
 Input read_all(ArrowArrayStream& given) {
   Taken<ArrowArrayStream> stream(given);
   ArrowArrayStream& producer = *stream;
@@ -83,23 +104,14 @@ Input read_all(ArrowArrayStream& given) {
   if (producer.get_schema == nullptr || producer.get_next == nullptr) {
     malformed("its stream has no functions");
   }
-  Input input;
-  if (producer.get_schema(&producer, input.schema.get()) != 0) fail_as(producer, "with its schema");
-  check_schema(*input.schema);
-  for (std::int64_t i = 0; i < input.schema->n_children; ++i) {
-    const char* const name = input.schema->children[i]->name;
-    input.names.emplace_back(name != nullptr ? name : "");
-  }
+  Taken<ArrowSchema> schema;
+  if (producer.get_schema(&producer, schema.get()) != 0) fail_as(producer, "with its schema");
+  Input input = input_of(std::move(schema));
   for (;;) {
     Taken<ArrowArray> batch;
     if (producer.get_next(&producer, batch.get()) != 0) fail_as(producer, "with a batch of rows");
     if (batch->release == nullptr) return input;
-    check_batch(*batch, input.schema->n_children);
-    input.rows += batch->length;
-    if (input.rows > std::numeric_limits<std::int32_t>::max()) {
-      throw std::invalid_argument("the Arrow data has more rows than fit into one book");
-    }
-    input.batches.push_back(std::move(batch));
+    add_batch(input, std::move(batch));
   }
 }
 
@@ -388,6 +400,14 @@ ArrowTable table_of(const Schema& schema, const Input& input, bool keep_personal
 ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
                             bool keep_personal_data) {
   return table_of(schema, read_all(stream), keep_personal_data);
+}
+
+ArrowTable table_from_arrow(const Schema& schema, ArrowSchema& columns, ArrowArray& batch,
+                            bool keep_personal_data) {
+  Taken<ArrowArray> taken(batch);
+  Input input = input_of(Taken<ArrowSchema>(columns));
+  if (taken->release != nullptr) add_batch(input, std::move(taken));
+  return table_of(schema, input, keep_personal_data);
 }
 
 void to_wall_clock(TableBuilder& table, const ZoneOffset& offset) {

@@ -34,6 +34,10 @@ struct ArrowTable {
 ArrowTable table_from_arrow(const Schema& schema, ArrowArrayStream& stream,
                             bool keep_personal_data);
 
+// The same of one batch.
+ArrowTable table_from_arrow(const Schema& schema, ArrowSchema& columns, ArrowArray& batch,
+                            bool keep_personal_data);
+
 // Converts the times of a table from instants to wall clock times; `offset` is that of an instant.
 void to_wall_clock(TableBuilder& table, const ZoneOffset& offset);
 

@@ -19,10 +19,21 @@ from .issues import Issue, decode_issues, disagreements, response_issues, warn_o
 from .response import Response
 
 
-class ArrowTable(Protocol):
+class ArrowStream(Protocol):
     """A table that exports itself over Arrow's PyCapsule interface."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class ArrowArray(Protocol):
+    """A batch of rows that exports itself over Arrow's PyCapsule interface."""
+
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+
+ArrowTable = ArrowStream | ArrowArray
 
 
 # These change with the market and from response to response, while the order itself does not.
@@ -162,8 +173,8 @@ class Book(Table[Record]):
 
         Args:
             data: A pyarrow Table, a polars or pandas DataFrame, a DuckDB relation or anything else
-                with ``__arrow_c_stream__``. Text may be of any layout or a dictionary, integers and
-                numbers of any width, times of any unit.
+                with ``__arrow_c_stream__`` or ``__arrow_c_array__``. Text may be of any layout or a
+                dictionary, integers and numbers of any width, times of any unit.
             keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
 
         Returns:

@@ -131,8 +131,12 @@ def read_profiles(path: str | None = None) -> Profiles:
         raise ConfigurationError(
             f"there is no profile file at {path}: create it, or set {PROFILES_VARIABLE}"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"{path} is not valid TOML: byte {error.start} is not UTF-8"
+        ) from None
 
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")  # a key of TOML without quotes, and part of a file's name
