@@ -16,7 +16,7 @@ namespace tradingdata {
 namespace {
 
 constexpr std::string_view prefix = "Authorization: Bearer ";
-constexpr std::size_t longest = 64 * 1024;
+constexpr std::size_t most_bytes = 64 * 1024;
 
 void check(std::string_view token) {
   constexpr const char* advice = "access_token cannot be sent in a header: ";
@@ -24,7 +24,7 @@ void check(std::string_view token) {
     throw Error(ErrorKind::configuration, std::string(advice) + why + " (the value is not shown)");
   };
   if (token.empty()) refuse("it is empty");
-  if (token.size() > longest) refuse("it is longer than 64 KiB");
+  if (token.size() > most_bytes) refuse("it is longer than 64 KiB");
   for (const char letter : token) {
     const auto byte = static_cast<unsigned char>(letter);
     if (byte == '\r' || byte == '\n') refuse("it contains a line break");

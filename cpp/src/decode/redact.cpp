@@ -110,15 +110,15 @@ std::size_t quoted_end(std::string_view text, std::size_t at) {
   return std::min(at + 1, text.size());
 }
 
-// Where the value of a key that ends at a place begins, in JSON, HTML, headers and the like; the
-// end of the text if what follows is not a value.
+// Where the value of a key that ends at a place begins, in JSON, HTML, headers and the like; 0 if
+// what follows is not a value.
 std::size_t value_behind(std::string_view text, std::size_t at) {
   const auto skip = [&](std::string_view characters) {
     at = std::min(text.find_first_not_of(characters, at), text.size());
   };
   skip("\"'`\\] \t\r\n");
-  if (at < text.size() && std::string_view(":=>").find(text[at]) == std::string_view::npos) {
-    return text.size();
+  if (at == text.size() || std::string_view(":=>").find(text[at]) == std::string_view::npos) {
+    return 0;
   }
   skip(":=> \t\r\n");
   return at;
@@ -146,7 +146,9 @@ void hide_personal(std::string& text, bool to_the_end) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t length = personal_name_at(std::string_view(text).substr(i));
     if (length == 0) continue;
-    const std::size_t value = value_behind(text, i + length);
+    i += length;
+    const std::size_t value = value_behind(text, i);
+    if (value == 0) continue;
     const std::size_t end = to_the_end ? text.size() : value_end(text, value);
     for (i = value; i < end; ++i) {
       if (is_value_character(text[i])) text[i] = 'X';

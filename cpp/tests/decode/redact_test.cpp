@@ -51,6 +51,7 @@ TEST_CASE("the value of a personal field is hidden, whatever it is and wherever 
         R"({"pan_no":["X,X",{"X":X}],"d":1})");
   CHECK(redacted_head(R"({"pan_no":"a]},)", 100) == R"({"pan_no":"X]},)");
   CHECK(redacted_head(R"({"pan_no":)", 100) == R"({"pan_no":)");
+  CHECK(redacted_head("bad pan_no, pan_no=a1, pan_no", 100) == "bad pan_no, pan_no=XX, pan_no");
   CHECK(redacted_head("{\"pan_no\"\n\t: \"\xE2\x82\xB9\"}", 100) ==
         "{\"pan_no\"\n\t: \"" + std::string(3, 'X') + "\"}");
   CHECK(redacted_head(R"({"pan_no":")" + std::string(9000, 'p'), 50) ==
