@@ -162,7 +162,7 @@ class TestFromJson:
 
     @pytest.mark.parametrize("odd", [None, 5, {"data": []}, ["x"], trades(1)])
     def test_anything_else_is_refused(self, odd: Any) -> None:
-        with pytest.raises(TypeError, match="a bytes-like object is required"):
+        with pytest.raises(TypeError, match="takes a response body as bytes or str, not"):
             td.TradeBook.from_json(odd)
 
 

@@ -155,7 +155,15 @@ class Book(Table[Record]):
             ServiceError: The body is an error envelope.
             TypeError: ``data`` is neither text nor bytes.
         """
-        body = data.encode(errors="surrogatepass") if isinstance(data, str) else data
+        try:
+            body = (
+                data.encode(errors="surrogatepass") if isinstance(data, str) else memoryview(data)
+            )
+        except TypeError:
+            kind = type(data).__name__
+            raise TypeError(
+                f"from_json takes a response body as bytes or str, not {kind}"
+            ) from None
         rows = cls._decode(body, strict, keep_personal_data)
         return cls._received(rows, Response(rows))
 

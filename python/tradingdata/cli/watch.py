@@ -141,8 +141,10 @@ def _matching(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[Ord
         return order is not None and len(wanted.rows_of(OrderBook([order]))) > 0
 
     while (update := received(lambda: next(updates, None))) is not None:
-        kept = [one for one in update.changes if matches(one.order) or matches(one.previous)]
-        yield update._replace(changes=tuple(kept)) if wanted.conditions else update
+        if wanted.conditions:
+            kept = (one for one in update.changes if matches(one.order) or matches(one.previous))
+            update = update._replace(changes=tuple(kept))
+        yield update
 
 
 def _end(text: str | None) -> datetime | time | None:
