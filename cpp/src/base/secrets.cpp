@@ -150,11 +150,13 @@ std::size_t TokenSearch::piece_at(std::string_view text) const {
     const std::string_view whole = token->reveal();
     const std::size_t least = std::min(whole.size(), shortest_run);
     if (least < shortest || text.size() < least) continue;
-    const std::size_t at = whole.find(text.substr(0, least));
-    if (at == std::string_view::npos) continue;
-    const std::string_view rest = whole.substr(at);
-    const auto end = std::mismatch(text.begin(), text.end(), rest.begin(), rest.end()).first;
-    longest = std::max(longest, static_cast<std::size_t>(end - text.begin()));
+    const std::string_view piece = text.substr(0, least);
+    for (std::size_t at = whole.find(piece); at < whole.size() - std::min(longest, whole.size());
+         at = whole.find(piece, at + 1)) {
+      const std::string_view rest = whole.substr(at);
+      const auto end = std::mismatch(text.begin(), text.end(), rest.begin(), rest.end()).first;
+      longest = std::max(longest, static_cast<std::size_t>(end - text.begin()));
+    }
   }
   return longest;
 }

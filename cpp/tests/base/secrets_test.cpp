@@ -146,6 +146,9 @@ TEST_CASE("F119 a text loses every run of twelve characters of a token") {
   CHECK(found({token}, "x7-kQ2.zR9_aB1") == "x" + hidden(13));
   CHECK(found({token}, "hY7-kQ2.zR9 zR9_aB1+cD4") == "hY7-kQ2.zR9 zR9_aB1+cD4");
   CHECK(found({token}, "") == "");
+
+  // The run that begins at the second of two equal pieces is the longer one.
+  CHECK(found({"aB3dE6gH9jK2mnaB3dE6gH9jK2opqr"}, "aB3dE6gH9jK2opqr") == hidden(16));
 }
 
 TEST_CASE("F119 a token of 8 to 11 characters is found as a unit, a shorter one is not") {
