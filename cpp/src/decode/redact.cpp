@@ -106,7 +106,9 @@ bool is_shaped_as_account_number(std::string_view text) {
 // Past the quote that closes the one at a place.
 std::size_t quoted_end(std::string_view text, std::size_t at) {
   const char quote = text[at];
-  while (++at < text.size() && text[at] != quote) at += text[at] == '\\' ? 1 : 0;
+  for (++at; at < text.size() && text[at] != quote; ++at) {
+    if (text[at] == '\\') ++at;
+  }
   return std::min(at + 1, text.size());
 }
 
