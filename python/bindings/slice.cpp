@@ -262,10 +262,15 @@ Condition condition_of(const Table& table, const ConditionTuple& given) {
   return condition;
 }
 
-// A new table of the rows that `choose` gives.
+// A new table of the rows that `choose` gives; this slice if they are all of its rows in order.
 template <typename Choose>
 py::object chosen(const OwnedSlice& self, const Choose& choose) {
-  return whole_slice(released([&] { return gather(self.table(), choose()); }), self.zone());
+  TablePtr table = released([&]() -> TablePtr {
+    const std::vector<std::int64_t> rows = choose();
+    const bool same = std::cmp_equal(rows.size(), self.size()) && std::ranges::is_sorted(rows);
+    return same ? nullptr : gather(self.table(), rows);
+  });
+  return table ? whole_slice(std::move(table), self.zone()) : py::cast(self);
 }
 
 py::object where(const OwnedSlice& self, const std::vector<ConditionTuple>& given) {

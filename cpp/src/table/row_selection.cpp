@@ -85,22 +85,27 @@ std::vector<std::int64_t> rows_where(const Table& table, std::int64_t start, std
 
 namespace {
 
-// The values are stored beside their rows, since looking each up in its column would be slow.
+struct Run {
+  std::size_t begin, end;
+};
+
+// Sorts a run of rows by a column, and appends the runs of equal values among them to `ties`. The
+// values are stored beside their rows, since looking each up in its column would be slow.
 template <typename Read>
-void sort_by(std::vector<std::int64_t>& rows, const Column& column, bool descending,
-             const Read& read) {
+void sort_run(std::vector<std::int64_t>& rows, Run run, const Column& column, bool descending,
+              const Read& read, std::vector<Run>& ties) {
   struct Entry {
     decltype(read(0)) value;
     std::int64_t row;
   };
   std::vector<Entry> entries;
   std::vector<std::int64_t> without_value;
-  entries.reserve(rows.size());
-  for (const std::int64_t row : rows) {
-    if (column.valid(row)) {
-      entries.push_back({read(row), row});
+  entries.reserve(run.end - run.begin);
+  for (std::size_t at = run.begin; at < run.end; ++at) {
+    if (column.valid(rows[at])) {
+      entries.push_back({read(rows[at]), rows[at]});
     } else {
-      without_value.push_back(row);
+      without_value.push_back(rows[at]);
     }
   }
   if (descending) {
@@ -108,8 +113,18 @@ void sort_by(std::vector<std::int64_t>& rows, const Column& column, bool descend
   } else {
     std::ranges::stable_sort(entries, std::less<>(), &Entry::value);
   }
-  const auto rest = std::ranges::transform(entries, rows.begin(), &Entry::row).out;
-  std::ranges::copy(without_value, rest);
+  std::size_t first = 0;
+  for (std::size_t at = 0; at < entries.size(); ++at) {
+    rows[run.begin + at] = entries[at].row;
+    if (entries[at].value != entries[first].value) {
+      if (at - first > 1) ties.push_back({run.begin + first, run.begin + at});
+      first = at;
+    }
+  }
+  const std::size_t end = run.begin + entries.size();
+  if (end - run.begin - first > 1) ties.push_back({run.begin + first, end});
+  std::ranges::copy(without_value, rows.begin() + static_cast<std::ptrdiff_t>(end));
+  if (without_value.size() > 1) ties.push_back({end, run.end});
 }
 
 }  // namespace
@@ -118,12 +133,14 @@ std::vector<std::int64_t> sorted_rows(const Table& table, std::int64_t start, st
                                       std::span<const SortKey> keys) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(stop - start));
   std::iota(rows.begin(), rows.end(), start);
-  // The sort is stable, so the last key is applied first.
-  for (auto next = keys.rbegin(); next != keys.rend(); ++next) {
-    const SortKey& key = *next;
+  std::vector<Run> runs{{0, rows.size()}};
+  for (const SortKey& key : keys) {
+    std::vector<Run> ties;
     const Column& column = table.column(key.field);
-    with_values(table, key.field,
-                [&](const auto& read) { sort_by(rows, column, key.descending, read); });
+    with_values(table, key.field, [&](const auto& read) {
+      for (const Run& run : runs) sort_run(rows, run, column, key.descending, read, ties);
+    });
+    runs = std::move(ties);
   }
   return rows;
 }
