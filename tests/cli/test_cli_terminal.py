@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import socket
+import subprocess
 import sys
 import threading
 import time
-import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,8 @@ from rich.cells import cell_len
 from command_line import Run, Screen, account, on_terminal, start
 from sandbox_calls import SETTING
 from signalling import interrupt
-from tradingdata import _core
+from systems import WINDOWS
+from tradingdata import _core, sandbox
 from tradingdata.cli import app
 from tradingdata.cli.errors import Code
 from tradingdata.display.text import KEY_COLUMNS
@@ -147,23 +150,40 @@ def test_the_help_fits(command: str, width: int, run: Run, monkeypatch: pytest.M
     assert paragraph.rstrip().endswith(".")
 
 
-def test_the_sandbox_serves_until_ctrl_c_and_prints_what_to_paste() -> None:
-    child = start("sandbox", "--port", "0", "--orders", "5", env={"PYTHONUNBUFFERED": "1"})
+@pytest.mark.parametrize(
+    "end",
+    [
+        interrupt,
+        pytest.param(
+            subprocess.Popen.terminate,
+            marks=pytest.mark.skipif(WINDOWS, reason="Windows ends a process without a signal"),
+        ),
+    ],
+)
+def test_the_sandbox_serves_until_it_is_signalled_and_prints_what_to_paste(
+    end: Callable[[subprocess.Popen[bytes]], None],
+) -> None:
+    options = "--port 0 --seed 5 --day 2026-03-02 --speed 60 --accounts cash,margin --orders 20"
+    child = start("sandbox", *options.split(), env={"PYTHONUNBUFFERED": "1"})
     assert child.stdout is not None
     guard = threading.Timer(30, child.kill)
     guard.start()
-    exports: dict[str, str] = {}
-    while len(exports) < 2 and (line := child.stdout.readline().decode()):
-        exports.update(SETTING.findall(line.rstrip()))
-    assert set(exports) == {"TRADINGDATA_BASE_URL", "TRADINGDATA_ACCESS_TOKEN"}
-    with urllib.request.urlopen(
-        exports["TRADINGDATA_BASE_URL"] + "/api/v1/stocks?query=tata"
-    ) as got:
-        assert got.status == 200
-    interrupt(child)
-    assert child.wait(timeout=10) == Code.OK
+    shown = ""
+    while "# margin" not in shown and (line := child.stdout.readline().decode()):
+        shown += line.replace("\r", "")
+    settings = dict(SETTING.findall(shown))
+    assert settings.keys() == {"TRADINGDATA_BASE_URL", "TRADINGDATA_ACCESS_TOKEN"}, shown
+    url, token = settings.values()
+    assert url.startswith("http://127.0.0.1:")
+    assert "2026-03-02 09:15" in shown
+    with sandbox.start(seed=5, accounts=["cash", "margin"], orders=0) as same:
+        assert token == same.token()
+        assert f"# margin: {same.token('margin')}\n" in shown
+    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=5):
+        end(child)
+        out, err = child.communicate(timeout=10)
     guard.cancel()
-    child.communicate()
+    assert (child.returncode, out.split(), err) == (Code.OK, [b"stopped"], b"")
 
 
 def test_the_shell_completes_commands_and_options(

@@ -8,16 +8,16 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from sandbox_calls import PATHS, SETTING, ask, call, connect
+from sandbox_calls import PATHS, ask, call, connect
 from signalling import end as end_process
-from signalling import interrupt, interruptible
-from systems import WINDOWS, needs
+from signalling import interruptible
+from systems import needs
 from tradingdata import sandbox
 
 
@@ -218,38 +218,3 @@ def test_to_import_it_brings_no_heavy_package() -> None:
     with python("-c", script) as process:
         out, err = process.communicate(timeout=20)
     assert (out, err) == ("[]\n", "")
-
-
-@pytest.mark.parametrize(
-    "end",
-    [
-        interrupt,
-        pytest.param(
-            subprocess.Popen.terminate,
-            marks=pytest.mark.skipif(WINDOWS, reason="Windows ends a process without a signal"),
-        ),
-    ],
-)
-def test_it_runs_in_a_process_of_its_own_until_it_is_signalled(
-    end: Callable[[subprocess.Popen[str]], None],
-) -> None:
-    arguments = "--port 0 --seed 5 --day 2026-03-02 --speed 60 --accounts cash,margin --orders 20"
-    with python("-m", "tradingdata.sandbox", *arguments.split()) as process:
-        assert process.stdout is not None
-        lines: list[str] = []
-        while not (lines and lines[-1].startswith("# margin")):
-            lines.append(process.stdout.readline())
-            assert lines[-1], process.communicate()
-        shown = "".join(lines)
-        settings = dict(SETTING.findall(shown))
-        assert settings.keys() == {"TRADINGDATA_BASE_URL", "TRADINGDATA_ACCESS_TOKEN"}
-        url, token = settings.values()
-        assert url.startswith("http://127.0.0.1:")
-        assert "2026-03-02 09:15" in shown
-        with sandbox.start(seed=5, accounts=["cash", "margin"], orders=0) as same:
-            assert token == same.token()
-            assert f"# margin: {same.token('margin')}\n" in shown
-        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=5):
-            end(process)
-            out, err = process.communicate(timeout=10)
-    assert (process.returncode, out, err) == (0, "\nstopped\n", "")

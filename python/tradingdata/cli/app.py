@@ -15,7 +15,7 @@ from tradingdata._core import __version__
 from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
 # Importing these modules registers their commands.
-from . import archive, check, commands, profiles, results, watch  # noqa: F401
+from . import archive, check, commands, profiles, results, sandbox, watch  # noqa: F401
 from .errors import Code, code_of, for_a_terminal
 from .options import COMMANDS, GROUPS, Debug, spread, switch
 from .terminal import problem

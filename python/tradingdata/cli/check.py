@@ -1,24 +1,19 @@
-"""`tradingdata check`, with advice for each problem, and the commands that need no account."""
+"""`tradingdata check`, with advice for each problem, and `tradingdata versions`."""
 
 from __future__ import annotations
 
-import errno
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import field, make_dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from tradingdata._util.optional_imports import show_versions
 from tradingdata.display.text import group
-from tradingdata.sandbox.__main__ import OPTIONS, serve
-from tradingdata.sandbox.demo import show as show_demo
 
-from .errors import UsageError, fitting
-from .options import Connection, command, option, received
+from .options import Connection, command, received
 from .terminal import Report
 
 if TYPE_CHECKING:
@@ -71,50 +66,6 @@ def _timed(call: Callable[[], object]) -> float:
     started = time.perf_counter()
     call()
     return (time.perf_counter() - started) * 1000
-
-
-@command("demo", "tradingdata demo")
-def demo() -> None:
-    """Show the calls on a simulated trading day.
-
-    Needs no account and no network.
-    """
-    show_demo(sys.stdout)
-
-
-if TYPE_CHECKING:
-    SandboxOptions = Any
-else:
-    SandboxOptions = make_dataclass(
-        "SandboxOptions",
-        [
-            (name, Annotated[kind | None, option(meaning, placeholder)], field(default=default))
-            for name, (kind, default, placeholder, meaning) in OPTIONS.items()
-        ],
-        kw_only=True,
-    )
-
-
-@command(
-    "sandbox",
-    """
-tradingdata sandbox
-tradingdata sandbox --speed 60
-tradingdata sandbox --accounts desk1,desk2 --port 0
-""",
-)
-def sandbox(options: SandboxOptions) -> None:
-    """Run a simulated service on this computer.
-
-    Serves until Ctrl-C. Paste the two commands that it prints for it into another terminal to
-    use the others there.
-    """
-    try:
-        fitting(lambda: serve(**vars(options)))
-    except OSError as error:
-        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-            raise
-        raise UsageError(f"--port: {error.strerror}; --port 0 chooses a free one") from None
 
 
 @command("versions", "tradingdata versions")

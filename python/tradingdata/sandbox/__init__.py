@@ -30,7 +30,7 @@ A day of 40 orders or more has rejected and cancelled ones, after-market orders,
 cover order with their legs, a purchase on NSE that is sold on BSE, an intraday purchase that is
 converted and sold as delivery, and an option that expires within the week.
 
-`python -m tradingdata.sandbox` runs the sandbox in its own process, for other programs.
+`tradingdata sandbox` runs the sandbox in its own process, for other programs.
 """
 
 from __future__ import annotations
