@@ -11,7 +11,7 @@ from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.time_zones import zone_from
 from .._util.validate import flag, shown
-from ..display.text import KEY_COLUMNS, Shown, book_cells, book_preview
+from ..display.text import KEY_COLUMNS, Shown, book_cells, book_heading
 from ..table.rows import Order, Stock, Trade, row_type
 from ..table.table import Record, Table
 from .diff import OrderChange, OrderDiff, checked_ignore
@@ -69,8 +69,6 @@ class Book(Table[Record]):
         Raises:
             TypeError: ``records`` is not an iterable of such records.
         """
-        if not hasattr(type(records), "__iter__"):
-            raise TypeError(f"{cls.__name__} takes {cls._record} records, not {shown(records)}")
         return cls._of(_core.from_rows(cls._record, list(records)), issues=())
 
     @classmethod
@@ -113,7 +111,10 @@ class Book(Table[Record]):
         return book_cells(self, name, rows)
 
     def _preview(self) -> tuple[str, Shown | None]:
-        return book_preview(self)
+        if not len(self):
+            return book_heading(self), None
+        shown = Shown(self)
+        return book_heading(self, shown.without_common_day(self)), shown
 
     @classmethod
     def _decode(

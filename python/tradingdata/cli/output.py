@@ -22,7 +22,6 @@ from tradingdata.display.text import (
     aligned,
     book_heading,
     cell_width,
-    common_day,
     group,
     issue_lines,
     set_fields,
@@ -216,7 +215,7 @@ def print_rows(console: Console, table: Table[Any], names: Sequence[str], *, ask
         console.print(wrapped(heading(table), console.width), style="bold")
         return
     shown = Shown(table, names, ends=max(ENDS, (console.height - _AROUND) // 2))
-    day = without_common_day(table, shown)
+    day = shown.without_common_day(table)
     console.print(wrapped(heading(table, day), console.width), style="bold")
     layout = Layout(shown, console.width)
     console.print(fitting_table(layout, shown))
@@ -268,10 +267,3 @@ def record_text(record: Any) -> str:
     lines = [(name, text) for name, text, _ in set_fields(record)]
     width = max((cell_width(name) for name, _ in lines), default=0)
     return "".join(f"{name}{' ' * (width - cell_width(name))}  {text}\n" for name, text in lines)
-
-
-def without_common_day(table: Table[Any], shown: Shown) -> str:
-    """Removes the day from the times if all share one; returns it, else ""."""
-    day = common_day(table, [shown.names[at] for at in shown.times])
-    shown.without_day(day)
-    return day

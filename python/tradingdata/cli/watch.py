@@ -45,7 +45,7 @@ from .options import (
     received,
     switch,
 )
-from .output import fitting_table, tone_style, without_common_day
+from .output import fitting_table, tone_style
 from .terminal import remark, screen, watched, write_out
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def live_table(
     counts = ", ".join(f"{group(count)} {printable(status)}" for status, count in states)
     top = orders.sort("last_updated_time", reverse=True)[: max(3, console.height - _AROUND)]
     shown = Shown(top, names, ends=len(top))
-    without_common_day(top, shown)
+    shown.without_common_day(top)
     changed = {change.order for change in update.changes if change.kind != "gone"}
     styles = {row: _FRESH for row, order in enumerate(top) if order in changed}
     table = fitting_table(Layout(shown, console.width), shown, styles)

@@ -55,16 +55,14 @@ def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
 
 
 def table_html(table: Any) -> str:
-    """Returns the HTML of a table: its first and last rows, key columns first, and its issues."""
+    """Returns the HTML of a table: its first and last rows, key columns first, and its issues.
+
+    Rows are numbered; a tooltip names hidden columns.
+    """
     title, shown = table._preview()
     title = f"<b>{type(table).__name__}</b>: {escape(title)}"
     if shown is None:
         return box(title, "")
-    return box(title, shown_html(shown), _issues(table))
-
-
-def shown_html(shown: Shown) -> str:
-    """Returns the HTML of a table with numbered rows; a tooltip names hidden columns."""
     names = "".join(
         _cell("th", name, "n" if right else "")
         for name, right in zip(shown.names, shown.right, strict=True)
@@ -78,7 +76,7 @@ def shown_html(shown: Shown) -> str:
         classes = ("n" if right else "" for right in shown.right)
         cells = "".join(map(partial(_cell, "th"), shown.total, classes))
         foot = f"<tfoot><tr><th></th>{cells}<td></td></tr></tfoot>"
-    return f"<table>{head}<tbody>{body}</tbody>{foot}</table>"
+    return box(title, f"<table>{head}<tbody>{body}</tbody>{foot}</table>", _issues(table))
 
 
 def _issues(table: Any) -> str:

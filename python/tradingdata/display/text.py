@@ -89,11 +89,19 @@ class Shown:
             end = end[1:]
         return cut(text, most - cell_width(end)) + end
 
-    def without_day(self, day: str) -> None:
-        """Removes the day that all times share from the cells, since the heading shows it."""
+    def without_common_day(self, table: Any) -> str:
+        """Removes the day that all times share from the cells; returns it, or empty text."""
+        names = [self.names[at] for at in self.times]
+        first = next((row[name] for row in table for name in names if row[name] is not None), None)
+        if first is None:
+            return ""
+        day = first.date()
+        if any(len(table.filter(**{f"{name}__ne": {day, None}})) for name in names):
+            return ""
         for _, texts in filter(None, self.rows):
             for at in self.times:
-                texts[at] = texts[at].removeprefix(day).lstrip()
+                texts[at] = texts[at].removeprefix(str(day)).lstrip()
+        return str(day)
 
 
 def _labelled(sums: list[str]) -> list[str]:
@@ -121,16 +129,6 @@ def book_cells(book: Any, name: str, numbers: list[int]) -> list[Any]:
     return [value if value is None else _masked(name, value) for value in found]
 
 
-def book_preview(book: Any) -> tuple[str, Shown | None]:
-    """Returns the heading of a book and its table, which is None for an empty book."""
-    if not len(book):
-        return book_heading(book), None
-    day = common_day(book, KEY_COLUMNS[book._record])
-    shown = Shown(book)
-    shown.without_day(day)
-    return book_heading(book, day), shown
-
-
 def value_of(record: Any, name: str) -> Any:
     """Returns a field of a row, None for an unknown field that the row lacks."""
     try:
@@ -153,19 +151,6 @@ def instrument_name(record: Any) -> str | None:
         if record.strike_price:
             words += [f"{record.strike_price:.2f}".removesuffix(".00"), record.opt_type]
     return " ".join(filter(None, words)) or None
-
-
-def common_day(table: Any, names: Sequence[str]) -> str:
-    """Returns the day that all times in these columns share, or empty text."""
-    kinds = table._kinds
-    times = [name for name in names if kinds.get(name) == "timestamp"]
-    first = next((row[name] for row in table for name in times if row[name] is not None), None)
-    if first is None:
-        return ""
-    day = first.date()
-    if any(len(table.filter(**{f"{name}__ne": {day, None}})) for name in times):
-        return ""
-    return str(day)
 
 
 def book_heading(book: Any, day: str = "") -> str:
@@ -442,12 +427,21 @@ _MOST_ISSUES = 5
 
 
 def table_text(table: Any) -> str:
-    """Returns the text of a table: a title, its first and last rows, and its issues."""
+    """Returns the text of a table that fits the terminal: a title, its rows, and its issues."""
+    from shutil import get_terminal_size
+
+    width = get_terminal_size((100, 24)).columns
     title, shown = table._preview()
-    title = wrapped(f"{type(table).__name__}: {title}", _screen())
+    title = wrapped(f"{type(table).__name__}: {title}", width)
     if shown is None:
         return title
-    lines = [title, *shown_lines(shown)]
+    layout = Layout(shown, width - 2)
+    rows = [cells for _, cells in layout.rows]
+    rows += [layout.total] if layout.total else []
+    lines = [title, aligned(layout.names, rows, layout.right)]
+    hidden = len(layout.missing) + len(shown.hidden)
+    if hidden:
+        lines.append(f"  +{hidden} more {'column' if hidden == 1 else 'columns'}")
     issues = issue_lines(table)
     if issues:
         lines.append(f"  {counted(len(issues), 'issue')}:")
@@ -455,21 +449,3 @@ def table_text(table: Any) -> str:
         if len(issues) > _MOST_ISSUES:
             lines.append(f"    +{len(issues) - _MOST_ISSUES} more in .issues")
     return "\n".join(lines)
-
-
-def _screen() -> int:
-    from shutil import get_terminal_size
-
-    return get_terminal_size((100, 24)).columns
-
-
-def shown_lines(shown: Shown) -> list[str]:
-    """Returns a table that fits the terminal, and the number of columns it omits."""
-    layout = Layout(shown, _screen() - 2)
-    rows = [cells for _, cells in layout.rows]
-    rows += [layout.total] if layout.total else []
-    lines = [aligned(layout.names, rows, layout.right)]
-    hidden = len(layout.missing) + len(shown.hidden)
-    if hidden:
-        lines.append(f"  +{hidden} more {'column' if hidden == 1 else 'columns'}")
-    return lines
