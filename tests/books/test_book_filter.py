@@ -222,15 +222,9 @@ class TestComparisons:
     @pytest.mark.parametrize(
         ("keyword", "value", "message"),
         [
-            (
-                "quantity__gte",
-                5,
-                "did you mean quantity__ge=|takes __ne, __lt, __le, __gt, __ge, __between",
-            ),
+            ("quantity__gte", 5, "or one of __ne, __lt, __le, __gt, __ge, __between"),
             ("quantity__", 5, "not a comparison"),
-            ("quantity__lte", 5, "did you mean quantity__le="),
-            ("quantity__betwen", 5, "did you mean quantity__between="),
-            ("symbol__in", 5, r"for any of several symbol=\{...\}"),
+            ("symbol__in", 5, r"symbol=\{...\} for any of several values"),
             ("simbol__gt", "A", "no field 'simbol'; did you mean 'symbol'"),
             ("quantity__gt", None, "not None"),
             ("quantity__gt", {5}, "one value, not a set"),

@@ -14,19 +14,12 @@ from typing import Any, NamedTuple
 
 from .._core import Slice
 from .._util.declarations import kinds_of
-from .._util.validate import closest, no_field, shown
+from .._util.validate import no_field, shown
 
 CoreCondition = tuple[str, str, str, bool, list[Any]]
 
 
 COMPARISONS = ("ne", "lt", "le", "gt", "ge", "between")
-
-
-# What other libraries call a comparison; None is equality, which has no ending.
-_ALIASES: dict[str, str | None] = {
-    "exact": None, "in": None, "isin": None, "is_in": None,
-    "gte": "ge", "lte": "le", "neq": "ne", "not": "ne", "range": "between",
-}  # fmt: skip
 
 
 class Condition(NamedTuple):
@@ -63,19 +56,13 @@ def parse_conditions(
         if name not in known:
             raise TypeError(no_field(title, known, name))
         if comparison != "eq" and comparison not in COMPARISONS:
-            raise TypeError(_no_comparison(name, comparison))
+            endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
+            raise TypeError(
+                f"{keyword}= is not a comparison: write {name}=value, {name}={{...}} for any of "
+                f"several values, or one of {endings}"
+            )
         conditions.append(Condition(name, comparison, value))
     return conditions
-
-
-def _no_comparison(name: str, comparison: str) -> str:
-    """Returns the message for an unknown comparison, with the one that was probably meant."""
-    endings = ", ".join(f"__{ending}" for ending in COMPARISONS)
-    message = f"{name}__{comparison}= is not a comparison: {name} takes {endings}"
-    meant = _ALIASES.get(comparison, closest(comparison, COMPARISONS))
-    if comparison in _ALIASES and meant is None:
-        return f"{message}; for equality write {name}=value, for any of several {name}={{...}}"
-    return message if meant is None else f"{message}; did you mean {name}__{meant}=?"
 
 
 def core_conditions(rows: Slice, conditions: Iterable[Condition]) -> list[CoreCondition]:
