@@ -178,7 +178,7 @@ def test_a_day_goes_on_with_the_open_lots_of_the_day_before() -> None:
         ("C1", TypeError, "opening takes lots, not str: pass the open_lots"),
         (LOT, TypeError, "opening takes lots, not dict"),
         ([5], TypeError, r"not int \(lot 0\)"),
-        ([{**LOT, "price": 90.0}], ValueError, "lot 0 has 'price', but a lot has only account, "),
+        ([{**LOT, "price": 90.0}], TypeError, "lot 0: Lot has no field 'price'"),
         ([{**LOT, "side": "S"}], ValueError, "lot 0: side must be 'long' or 'short', not 'S'"),
         ([LOT, {**LOT, "value": None}], ValueError, "lot 1 has no value"),
         ([{**LOT, "quantity": float("nan")}], ValueError, "lot 0 has no quantity"),

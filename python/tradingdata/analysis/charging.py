@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,7 @@ from .. import _core
 from .._core import Slice
 from .._util.validate import shown
 from ..display.text import group
-from ..table.conditions import CoreCondition, core_conditions, parse_conditions
+from ..table.conditions import Condition, CoreCondition, core_conditions, parse_conditions
 from ..table.rows import declared
 from .checks import require_values
 from .inputs import Trades, amount, fills_of, key_facts
@@ -34,7 +34,8 @@ class ChargeRate:
 
     Attributes:
         where: Conditions as in ``trades.filter``, such as ``{"segment": "E", "product": "I"}``;
-            without any, the rate applies to every trade.
+            without any, the rate applies to every trade. A list, as TOML has it, stands for a set
+            of values, or the two of ``__between``.
         brokerage: Brokerage, as a fraction of the order's value.
         per_order: Amount for each order, in addition.
         cap: Largest amount that ``brokerage`` comes to for one order; ``None`` for no limit.
@@ -60,6 +61,7 @@ class ChargeRate:
     def __post_init__(self) -> None:
         if not isinstance(self.where, Mapping):
             raise TypeError(f"where must be a dict of conditions, not {shown(self.where)}")
+        self._conditions()
         for name in (*_RATES, *_AMOUNTS):
             value = getattr(self, name)
             if value is None and name == "cap":
@@ -74,47 +76,32 @@ class ChargeRate:
     def load(cls, path: str | os.PathLike[str]) -> tuple[ChargeRate, ...]:
         """Reads rates from a TOML file, one ``[[rate]]`` table each, in their order.
 
-        A list among the conditions of ``where`` stands for a set of values, or the two of
-        ``__between``.
-
         Raises:
             OSError: The file cannot be read.
-            ValueError: It is not TOML, or has anything but such tables with these fields.
+            ValueError: It is not TOML, or has anything but such tables with these fields, whose
+                conditions are on fields of a trade.
         """
         with open(path, "rb") as file:
             found = tomllib.load(file)
         tables = found.pop("rate", None)
         if found or not isinstance(tables, list) or not tables:
             raise ValueError(f"{path} must have [[rate]] tables and nothing else")
-        return tuple(cls._from(f"rate {at} of {path}", table) for at, table in enumerate(tables, 1))
+        made = []
+        for number, table in enumerate(tables, 1):
+            try:
+                made.append(cls(**table))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"rate {number} of {path}: {error}") from None
+        return tuple(made)
 
-    @classmethod
-    def _from(cls, title: str, table: Any) -> ChargeRate:
-        known = [each.name for each in fields(cls)]
-        where = table.get("where", {}) if isinstance(table, dict) else None
-        if not isinstance(where, dict):
-            raise ValueError(f"{title} must be a table, and its where too")
-        for name in table:
-            if name not in known:
-                raise ValueError(f"{title} has {name!r}, but a rate has only {', '.join(known)}")
+    def _conditions(self) -> list[Condition]:
         where = {
             name: set(value)
             if isinstance(value, list) and not name.endswith("__between")
             else value
-            for name, value in where.items()
+            for name, value in self.where.items()
         }
-        try:
-            made = cls(**table | {"where": where})
-            values = [each for value in where.values() for each in _several(value)]
-            zone = next((zone for each in values if (zone := getattr(each, "tzinfo", None))), None)
-            _conditions(_core.from_rows("Trade", []).with_zone(zone), [made])
-            return made
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{title}: {error}") from None
-
-
-def _several(value: Any) -> Collection[Any]:
-    return value if isinstance(value, (set, list)) else [value]
+        return parse_conditions("Trade", _core.names_of("Trade"), where)
 
 
 @declared
@@ -253,17 +240,11 @@ def _of_order(rate: dict[str, Fraction], bought: Fraction, sold: Fraction) -> li
     ]
 
 
-def _conditions(rows: Slice, rates: Sequence[ChargeRate]) -> list[list[CoreCondition]]:
+def _conditions(rows: Slice, rates: Any) -> list[list[CoreCondition]]:
     """Returns the conditions of each rate."""
-    is_sequence = isinstance(rates, Sequence)
-    given: Sequence[Any] = rates if is_sequence else ()
-    odd = [each for each in given if not isinstance(each, ChargeRate)]
-    if odd or not is_sequence:
-        raise TypeError(
-            f"rates must be a sequence of td.ChargeRate, not {shown(odd[0] if odd else rates)}"
-        )
-    names = _core.names_of("Trade")
-    found = [core_conditions(rows, parse_conditions("Trade", names, rate.where)) for rate in rates]
+    if not isinstance(rates, Sequence) or not all(isinstance(each, ChargeRate) for each in rates):
+        raise TypeError(f"rates must be a sequence of td.ChargeRate, not {shown(rates)}")
+    found = [core_conditions(rows, rate._conditions()) for rate in rates]
     for each in found:
         rows[:0].where(each)  # raises for a value that its field never has
     return found

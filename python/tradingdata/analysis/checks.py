@@ -71,8 +71,6 @@ def require_once(rows: Slice) -> None:
     if len(_core.Groups([rows], ["trade_no"])) == len(rows):
         return
     groups = _core.Groups([rows], _IDENTITY)
-    if len(groups) == len(rows):
-        return
     first = groups.first()
     for row, group in enumerate(groups.numbers()):
         # A trade without a number cannot be recognised as a duplicate.

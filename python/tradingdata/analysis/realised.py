@@ -92,9 +92,6 @@ def _read(argument: str, at: int, lot: object) -> Lot:
     given = {name: getattr(lot, name) for name in _FIELDS} if isinstance(lot, Lot) else lot
     if not isinstance(given, Mapping):
         raise TypeError(_EXPECTED.format(argument, f"{type(lot).__name__} (lot {at})"))
-    for name in given:
-        if name not in _FIELDS:
-            raise ValueError(f"lot {at} has {name!r}, but a lot has only {', '.join(_FIELDS)}")
     read: dict[str, Any] = {"side": given.get("side", LONG), "multiplier": 0}
     read |= {name: value for name, value in given.items() if not is_missing(value)}
     for name in _NEEDED:

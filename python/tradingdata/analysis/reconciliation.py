@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from .. import _core
@@ -175,7 +176,6 @@ class _Comparison:
         allowed = Fraction(repr(tolerance)) * self._scale
         self._allowed: int = allowed.numerator
         self._per: int = allowed.denominator
-        self._lots: dict[int, set[float]] | None = None
 
     def _pair(self) -> None:
         """Finds which side of an order in the order book belongs to which in the trade book."""
@@ -251,7 +251,7 @@ class _Comparison:
         if fill >= 0 and bought is not None and value is not None and traded is not None:
             prices_agree = self._prices_agree(bought, value, traded)
             if not prices_agree:
-                lots = {int(lot) for lot in self._lot_sizes(leg) | self._lot_sizes(~fill)}
+                lots = {int(lot) for lot in self._lot_sizes[leg] | self._lot_sizes[~fill]}
                 lot = lots.pop() if len(lots) == 1 else 1
                 if self._prices_agree(bought * lot, value, traded * lot):
                     multiplier, prices_agree = lot, True
@@ -285,16 +285,16 @@ class _Comparison:
     def _prices_agree(self, bought: int, value: int, shares: int) -> bool:
         return abs(bought - value) * self._per <= self._allowed * shares
 
-    def _lot_sizes(self, side: int) -> set[float]:
-        """Returns the lot sizes of a side of an order; that of its trades is given as ``~side``."""
-        if self._lots is None:
-            self._lots = {}
-            for part, rows in enumerate((self._orders, self._trades)):
-                numbers = self._sides.numbers(part)
-                for number, lot in zip(numbers, rows.column("lot_size"), strict=True):
-                    if lot:
-                        self._lots.setdefault(~number if part else number, set()).add(lot)
-        return self._lots.get(side, set())
+    @cached_property
+    def _lot_sizes(self) -> dict[int, set[float]]:
+        """The lot sizes of each side of an order; those of its trades are at ``~side``."""
+        found: dict[int, set[float]] = defaultdict(set)
+        for part, rows in enumerate((self._orders, self._trades)):
+            numbers = self._sides.numbers(part)
+            for number, lot in zip(numbers, rows.column("lot_size"), strict=True):
+                if lot:
+                    found[~number if part else number].add(lot)
+        return found
 
 
 def _of(sides: list[int], column: list[Any], missing: Any) -> list[Any]:
