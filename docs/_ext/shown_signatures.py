@@ -24,7 +24,6 @@ MADE_BY_CALLS = {
     "tradingdata.types.Retry",
     "tradingdata.types.SearchPager",
     "tradingdata.types.SearchStats",
-    "tradingdata.sandbox.Clock",
     "tradingdata.sandbox.Request",
     "tradingdata.sandbox.RequestLog",
     "tradingdata.sandbox.Service",

@@ -111,7 +111,7 @@ def test_times_of_a_day_are_taken_in_every_usual_form(led: sandbox.Service) -> N
     assert led.advance_to("10:30:00") == expected
     assert led.advance_to(time(10, 30)) == expected
     assert led.advance_to(expected) == expected
-    assert led.clock.now == expected
+    assert led.now == expected
     assert led.advance_to("09:00").time() == time(9)
     assert orders(led) == []
 

@@ -86,7 +86,7 @@ def sandbox(options: Day) -> None:
 
 
 def _welcome(service: Service) -> str:
-    moves = "the day is running" if service.clock.speed else "the day is over"
+    moves = "the day is running" if service.speed else "the day is over"
     lines = [
         f"tradingdata sandbox at {service.base_url}",
         f"seed {service.seed}, market time {service.now}, {moves}; press Ctrl-C to stop",

@@ -42,9 +42,9 @@ from .._util import validate
 from .day import labels_of
 from .faults import FAULTS
 from .market import Market
-from .service import Clock, Request, RequestLog, Service
+from .service import Request, RequestLog, Service
 
-__all__ = ["DEFAULT_DAY", "FAULTS", "Clock", "Request", "RequestLog", "Service", "start"]
+__all__ = ["DEFAULT_DAY", "FAULTS", "Request", "RequestLog", "Service", "start"]
 
 DEFAULT_DAY = date(2026, 11, 20)
 """The default trading day. It is fixed, so that results are reproducible."""

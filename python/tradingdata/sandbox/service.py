@@ -11,7 +11,8 @@ import time as wall
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 from .._util import validate
@@ -27,77 +28,6 @@ if TYPE_CHECKING:
     from .http import Connection
 
 _KEPT = 1000  # requests in the log
-
-
-class Clock:
-    """Market time of one day, naive like the service's own times.
-
-    With `speed=None` the clock is stopped at the closing bell, with 0 at the opening bell. Any
-    other speed is market seconds per second, from the opening to the closing bell.
-
-    Attributes:
-        day: The trading day.
-        speed: Market seconds per second; 0 for a stopped clock.
-    """
-
-    def __init__(self, day: date, speed: float | None) -> None:
-        self.day = day
-        self.speed = speed or 0.0
-        self._set(CLOSE if speed is None else 0)
-
-    @property
-    def second(self) -> int:
-        """Seconds after the opening bell, rounded down; negative before it."""
-        return int(self._now() // 1)
-
-    @property
-    def now(self) -> datetime:
-        """The market time."""
-        return datetime.combine(self.day, time()) + timedelta(seconds=OPEN + self.second)
-
-    def advance_to(self, moment: str | time | datetime) -> datetime:
-        """Sets the clock; an earlier time moves it back. A running clock continues from there.
-
-        Args:
-            moment: A time of day such as "10:30" or "10:30:15", or a naive time on this day.
-
-        Returns:
-            The new market time.
-
-        Raises:
-            ValueError: The text is not a time, or the time is on another day or has a zone.
-        """
-        if isinstance(moment, datetime):
-            if moment.date() != self.day or moment.tzinfo is not None:
-                raise ValueError(f"{moment} is not a naive time on {self.day}, the sandbox's day")
-            moment = moment.time()
-        moment = validate.time_of_day("moment", moment)
-        self._set(moment.hour * 3600 + moment.minute * 60 + moment.second - OPEN)
-        return self.now
-
-    def advance(self, seconds: float) -> datetime:
-        """Advances the clock, at most to midnight.
-
-        Args:
-            seconds: Market seconds, 0 or more.
-
-        Returns:
-            The new market time.
-
-        Raises:
-            ValueError: The number is negative.
-        """
-        if not seconds >= 0:
-            raise ValueError(f"seconds must be 0 or more, not {seconds!r}")
-        self._set(min(self._now() + seconds, 24 * 3600 - 1 - OPEN))
-        return self.now
-
-    def _now(self) -> float:
-        at, since = self._origin
-        return max(at, min(at + (wall.monotonic() - since) * self.speed, CLOSE))
-
-    def _set(self, seconds: float) -> None:
-        self._origin = (float(seconds), wall.monotonic())
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +100,10 @@ class Service:
     Attributes:
         base_url: URL of the service, for `Client`.
         accounts: Labels of its accounts.
-        clock: Its market clock.
         requests: Log of the requests received.
         seed: Seed of the generated day.
         day: The trading day.
+        speed: Market seconds per second; 0 for a stopped clock.
     """
 
     def __init__(
@@ -197,9 +127,11 @@ class Service:
             label: Books(number, market, orders) for number, label in enumerate(accounts, start=1)
         }
         # Generate the first account's day now; those of the others follow on their first request.
-        self._books[self.accounts[0]].at(CLOSE if speed is None else 0)
-        # Created last, so that a running day begins when the service can be reached.
-        self.clock = Clock(market.day, speed)
+        begin = CLOSE if speed is None else 0
+        self._books[self.accounts[0]].at(begin)
+        # Set last, so that a running day begins when the service can be reached.
+        self.speed = speed or 0.0
+        self._set_clock(begin)
         self._server = Server(port, self._handle)
         self._process = os.getpid()
         self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -294,29 +226,52 @@ class Service:
     @property
     def now(self) -> datetime:
         """The market time, naive like the service's own times."""
-        return self.clock.now
+        return datetime.combine(self.day, time()) + timedelta(seconds=OPEN + floor(self._clock()))
 
     def advance_to(self, moment: str | time | datetime) -> datetime:
-        """Sets the market time; see `Clock.advance_to`.
+        """Sets the market time; an earlier time moves it back. A running clock continues from it.
 
         Args:
-            moment: A time of day such as "10:30", or a naive time on the day.
+            moment: A time of day such as "10:30" or "10:30:15", or a naive time on the day.
 
         Returns:
             The new market time.
+
+        Raises:
+            ValueError: The text is not a time, or the time is on another day or has a zone.
         """
-        return self.clock.advance_to(moment)
+        if isinstance(moment, datetime):
+            if moment.date() != self.day or moment.tzinfo is not None:
+                raise ValueError(f"{moment} is not a naive time on {self.day}, the sandbox's day")
+            moment = moment.time()
+        moment = validate.time_of_day("moment", moment)
+        self._set_clock(moment.hour * 3600 + moment.minute * 60 + moment.second - OPEN)
+        return self.now
 
     def advance(self, seconds: float) -> datetime:
-        """Advances the market time; see `Clock.advance`.
+        """Advances the market time, at most to midnight.
 
         Args:
             seconds: Market seconds, 0 or more.
 
         Returns:
             The new market time.
+
+        Raises:
+            ValueError: The number is negative.
         """
-        return self.clock.advance(seconds)
+        if not seconds >= 0:
+            raise ValueError(f"seconds must be 0 or more, not {seconds!r}")
+        self._set_clock(min(self._clock() + seconds, 24 * 3600 - 1 - OPEN))
+        return self.now
+
+    def _clock(self) -> float:
+        """Returns the seconds after the opening bell; negative before it."""
+        at, since = self._origin
+        return max(at, min(at + (wall.monotonic() - since) * self.speed, CLOSE))
+
+    def _set_clock(self, seconds: float) -> None:
+        self._origin = (float(seconds), wall.monotonic())
 
     def stop(self) -> None:
         """Closes the port and all connections. Safe to call more than once."""
@@ -363,7 +318,7 @@ class Service:
         if account is None:
             return error(401, TOKEN_REFUSED)
         refusal = _refused_body(request, endpoint)
-        return refusal or Reply(200, self._books[account].at(self.clock.second)[endpoint])
+        return refusal or Reply(200, self._books[account].at(floor(self._clock()))[endpoint])
 
     def _take_fault(self, endpoint: str, account: str | None) -> Fault | None:
         """Returns the fault that applies to this request, and counts that it does."""
