@@ -13,6 +13,7 @@ from datetime import time as clock_time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ._util.declarations import RECORDS
 from ._util.plans import run, run_async
 from ._util.validate import shown
 from .books.book import OrderBook, TradeBook
@@ -182,9 +183,7 @@ def time_left(until: datetime | clock_time | None, name: str = "until=") -> Call
     return left
 
 
-# Identifies a fill within a day; exchanges restart their numbers daily. Both sides of a self-trade
-# have one trade number, so the order number is part of the key.
-FILL_KEY = ("trade_no", "exchange", "segment", "order_no")
+_TRADE = RECORDS["Trade"]  # whose identity is that of a fill within a day
 
 
 class _OrderUpdateFields(NamedTuple):
@@ -321,8 +320,8 @@ class TradeState:
     def _unreported(self, trades: TradeBook) -> list[int]:
         """Returns the rows of fills not reported before, and marks them as reported."""
         column = trades._rows.column
-        days = map(_day_of, column("exch_trade_time"), column("order_date_time"))
-        keys = zip(days, *map(column, FILL_KEY), strict=True)
+        days = map(_day_of, *map(column, _TRADE["event_times"]))  # numbers restart daily
+        keys = zip(days, *map(column, _TRADE["identity"]), strict=True)
         unnumbered: Counter[tuple[Any, ...]] = Counter()
         rows = []
         for row, key in enumerate(keys):
