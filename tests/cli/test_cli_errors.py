@@ -46,8 +46,8 @@ def refused(run: Run, code: Code, *arguments: object) -> str:
 @pytest.mark.parametrize(
     ("fault", "details", "code", "says"),
     [
-        ("expired_token", {}, Code.AUTHENTICATION, "set TRADINGDATA_ACCESS_TOKEN"),
-        ("forbidden", {}, Code.AUTHENTICATION, "check the account's permissions"),
+        ("401", {}, Code.AUTHENTICATION, "set TRADINGDATA_ACCESS_TOKEN"),
+        ("403", {}, Code.AUTHENTICATION, "check the account's permissions"),
         ("status", {"code": 404}, Code.SERVICE, "TRADINGDATA_BASE_URL"),
         ("error_envelope", {}, Code.SERVICE, ""),
         ("html", {}, Code.DATA, "web page"),
@@ -136,7 +136,7 @@ def test_no_output_holds_the_token(sandbox: Service, run: Run) -> None:
     for arguments in ("trades", "check", "versions", "--help", "orders -f json", "trades --debug"):
         ran = run(*arguments.split())
         assert token not in ran.text + ran.err
-    sandbox.fail_next("forbidden", times=None)
+    sandbox.fail_next(403, times=None)
     ran = run("trades", "--debug")
     assert "Traceback" in ran.err
     assert token not in ran.err
@@ -241,7 +241,7 @@ def test_a_profile_gives_address_and_token_and_must_be_private(
     monkeypatch.delenv("TRADINGDATA_ACCESS_TOKEN")
     assert run("trades", "--profile", "desk1").code == Code.OK
     assert "use one of: desk1" in refused(run, Code.CONFIGURATION, "trades", "-p", "desk2")
-    sandbox.fail_next("forbidden")
+    sandbox.fail_next(403)
     assert "[desk1]" in refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")
     profiles.write_text(f'[desk1]\nbase_url = "{sandbox.base_url}"\naccess_token_file = "none"\n')
     said = refused(run, Code.AUTHENTICATION, "trades", "-p", "desk1")

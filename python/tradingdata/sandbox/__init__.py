@@ -18,7 +18,7 @@ under the control of the script::
 
 Failures of a real day can be triggered on demand (`FAULTS` lists them all)::
 
-    service.fail_next("429", retry_after=2)
+    service.fail_next(429, retry_after=2)
     service.fail_next("stall", seconds=5, endpoint="order_book")
     service.expire_token()
 

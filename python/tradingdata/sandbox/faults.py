@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
 
@@ -24,7 +23,6 @@ _LOGIN_PAGE = (
     b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Your session has ended"
     b'</h1><form action="/login"><input name="user"><input type="password"></form></body></html>'
 )
-_OUTAGE_PAGE = b"<html><body><h1>503 Service Unavailable</h1><hr>gateway</body></html>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +46,11 @@ def _envelope(message: str, status: str) -> bytes:
 
 Details = Mapping[str, Any]
 
-_OUTAGES = ("500", "502", "503", "504")
-
 FAULTS: Mapping[str, str] = MappingProxyType(
     {
-        "expired_token": "401, as for an expired token; the token itself remains valid",
-        "forbidden": "403",
-        "429": "429; retry_after= is seconds, a datetime, any text, or None for no header",
-        **{code: f"{code}; retry_after= adds the header Retry-After" for code in _OUTAGES},
-        "status": "any other HTTP status: code= and message=",
-        "html": "200 with a login page",
-        "html_503": "503 with a gateway's page",
+        "status": "an HTTP status: code=, or its number in place of the name; message= and "
+        "retry_after=, which is seconds, a datetime or any text",
+        "html": "200, or code=, with a login page",
         "error_envelope": "200 with an error envelope: message= and status=",
         "stall": "no response for seconds=, then the connection closes",
         "slow": "the correct response, sent slowly over seconds=",
@@ -77,9 +69,8 @@ DISTURBING = ("stall", "slow", "cut", "reset")
 """The kinds of fault that act on the connection; the others change the response."""
 
 _DETAILS: dict[str, Details] = {
-    "429": {"retry_after": 1},
-    **{code: {"retry_after": None} for code in _OUTAGES},
-    "status": {"code": 418, "message": "Refused"},
+    "status": {"code": 418, "message": "Refused", "retry_after": None},
+    "html": {"code": 200},
     "error_envelope": {"message": "Something went wrong", "status": "error"},
     "stall": {"seconds": 30.0},
     "slow": {"seconds": 3.0},
@@ -103,19 +94,10 @@ class Fault:
     def change(self, reply: Reply) -> Reply:
         """Returns what the service sends in place of its response."""
         match self.name, self.details:
-            case "expired_token", _:
-                return error(401, TOKEN_REFUSED)
-            case "forbidden", _:
-                return error(403, "Not allowed for this client")
-            case name, {"retry_after": after}:
-                status = HTTPStatus(int(name))
-                return error(status.value, status.phrase, *_retry_after(after))
-            case "status", {"code": code, "message": message}:
-                return error(int(code), str(message))
-            case "html", _:
-                return Reply(200, _LOGIN_PAGE, _HTML)
-            case "html_503", _:
-                return Reply(503, _OUTAGE_PAGE, _HTML)
+            case "status", {"code": code, "message": message, "retry_after": after}:
+                return error(int(code), str(message), *_retry_after(after))
+            case "html", {"code": code}:
+                return Reply(int(code), _LOGIN_PAGE, _HTML)
             case "error_envelope", {"message": message, "status": status}:
                 return Reply(200, _envelope(str(message), str(status)))
             case "empty", _:
@@ -144,15 +126,16 @@ def _retry_after(after: object) -> tuple[tuple[str, str], ...]:
 def make_fault(
     name: str, times: int | None, endpoint: str | None, account: str | None, details: Details
 ) -> Fault:
-    """Returns a fault. Raises ValueError for unknown names, listing the known ones."""
+    """Returns a fault; a number is a status. Raises ValueError for unknown names."""
+    if name.isdigit():
+        name, details = "status", {"code": int(name), **details}
     defaults = _DETAILS.get(_known("kind of fault", name, FAULTS), {})
     if endpoint is not None:
         _known("endpoint", endpoint, ENDPOINTS)
     for detail, value in details.items():
         default = defaults[_known(f"detail of {name!r}", detail, defaults)]
-        takes_number = isinstance(default, int | float) and detail != "retry_after"
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if takes_number and not (is_number and value >= 0):
+        if isinstance(default, int | float) and not (is_number and value >= 0):
             raise ValueError(f"{detail} must be a number of 0 or more, not {value!r}")
     if times is not None and times < 1:
         raise ValueError(f"times must be 1 or more, or None for every call, not {times}")

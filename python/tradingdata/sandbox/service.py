@@ -201,14 +201,14 @@ class Service:
         Several faults apply to successive requests, in the order in which they were added.
 
         Args:
-            kind: Name of the fault. These change the response: expired_token, forbidden, 429, 500,
-                502, 503, 504, status, redirect, html, html_503, error_envelope, empty, bad_json,
-                null_data. These disturb the connection: stall, slow, cut, reset.
-                `tradingdata.sandbox.FAULTS` describes each of them.
+            kind: Number of an HTTP status, such as 503, or name of the fault. These change the
+                response: status, redirect, html, error_envelope, empty, bad_json, null_data. These
+                disturb the connection: stall, slow, cut, reset. `tradingdata.sandbox.FAULTS`
+                describes each of them.
             times: Number of requests to fail; None fails all until `clear_faults()`.
             endpoint: Fails only requests of this call, such as "trade_book" or "search".
             account: Fails only requests with the token of this account.
-            **details: Parameters of the fault, e.g. `retry_after=5` for "429".
+            **details: Parameters of the fault, e.g. `retry_after=5` for 429.
 
         Raises:
             ValueError: There is no such kind, endpoint, account or parameter.
