@@ -11,7 +11,7 @@ from random import Random
 from string import ascii_uppercase as _LETTERS
 from typing import NamedTuple, TypeVar
 
-from .._util.declarations import BOOK_CALLS, CALLS, RECORDS
+from .._util.declarations import BOOK_CALLS, RECORDS
 from .companies import encode
 from .market import CLOSE, OPEN, Instrument, Market, derivatives, on_tick, shares
 
@@ -352,7 +352,9 @@ class Books:
                 orders, fills = self._day_of_orders
                 known = [order for order in orders if order.received <= second]
                 traded = [pair for pair in fills if pair[1].second <= second]
-                rows = {call: [_plain_record(call)] for call in BOOK_CALLS} | {
+                # A book that is not simulated has one row, of empty values.
+                rows = {name: [_in_order(call["record"], {})] for name, call in BOOK_CALLS.items()}
+                rows |= {
                     "order_book": [self._order(*row, second) for row in enumerate(known, 1)],
                     "trade_book": [self._trade(row, *pair) for row, pair in enumerate(traded, 1)],
                 }
@@ -462,12 +464,3 @@ def _in_order(record: str, values: dict[str, object]) -> bytes:
 def _blank(record: str) -> dict[str, object]:
     empty = {"integer": 0, "number": 0.0}
     return {each["name"]: empty.get(each["kind"], "") for each in RECORDS[record]["fields"]}
-
-
-_PLAIN = {"integer": 1, "number": 1.0, "timestamp": "2026-01-05 09:15:00", "date": "2026-01-05"}
-
-
-def _plain_record(call: str) -> bytes:
-    """Returns an element of a book that the sandbox does not simulate: text is the field's name."""
-    fields = RECORDS[CALLS[call]["record"]]["fields"]
-    return encode({each["name"]: _PLAIN.get(each["kind"], each["name"]) for each in fields})
