@@ -15,7 +15,7 @@ from enum import StrEnum
 from inspect import Parameter, signature
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -37,18 +37,12 @@ if TYPE_CHECKING:
     AnyBook = TypeVar("AnyBook", bound=Book[Any])
 
 
-class Command(NamedTuple):
-    """A command: its docstring is the text of its help, above its examples.
+COMMANDS: dict[str, tuple[Callable[..., None], str]] = {}
+"""The function and the examples of each command, by its name; in a group, that has two words.
 
-    A parameter whose type is a dataclass stands for the options that are its fields.
-    """
-
-    function: Callable[..., None]
-    examples: str
-
-
-COMMANDS: dict[str, Command] = {}
-"""The commands by name; that of a command in a group has two words."""
+The docstring of a function is the text of its help, above the examples. A parameter whose type is a
+dataclass stands for the options that are its fields.
+"""
 
 GROUPS: dict[str, tuple[str, str]] = {}
 """The summary and the examples of each group of commands."""
@@ -60,7 +54,7 @@ def command(name: str, examples: str) -> Callable[[Function], Function]:
     """Registers a function as a command."""
 
     def register(function: Function) -> Function:
-        COMMANDS[name] = Command(function, examples)
+        COMMANDS[name] = function, examples
         return function
 
     return register
