@@ -137,7 +137,7 @@ def test_two_writers_that_miss_each_other_are_united(
 
     def blind(self: Any, connection: Any, *span: Any) -> Any:
         known = real(self, connection, *span)
-        connection.execute("DELETE FROM log_lines")
+        connection.execute("DELETE FROM log_read")
         return known
 
     monkeypatch.setattr(ingest, "open_log", blind)

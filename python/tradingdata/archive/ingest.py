@@ -126,7 +126,7 @@ class Ingest(NamedTuple):
             connection.execute(f"""
             CREATE OR REPLACE TEMP TABLE log_read AS SELECT {COVERAGE} FROM stored_fetches
             WHERE ({span.rows}) OR since IS NOT NULL OR until IS NOT NULL;
-            CREATE OR REPLACE TEMP TABLE log_lines AS FROM log_read WHERE {span.rows}""")
+            CREATE OR REPLACE TEMP VIEW log_lines AS FROM log_read WHERE {span.rows}""")
             return table, expected_accounts(connection)
 
     def entries(self, connection: Any, lines: str, condition: str = "true") -> list[ArchiveFetch]:

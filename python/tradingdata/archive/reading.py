@@ -372,8 +372,8 @@ class ArchiveReading:
                 ]
                 sql.table(connection, "begins", begins, "day DATE, due TIMESTAMPTZ")
                 connection.execute("""
-                UPDATE log_lines SET covers = covers AND received_at >= due FROM begins
-                WHERE begins.day = log_lines.day""")
+                UPDATE log_read SET covers = covers AND received_at >= due FROM begins
+                WHERE begins.day = log_read.day""")
             books = dict.fromkeys(BOOKS, (first, last))
             return coverage.find_gaps(
                 connection, known, (first, last), label, books, self._holidays
