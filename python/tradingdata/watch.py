@@ -17,7 +17,7 @@ from ._util.declarations import RECORDS
 from ._util.plans import run, run_async
 from ._util.validate import shown
 from .books.book import OrderBook, TradeBook
-from .books.diff import OrderDiff, checked_ignore, copies
+from .books.diff import changes_of, checked_ignore, copies
 from .errors import RateLimitError, TradingDataError
 
 if TYPE_CHECKING:
@@ -291,9 +291,9 @@ class OrderState:
     def received(self, response: OrderBook) -> OrderUpdate:
         """Returns the update for a successful poll."""
         known = OrderBook() if self._orders is None else self._orders
-        diff = OrderDiff(response._rows, known._rows, self._ignore)
+        changes = changes_of(response._rows, known._rows, self._ignore)
         self._orders = response
-        return OrderUpdate(response, diff.changes(), None, _at(response))
+        return OrderUpdate(response, changes, None, _at(response))
 
 
 class TradeState:

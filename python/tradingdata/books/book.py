@@ -14,7 +14,7 @@ from .._util.validate import flag, shown
 from ..display.text import KEY_COLUMNS, Shown, book_cells, book_heading
 from ..table.rows import Order, Stock, Trade, row_type
 from ..table.table import Record, Table
-from .diff import OrderChange, OrderDiff, checked_ignore
+from .diff import OrderChange, changes_of, checked_ignore
 from .issues import Issue, decode_issues, disagreements, response_issues, warn_of_lost
 from .response import Response
 
@@ -369,7 +369,7 @@ class OrderBook(Book[Order]):
         """
         if not isinstance(previous, OrderBook):
             raise TypeError(f"diff takes an OrderBook, not {type(previous).__name__}")
-        return OrderDiff(self._rows, previous._rows, checked_ignore(ignore)).changes()
+        return changes_of(self._rows, previous._rows, checked_ignore(ignore))
 
 
 class StockList(Book[Stock]):

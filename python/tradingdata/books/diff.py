@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
@@ -56,60 +56,57 @@ class OrderChange(NamedTuple):
         return f"{name}: {_core.displayed(name, values)}"
 
 
-class OrderDiff:
-    """The orders of a book matched with those of an earlier one.
+def changes_of(
+    orders: _core.Slice, previous: _core.Slice, ignore: Iterable[str]
+) -> tuple[OrderChange, ...]:
+    """Returns the changes in the order of ``orders``, then what is gone since ``previous``.
 
     Values count; timestamps, account numbers and the fields of ``ignore`` do not.
     """
+    known = {key: row for row, key in enumerate(_keys(previous))}
+    matches = [known.pop(key, None) for key in _keys(orders)]
+    pairs = [(row, old) for row, old in enumerate(matches) if old is not None]
+    fields = _differing(orders, previous, pairs, frozenset(ignore))
+    wanted = [(row, old) for row, old in enumerate(matches) if old is None or row in fields]
+    now = copies(orders, [row for row, _ in wanted])
+    was = iter(copies(previous, [old for _, old in wanted if old is not None]))
+    changes = [
+        OrderChange("new", order, None, ())
+        if old is None
+        else OrderChange("changed", order, next(was), tuple(fields[row]))
+        for order, (row, old) in zip(now, wanted, strict=True)
+    ]
+    gone = copies(previous, list(known.values()))
+    return (*changes, *(OrderChange("gone", order, order, ()) for order in gone))
 
-    def __init__(self, orders: _core.Slice, previous: _core.Slice, ignore: Iterable[str]) -> None:
-        self._orders = orders
-        self._previous = previous
-        known = {key: row for row, key in enumerate(_keys(previous))}
-        self._matches = [known.pop(key, None) for key in _keys(orders)]
-        self._gone = list(known.values())
-        self._pairs = [(row, old) for row, old in enumerate(self._matches) if old is not None]
-        # Most polls begin with the orders of the one before, and most of these are equal.
-        self._in_step = all(at == row == old for at, (row, old) in enumerate(self._pairs))
-        self._fields: dict[int, list[str]] = {}
-        self._compare(frozenset(ignore))
 
-    def _compare(self, ignore: frozenset[str]) -> None:
-        for name in _FIELDS:
-            if name in ignore:
-                continue
-            now, was = self._orders.column(name), self._previous.column(name)
-            shared = len(self._pairs)
-            if self._in_step and now[:shared] == was[:shared]:
-                continue
-            for row, old in self._pairs:
-                if now[row] != was[old]:
-                    self._fields.setdefault(row, []).append(name)
-        if self._orders.extra_names() or self._previous.extra_names():
-            for row, old in self._pairs:
-                a, b = map(_core.row_extras, (self._orders[row], self._previous[old]))
-                names = [one for one in sorted(a.keys() | b.keys()) if one not in ignore]
-                differing = [one for one in names if a.get(one, _ABSENT) != b.get(one, _ABSENT)]
-                if differing:
-                    self._fields.setdefault(row, []).extend(differing)
-
-    def changes(self) -> tuple[OrderChange, ...]:
-        """Returns the changes in the order of the book, then what is gone."""
-        wanted = [
-            (row, old)
-            for row, old in enumerate(self._matches)
-            if old is None or row in self._fields
-        ]
-        now = copies(self._orders, [row for row, _ in wanted])
-        was = iter(copies(self._previous, [old for _, old in wanted if old is not None]))
-        changes = [
-            OrderChange("new", order, None, ())
-            if old is None
-            else OrderChange("changed", order, next(was), tuple(self._fields[row]))
-            for order, (row, old) in zip(now, wanted, strict=True)
-        ]
-        gone = copies(self._previous, self._gone)
-        return (*changes, *(OrderChange("gone", order, order, ()) for order in gone))
+def _differing(
+    orders: _core.Slice,
+    previous: _core.Slice,
+    pairs: list[tuple[int, int]],
+    ignore: frozenset[str],
+) -> dict[int, list[str]]:
+    """Returns the fields that differ, for each row of ``orders`` that has changed."""
+    found: dict[int, list[str]] = defaultdict(list)
+    # Most polls begin with the orders of the one before, and most of these are equal.
+    in_step = all(at == row == old for at, (row, old) in enumerate(pairs))
+    shared = len(pairs)
+    for name in _FIELDS:
+        if name in ignore:
+            continue
+        now, was = orders.column(name), previous.column(name)
+        if in_step and now[:shared] == was[:shared]:
+            continue
+        for row, old in pairs:
+            if now[row] != was[old]:
+                found[row].append(name)
+    if orders.extra_names() or previous.extra_names():
+        for row, old in pairs:
+            a, b = map(_core.row_extras, (orders[row], previous[old]))
+            for name in sorted(a.keys() | b.keys()):
+                if name not in ignore and a.get(name, _ABSENT) != b.get(name, _ABSENT):
+                    found[row].append(name)
+    return found
 
 
 def _keys(orders: _core.Slice) -> list[tuple[Any, ...]]:
