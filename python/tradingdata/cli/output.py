@@ -246,10 +246,7 @@ def fitting_table(
             Text(name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
         )
     for number, cells in layout.rows:
-        tones = [
-            tone_style(cell if name == "status" else "")
-            for name, cell in zip(layout.names, cells, strict=True)
-        ]
+        tones = map(tone_style, layout.names, cells)
         style = "dim" if number is None else (styles or {}).get(number)
         table.add_row(*map(Text, cells, tones), style=style)
     if layout.total:
@@ -257,9 +254,9 @@ def fitting_table(
     return table
 
 
-def tone_style(status: str | None) -> str:
-    """Returns the colour of a status."""
-    return _TONE_STYLES[tone_of(status)]
+def tone_style(name: str, text: str | None) -> str:
+    """Returns the style of a cell of this column: the colour of a status, or none."""
+    return _TONE_STYLES[tone_of(name, text)]
 
 
 def record_text(record: Any) -> str:

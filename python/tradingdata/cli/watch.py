@@ -195,7 +195,7 @@ def text_lines(update: OrderUpdate) -> Iterator[Text]:
     if update.missed is not None:
         yield Text(f"{at}  missed   {printable(for_a_terminal(update.missed))}", "red")
     for change in update.changes:
-        style = "dim" if change.kind == "gone" else tone_style(change.order.status)
+        style = "dim" if change.kind == "gone" else tone_style("status", change.order.status)
         yield Text("  ".join([at, *change_parts(change)]).rstrip(), style)
 
 

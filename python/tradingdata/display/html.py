@@ -49,7 +49,7 @@ def _row(shown: Shown, row: tuple[int, list[str]] | None) -> str:
         width = len(shown.names) + 2
         return f'<tr><td class="q" colspan="{width}">⋮ {group(shown.skipped)} more</td></tr>'
     number, texts = row
-    tones = [shown.tone(column, text) for column, text in enumerate(texts)]
+    tones = map(tone_of, shown.names, texts)
     values = "".join(map(_value, texts, shown.right, tones))
     return f"<tr>{_cell('th', group(number), 'nq')}{values}<td></td></tr>"
 
@@ -91,7 +91,7 @@ def record_html(record: Any) -> str:
     """Returns the HTML of a record: the fields that are set, with their meanings as tooltips."""
     kind = type(record)
     rows = [
-        _cell("th", name, title=doc) + _value(text, tone=tone_of(text) if name == "status" else "")
+        _cell("th", name, title=doc) + _value(text, tone=tone_of(name, text))
         for name, text, doc in set_fields(record)
     ]
     noun = NOUNS.get(kind.__name__, ("row",))[0]

@@ -76,10 +76,6 @@ class Shown:
         if self.skipped:
             self.rows.insert(at, None)
 
-    def tone(self, column: int, text: str) -> str:
-        """Returns which of STATUSES a cell of the column ``status`` contains, or empty text."""
-        return tone_of(text) if self.names[column] == "status" else ""
-
     def cut(self, column: int, text: str, most: int) -> str:
         """Truncates a cell; names in the middle, because names of options differ at the end."""
         if self.names[column] != "display_name" or cell_width(text) <= most:
@@ -110,10 +106,10 @@ def _labelled(sums: list[str]) -> list[str]:
     return [*sums[:at], f"total {sums[at]}".rstrip(), *sums[at + 1 :]]
 
 
-def tone_of(status: str | None) -> str:
-    """Returns which of STATUSES this is, ignoring case, or empty text."""
-    folded = (status or "").casefold()
-    return folded if folded in STATUSES else ""
+def tone_of(name: str, text: str | None) -> str:
+    """Returns which of STATUSES a cell of a column ``status`` has, ignoring case, or empty text."""
+    folded = (text or "").casefold()
+    return folded if name == "status" and folded in STATUSES else ""
 
 
 def book_cells(book: Any, name: str, numbers: list[int]) -> list[Any]:
