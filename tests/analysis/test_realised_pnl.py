@@ -140,7 +140,9 @@ def test_two_flat_days_that_are_chained_give_the_sum_of_both() -> None:
 def test_unmatched_sales_are_refused_as_an_opening() -> None:
     unmatched = td.realised_pnl(book(*SHORT_DAY), shorts=False).unmatched
     for opening in (unmatched, list(unmatched), unmatched.to_dicts()):
-        with pytest.raises(ValueError, match="lot 0 is an unmatched sale, not an open lot: pass"):
+        with pytest.raises(
+            ValueError, match="lot 0: side must be 'long' or 'short', not 'unmatched'"
+        ):
             td.realised_pnl(book(), opening)
 
 

@@ -197,7 +197,7 @@ def test_one_security_id_on_two_exchanges_needs_the_exchange() -> None:
 
 def test_unmatched_sales_are_refused() -> None:
     unmatched = td.realised_pnl(book(trade(1, "S", 1, 1.0)), shorts=False).unmatched
-    with pytest.raises(ValueError, match="lot 0 is an unmatched sale"):
+    with pytest.raises(ValueError, match="lot 0: side must be 'long' or 'short', not 'unmatched'"):
         td.unrealised_pnl(unmatched, {})
     with pytest.raises(TypeError, match=r"lots takes lots, not Trade \(lot 0\)"):
         td.unrealised_pnl(book(trade(1, "S", 1, 1.0)), {})  # type: ignore[arg-type]

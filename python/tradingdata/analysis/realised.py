@@ -109,11 +109,6 @@ def _read(argument: str, at: int, lot: object) -> Lot:
                 f"lot {at}: {name} must be an integer of at least 1, not {value!r}{hint}"
             )
         read[name] = int(value)
-    if read["side"] == UNMATCHED:
-        raise ValueError(
-            f"lot {at} is an unmatched sale, not an open lot: pass open_lots, or let sales open "
-            "short lots with shorts=True"
-        )
     if read["side"] not in (LONG, SHORT):
         raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {read['side']!r}")
     expiry = read.get("expiry_date")

@@ -103,7 +103,6 @@ def _in_core(condition: Condition, kind: str, zone: tzinfo | None) -> list[CoreC
 
 def _moments(condition: Condition, wanted: list[Any], zone: tzinfo | None) -> tuple[str, list[Any]]:
     """Returns which part of a timestamp is compared, and with what."""
-    kinds = {type(value) for value in wanted}
     if all(isinstance(value, datetime) for value in wanted):
         return "all", [_wall_clock(condition, value, zone) for value in wanted]
     if all(isinstance(value, date) and not isinstance(value, datetime) for value in wanted):
@@ -113,10 +112,9 @@ def _moments(condition: Condition, wanted: list[Any], zone: tzinfo | None) -> tu
             ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
             for value in wanted
         ]
-    odd = condition.value if len(kinds) > 1 else wanted[0]
     raise TypeError(
         f"{condition.keyword}= takes a datetime, a date (that day) or a naive time (of any day), "
-        f"or a set of one of these, not {shown(odd)}"
+        f"or a set of one of these, not {shown(condition.value)}"
     )
 
 

@@ -83,9 +83,8 @@ def chart(
             pyplot.draw_if_interactive()
             style.enter_context(matplotlib.rc_context(STYLE))
             _, ax = pyplot.subplots(figsize=(8, height), layout="constrained")
-            for axis in (ax.xaxis, ax.yaxis):
-                # Ticks are made when they are drawn, after the style has ended.
-                axis.set_tick_params(which="both", color=INK, labelcolor=INK)
+            # Ticks are made when they are drawn, after the style has ended.
+            ax.tick_params(which="both", color=INK, labelcolor=INK)
         ax.set(title=title, ylabel=ylabel)
         yield ax
         if sessions is not None:
