@@ -13,9 +13,6 @@ from .._util.declarations import CALLS
 from .._util.validate import did_you_mean
 from .companies import encode
 
-ENDPOINTS = {name: (call["method"], call["path"]) for name, call in CALLS.items()}
-"""Method and path by the name of the client's call."""
-
 JSON = "application/json"
 _HTML = "text/html; charset=utf-8"
 TOKEN_REFUSED = "Session not valid"
@@ -131,7 +128,7 @@ def make_fault(
         name, details = "status", {"code": int(name), **details}
     defaults = _DETAILS.get(_known("kind of fault", name, FAULTS), {})
     if endpoint is not None:
-        _known("endpoint", endpoint, ENDPOINTS)
+        _known("endpoint", endpoint, CALLS)
     for detail, value in details.items():
         default = defaults[_known(f"detail of {name!r}", detail, defaults)]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)

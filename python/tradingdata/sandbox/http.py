@@ -16,12 +16,13 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl
 
+from .._util.declarations import CALLS
 from .._util.platform import end_connection, own_port, reset_on_close
-from .faults import DISTURBING, ENDPOINTS, Fault, Reply, error
+from .faults import DISTURBING, Fault, Reply, error
 
 _JOIN_SECONDS = 2.0
 _LONGEST_STOP = 0.02  # seconds that the end of the accepting thread may take
-_BY_PATH = {path: name for name, (_, path) in ENDPOINTS.items()}
+_BY_PATH = {call["path"]: name for name, call in CALLS.items()}
 
 
 class Connection(BaseHTTPRequestHandler):

@@ -19,7 +19,7 @@ from .._util import validate
 from .._util.declarations import BOOK_CALLS, CALLS
 from .companies import search
 from .day import Books
-from .faults import ENDPOINTS, JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault
+from .faults import JSON, TOKEN_REFUSED, Fault, Reply, error, make_fault
 from .market import CLOSE, OPEN, Market
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..client.client import Client
     from .http import Connection
 
-_KEPT = 1000  # requests in the log
+_KEPT = 10_000  # requests in the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +58,12 @@ class Request:
 
 
 class RequestLog(list[Request]):
-    """The last 1,000 requests, the oldest first, and the number of all requests by endpoint.
+    """The last 10,000 requests, the oldest first."""
 
-    Attributes:
-        counts: Number of requests since the start by endpoint; "other" counts unknown paths.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lock = threading.Lock()
-        self.counts: Counter[str] = Counter()
-
-    def add(self, request: Request) -> None:
-        """Adds a request; called before its response is sent.
-
-        Args:
-            request: The request and its outcome.
-        """
-        with self._lock:
-            self.append(request)
-            del self[:-_KEPT]
-            self.counts[request.endpoint or "other"] += 1
-
-    def clear(self) -> None:
-        """Removes all requests and resets the counts."""
-        with self._lock:
-            super().clear()
-            self.counts.clear()
+    @property
+    def counts(self) -> Counter[str]:
+        """The number of these requests by endpoint; "other" counts unknown paths."""
+        return Counter(request.endpoint or "other" for request in self)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{name}: {count}" for name, count in sorted(self.counts.items()))
@@ -307,9 +286,9 @@ class Service:
         """Returns the response. Undocumented requests are errors, which reveals client bugs."""
         endpoint = request.endpoint
         if endpoint is None:
-            known = ", ".join(f"{method} {path}" for method, path in ENDPOINTS.values())
+            known = ", ".join(f"{call['method']} {call['path']}" for call in CALLS.values())
             return error(404, f"No such path: {request.path}. The service has {known}")
-        method = ENDPOINTS[endpoint][0]
+        method = CALLS[endpoint]["method"]
         if request.command != method:
             message = f"{request.path} takes {method}, not {request.command}"
             return error(405, message, ("Allow", method))
@@ -339,7 +318,7 @@ class Service:
         if fault is not None:
             reply = fault.change(reply)
         unanswered = fault is not None and fault.name in ("stall", "reset")
-        self.requests.add(
+        self.requests.append(
             Request(
                 at=self.now,
                 method=request.command,
@@ -352,6 +331,7 @@ class Service:
                 fault=fault.name if fault else None,
             )
         )
+        del self.requests[:-_KEPT]
         return reply, fault
 
 
