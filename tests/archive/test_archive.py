@@ -158,6 +158,30 @@ def test_two_writers_that_miss_each_other_are_united(
     assert archive.verify() > 0
 
 
+def test_a_state_that_another_writer_saw_again_is_not_superseded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F112: a writer that has not seen the last fetch stores an earlier one."""
+    archive = archive_with(tmp_path)
+    for at in ("15:00", "15:02"):
+        archive.add(trade_response(trade("1", quantity=1), at=at))
+    ingest = type(archive._ingest)
+    real = ingest.open_log
+
+    def early(self: Any, connection: Any, *span: Any) -> Any:
+        known = real(self, connection, *span)
+        connection.execute("DELETE FROM log_read WHERE rows_in <> fetch_id")
+        return known
+
+    monkeypatch.setattr(ingest, "open_log", early)
+    archive.add(trade_response(trade("1", quantity=2), at="15:01"))
+    monkeypatch.undo()
+    for keep_history in (True, False):
+        assert [row.quantity for row in archive.trades(DAY)] == [1]
+        archive.compact(keep_history=keep_history)
+    assert [row.quantity for row in archive.trades(DAY)] == [1]
+
+
 def test_rows_without_a_line_are_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """F112: a crash between the rows and the log leaves rows that nobody sees."""
     archive = archive_with(tmp_path, trade_response(trade("1")))

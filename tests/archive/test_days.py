@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -94,14 +95,37 @@ def test_a_book_cleared_in_the_evening_removes_nothing(archive: td.Archive) -> N
     assert archive.verify() > 0
 
 
-def test_a_late_state_of_a_carried_order_counts(archive: td.Archive) -> None:
-    """A carried record keeps the time when it was seen, so a later state replaces it."""
+def test_a_late_state_of_an_order_that_went_counts(archive: td.Archive) -> None:
+    """A record that a later response lacks has the time when it was seen."""
     archive.add(orders_at(DAY, "10:00", order("1", status="A")))
     archive.add(orders_at(DAY, "12:00", order("2")))
     archive.add(orders_at(DAY, "11:00", order("1", status="B")))
     assert statuses(archive.orders(DAY))["1"] == "B"
     archive.add(orders_at(DAY, "09:00", order("1", status="too early")))
     assert statuses(archive.orders(DAY))["1"] == "B"
+
+
+def test_any_responses_in_any_order_give_the_newest_states(tmp_path: Path) -> None:
+    """F112: as a plain rule says: each order as the last response that has it showed it."""
+    chance = random.Random(29)
+    for number in range(3):
+        archive = archive_with(tmp_path / str(number))
+        newest: dict[str, tuple[int, str]] = {}
+        for hour in chance.sample(range(10, 24), 8):
+            states = {
+                each: chance.choice("AB") for each in chance.sample("1234", chance.randint(0, 4))
+            }
+            each_order = [order(no, status=status) for no, status in states.items()]
+            archive.add(orders_at(DAY, f"{hour}:00", *each_order))
+            newest |= {
+                each: max(newest.get(each, (0, "")), (hour, status))
+                for each, status in states.items()
+            }
+            expected = {each: status for each, (_, status) in newest.items()}
+            assert statuses(archive.orders(DAY)) == expected
+        archive.compact(keep_history=False)
+        assert statuses(archive.orders(DAY)) == expected
+        assert archive.verify() > 0
 
 
 def test_a_trade_book_may_span_days(archive: td.Archive) -> None:
@@ -262,7 +286,7 @@ def test_a_response_in_an_hour_that_comes_twice_is_stored_once(tmp_path: Path) -
 
 
 def test_trades_of_one_time_have_one_order(tmp_path: Path) -> None:
-    """By client, `row_no` and number, however they were stored; a row that is carried keeps its."""
+    """By client, `row_no` and number, however they were stored, also of rows that went."""
     first = trades_at(FRIDAY, "12:45", trade("1", row_no=1), trade("3", row_no=2), account="a")
     later = trades_at(FRIDAY, "13:45", trade("3", row_no=1), trade("2", row_no=2), account="a")
     other = trades_at(FRIDAY, "12:00", trade("0", row_no=1, client_id="AA"), account="b")

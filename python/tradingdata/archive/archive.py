@@ -408,11 +408,14 @@ class Archive(ArchiveReading):
         """Deletes superseded rows, after the log says so: a crash then leaves rows at worst."""
         with closing(sql.connect()) as connection:
             self._ingest.open_log(connection, Span())
+            for name in KINDS:
+                sql.live_fetches(connection, name)
             found = connection.execute("""
-            WITH dropped AS (SELECT unnest(supersedes) FROM log_lines WHERE source = 'compact'),
-            dead AS (SELECT unnest(supersedes) FROM log_lines WHERE source <> 'compact')
+            WITH dropped AS (SELECT unnest(supersedes) FROM log_lines WHERE source = 'compact')
             SELECT book, strftime(day, '%Y-%m'), min(day), list(fetch_id) FROM log_lines
-            WHERE rows_in = fetch_id AND fetch_id IN (FROM dead) AND fetch_id NOT IN (FROM dropped)
+            WHERE rows_in = fetch_id AND fetch_id NOT IN (FROM dropped)
+            AND fetch_id NOT IN (FROM live_trades SELECT fetch_id)
+            AND fetch_id NOT IN (FROM live_orders SELECT fetch_id)
             GROUP BY ALL ORDER BY ALL""").fetchall()
         for book, month, day, fetches in found:
             self._ingest.mark("compact", "", day, supersedes=fetches)

@@ -36,18 +36,17 @@ KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 TIMES = {record["noun"][1]: record["event_times"] for record in _core.records()}
 ROWS = "day DATE, account TEXT, fetch_id BIGINT, received_at TIMESTAMPTZ"
 # A line of the log. `rows_in` is the line whose rows are those of this one, itself or an earlier
-# one that says the same; `rows` counts those of the response and `stored` those that are kept,
-# which has records of earlier responses that this one lacks. `supersedes` lists lines of the same
-# day whose rows are no longer the newest. `since` begins and `until` ends an account.
+# one that says the same, or NULL without rows. `supersedes` lists lines of the same day whose rows
+# are no longer the newest. `since` begins and `until` ends an account.
 LINES = """
     day DATE, account TEXT, since DATE, until DATE, book TEXT, fetch_id BIGINT, response_id BIGINT,
     source TEXT, received_at TIMESTAMPTZ, filed_at TIMESTAMPTZ, complete BOOLEAN, covers BOOLEAN,
-    rows BIGINT, new BIGINT, changed BIGINT, rows_in BIGINT, stored BIGINT, supersedes BIGINT[],
-    checksum BIGINT, sha256 TEXT, error TEXT, message TEXT, seal TEXT"""
+    rows BIGINT, new BIGINT, changed BIGINT, rows_in BIGINT, supersedes BIGINT[], checksum BIGINT,
+    sha256 TEXT, error TEXT, message TEXT, seal TEXT"""
 
 # The columns that say which days are covered by which rows; all take twice as long to read.
 COVERAGE = """
-    day, account, since, until, book, fetch_id, source, received_at, covers, rows, rows_in, stored,
+    day, account, since, until, book, fetch_id, source, received_at, covers, rows, rows_in,
     supersedes, sha256, error"""
 
 
@@ -201,7 +200,7 @@ class Ingest(NamedTuple):
             "received_at": _in_utc(received.at),
             "filed_at": filed,
             **dict.fromkeys(("complete", "covers"), False),
-            **dict.fromkeys(("rows", "new", "changed", "stored"), 0),
+            **dict.fromkeys(("rows", "new", "changed"), 0),
             **dict.fromkeys(("rows_in", "sha256", "checksum", "error")),
             "supersedes": [],
             "message": "",
@@ -253,7 +252,7 @@ class Ingest(NamedTuple):
             fetch = line["response_id"] + (day - _FIRST_DAY).days
             count, checksum = sums.get(day, (0, None))
             own = {"day": day, "fetch_id": fetch, "covers": day in covered, "rows": count}
-            kept = {"rows_in": fetch if count else None, "stored": count, "checksum": checksum}
+            kept = {"rows_in": fetch if count else None, "checksum": checksum}
             lines.append(line | own | kept)
         return lines
 
@@ -275,54 +274,36 @@ class Ingest(NamedTuple):
     def _decide(self, connection: Any, name: str, lines: list[dict[str, Any]], rows: Table) -> None:
         """Completes the lines of a book's responses, and stores their rows where that is needed.
 
-        A response at least as late as all that is there supersedes it, and carries the records that
-        it lacks. One without news stores nothing. An older one is kept beside what is there; if all
-        of its records are there in later states, it supersedes itself.
+        Of two responses for an account and a day, the later supersedes the earlier if it has all
+        records of it. One that says the same as what is there stores nothing.
         """
-        mine = [line | {"due": line["received_at"] or _EPOCH} for line in lines]
-        columns = "account TEXT, day DATE, fetch_id BIGINT, due TIMESTAMPTZ"
-        sql.table(connection, "mine", mine, columns)
+        sql.table(connection, "mine", lines, "account TEXT, day DATE")
         sql.live_fetches(connection, name, "log_lines SEMI JOIN mine USING (account, day)")
-        found = connection.execute(f"SELECT account, day, fetch_id, stored FROM live_{name}")
-        live: dict[tuple[str, date], list[tuple[int, int]]] = {}
-        for account, day, *fetch in found.fetchall():
-            live.setdefault((account, day), []).append(tuple(fetch))
-        table, counts = None, {}
+        live = dict(connection.execute(f"SELECT fetch_id, rows FROM live_{name}").fetchall())
+        table, pairs = None, {}
         if live:
             days = [line["day"] for line in lines]
             span = Span(min(days), max(days))
             table = self.store.view(connection, name, span, sql.live_files(name))
-            counts = sql.compare(connection, name)
-        carry = []
+            pairs = sql.compare(connection, name)
         for line in lines:
-            there, seen = live.get((line["account"], line["day"]), []), counts.get(line["fetch_id"])
-            if not there:
-                line["new"] = line["rows"]
-            elif seen is not None:
-                line["new"], line["changed"] = seen["new"], seen["changed"]
-                if seen["later"]:
-                    line["supersedes"] = [] if seen["wins"] else [line["fetch_id"]]
-                elif seen["new"] or seen["changed"] or len(there) > 1:
-                    line["supersedes"] = [fetch for fetch, _ in there]
-                    carry += [line["fetch_id"]] if seen["lost"] else []
-                else:
-                    line["rows_in"], line["stored"] = there[0]
-                    line["checksum"] = None
+            fetch, count = line["fetch_id"], line["rows"]
+            for other, common, same, changed, later in pairs.get(
+                fetch, [(None, count, 0, 0, False)]
+            ):
+                line["changed"] += changed
+                if other is None:
+                    line["new"] = common
+                elif same == count == live[other]:
+                    line["rows_in"], line["checksum"] = other, None
+                elif common == live[other] and not later:
+                    line["supersedes"].append(other)
+                elif common == count and later:
+                    line["supersedes"].append(fetch)
         own = [line for line in lines if line["rows_in"] == line["fetch_id"]]
-        if carry or sum(line["rows"] for line in own) < rows.num_rows:
+        if sum(line["rows"] for line in own) < rows.num_rows:
             ids = ", ".join(str(line["fetch_id"]) for line in own) or "NULL"
-            query = f"FROM rows_{name} WHERE fetch_id IN ({ids})"
-            if carry:
-                lacking = sql.carried(name, carry)
-                query += f" UNION ALL BY NAME SELECT *, {_MONTH} FROM ({lacking})"
-            rows = Table.from_arrow(connection.sql(query))
-            connection.register(f"rows_{name}", rows)
-        if carry:
-            sums = _sums(connection, name)
-            for line in lines:
-                if line["fetch_id"] in carry:
-                    line["rows_in"] = line["fetch_id"]
-                    line["stored"], line["checksum"] = sums[line["account"]][line["day"]]
+            rows = Table.from_arrow(connection.sql(f"FROM rows_{name} WHERE fetch_id IN ({ids})"))
         if rows.num_rows:
             self.store.append(name, rows, table)
 

@@ -99,9 +99,9 @@ def table(connection: Any, name: str, rows: Sequence[Mapping[str, Any]], columns
 def live_fetches(connection: Any, name: str, chosen: str = "log_lines") -> None:
     """Makes a table of the fetches whose rows are the newest, ``live_NAME``.
 
-    There is one for each account and day, and several where a response came out of order, or two
-    writers stored at the same time: ``several`` says so. ``seen`` is when the rows were last
-    received.
+    There is one for each account and day, and several where a response lacked records of an earlier
+    one, came out of order, or two writers stored at the same time: ``several`` says so. ``seen`` is
+    when the rows were last received: one that was received again later is not superseded.
 
     Args:
         connection: A connection with ``log_lines``.
@@ -110,34 +110,20 @@ def live_fetches(connection: Any, name: str, chosen: str = "log_lines") -> None:
     """
     connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE live_{name} AS
-    WITH kept AS (SELECT * FROM {chosen} WHERE rows_in IS NOT NULL AND book = '{name}'),
-    dead AS (SELECT DISTINCT unnest(supersedes) AS fetch_id FROM kept)
-    SELECT rows_in AS fetch_id, account, day, max(stored) AS stored,
-        coalesce(max(received_at) FILTER (fetch_id = rows_in), {EPOCH}) AS received,
-        coalesce(max(received_at) FILTER (fetch_id = rows_in OR rows = stored), {EPOCH}) AS seen,
+    WITH kept AS (
+        SELECT *, coalesce(received_at, {EPOCH}) AS due FROM {chosen}
+        WHERE rows_in IS NOT NULL AND book = '{name}'),
+    dead AS (SELECT unnest(supersedes) AS rows_in, due AS ended FROM kept)
+    SELECT rows_in AS fetch_id, account, day, max(rows) AS rows, max(due) AS seen,
         count(*) OVER (PARTITION BY account, day) > 1 AS several
-    FROM kept GROUP BY rows_in, account, day
-    HAVING rows_in NOT IN (SELECT fetch_id FROM dead)""")
+    FROM kept LEFT JOIN dead USING (rows_in)
+    GROUP BY rows_in, account, day HAVING coalesce(max(due) > max(ended), true)""")
 
 
-_SEEN = f"""CASE WHEN coalesce(received_at, {EPOCH}) = l.received THEN l.seen
-    ELSE coalesce(received_at, {EPOCH}) END"""
 _KEY = {name: f"hash({', '.join(fields)})" for name, fields in IDENTITY.items()}
 _OCCURRENCE = "row_number() OVER (PARTITION BY fetch_id, key ORDER BY row_no)"
-_NEWEST = """QUALIFY row_number() OVER (
-    PARTITION BY account, day, key, occurrence ORDER BY seen DESC, fetch_id DESC) = 1"""
-
-
-def newest(name: str, condition: str = "true") -> str:
-    """SQL of the newest state of each record among the rows of live fetches.
-
-    Adds ``key`` and ``occurrence``, which identify a record of its account and day, and ``seen``.
-    """
-    return f"""
-    SELECT * FROM (SELECT *, {_OCCURRENCE} AS occurrence FROM (
-        SELECT h.*, {_KEY[name]} AS key, {_SEEN} AS seen FROM stored_{name} h JOIN (
-            SELECT fetch_id, received, seen FROM live_{name} WHERE {condition}) l USING (fetch_id)))
-    {_NEWEST}"""
+_AGE = """row_number() OVER (
+    PARTITION BY account, day, key, occurrence ORDER BY seen DESC, fetch_id DESC)"""
 
 
 def live_files(name: str) -> str:
@@ -157,7 +143,7 @@ def define(connection: Any, name: str, days: str) -> None:
     chosen = f"SELECT * FROM stored_{name} WHERE {days} AND fetch_id IN"
     live = f"{chosen} (SELECT fetch_id FROM live_{name} WHERE"
     ((wanted, several, present),) = connection.execute(f"""
-    SELECT coalesce(sum(stored), 0), coalesce(bool_or(several), false),
+    SELECT coalesce(sum(rows), 0), coalesce(bool_or(several), false),
         (SELECT coalesce(sum(coalesce(num_records, -1)), 0) FROM files_{name})
     FROM live_{name}""").fetchall()
     view = f"FROM stored_{name} WHERE {days}"
@@ -167,64 +153,50 @@ def define(connection: Any, name: str, days: str) -> None:
             raise OSError(f"{counted} rows of the {name} where the log has {wanted}")
         view = f"{live} NOT several)"
     if several:
-        merged = f"SELECT * EXCLUDE (key, occurrence, seen) FROM ({newest(name, 'several')})"
-        view += f" UNION ALL BY NAME {merged}"
+        view += f"""
+        UNION ALL BY NAME SELECT * EXCLUDE (key, seen, occurrence) FROM (
+            SELECT *, {_OCCURRENCE} AS occurrence FROM (
+                SELECT h.*, {_KEY[name]} AS key, seen FROM stored_{name} h JOIN (
+                    SELECT fetch_id, seen FROM live_{name} WHERE several) USING (fetch_id)))
+        QUALIFY {_AGE} = 1"""
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {view}")
     if name == "orders":
         states = f"{chosen} (SELECT rows_in FROM log_lines WHERE book = 'orders')"
         connection.execute(f"CREATE OR REPLACE TEMP VIEW order_states AS {states}")
 
 
-def compare(connection: Any, name: str) -> dict[int, dict[str, int]]:
-    """Compares ``rows_NAME`` with the newest ones that the archive holds.
+def compare(connection: Any, name: str) -> dict[int, list[tuple[int | None, int, int, int, bool]]]:
+    """Compares ``rows_NAME`` with the live fetches of their accounts and days.
 
     Returns:
-        For the ``fetch_id`` of each line of ``mine``: how many rows are ``new`` or ``changed``, how
-        many that the archive holds are ``lost``, how many of those were seen ``later``, and how
-        many of the new rows ``win``, since the archive holds no later state.
+        For each fetch of the rows, and each live one that has some of its records: that fetch, how
+        many records it has, how many of them in the same state, how many are its to say and in
+        another state, and whether it was seen later. For new records, the live one is None.
     """
     known = set(connection.table(f"rows_{name}").columns)  # a later version may have added some
     theirs = content_of(connection.table(f"schema_{name}").columns)
     columns = ", ".join(f'"{each}"' for each in theirs if each in known)
-    narrow = f"fetch_id, row_no, hash({columns}) AS content, {_KEY[name]} AS key"
+    narrow = f"account, day, fetch_id, row_no, hash({columns}) AS content, {_KEY[name]} AS key"
     connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE theirs AS SELECT account, day, {narrow}, {_SEEN} AS seen
-        FROM stored_{name}
-        JOIN (SELECT fetch_id, received, seen FROM live_{name}) l USING (fetch_id);
-    CREATE OR REPLACE TEMP TABLE ours AS SELECT account, day, {narrow} FROM rows_{name}""")
-    unique = scalar(
-        connection,
-        """
+    CREATE OR REPLACE TEMP TABLE theirs AS SELECT {narrow}, seen FROM stored_{name}
+        JOIN (SELECT fetch_id, seen FROM live_{name}) USING (fetch_id);
+    CREATE OR REPLACE TEMP TABLE ours AS
+        SELECT {narrow}, coalesce(received_at, {EPOCH}) AS due FROM rows_{name}""")
+    unique = """
     SELECT (SELECT count(*) = count(DISTINCT (fetch_id, key)) FROM ours)
-        AND (SELECT count(*) = count(DISTINCT (account, day, key)) FROM theirs)""",
-    )
-    occurrence = "1" if unique else _OCCURRENCE
-    connection.execute(f"""
-    CREATE OR REPLACE TEMP VIEW ours_each AS SELECT *, {occurrence} AS occurrence FROM ours;
-    CREATE OR REPLACE TEMP VIEW theirs_each AS
-        FROM (SELECT *, {occurrence} AS occurrence FROM theirs) {"" if unique else _NEWEST}""")
-    found = connection.execute("""
-    WITH pairs AS (
-        SELECT account, day, o.content AS ours, t.content AS theirs, t.seen
-        FROM ours_each o FULL JOIN theirs_each t USING (account, day, key, occurrence))
-    SELECT fetch_id,
-        count(*) FILTER (theirs IS NULL) AS new,
-        count(*) FILTER (ours <> theirs) AS changed,
-        count(*) FILTER (ours IS NULL) AS lost,
-        count(*) FILTER (seen > due) AS later,
-        count(*) FILTER (ours IS NOT NULL AND (theirs IS NULL OR seen <= due)) AS wins
-    FROM pairs JOIN mine USING (account, day) GROUP BY fetch_id""")
-    names = [name for name, *_ in found.description[1:]]
-    return {fetch: dict(zip(names, counts, strict=True)) for fetch, *counts in found.fetchall()}
-
-
-def carried(name: str, fetches: Sequence[int]) -> str:
-    """SQL of the rows that the archive holds and some fetches lack; must follow `compare`."""
-    return f"""
-    SELECT t.* EXCLUDE (key, occurrence, seen)
-        REPLACE (m.fetch_id AS fetch_id, nullif(t.seen, {EPOCH}) AS received_at)
-    FROM ({newest(name)}) t ANTI JOIN ours_each USING (account, day, key, occurrence)
-    JOIN mine m USING (account, day) WHERE m.fetch_id IN ({", ".join(map(str, fetches))})"""
+        AND (SELECT count(*) = count(DISTINCT (account, day, key)) FROM theirs)"""
+    occurrence, age = ("1", "1") if scalar(connection, unique) else (_OCCURRENCE, _AGE)
+    found = connection.execute(f"""
+    WITH o AS (SELECT *, {occurrence} AS occurrence FROM ours),
+    each AS (SELECT *, {occurrence} AS occurrence FROM theirs),
+    t AS (SELECT *, {age} AS age FROM each)
+    SELECT o.fetch_id, t.fetch_id, count(*), count(*) FILTER (o.content = t.content),
+        count(*) FILTER (o.content <> t.content AND age = 1), bool_or(seen > due)
+    FROM o LEFT JOIN t USING (account, day, key, occurrence) GROUP BY ALL ORDER BY ALL""")
+    pairs: dict[int, list[Any]] = {}
+    for fetch, *counts in found.fetchall():
+        pairs.setdefault(fetch, []).append(counts)
+    return pairs
 
 
 def find_damage(connection: Any, name: str, days: str) -> tuple[int, list[tuple[Any, ...]]]:
@@ -238,11 +210,11 @@ def find_damage(connection: Any, name: str, days: str) -> tuple[int, list[tuple[
     WITH found AS (
         SELECT fetch_id, count(*) AS n, {checksum} AS checksum
         FROM stored_{name} WHERE {days} GROUP BY fetch_id)
-    SELECT l.day, l.account, l.stored,
-        l.stored IS DISTINCT FROM f.n OR l.checksum IS DISTINCT FROM f.checksum
+    SELECT l.day, l.account, l.rows,
+        l.rows IS DISTINCT FROM f.n OR l.checksum IS DISTINCT FROM f.checksum
     FROM log_own l LEFT JOIN found f USING (fetch_id) WHERE book = '{name}' AND {days}
     ORDER BY l.day, l.account""").fetchall()
-    return sum(stored for *_, stored, _ in found), [row for *row, bad in found if bad]
+    return sum(rows for *_, rows, _ in found), [row for *row, bad in found if bad]
 
 
 class QueryResult(Table[Any]):
