@@ -30,6 +30,7 @@ from archiving import (
 )
 from sample_books import BOOK
 from tradingdata import sandbox
+from tradingdata.archive import sql
 
 
 def test_a_book_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -176,6 +177,7 @@ def test_a_state_that_another_writer_saw_again_is_not_superseded(
     monkeypatch.setattr(ingest, "open_log", early)
     archive.add(trade_response(trade("1", quantity=2), at="15:01"))
     monkeypatch.undo()
+    monkeypatch.setattr("tradingdata.archive.archive.RETENTION_HOURS", 0)
     for keep_history in (True, False):
         assert [row.quantity for row in archive.trades(DAY)] == [1]
         archive.compact(keep_history=keep_history)
@@ -357,11 +359,34 @@ def test_the_files_of_the_log_are_merged_now_and_then(tmp_path: Path) -> None:
     assert archive.verify() == 1
 
 
-def test_compact_drops_history_if_told(tmp_path: Path) -> None:
+def test_a_writer_may_be_at_work_while_history_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F112: it stores only a line for rows that another program supersedes and drops meanwhile."""
+    archive = archive_with(tmp_path, trade_response(trade("1", quantity=1), at="15:00"))
+    real = sql.compare
+
+    def compare(*arguments: Any) -> Any:
+        found = real(*arguments)
+        monkeypatch.setattr(sql, "compare", real)
+        archive.add(trade_response(trade("1", quantity=2), at="15:01"))
+        archive.compact(keep_history=False)
+        return found
+
+    monkeypatch.setattr(sql, "compare", compare)
+    archive.add(trade_response(trade("1", quantity=1), at="15:02"))
+    assert [row.quantity for row in archive.trades(DAY)] == [1]
+    assert archive.verify() == 2
+
+
+def test_compact_drops_history_if_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = td.Archive(tmp_path / "books")
     for hour in range(10, 16):
         archive.add(order_response(order("1", status=f"at {hour}"), order("2"), at=f"{hour}:00"))
     log = archive.fetches()
+    archive.compact(keep_history=False)
+    assert len(archive.history("1")) == 6, "superseded in the last 24 hours"
+    monkeypatch.setattr("tradingdata.archive.archive.RETENTION_HOURS", 0)
     archive.compact(keep_history=False)
     assert [state.order.status for state in archive.history("1")] == ["at 15"]
     assert [*map(tuple, archive.sql("SELECT count(*) FROM order_states"))] == [(2,)]

@@ -105,8 +105,11 @@ def test_a_late_state_of_an_order_that_went_counts(archive: td.Archive) -> None:
     assert statuses(archive.orders(DAY))["1"] == "B"
 
 
-def test_any_responses_in_any_order_give_the_newest_states(tmp_path: Path) -> None:
+def test_any_responses_in_any_order_give_the_newest_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """F112: as a plain rule says: each order as the last response that has it showed it."""
+    monkeypatch.setattr("tradingdata.archive.archive.RETENTION_HOURS", 0)
     chance = random.Random(29)
     for number in range(3):
         archive = archive_with(tmp_path / str(number))

@@ -107,8 +107,6 @@ std::string export_json(const Table& table, const JsonOptions& options) {
   return out += options.lines ? "\n" : "\n]\n";
 }
 
-// Writes the unknown fields of a row behind one another, as they were sent.
-
 TablePtr with_extra_column(const Slice& rows, const Schema& wider) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(rows.stop - rows.start));
   std::iota(all.begin(), all.end(), rows.start);

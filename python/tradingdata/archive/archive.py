@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
@@ -20,7 +20,7 @@ from .._util.validate import count, flag, seconds, shown, text
 from ..accounts.fetch import fetch_in_threads, raise_errors
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from . import sql
-from .delta import NAMES, Span, Store, explained
+from .delta import NAMES, RETENTION_HOURS, Span, Store, explained
 from .ingest import KINDS, ArchiveFetch, Ingest, Received
 from .ingest import create as create_tables
 from .reading import ArchiveReading
@@ -388,7 +388,8 @@ class Archive(ArchiveReading):
         Args:
             keep_history: Whether to keep the states of records that later responses superseded,
                 which `history` and ``order_states`` show. An archive that is fetched all day is a
-                fraction of the size without them.
+                fraction of the size without them. Those that were superseded in the last 24 hours
+                stay until the next time.
             progress: Whether to show a progress bar (tqdm).
 
         Returns:
@@ -410,13 +411,16 @@ class Archive(ArchiveReading):
             self._ingest.open_log(connection, Span())
             for name in KINDS:
                 sql.live_fetches(connection, name)
-            found = connection.execute("""
-            WITH dropped AS (SELECT unnest(supersedes) FROM log_lines WHERE source = 'compact')
+            before = datetime.now(UTC) - timedelta(hours=RETENTION_HOURS)
+            query = """
+            WITH dropped AS (SELECT unnest(supersedes) FROM log_lines WHERE source = 'compact'),
+            ended AS (SELECT unnest(supersedes) FROM stored_fetches WHERE filed_at < $before)
             SELECT book, strftime(day, '%Y-%m'), min(day), list(fetch_id) FROM log_lines
-            WHERE rows_in = fetch_id AND fetch_id NOT IN (FROM dropped)
+            WHERE rows_in = fetch_id AND fetch_id IN (FROM ended) AND fetch_id NOT IN (FROM dropped)
             AND fetch_id NOT IN (FROM live_trades SELECT fetch_id)
             AND fetch_id NOT IN (FROM live_orders SELECT fetch_id)
-            GROUP BY ALL ORDER BY ALL""").fetchall()
+            GROUP BY ALL ORDER BY ALL"""
+            found = connection.execute(query, {"before": before}).fetchall()
         for book, month, day, fetches in found:
             self._ingest.mark("compact", "", day, supersedes=fetches)
             ids = ", ".join(map(str, fetches))

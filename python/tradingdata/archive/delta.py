@@ -48,7 +48,7 @@ _FORMAT = deltalake.WriterProperties(
 )
 # Commits of the log between merges of its files, each of which takes a reader 1 ms.
 _MERGE_INTERVAL = 20
-_RETENTION_HOURS = 24  # compact() removes merged files after that, for readers and other writers
+RETENTION_HOURS = 24  # compact() removes nothing younger, for readers and other writers
 _PAUSE = 0.05  # seconds between two attempts
 # A local table's newest version. A log that ends earlier has lost its last files, which would
 # otherwise look like commits that never were.
@@ -347,7 +347,7 @@ class Store(NamedTuple):
             table.create_checkpoint()
             table.cleanup_metadata()
             table.vacuum(
-                retention_hours=_RETENTION_HOURS, enforce_retention_duration=False, dry_run=False
+                retention_hours=RETENTION_HOURS, enforce_retention_duration=False, dry_run=False
             )
         return saved
 

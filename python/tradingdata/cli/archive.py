@@ -332,7 +332,7 @@ def verify(stored: Stored) -> None:
 def compact(
     stored: Stored,
     drop_history: Annotated[
-        bool, switch("--drop-history", "Also delete the earlier states of records.")
+        bool, switch("--drop-history", "Also delete states superseded a day ago or earlier.")
     ] = False,
 ) -> None:
     """Merge small files.
