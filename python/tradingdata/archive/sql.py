@@ -49,14 +49,14 @@ _shared = threading.local()  # making a database takes 20 ms
 
 def connect(*, private: bool = False) -> Any:
     """Returns a connection to a database in memory, of this thread or ``private``."""
+    if not private and hasattr(_shared, "database"):
+        return _shared.database.cursor()
+    database = duckdb.connect(config=_CONFIGURATION)
+    database.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL parquet_metadata_cache = true")
     if private:
-        connection = duckdb.connect(config=_CONFIGURATION)
-    else:
-        if not hasattr(_shared, "database"):
-            _shared.database = duckdb.connect(config=_CONFIGURATION)
-        connection = _shared.database.cursor()
-    connection.execute("SET TimeZone = 'UTC'; SET parquet_metadata_cache = true")
-    return connection
+        return database
+    _shared.database = database
+    return database.cursor()
 
 
 def scalar(connection: Any, query: str, values: Any = None) -> Any:
