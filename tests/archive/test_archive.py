@@ -10,6 +10,7 @@ import os
 import pickle
 import stat
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -377,6 +378,36 @@ def test_a_writer_may_be_at_work_while_history_is_dropped(
     archive.add(trade_response(trade("1", quantity=1), at="15:02"))
     assert [row.quantity for row in archive.trades(DAY)] == [1]
     assert archive.verify() == 2
+
+
+def test_compact_removes_the_files_of_no_version(tmp_path: Path) -> None:
+    """Also merged files that no checkpoint lists any more, and those of a killed writer."""
+    from deltalake import DeltaTable
+
+    states = [trade_response(trade("1", quantity=hour), at=f"{hour}:00") for hour in (10, 11, 12)]
+    archive = archive_with(tmp_path, *states)
+    folder = Path(archive.path, "trades")
+    assert archive.compact() > 0
+    merged = set(folder.rglob("*.parquet")) - set(folder.rglob("_delta_log/*"))
+    table = DeltaTable(folder)
+    assert len(merged) > len(table.file_uris()), "the merged ones are younger than a day"
+    table.alter.set_table_properties({"delta.deletedFileRetentionDuration": "interval 0 seconds"})
+    DeltaTable(folder).create_checkpoint()
+    table.alter.set_table_properties({"delta.deletedFileRetentionDuration": "interval 24 hours"})
+    killed, writing = folder / "month=2026-11/killed.parquet", folder / "month=2026-11/now.parquet"
+    killed.write_bytes(b"half")
+    writing.write_bytes(b"half")
+    old = time.time() - 25 * 3600
+    for path in (*merged, killed):
+        os.utime(path, (old, old))
+    archive.compact()
+    left = set(folder.rglob("*.parquet")) - set(folder.rglob("_delta_log/*"))
+    assert {path.name for path in left - {writing}} == {
+        Path(uri).name for uri in DeltaTable(folder).file_uris()
+    }
+    assert writing in left, "another writer may be about to commit it"
+    assert [row.quantity for row in archive.trades(DAY)] == [12]
+    assert archive.verify() > 0
 
 
 def test_compact_drops_history_if_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -383,7 +383,8 @@ class Archive(ArchiveReading):
     def compact(self, *, keep_history: bool = True, progress: bool = False) -> int:
         """Merges the files of each month into few, which makes reading many days faster.
 
-        Run it monthly, or after many small writes; others may read and write meanwhile.
+        Deletes files that are a day old and no part of the archive, such as those of a crash. Run
+        it monthly, or after many small writes; others may read and write meanwhile.
 
         Args:
             keep_history: Whether to keep the states of records that later responses superseded,

@@ -30,12 +30,15 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 NAMES = ("trades", "orders", "fetches")  # in this order: a folder with fetches is an archive
+RETENTION_HOURS = 24  # compact() removes nothing younger, for readers and other writers
 _CONFIGURATION = {
     # Statistics of the first columns only, which find the files of some days, accounts or fetches.
     "delta.dataSkippingNumIndexedCols": "6",
     # Opening a table takes 5 ms of processor time with 10 commits since a checkpoint, 25 with 80.
     "delta.checkpointInterval": "10",
     "delta.logRetentionDuration": "interval 1 days",  # checkpoints list all files
+    # How long checkpoints also list the files that are no part of the table any more.
+    "delta.deletedFileRetentionDuration": f"interval {RETENTION_HOURS} hours",
 }
 _FOUND_BY = ("day", "account", "since", "until", "book", "fetch_id")  # columns with statistics
 _FORMAT = deltalake.WriterProperties(
@@ -48,7 +51,6 @@ _FORMAT = deltalake.WriterProperties(
 )
 # Commits of the log between merges of its files, each of which takes a reader 1 ms.
 _MERGE_INTERVAL = 20
-RETENTION_HOURS = 24  # compact() removes nothing younger, for readers and other writers
 _PAUSE = 0.05  # seconds between two attempts
 # A local table's newest version. A log that ends earlier has lost its last files, which would
 # otherwise look like commits that never were.
@@ -219,7 +221,7 @@ class Store(NamedTuple):
     ) -> Any:
         """Makes views of a table: ``stored_NAME``, its rows, and ``schema_NAME``, without rows.
 
-        Its files are in the table ``files_NAME``, with the statistics of the log.
+        Its files are in the table ``files_NAME``.
 
         Args:
             connection: A connection to DuckDB.
@@ -246,7 +248,8 @@ class Store(NamedTuple):
             CREATE OR REPLACE TEMP VIEW schema_{name} AS
             FROM table_{name} SELECT * EXCLUDE month;
             CREATE OR REPLACE TEMP TABLE files_{name} AS
-            FROM log_files SELECT * REPLACE ({quoted(self.uri(name))} || '/' || path AS path)
+            FROM log_files SELECT {quoted(self.uri(name))} || '/' || log_files.path AS path,
+                size_bytes, num_records, "min.day", "max.day"
             WHERE ({span.files} AND {only}) OR ({also}) ORDER BY "min.day", path;
             FROM files_{name} SELECT path, size_bytes, "min.day", "max.day"
             """).fetchall()
@@ -346,9 +349,8 @@ class Store(NamedTuple):
             table = self._table(name)
             table.create_checkpoint()
             table.cleanup_metadata()
-            table.vacuum(
-                retention_hours=RETENTION_HOURS, enforce_retention_duration=False, dry_run=False
-            )
+            # All files that are in no version, also those that a killed writer left.
+            table.vacuum(dry_run=False, full=True)
         return saved
 
     def _rewrite(self, name: str, work: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:

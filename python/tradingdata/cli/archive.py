@@ -337,7 +337,8 @@ def compact(
 ) -> None:
     """Merge small files.
 
-    Run it monthly. Keeps all states of all records unless --drop-history is given.
+    Run it monthly. Keeps all states of all records unless --drop-history is given. Deletes files
+    that are a day old and no part of the archive.
     """
     saved = stored.open().compact(keep_history=not drop_history, progress=watched())
     write_out(f"{group(max(saved, 0))} fewer files\n".encode())
