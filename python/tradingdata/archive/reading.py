@@ -250,7 +250,7 @@ class ArchiveReading:
             duckdb.Error: DuckDB rejects the query.
         """
         statement = text("query", query)
-        with closing(sql.connect(private=True)) as connection:
+        with closing(sql.connect(only=self.path)) as connection:
             span, gaps = self._covered(connection, BOOKS, start, end, account)
             if flag("missing_ok", missing_ok):
                 coverage.report(self.path, gaps, missing_ok=True)
@@ -262,13 +262,7 @@ class ArchiveReading:
                 "CREATE TEMP VIEW fetches AS SELECT * EXCLUDE seal FROM stored_fetches WHERE "
                 + span.rows
             )
-            files = [
-                path
-                for name in ("fetches", *KINDS.keys() - lacking)
-                for path in paths(connection, name)
-            ]
-            days = str(span)
-            return sql.run(connection, self.path, days, files, gaps, statement, parameters)
+            return sql.run(connection, self.path, str(span), gaps, statement, parameters)
 
     def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
         """Returns the states of an order over time, each with the time when it was first seen.
@@ -439,12 +433,8 @@ class ArchiveReading:
             raise ValueError(f"name must be one of {', '.join(NAMES)}, not {shown(name)}")
         with closing(sql.connect()) as connection:
             self._store.view(connection, name)
-            return paths(connection, name)
-
-
-def paths(connection: Any, name: str) -> list[str]:
-    """Returns the files of a view of `Store`."""
-    return [path for (path,) in connection.execute(f"SELECT path FROM files_{name}").fetchall()]
+            found = connection.execute(f"SELECT path FROM files_{name}").fetchall()
+            return [path for (path,) in found]
 
 
 def label_of(account: str | None) -> str | None:

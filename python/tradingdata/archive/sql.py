@@ -47,15 +47,22 @@ _NO_TABLE = re.compile(r"Table with name (\w+) does not exist")
 _shared = threading.local()  # making a database takes 20 ms
 
 
-def connect(*, private: bool = False) -> Any:
-    """Returns a connection to a database in memory, of this thread or ``private``."""
-    if not private and hasattr(_shared, "database"):
-        return _shared.database.cursor()
-    database = duckdb.connect(config=_CONFIGURATION)
-    database.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL parquet_metadata_cache = true")
-    if private:
-        return database
-    _shared.database = database
+def connect(*, private: bool = False, only: str | None = None) -> Any:
+    """Returns a connection to a database in memory, of this thread or ``private``.
+
+    With ``only``, it can read the files of this folder, and its settings cannot be changed.
+    """
+    kind = "open" if only is None else "locked"
+    folder, database = getattr(_shared, kind, (None, None))
+    if private or database is None or folder != only:
+        database = duckdb.connect(config=_CONFIGURATION)
+        database.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL parquet_metadata_cache = true")
+        if only is not None:
+            database.execute(f"SET allowed_directories = [{quoted(only)}]")
+            database.execute("SET enable_external_access = false; SET lock_configuration = true")
+        if private:
+            return database
+        setattr(_shared, kind, (only, database))
     return database.cursor()
 
 
@@ -245,21 +252,19 @@ def run(
     connection: Any,
     root: str,
     days: str,
-    files: Sequence[str],
     gaps: Sequence[MissingDay],
     query: str,
     parameters: Parameters | None,
 ) -> QueryResult:
     """Returns the result of a query over the views of a connection, which can only read them.
 
-    DuckDB may then read the files of the views and no others, and the query's syntax tree has
-    nothing in it that writes or that names a file.
+    DuckDB may read the files of the archive and no others, and the query's syntax tree has nothing
+    in it that writes or that names a file.
 
     Args:
-        connection: A private connection of `connected`.
+        connection: A connection that can only read the archive; see `connect`.
         root: The archive, for messages.
         days: The days of the views, for messages.
-        files: The files of the views.
         gaps: The days of the books that are not there.
         query: The query.
         parameters: Values of its placeholders.
@@ -267,9 +272,6 @@ def run(
     Raises:
         ArchiveError: The query reads a book with a gap, or would do something else than read.
     """
-    connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, files))}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
     tree = json.loads(scalar(connection, "SELECT json_serialize_sql($1)", [query]))
     if tree["error"] and tree["error_type"] == "parser":
         connection.sql(query)  # raises DuckDB's error, which shows the place
