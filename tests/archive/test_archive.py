@@ -21,17 +21,17 @@ from archiving import (
     DAY,
     archive_with,
     clock,
-    counts,
     numbers,
     order,
     order_response,
     response,
+    stored,
     trade,
     trade_response,
 )
 from sample_books import BOOK
 from tradingdata import sandbox
-from tradingdata.archive import sql
+from tradingdata.archive import ingest as ingest_module
 
 
 def test_a_book_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -61,21 +61,24 @@ def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
 def test_a_response_twice_is_stored_once(tmp_path: Path) -> None:
     book = trade_response(trade("1"), trade("2"))
     archive = archive_with(tmp_path, book)
+    files = archive.files("trades")
     again = archive.add(book)
-    assert counts(again) == (2, 0, 0)
-    assert len(archive.fetches()) == 1
+    assert stored(again) == (2, False)
+    assert archive.files("trades") == files
+    assert numbers(archive.trades(DAY)) == ["1", "2"]
+    assert [entry.stored for entry in archive.fetches()] == [True, False]
 
 
 def test_only_what_changed_is_stored(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, trade_response(trade("1")))
     files = archive.files("trades")
     same = archive.add(trade_response(trade("1"), at="16:00"))
-    assert counts(same) == (1, 0, 0)
+    assert stored(same) == (1, False)
     assert archive.files("trades") == files
     more = archive.add(trade_response(trade("1"), trade("2"), at="16:30"))
-    assert counts(more) == (2, 1, 0)
+    assert stored(more) == (2, True)
     corrected = archive.add(trade_response(trade("1", quantity=7), trade("2"), at="17:00"))
-    assert counts(corrected) == (2, 0, 1)
+    assert stored(corrected) == (2, True)
     assert [row.quantity for row in archive.trades(DAY).filter(trade_no="1")] == [7]
     assert len(archive.fetches()) == 4
 
@@ -85,6 +88,23 @@ def test_equal_numbers_in_a_response_are_all_kept(tmp_path: Path) -> None:
     archive = archive_with(tmp_path, book)
     archive.add(trade_response(trade("1"), trade("1"), trade("1", order_no="other"), at="16:00"))
     assert len(archive.trades(DAY)) == 3
+    archive.add(trade_response(trade("1"), trade("2"), at="16:30"))
+    assert numbers(archive.trades(DAY)) == ["1", "1", "2"], "as the last response that has them"
+
+
+def test_rows_that_differ_a_little_are_stored(tmp_path: Path) -> None:
+    """A checksum decides whether a response says the same as the one before."""
+    twice = [trade("1", settlor="a", row_no=1)] * 2
+    archive = archive_with(tmp_path, trade_response(*twice))
+    others = [
+        [trade("1", settlor="b", row_no=1)] * 2,
+        [trade("1", settlor=None, row_no=1), twice[0]],
+        [trade("1", settlor="", row_no=1), twice[0]],
+        [trade("1", settlor="a", row_no=1, more=1), twice[0]],
+    ]
+    for minute, records in enumerate(others):
+        assert archive.add(trade_response(*records, at=f"16:{minute}0")).stored
+        assert not archive.add(trade_response(*records[::-1], at=f"16:{minute}5")).stored
 
 
 def test_the_newest_state_counts_in_any_order_of_arrival(tmp_path: Path) -> None:
@@ -160,7 +180,7 @@ def test_two_writers_that_miss_each_other_are_united(
     assert archive.verify() > 0
 
 
-def test_a_state_that_another_writer_saw_again_is_not_superseded(
+def test_a_state_that_another_writer_saw_again_stays_the_newest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F112: a writer that has not seen the last fetch stores an earlier one."""
@@ -172,7 +192,8 @@ def test_a_state_that_another_writer_saw_again_is_not_superseded(
 
     def early(self: Any, connection: Any, *span: Any) -> Any:
         known = real(self, connection, *span)
-        connection.execute("DELETE FROM log_read WHERE rows_in <> fetch_id")
+        last = "SELECT max(received_at) FROM log_read HAVING count(*) > 1"
+        connection.execute(f"DELETE FROM log_read WHERE received_at = ({last})")
         return known
 
     monkeypatch.setattr(ingest, "open_log", early)
@@ -363,19 +384,23 @@ def test_the_files_of_the_log_are_merged_now_and_then(tmp_path: Path) -> None:
 def test_a_writer_may_be_at_work_while_history_is_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F112: it stores only a line for rows that another program supersedes and drops meanwhile."""
-    archive = archive_with(tmp_path, trade_response(trade("1", quantity=1), at="15:00"))
-    real = sql.compare
+    """F112: it stores only a line for rows that another program replaces and drops meanwhile."""
+    archive = archive_with(tmp_path)
+    ingest, hidden = type(archive._ingest), ingest_module._find_rows
+    line = ingest._line
+    with monkeypatch.context() as earlier:
+        week_ago = dt.datetime.now(dt.UTC) - dt.timedelta(7)
+        earlier.setattr(ingest, "_line", lambda self, each, _: line(self, each, week_ago))
+        archive.add(trade_response(trade("1", quantity=1), at="15:00"))
 
-    def compare(*arguments: Any) -> Any:
-        found = real(*arguments)
-        monkeypatch.setattr(sql, "compare", real)
+    def find_rows(*arguments: Any) -> None:
+        hidden(*arguments)
+        monkeypatch.undo()
         archive.add(trade_response(trade("1", quantity=2), at="15:01"))
         archive.compact(keep_history=False)
-        return found
 
-    monkeypatch.setattr(sql, "compare", compare)
-    archive.add(trade_response(trade("1", quantity=1), at="15:02"))
+    monkeypatch.setattr(ingest_module, "_find_rows", find_rows)
+    assert not archive.add(trade_response(trade("1", quantity=1), at="15:02")).stored
     assert [row.quantity for row in archive.trades(DAY)] == [1]
     assert archive.verify() == 2
 
@@ -416,7 +441,7 @@ def test_compact_drops_history_if_told(tmp_path: Path, monkeypatch: pytest.Monke
         archive.add(order_response(order("1", status=f"at {hour}"), order("2"), at=f"{hour}:00"))
     log = archive.fetches()
     archive.compact(keep_history=False)
-    assert len(archive.history("1")) == 6, "superseded in the last 24 hours"
+    assert len(archive.history("1")) == 6, "replaced in the last 24 hours"
     monkeypatch.setattr("tradingdata.archive.archive.RETENTION_HOURS", 0)
     archive.compact(keep_history=False)
     assert [state.order.status for state in archive.history("1")] == ["at 15"]

@@ -41,9 +41,9 @@ def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
     trades, orders = sandbox.client().trade_book(), sandbox.client().order_book()
     first = run("archive", "fetch", path)
     assert first.code == Code.OK, first.err
-    assert f"  {len(orders)} rows: {len(orders)} new, 0 changed\n" in first.text
-    assert f"  {len(trades)} rows: {len(trades)} new, 0 changed\n" in first.text
-    assert " 0 new, 0 changed" in run("archive", "fetch", path).text
+    assert f"  {len(orders)} rows\n" in first.text
+    assert f"  {len(trades)} rows\n" in first.text
+    assert run("archive", "fetch", path).text.count(" rows, which were stored before\n") == 2
     assert run("archive", "verify", path).text.endswith("rows are as they were stored\n")
     assert "fewer files" in run("archive", "compact", path, "--drop-history").text
 

@@ -72,5 +72,5 @@ def numbers(book: Any) -> list[str]:
     return sorted(str(row[field]) for row in book)
 
 
-def counts(entry: ArchiveFetch) -> tuple[int, int, int]:
-    return entry.rows, entry.new, entry.changed
+def stored(entry: ArchiveFetch) -> tuple[int, bool]:
+    return entry.rows, entry.stored

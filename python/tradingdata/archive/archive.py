@@ -10,6 +10,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from inspect import iscoroutinefunction
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from .._util import validate
@@ -335,8 +337,8 @@ class Archive(ArchiveReading):
                 which they were entered, and an order book covers no day.
 
         Returns:
-            The log entry. Adding a response again changes nothing and returns the existing entry
-            with ``new`` and ``changed`` 0.
+            The log entry. Rows that equal those received before are not stored again; ``stored``
+            is then false.
 
         Raises:
             TypeError: The book is neither of the two, or ``at`` is not a time.
@@ -378,7 +380,8 @@ class Archive(ArchiveReading):
         if label not in known:
             raise ValueError(f"the archive has no account {label!r}")
         until = validate.day("day", day)
-        self._ingest.mark("retire", label, min(known[label].since, until), until=until)
+        day = min(known[label].since, until)
+        self._ingest.mark("retire", [{"account": label, "day": day, "until": until}])
 
     def compact(self, *, keep_history: bool = True, progress: bool = False) -> int:
         """Merges the files of each month into few, which makes reading many days faster.
@@ -387,10 +390,10 @@ class Archive(ArchiveReading):
         it monthly, or after many small writes; others may read and write meanwhile.
 
         Args:
-            keep_history: Whether to keep the states of records that later responses superseded,
-                which `history` and ``order_states`` show. An archive that is fetched all day is a
-                fraction of the size without them. Those that were superseded in the last 24 hours
-                stay until the next time.
+            keep_history: Whether to keep the states of records that later responses replaced, which
+                `history` and ``order_states`` show. An archive that is fetched all day is a
+                fraction of the size without them. Those of accounts and days for which something
+                was stored in the last 24 hours stay until the next time.
             progress: Whether to show a progress bar (tqdm).
 
         Returns:
@@ -407,25 +410,30 @@ class Archive(ArchiveReading):
         return saved
 
     def _drop_history(self) -> None:
-        """Deletes superseded rows, after the log says so: a crash then leaves rows at worst."""
-        with closing(sql.connect()) as connection:
-            self._ingest.open_log(connection, Span())
-            for name in KINDS:
-                sql.live_fetches(connection, name)
-            before = datetime.now(UTC) - timedelta(hours=RETENTION_HOURS)
-            query = """
-            WITH dropped AS (SELECT unnest(supersedes) FROM log_lines WHERE source = 'compact'),
-            ended AS (SELECT unnest(supersedes) FROM stored_fetches WHERE filed_at < $before)
-            SELECT book, strftime(day, '%Y-%m'), min(day), list(fetch_id) FROM log_lines
-            WHERE rows_in = fetch_id AND fetch_id IN (FROM ended) AND fetch_id NOT IN (FROM dropped)
-            AND fetch_id NOT IN (FROM live_trades SELECT fetch_id)
-            AND fetch_id NOT IN (FROM live_orders SELECT fetch_id)
-            GROUP BY ALL ORDER BY ALL"""
-            found = connection.execute(query, {"before": before}).fetchall()
-        for book, month, day, fetches in found:
-            self._ingest.mark("compact", "", day, supersedes=fetches)
-            ids = ", ".join(map(str, fetches))
-            self._store.delete(book, f"month = '{month}' AND fetch_id IN ({ids})")
+        """Deletes rows that were replaced, after the log says so: a crash leaves rows at worst.
+
+        Only of account-days for which nothing was stored recently: another program may be about to
+        name rows in the log that were the newest until then.
+        """
+        before = datetime.now(UTC) - timedelta(hours=RETENTION_HOURS)
+        for name in KINDS:
+            with closing(sql.connect()) as connection:
+                self._ingest.open_log(connection, Span())
+                self._define(connection, name, Span())
+                query = f"""
+                SELECT strftime(day, '%Y-%m'), account, day, list(fetch_id) FROM sets_{name}
+                WHERE several AND fetch_id NOT IN (SELECT fetch_id FROM {name})
+                AND (account, day) IN (
+                    SELECT account, day FROM log_lines WHERE book = '{name}'
+                    GROUP BY account, day HAVING max(filed_at) < $before)
+                GROUP BY account, day ORDER BY ALL"""
+                found = connection.execute(query, {"before": before}).fetchall()
+            for month, lines in groupby(found, itemgetter(0)):
+                names = ("account", "day", "dropped")
+                dropped = [dict(zip(names, line, strict=True)) for _, *line in lines]
+                self._ingest.mark("compact", dropped)
+                ids = ", ".join(str(fetch) for line in dropped for fetch in line["dropped"])
+                self._store.delete(name, f"month = '{month}' AND fetch_id IN ({ids})")
 
 
 def _clients(given: Any, *, are_async: bool) -> list[Any]:

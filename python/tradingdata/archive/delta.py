@@ -216,7 +216,6 @@ class Store(NamedTuple):
         connection: Any,
         name: str,
         span: Span | None = None,
-        only: str = "true",
         also: str = "false",
     ) -> Any:
         """Makes views of a table: ``stored_NAME``, its rows, and ``schema_NAME``, without rows.
@@ -227,7 +226,6 @@ class Store(NamedTuple):
             connection: A connection to DuckDB.
             name: The table.
             span: The days and the account; the view may have other rows too.
-            only: SQL that files of these days must meet, by their statistics.
             also: SQL that selects more files by their statistics.
 
         Returns:
@@ -243,14 +241,13 @@ class Store(NamedTuple):
             empty = Table.from_batches([], schema=table.schema().to_arrow())
             connection.register(f"table_{name}", empty)
             connection.register("log_files", table.get_add_actions(flatten=True))
-            only = "true" if self.is_remote else only  # files are chosen by the rows alone
             found = connection.execute(f"""
             CREATE OR REPLACE TEMP VIEW schema_{name} AS
             FROM table_{name} SELECT * EXCLUDE month;
             CREATE OR REPLACE TEMP TABLE files_{name} AS
             FROM log_files SELECT {quoted(self.uri(name))} || '/' || log_files.path AS path,
                 size_bytes, num_records, "min.day", "max.day"
-            WHERE ({span.files} AND {only}) OR ({also}) ORDER BY "min.day", path;
+            WHERE ({span.files}) OR ({also}) ORDER BY "min.day", path;
             FROM files_{name} SELECT path, size_bytes, "min.day", "max.day"
             """).fetchall()
         source = f"schema_{name}"

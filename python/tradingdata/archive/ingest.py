@@ -6,11 +6,10 @@ rows that a line names, so rows without one, which a crash may leave, are never 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,10 +20,10 @@ from .._util.optional_imports import require
 from ..books.book import LabelledBooks, OrderBook, TradeBook
 from . import sql
 from .coverage import Expected, expected_accounts
-from .delta import Span, explained, quoted
+from .delta import Span, explained
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import tzinfo
 
     from .delta import Store
@@ -36,18 +35,18 @@ KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 TIMES = {record["noun"][1]: record["event_times"] for record in _core.records()}
 ROWS = "day DATE, account TEXT, fetch_id BIGINT, received_at TIMESTAMPTZ"
 # A line of the log. `rows_in` is the line whose rows are those of this one, itself or an earlier
-# one that says the same, or NULL without rows. `supersedes` lists lines of the same day whose rows
-# are no longer the newest. `since` begins and `until` ends an account.
+# one that says the same, or NULL without rows. `dropped` lists lines of the same account and day
+# whose rows were deleted. `since` begins and `until` ends an account.
 LINES = """
-    day DATE, account TEXT, since DATE, until DATE, book TEXT, fetch_id BIGINT, response_id BIGINT,
-    source TEXT, received_at TIMESTAMPTZ, filed_at TIMESTAMPTZ, complete BOOLEAN, covers BOOLEAN,
-    rows BIGINT, new BIGINT, changed BIGINT, rows_in BIGINT, supersedes BIGINT[], checksum BIGINT,
-    sha256 TEXT, error TEXT, message TEXT, seal TEXT"""
+    day DATE, account TEXT, since DATE, until DATE, book TEXT, fetch_id BIGINT, source TEXT,
+    received_at TIMESTAMPTZ, filed_at TIMESTAMPTZ, complete BOOLEAN, covers BOOLEAN, rows BIGINT,
+    rows_in BIGINT, dropped BIGINT[], checksum BIGINT, sha256 TEXT, error TEXT, message TEXT,
+    seal TEXT"""
 
 # The columns that say which days are covered by which rows; all take twice as long to read.
 COVERAGE = """
-    day, account, since, until, book, fetch_id, source, received_at, covers, rows, rows_in,
-    supersedes, sha256, error"""
+    day, account, since, until, book, received_at, filed_at, covers, rows, rows_in, dropped,
+    checksum, error"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +64,7 @@ class ArchiveFetch:
         complete: Whether the book was one complete response.
         days: The days that it covers or has rows of.
         rows: Number of rows in the book.
-        new: Number of records that were new to the archive.
-        changed: Number of records that the archive had in another state.
+        stored: Whether rows were stored, because they differ from those received before.
         sha256: SHA-256 digest of the response's body in hex; ``None`` for a failure.
         error: Name of the error's class, or ``None``.
         message: The error's message; ``""`` without an error.
@@ -81,8 +79,7 @@ class ArchiveFetch:
     complete: bool
     days: tuple[date, ...]
     rows: int
-    new: int
-    changed: int
+    stored: bool
     sha256: str | None
     error: str | None
     message: str
@@ -134,10 +131,10 @@ class Ingest(NamedTuple):
         A response has a line for each day.
         """
         found = connection.sql(f"""
-        SELECT response_id AS id, book, nullif(account, '') AS account, source,
+        SELECT {_RESPONSE} AS id, book, nullif(account, '') AS account, source,
             received_at AT TIME ZONE 'UTC' AS at, filed_at AT TIME ZONE 'UTC' AS filed_at,
             complete, list(day ORDER BY day) AS days, sum(rows)::BIGINT AS rows,
-            sum(new)::BIGINT AS new, sum(changed)::BIGINT AS changed, sha256, error, message
+            bool_or(rows_in IS NOT DISTINCT FROM fetch_id) AS stored, sha256, error, message
         FROM {lines} WHERE source IN ('fetch', 'add') AND {condition}
         GROUP BY ALL ORDER BY filed_at, account NULLS FIRST, book""")
         entries = []
@@ -156,11 +153,11 @@ class Ingest(NamedTuple):
         sealed = f"SELECT * REPLACE ({sql.seal_of(names)} AS seal), {_MONTH} FROM new_lines"
         self.store.append("fetches", connection.sql(sealed), table)
 
-    def mark(self, source: str, account: str, day: date, **values: Any) -> None:
-        """Writes a line that is no response: the end of an account, or what compacting dropped."""
-        line = self._line(Received("", account, source, None), datetime.now(UTC))
+    def mark(self, source: str, lines: Iterable[dict[str, Any]]) -> None:
+        """Writes lines that are no response: ends of accounts, or what compacting dropped."""
+        empty = self._line(Received("", "", source, None), datetime.now(UTC))
         with closing(sql.connect()) as connection:
-            self.commit(connection, [line | {"day": day} | values])
+            self.commit(connection, [empty | line for line in lines])
 
     def store_all(self, received: Sequence[Received]) -> list[ArchiveFetch]:
         """Stores responses and failures in one commit, and returns their entries.
@@ -168,144 +165,91 @@ class Ingest(NamedTuple):
         There is at most one of each book and account.
         """
         with explained(self.store.root, "write"), closing(sql.connect()) as connection:
-            parts, rows = self._parts(connection, received)
-            days = [line["day"] for part in parts for line in part]
+            lines, rows = self._lines(connection, received)
+            days = [line["day"] for line in lines]
             labels = {each.account for each in received}
             label = labels.pop() if len(labels) == 1 else None
-            span = Span(min(days), max(days), label)
-            log, known = self.open_log(connection, span)
-            stored = self._stored_before(connection, parts, span)
-            lines = [line for part in parts if _identity(part) not in stored for line in part]
-            for name in rows:
-                own = [line for line in lines if line["book"] == name and not line["error"]]
-                if own:
-                    self._decide(connection, name, own, rows[name])
-            _mark_new_accounts(lines, known)
-            if lines:
-                self.commit(connection, lines, log)
-                stored |= _by_identity(self.entries(connection, "new_lines"))
-        return [stored[_identity(part)] for part in parts]
+            log, known = self.open_log(connection, Span(min(days), max(days), label))
+            _find_rows(connection, lines)
+            for line in lines:
+                expected = known.get(line["account"])
+                if expected and expected.since <= line["since"] <= expected.until:
+                    line["since"] = None
+            for name, content in rows.items():
+                own = [line for line in lines if line["book"] == name and _has_rows(line)]
+                if sum(line["rows"] for line in own) < content.num_rows:
+                    ids = ", ".join(str(line["fetch_id"]) for line in own) or "NULL"
+                    new = connection.sql(f"FROM rows_{name} WHERE fetch_id IN ({ids})")
+                    content = Table.from_arrow(new)
+                if content.num_rows:
+                    self.store.append(name, content)
+            self.commit(connection, lines, log)
+            entries = self.entries(connection, "new_lines")
+        found = {(entry.account or "", entry.book): entry for entry in entries}
+        return [found[each.account, each.name] for each in received]
 
     def _line(self, received: Received, filed: datetime) -> dict[str, Any]:
         """Returns a line for the day on which something was received."""
         clock = (received.at or filed).astimezone(self.zone)
-        number = secrets.randbits(62)
         return {
             "account": received.account,
             "book": received.name,
             "day": clock.date() - timedelta(clock.time() < self.day_start),
-            "fetch_id": number,
-            "response_id": number,
+            "fetch_id": secrets.randbits(62),
             "source": received.source,
-            "received_at": _in_utc(received.at),
+            "received_at": received.at and received.at.astimezone(UTC),
             "filed_at": filed,
             **dict.fromkeys(("complete", "covers"), False),
-            **dict.fromkeys(("rows", "new", "changed"), 0),
-            **dict.fromkeys(("rows_in", "sha256", "checksum", "error")),
-            "supersedes": [],
+            "rows": 0,
+            "dropped": [],
             "message": "",
         }
 
-    def _parts(
-        self, connection: Any, received: Sequence[Received]
-    ) -> tuple[list[list[dict[str, Any]]], dict[str, Table]]:
-        """Returns the lines of each response, one for each day, and the rows of each book."""
-        filed = datetime.now(UTC)
-        kept = [
-            one if one.book is None or self.keep else one._replace(book=_masked(one.book))
-            for one in received
-        ]
-        each = [(one, self._line(one, filed)) for one in kept]
-        rows: dict[str, Table] = {}
-        sums: dict[str, dict[str, dict[date, tuple[int, int]]]] = {}
-        for name in KINDS:
-            own = [
-                (one.book, line) for one, line in each if one.name == name and one.book is not None
-            ]
-            if own:
-                rows[name] = _rows_of(connection, name, own)
-                sums[name] = _sums(connection, name)
-        return [
-            self._lines(one, line, sums.get(one.name, {}).get(one.account, {}))
-            for one, line in each
-        ], rows
-
     def _lines(
+        self, connection: Any, received: Sequence[Received]
+    ) -> tuple[list[dict[str, Any]], dict[str, Table]]:
+        """Returns a line for each day of each response or failure, and the rows of each book."""
+        filed = datetime.now(UTC)
+        lines: list[dict[str, Any]] = []
+        rows: dict[str, Table] = {}
+        for name in KINDS:
+            own = [(each, self._line(each, filed)) for each in received if each.name == name]
+            books = [(self._kept(each.book), line) for each, line in own if each.error is None]
+            sums: dict[tuple[str, date], tuple[int, int]] = {}
+            if books:
+                rows[name] = _rows_of(connection, name, books)
+                sums = _sums(connection, name)
+            for each, line in own:
+                days = {day: found for (label, day), found in sums.items() if label == each.account}
+                lines += self._lines_of(each, line, days)
+        return lines, rows
+
+    def _lines_of(
         self, received: Received, line: dict[str, Any], sums: Mapping[date, tuple[int, int]]
-    ) -> list[dict[str, Any]]:
-        """Returns a line for each day of a response, which has these rows."""
-        if received.error is not None:
-            error = {"error": type(received.error).__name__, "message": str(received.error)}
-            return [line | error]
-        book, response = received.book, received.book.response
-        rows = None if response else hashlib.sha256(book._rows.to_json()).hexdigest()
-        line |= {"complete": response is not None, "sha256": response.sha256 if response else rows}
+    ) -> Iterator[dict[str, Any]]:
+        """Yields a line for each day of a response, which has these rows, or for a failure."""
         covered = set()
-        if response is not None:
+        if received.error is not None:
+            line |= {"error": type(received.error).__name__, "message": str(received.error)}
+        elif (response := received.book.response) is not None:
+            line |= {"complete": True, "sha256": response.sha256}
             if received.name == "trades":
                 covered = set(sums)
             at = received.at
             if at and (received.name == "orders" or line["day"] == at.astimezone(self.zone).date()):
                 covered.add(line["day"])
-        lines = []
-        for day in sorted(covered | set(sums)) or [line["day"]]:
-            fetch = line["response_id"] + (day - _FIRST_DAY).days
+        days = sorted(covered | set(sums)) or [line["day"]]
+        for day in days:
             count, checksum = sums.get(day, (0, None))
-            own = {"day": day, "fetch_id": fetch, "covers": day in covered, "rows": count}
-            kept = {"rows_in": fetch if count else None, "checksum": checksum}
-            lines.append(line | own | kept)
-        return lines
+            fetch = line["fetch_id"] + (day - _FIRST_DAY).days
+            own = {"day": day, "fetch_id": fetch, "covers": day in covered, "since": days[-1]}
+            yield line | own | {"rows": count, "checksum": checksum}
 
-    def _stored_before(
-        self, connection: Any, parts: Sequence[list[dict[str, Any]]], span: Span
-    ) -> dict[Any, ArchiveFetch]:
-        """Returns the entries of responses that are stored already, by their identity."""
-        digests = sorted({part[0]["sha256"] for part in parts} - {None})
-        times = {f"TIMESTAMPTZ '{at}'" for part in parts if (at := part[0]["received_at"])}
-        same = f"""sha256 IN ({", ".join(map(quoted, digests))}) AND (
-            received_at IS NULL OR received_at IN ({", ".join(["NULL", *sorted(times)])}))"""
-        if not digests or not sql.scalar(
-            connection, f"SELECT count(*) FROM log_lines WHERE {same}"
-        ):
-            return {}
-        found = self.entries(connection, "stored_fetches", f"{same} AND {span.rows}")
-        return _by_identity(replace(entry, new=0, changed=0) for entry in found)
-
-    def _decide(self, connection: Any, name: str, lines: list[dict[str, Any]], rows: Table) -> None:
-        """Completes the lines of a book's responses, and stores their rows where that is needed.
-
-        Of two responses for an account and a day, the later supersedes the earlier if it has all
-        records of it. One that says the same as what is there stores nothing.
-        """
-        sql.table(connection, "mine", lines, "account TEXT, day DATE")
-        sql.live_fetches(connection, name, "log_lines SEMI JOIN mine USING (account, day)")
-        live = dict(connection.execute(f"SELECT fetch_id, rows FROM live_{name}").fetchall())
-        table, pairs = None, {}
-        if live:
-            days = [line["day"] for line in lines]
-            span = Span(min(days), max(days))
-            table = self.store.view(connection, name, span, sql.live_files(name))
-            pairs = sql.compare(connection, name)
-        for line in lines:
-            fetch, count = line["fetch_id"], line["rows"]
-            for other, common, same, changed, later in pairs.get(
-                fetch, [(None, count, 0, 0, False)]
-            ):
-                line["changed"] += changed
-                if other is None:
-                    line["new"] = common
-                elif same == count == live[other]:
-                    line["rows_in"], line["checksum"] = other, None
-                elif common == live[other] and not later:
-                    line["supersedes"].append(other)
-                elif common == count and later:
-                    line["supersedes"].append(fetch)
-        own = [line for line in lines if line["rows_in"] == line["fetch_id"]]
-        if sum(line["rows"] for line in own) < rows.num_rows:
-            ids = ", ".join(str(line["fetch_id"]) for line in own) or "NULL"
-            rows = Table.from_arrow(connection.sql(f"FROM rows_{name} WHERE fetch_id IN ({ids})"))
-        if rows.num_rows:
-            self.store.append(name, rows, table)
+    def _kept(self, book: AnyBook) -> AnyBook:
+        """Returns the book with personal values masked, unless the archive keeps them."""
+        if self.keep or book._rows.masked:
+            return book
+        return book._unpacked(*book._packed(), keep_personal_data=False)
 
 
 def create(store: Store, settings: dict[str, Any]) -> None:
@@ -322,8 +266,9 @@ def create(store: Store, settings: dict[str, Any]) -> None:
         store.create(empty, json.dumps(settings))
 
 
-_EPOCH = datetime.fromtimestamp(0, UTC)
-_FIRST_DAY = _EPOCH.date()  # a response's lines are numbered from its number on, by their days
+# The lines of a response are numbered from its number on, by their days since this one.
+_FIRST_DAY = date(1970, 1, 1)
+_RESPONSE = f"fetch_id - (day - DATE '{_FIRST_DAY}')"
 _MONTH = "strftime(day, '%Y-%m') AS month"
 
 
@@ -333,24 +278,24 @@ def _nothing(columns: str) -> str:
     return ", ".join(f"NULL::{kind} AS {name}" for name, kind in each)
 
 
-def _identity(lines: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
-    return tuple(lines[0][name] for name in ("account", "book", "received_at", "sha256"))
+def _has_rows(line: Mapping[str, Any]) -> bool:
+    """Returns whether the rows of a line are stored with it."""
+    return bool(line["rows_in"] == line["fetch_id"])
 
 
-def _by_identity(entries: Iterable[ArchiveFetch]) -> dict[Any, ArchiveFetch]:
-    return {
-        (each.account or "", each.book, _in_utc(each.at), each.sha256): each for each in entries
-    }
+def _find_rows(connection: Any, lines: Iterable[dict[str, Any]]) -> None:
+    """Names the line that has the rows of each: the last one with the same rows, or itself.
 
-
-def _in_utc(at: datetime | None) -> datetime | None:
-    """Returns a time in UTC: a time that a zone has twice equals none of another zone."""
-    return at and at.astimezone(UTC)
-
-
-def _masked(book: AnyBook) -> AnyBook:
-    """Returns the book, and its response, with personal values masked."""
-    return book if book._rows.masked else book._unpacked(*book._packed(), keep_personal_data=False)
+    Only the last one of its account, book and day will do: all of its rows are the newest, so that
+    `compact` cannot be deleting them.
+    """
+    found = connection.execute(f"""
+    SELECT DISTINCT ON (account, book, day) account, book, day, rows, checksum, rows_in
+    FROM log_lines WHERE rows_in IS NOT NULL ORDER BY ({sql.AGE}) DESC""").fetchall()
+    known = {tuple(content): rows_in for *content, rows_in in found}
+    for line in lines:
+        content = tuple(line[name] for name in ("account", "book", "day", "rows", "checksum"))
+        line["rows_in"] = known.get(content, line["fetch_id"]) if line["rows"] else None
 
 
 def _rows_of(connection: Any, name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> Table:
@@ -369,15 +314,15 @@ def _rows_of(connection: Any, name: str, own: Sequence[tuple[AnyBook, dict[str, 
         books = {label: book.sort(TIMES[name][0], "row_no") for label, book in books.items()}
         sent = LabelledBooks.of(KINDS[name], books)._selection(extra=True)
     connection.register(f"books_{name}", sent)
-    columns = "account TEXT, day DATE, response_id BIGINT, received_at TIMESTAMPTZ"
+    columns = "account TEXT, day DATE, fetch_id BIGINT, received_at TIMESTAMPTZ"
     sql.table(connection, f"responses_{name}", [line for _, line in own], columns)
     times = "".join(f"{time}::DATE, " for time in TIMES[name])
     if name == "orders":
         times = f"CASE WHEN received_at IS NULL THEN coalesce({times}NULL) END, "
     rows = Table.from_arrow(
         connection.sql(f"""
-    SELECT day, account, response_id + (day - DATE '{_FIRST_DAY}') AS fetch_id, received_at,
-        * EXCLUDE (day, account, response_id, received_at), {_MONTH}
+    SELECT day, account, fetch_id + (day - DATE '{_FIRST_DAY}') AS fetch_id, received_at,
+        * EXCLUDE (day, account, fetch_id, received_at), {_MONTH}
     FROM (SELECT * REPLACE (coalesce({times}day) AS day)
         FROM books_{name} JOIN responses_{name} USING (account))""")
     )
@@ -385,14 +330,12 @@ def _rows_of(connection: Any, name: str, own: Sequence[tuple[AnyBook, dict[str, 
     return rows
 
 
-def _sums(connection: Any, name: str) -> dict[str, dict[date, tuple[int, int]]]:
+def _sums(connection: Any, name: str) -> dict[tuple[str, date], tuple[int, int]]:
     """Returns the number of rows and their checksum by account and day."""
     checksum = sql.checksum_of(connection.table(f"rows_{name}"))
     query = f"SELECT account, day, count(*), {checksum} FROM rows_{name} GROUP BY account, day"
-    sums: dict[str, dict[date, tuple[int, int]]] = {}
-    for account, day, *found in connection.execute(query).fetchall():
-        sums.setdefault(account, {})[day] = tuple(found)
-    return sums
+    found = connection.execute(query).fetchall()
+    return {(account, day): tuple(sums) for account, day, *sums in found}
 
 
 def _lost(book: AnyBook) -> set[str]:
@@ -421,21 +364,3 @@ def _number(digits: str) -> float | str:
     """Returns a number with a fraction, as text where a float has not the same digits."""
     value = float(digits)
     return value if repr(value) == digits else digits
-
-
-def _mark_new_accounts(lines: list[dict[str, Any]], known: dict[str, Expected]) -> None:
-    """Sets ``since`` in the first line of each account that was not expected on its day.
-
-    That is the day of the response, since a first trade book may have trades of earlier days.
-    """
-    newest: dict[int, date] = {}
-    for line in lines:
-        response = line["response_id"]
-        newest[response] = max(newest.get(response, date.min), line["day"])
-    for line in sorted(lines, key=lambda line: newest[line["response_id"]]):
-        day = newest[line["response_id"]]
-        expected = known.get(line["account"])
-        if expected is None or not expected.since <= day <= expected.until:
-            line["since"] = day
-            since = min(day, expected.since) if expected else day
-            known[line["account"]] = Expected(line["account"], since, date.max)

@@ -139,12 +139,11 @@ class ArchiveReading:
         self._define(connection, name, span)
         return span
 
-    def _define(self, connection: Any, name: str, span: Span, *, states: bool = False) -> None:
-        """Makes the views of a book; ``order_states`` is complete with ``states``."""
+    def _define(self, connection: Any, name: str, span: Span) -> None:
+        """Makes the views of a book."""
         with explained(self.path, days="the log"):
-            sql.live_fetches(connection, name)
-        only = "true" if states and name == "orders" else sql.live_files(name)
-        self._store.view(connection, name, span, only)
+            sql.stored_sets(connection, name)
+        self._store.view(connection, name, span)
         with explained(self.path, days=f"the {name} of {span}"):
             sql.define(connection, name, span.rows)
 
@@ -161,7 +160,7 @@ class ArchiveReading:
         label = label_of(account)
         _, known = self._ingest.open_log(connection, Span(first, last, label))
         if first is None or last is None:
-            days = "SELECT book, min(day), max(day) FROM log_lines WHERE source <> '' GROUP BY book"
+            days = "SELECT book, min(day), max(day) FROM log_lines GROUP BY book"
             found = {book: rest for book, *rest in connection.execute(days).fetchall()}
             dated = {name: found[name] for name in books if name in found}
             if not dated:
@@ -257,7 +256,7 @@ class ArchiveReading:
                 gaps = []
             lacking = {book for gap in gaps for book in gap.books}
             for name in KINDS.keys() - lacking:
-                self._define(connection, name, span, states=True)
+                self._define(connection, name, span)
             connection.execute(
                 "CREATE TEMP VIEW fetches AS SELECT * EXCLUDE seal FROM stored_fetches WHERE "
                 + span.rows
@@ -397,7 +396,7 @@ class ArchiveReading:
                 connection.execute("""
                 CREATE TEMP TABLE log_own AS SELECT * FROM log_all
                 WHERE rows_in = fetch_id AND fetch_id NOT IN (
-                    SELECT unnest(supersedes) FROM log_all WHERE source = 'compact')""")
+                    SELECT unnest(dropped) FROM log_all)""")
                 months = connection.execute("""
                 SELECT book, min(day), max(day) FROM log_own GROUP BY book, strftime(day, '%Y-%m')
                 ORDER BY ALL""").fetchall()
@@ -424,7 +423,7 @@ class ArchiveReading:
     def files(self, name: str) -> list[str]:
         """Returns the paths of a table's Parquet files, for engines that do not read Delta Lake.
 
-        They have superseded states too: see `scan` for the newest.
+        They have earlier states too: see `scan` for the newest.
 
         Args:
             name: ``"trades"``, ``"orders"`` or ``"fetches"``.

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 # The fields that identify a record among those of its account and day.
 IDENTITY = {record["noun"][1]: record["identity"] for record in _core.records()}
-EPOCH = "TIMESTAMPTZ 'epoch'"  # in place of a time that is not known
+_KEY = {name: f"hash({', '.join(fields)})" for name, fields in IDENTITY.items()}
+# SQL by which lines of the log are ordered; a time that is not known comes first.
+AGE = "coalesce(received_at, TIMESTAMPTZ 'epoch'), filed_at, rows_in"
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -77,13 +79,14 @@ def content_of(columns: Iterable[str]) -> list[str]:
 
 
 def checksum_of(rows: Any) -> str:
-    """SQL of the checksum of a relation's rows in any order: of 63 bits of each row's MD5."""
+    """SQL of the checksum of a relation's rows in any order: the sum of parts of their MD5."""
     kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
     texts = [  # the text of a time takes thrice as long as its number
         f'epoch_us("{name}")::TEXT' if kinds[name].startswith("TIMESTAMP") else f'"{name}"::TEXT'
         for name in sorted(content_of(rows.columns))
     ]
-    return f"bit_xor((md5_number_lower(concat_ws(chr(31), {', '.join(texts)})) >> 1)::BIGINT)"
+    digest = f"md5_number_lower(concat_ws(chr(31), {', '.join(texts)}))"
+    return f"(sum({digest}) % {2**63})::BIGINT"
 
 
 def seal_of(columns: Iterable[str]) -> str:
@@ -103,107 +106,66 @@ def table(connection: Any, name: str, rows: Sequence[Mapping[str, Any]], columns
     return connection.table(name)
 
 
-def live_fetches(connection: Any, name: str, chosen: str = "log_lines") -> None:
-    """Makes a table of the fetches whose rows are the newest, ``live_NAME``.
+def stored_sets(connection: Any, name: str) -> None:
+    """Makes a table of the sets of rows that are stored, ``sets_NAME``, from ``log_lines``.
 
-    There is one for each account and day, and several where a response lacked records of an earlier
-    one, came out of order, or two writers stored at the same time: ``several`` says so. ``seen`` is
-    when the rows were last received: one that was received again later is not superseded.
-
-    Args:
-        connection: A connection with ``log_lines``.
-        name: The book.
-        chosen: The lines to consider, a table or a join.
+    There is one for each account and day, and several where responses differ: ``several`` says so.
+    The greater its ``age``, the later were its rows received.
     """
     connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE live_{name} AS
-    WITH kept AS (
-        SELECT *, coalesce(received_at, {EPOCH}) AS due FROM {chosen}
-        WHERE rows_in IS NOT NULL AND book = '{name}'),
-    dead AS (SELECT unnest(supersedes) AS rows_in, due AS ended FROM kept)
-    SELECT rows_in AS fetch_id, account, day, max(rows) AS rows, max(due) AS seen,
-        count(*) OVER (PARTITION BY account, day) > 1 AS several
-    FROM kept LEFT JOIN dead USING (rows_in)
-    GROUP BY rows_in, account, day HAVING coalesce(max(due) > max(ended), true)""")
+    CREATE OR REPLACE TEMP TABLE sets_{name} AS
+    SELECT rows_in AS fetch_id, account, day, max(rows) AS rows,
+        count(*) OVER (PARTITION BY account, day) > 1 AS several,
+        row_number() OVER (ORDER BY max(({AGE}))) AS age
+    FROM log_lines WHERE book = '{name}' AND rows_in IS NOT NULL AND rows_in NOT IN (
+        SELECT unnest(dropped) FROM log_lines) GROUP BY rows_in, account, day""")
 
 
-_KEY = {name: f"hash({', '.join(fields)})" for name, fields in IDENTITY.items()}
-_OCCURRENCE = "row_number() OVER (PARTITION BY fetch_id, key ORDER BY row_no)"
-_AGE = """row_number() OVER (
-    PARTITION BY account, day, key, occurrence ORDER BY seen DESC, fetch_id DESC)"""
+def newest_rows(connection: Any, name: str) -> None:
+    """Makes a table of the newest records where there are several sets, ``newest_NAME``.
 
-
-def live_files(name: str) -> str:
-    """SQL that selects the files that may have rows of `live_fetches`, by their statistics."""
-    single = f'"min.fetch_id" IN (SELECT fetch_id FROM live_{name})'
-    return f'coalesce("min.fetch_id" <> "max.fetch_id" OR {single}, true)'
+    For each record, by its identity, it has the set that was received last. Only the columns of the
+    identity are read.
+    """
+    connection.execute(f"""
+    CREATE OR REPLACE TEMP TABLE keys_{name} AS
+    SELECT fetch_id, {_KEY[name]} AS key FROM stored_{name}
+    WHERE fetch_id IN (SELECT fetch_id FROM sets_{name} WHERE several);
+    CREATE OR REPLACE TEMP TABLE newest_{name} AS
+    SELECT arg_max(fetch_id, age) AS fetch_id, key
+    FROM keys_{name} JOIN sets_{name} USING (fetch_id) GROUP BY account, day, key""")
 
 
 def define(connection: Any, name: str, days: str) -> None:
     """Makes the views of a book for some days: ``NAME``, and ``order_states`` with ``orders``.
 
-    Must follow `live_fetches` and a view of the rows.
+    Must follow `stored_sets` and a view of the rows.
 
     Raises:
         OSError: There are fewer or more rows than the log says.
     """
     chosen = f"SELECT * FROM stored_{name} WHERE {days} AND fetch_id IN"
-    live = f"{chosen} (SELECT fetch_id FROM live_{name} WHERE"
+    single = f"{chosen} (SELECT fetch_id FROM sets_{name} WHERE NOT several)"
+    view = f"FROM stored_{name} WHERE {days}"
     ((wanted, several, present),) = connection.execute(f"""
     SELECT coalesce(sum(rows), 0), coalesce(bool_or(several), false),
         (SELECT coalesce(sum(coalesce(num_records, -1)), 0) FROM files_{name})
-    FROM live_{name}""").fetchall()
-    view = f"FROM stored_{name} WHERE {days}"
+    FROM sets_{name}""").fetchall()
     if several or present != wanted:  # otherwise the files have these rows and no others
-        counted = scalar(connection, f"SELECT count(*) FROM ({live} true))")
+        newest_rows(connection, name)
+        counted = scalar(
+            connection, f"SELECT count(*) + (SELECT count(*) FROM keys_{name}) FROM ({single})"
+        )
         if counted != wanted:
             raise OSError(f"{counted} rows of the {name} where the log has {wanted}")
-        view = f"{live} NOT several)"
-    if several:
-        view += f"""
-        UNION ALL BY NAME SELECT * EXCLUDE (key, seen, occurrence) FROM (
-            SELECT *, {_OCCURRENCE} AS occurrence FROM (
-                SELECT h.*, {_KEY[name]} AS key, seen FROM stored_{name} h JOIN (
-                    SELECT fetch_id, seen FROM live_{name} WHERE several) USING (fetch_id)))
-        QUALIFY {_AGE} = 1"""
+        found = connection.execute(f"SELECT DISTINCT fetch_id FROM newest_{name}").fetchall()
+        view = f"""{single} UNION ALL BY NAME
+        {chosen} ({", ".join(str(fetch) for (fetch,) in found) or "NULL"})
+            AND (fetch_id, {_KEY[name]}) IN (FROM newest_{name})"""
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {view}")
     if name == "orders":
         states = f"{chosen} (SELECT rows_in FROM log_lines WHERE book = 'orders')"
         connection.execute(f"CREATE OR REPLACE TEMP VIEW order_states AS {states}")
-
-
-def compare(connection: Any, name: str) -> dict[int, list[tuple[int | None, int, int, int, bool]]]:
-    """Compares ``rows_NAME`` with the live fetches of their accounts and days.
-
-    Returns:
-        For each fetch of the rows, and each live one that has some of its records: that fetch, how
-        many records it has, how many of them in the same state, how many are its to say and in
-        another state, and whether it was seen later. For new records, the live one is None.
-    """
-    known = set(connection.table(f"rows_{name}").columns)  # a later version may have added some
-    theirs = content_of(connection.table(f"schema_{name}").columns)
-    columns = ", ".join(f'"{each}"' for each in theirs if each in known)
-    narrow = f"account, day, fetch_id, row_no, hash({columns}) AS content, {_KEY[name]} AS key"
-    connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE theirs AS SELECT {narrow}, seen FROM stored_{name}
-        JOIN (SELECT fetch_id, seen FROM live_{name}) USING (fetch_id);
-    CREATE OR REPLACE TEMP TABLE ours AS
-        SELECT {narrow}, coalesce(received_at, {EPOCH}) AS due FROM rows_{name}""")
-    unique = """
-    SELECT (SELECT count(*) = count(DISTINCT (fetch_id, key)) FROM ours)
-        AND (SELECT count(*) = count(DISTINCT (account, day, key)) FROM theirs)"""
-    occurrence, age = ("1", "1") if scalar(connection, unique) else (_OCCURRENCE, _AGE)
-    found = connection.execute(f"""
-    WITH o AS (SELECT *, {occurrence} AS occurrence FROM ours),
-    each AS (SELECT *, {occurrence} AS occurrence FROM theirs),
-    t AS (SELECT *, {age} AS age FROM each)
-    SELECT o.fetch_id, t.fetch_id, count(*), count(*) FILTER (o.content = t.content),
-        count(*) FILTER (o.content <> t.content AND age = 1), bool_or(seen > due)
-    FROM o LEFT JOIN t USING (account, day, key, occurrence) GROUP BY ALL ORDER BY ALL""")
-    pairs: dict[int, list[Any]] = {}
-    for fetch, *counts in found.fetchall():
-        pairs.setdefault(fetch, []).append(counts)
-    return pairs
 
 
 def find_damage(connection: Any, name: str, days: str) -> tuple[int, list[tuple[Any, ...]]]:

@@ -129,8 +129,8 @@ def fetch(
             raise
     for entry in fetched:
         days, rows = ", ".join(map(str, entry.days)), group(entry.rows)
-        found = f"{rows} rows: {group(entry.new)} new, {group(entry.changed)} changed"
-        write_out(f"{entry.book:<6}  {days}  {found}\n".encode())
+        known = "" if entry.stored or not entry.rows else ", which were stored before"
+        write_out(f"{entry.book:<6}  {days}  {rows} rows{known}\n".encode())
 
 
 def _rescue(error: ArchiveError, archive: str) -> None:
@@ -170,7 +170,7 @@ def add(
 ) -> None:
     """Add books that were saved to files.
 
-    Adding a book twice changes nothing.
+    Rows that were stored before are not stored again.
     """
     from tradingdata.archive import Archive
 
@@ -178,7 +178,8 @@ def add(
     archive = Archive(stored.path, keep_personal_data=stored.keep_personal_data)
     for file, book in zip(saved, books, strict=True):
         entry = fitting(lambda book=book: archive.add(book, account=account))  # type: ignore[misc]
-        line = f"{file}: {group(entry.rows)} {entry.book}, {group(entry.new)} new\n"
+        known = "" if entry.stored or not entry.rows else ", which were stored before"
+        line = f"{file}: {group(entry.rows)} {entry.book}{known}\n"
         write_out(line.encode())
 
 
@@ -218,7 +219,7 @@ _STATE_KINDS = {
 }
 _LOG_KINDS = {
     **{"at": "timestamp", "account": "text", "book": "text", "days": "text", "rows": "integer"},
-    **{"new": "integer", "changed": "integer", "error": "text", "message": "text"},
+    **{"stored": "text", "error": "text", "message": "text"},
 }
 
 
@@ -252,7 +253,7 @@ tradingdata archive log books -f ndjson | tail -n 2
 def log(stored: StoredBooks, output: Output) -> None:
     """Show every fetch.
 
-    Shows what was received, how much of it was new, and what failed.
+    Shows what was received, whether its rows were stored or known, and what failed.
     """
     destination = Destination(output)
     rows = [
@@ -332,7 +333,8 @@ def verify(stored: Stored) -> None:
 def compact(
     stored: Stored,
     drop_history: Annotated[
-        bool, switch("--drop-history", "Also delete states superseded a day ago or earlier.")
+        bool,
+        switch("--drop-history", "Also delete states that were replaced a day ago or earlier."),
     ] = False,
 ) -> None:
     """Merge small files.
