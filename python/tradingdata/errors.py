@@ -202,19 +202,18 @@ class StockNotFoundError(TradingDataError, LookupError):
 
     Attributes:
         nearest: Names of the most similar stocks that the search found.
-        received: For ``stock([...])``, the stocks of the other identifiers.
     """
 
     nearest: Sequence[str] = ()
 
 
 class ArchiveError(TradingDataError):
-    """An archive cannot be used, is damaged, or lacks days; its file is unchanged.
+    """An archive cannot be used, is damaged, or lacks days.
 
-    ``retryable`` is True if another program has locked the file.
+    ``retryable`` is True if other programs were writing to it for too long.
 
     Attributes:
-        file: The path of the archive.
+        file: The path of the archive, or of the damaged file.
         books: The books that could not be stored, so that they can be saved elsewhere.
         missing: The requested days that were never fetched, as ``Archive.missing`` lists them.
     """

@@ -29,8 +29,8 @@ _AMOUNTS = ("per_order", "cap")
 class ChargeRate:
     """The charges of the trades that meet conditions: fractions of ``trade_value``.
 
-    No rates are built in: they differ by broker and change by law. A how-to has an example for NSE
-    and BSE.
+    No rates are built in: they differ by broker and change by law. The page "From trades to P&L"
+    has an example for NSE and BSE.
 
     Attributes:
         where: Conditions as in ``trades.filter``, such as ``{"segment": "E", "product": "I"}``;
@@ -258,6 +258,6 @@ def _rate_of(rows: Slice, row: int, conditions: list[list[CoreCondition]]) -> in
     facts = ("trade_no", "exchange", "segment", "product", "txn_type")
     found = ", ".join(f"{name} {rows[row][name]!r}" for name in facts)
     raise ValueError(
-        f"no rate applies to the trade in row {row} ({found}): add a ChargeRate whose where "
-        "it meets, such as one without conditions as the last"
+        f"no rate applies to the trade in row {row} ({found}): add a ChargeRate for it, or one "
+        "without conditions as the last"
     )

@@ -60,8 +60,8 @@ class Exposure:
         kind: ``shares``, ``future`` or ``option``.
         symbol: Underlying, or the symbol of the shares.
         expiry_date: Expiry date of the contracts; ``None`` for shares.
-        bought: Sum of the market values of what was bought and is still held.
-        sold: Sum of those of what was sold and is not bought back, which is negative.
+        bought: Market value of what was bought and is still held.
+        sold: Market value of what was sold and not bought back; negative.
         net: ``bought + sold``.
     """
 

@@ -33,9 +33,9 @@ tradingdata check && python strategy.py
 def check(connection: Connection) -> None:
     """Check settings, network and token.
 
-    Prints a line each for settings, search, token and latency. A line that fails says what to do,
-    and the exit code is that of the first one. Makes a search and fetches the order book four
-    times.
+    Prints a line for each of settings, search, token and latency. A line that fails says what to
+    do, and the exit code is that of the first failure. Searches once and fetches the order book
+    four times.
     """
     report = Report(width=len("settings"))
     with connection.client(token=False) as client:

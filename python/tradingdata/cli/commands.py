@@ -86,7 +86,8 @@ def search(
 ) -> None:
     """Search the stocks of NSE and BSE.
 
-    Reads all pages of the result, or with --limit alone as many as it needs. Needs no token.
+    Reads all pages; with --limit, unless --where or --sort need all, only the first ones. Needs no
+    token.
     """
     destination = book_destination("Stock", output, columns, only)
     with connection.client(token=False, **vars(care)) as client:

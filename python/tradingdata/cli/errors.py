@@ -51,7 +51,7 @@ class Code(IntEnum):
     AUTHENTICATION = 4, "the service refused the token"
     TRANSPORT = 5, "no complete response: connection, TLS or deadline"
     SERVICE = 6, "the service responded with an error"
-    DATA = 7, "a response that is not what the service documents"
+    DATA = 7, "a response that is not what the service documents, or unusable trades"
     NOT_FOUND = 8, "no stock of that symbol, code or ISIN"
     FILE = 9, "a file that exists or is unusable; a day not archived"
     INTERRUPTED = 130, "interrupted by Ctrl-C"

@@ -104,7 +104,9 @@ def check(
     profiles = read_profiles()
     chosen = names or list(profiles.tables)
     if not chosen:
-        raise ConfigurationError(f"{profiles.path} has no profile: add one")
+        raise ConfigurationError(
+            f"{profiles.path} has no profile: add one with `tradingdata profiles add`"
+        )
     report = Report(width=max(map(len, chosen)))
     for name in chosen:
         report.step(name, partial(_checked, profiles, name))

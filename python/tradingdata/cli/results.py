@@ -311,7 +311,7 @@ def _prices(path: Path) -> dict[Any, float]:
         for row in rows:
             security = tuple(row[name] for name in key) or row["security_id"]
             if security in prices:
-                raise UsageError(f"{path} has {row['security_id']} twice")
+                raise UsageError(f"{path} has {row['security_id']} twice: keep one of its rows")
             if row["price"]:
                 prices[security] = parsed(f"{path}: price", "number", row["price"])
         return prices

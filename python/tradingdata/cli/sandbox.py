@@ -63,8 +63,7 @@ tradingdata sandbox --accounts desk1,desk2 --port 0
 def sandbox(options: Day) -> None:
     """Run a simulated service on this computer.
 
-    Serves until Ctrl-C. Paste the two commands that it prints for it into another terminal to
-    use the others there.
+    Runs until Ctrl-C. Paste the two lines that it prints into another terminal to use it there.
     """
     try:
         service = fitting(options.start)

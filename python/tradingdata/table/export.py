@@ -77,7 +77,7 @@ class TableExport:
 
         The dtypes never depend on the data: text is ``str`` (``string`` in pandas 2.2),
         integers ``Int64``, numbers ``float64``, times ``datetime64[us]`` (with the zone of a
-        localized book or ``tz``), dates ``datetime64[us]`` at midnight.
+        localized book), dates ``datetime64[us]`` at midnight.
 
         Args:
             columns: The columns, in this order; all if None.
