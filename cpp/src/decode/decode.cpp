@@ -44,7 +44,7 @@ const char* first_value(const Document& body) {
     body.fail(at, "it is UTF-16 or UTF-32, not UTF-8");
   }
   if (*at == '<') {
-    Error error = body.error(at, "it is a web page, as a login page or a proxy sends,");
+    Error error = body.error(at, "it is a web page, such as a login page,");
     error.help = advice::base_url;
     throw error;
   }

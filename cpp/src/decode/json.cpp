@@ -122,7 +122,7 @@ const char* Document::pass_nested(const char* at, int depth) const {
     bool ended = true;  // a value did
     if (*at == '{' || *at == '[') {
       const bool object = *at == '{';
-      if (depth >= greatest_depth) fail(at, "it is nested too deep");
+      if (depth >= greatest_depth) fail(at, "it is nested too deeply");
       braces[static_cast<std::size_t>(depth++)] = object;
       ended = !pass_opening(at, object ? '}' : ']');
       if (ended) --depth;
