@@ -82,9 +82,7 @@ def test_f54_html_with_503_is_a_status_and_is_tried_again() -> None:
 @pytest.mark.parametrize(
     ("behaviour", "message"),
     [
-        pytest.param(
-            s.html_reply(), "it is a web page, such as a login page", id="F53 HTML"
-        ),
+        pytest.param(s.html_reply(), "it is a web page, such as a login page", id="F53 HTML"),
         pytest.param(
             s.reply(200, b"\n <HTML>Log in to the airport</HTML>", headers={"Content-Type": "x/y"}),
             "it is a web page",
