@@ -25,7 +25,6 @@ MADE_BY_CALLS = {
     "tradingdata.types.SearchPager",
     "tradingdata.types.SearchStats",
     "tradingdata.sandbox.Request",
-    "tradingdata.sandbox.RequestLog",
     "tradingdata.sandbox.Service",
 }
 RESULTS = ("tradingdata.analysis.", "tradingdata.archive.log")

@@ -30,6 +30,7 @@ dates: Any = mpl_dates
 
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
+    plt.close("all")  # of tests of other modules
     yield
     plt.close("all")
 

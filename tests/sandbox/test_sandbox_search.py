@@ -32,7 +32,7 @@ def test_an_exact_symbol_comes_first_and_the_rest_by_size(day: sandbox.Service) 
     assert found[0]["nsesymbol"] == "OIL"
     sizes = column(found[1:], "mcap")
     assert sizes == sorted(sizes, reverse=True)
-    assert len(found) > 5
+    assert len(found) > 1
 
 
 def test_page_and_limit_are_1_and_10_unless_asked(day: sandbox.Service) -> None:

@@ -93,7 +93,7 @@ def test_it_tells_what_it_was_asked() -> None:
     with sandbox.start(orders=5) as service:
         ask(service, "trade_book")
         ask(service, "search")
-        service.fail_next("reset")
+        service.fail_next("stall", seconds=0)
         with pytest.raises(ConnectionResetError):
             ask(service, "order_book")
         call(service, "GET", "/elsewhere", headers={"Authorization": "Bearer x"})
@@ -108,17 +108,14 @@ def test_it_tells_what_it_was_asked() -> None:
         assert [request.status for request in seen] == [200, 200, None, 404]
         assert [request.account for request in seen] == ["desk1", None, "desk1", None]
         assert [request.token_sent for request in seen] == [True, False, True, True]
-        assert [request.fault for request in seen] == [None, None, "reset", None]
+        assert [request.fault for request in seen] == [None, None, "stall", None]
         assert dict(seen[1].query) == {"query": "tata"}
         assert (seen[-1].method, seen[-1].path) == ("GET", "/elsewhere")
         assert seen[0].at == service.now
         assert seen[1:3] == [seen[1], seen[2]]
-        assert seen.counts == {"trade_book": 1, "search": 1, "order_book": 1, "other": 1}
-        assert "order_book: 1" in repr(seen)
-        assert service.token() not in repr(list(seen))
+        assert service.token() not in repr(seen)
         seen.clear()
-        assert list(seen) == []
-        assert not seen.counts
+        assert not service.requests
 
 
 def test_its_memory_of_requests_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +127,6 @@ def test_its_memory_of_requests_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
             connection.getresponse().read()
         connection.close()
         assert len(service.requests) == 1000
-        assert service.requests.counts == {"search": 1000}
         assert service.requests[-1].query["page"] == "1100"
 
 

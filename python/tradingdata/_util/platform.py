@@ -10,7 +10,6 @@ import io
 import math
 import os
 import stat
-import struct
 import sys
 import threading
 import time
@@ -137,14 +136,6 @@ def own_port(listener: socket) -> None:
     listener.setsockopt(
         socket.SOL_SOCKET, socket.SO_REUSEADDR if exclusive is None else exclusive, 1
     )
-
-
-def reset_on_close(connection: socket) -> None:
-    """Has the close of a connection reset it, instead of ending it in order."""
-    import socket
-
-    linger = struct.pack("HH" if WINDOWS else "ii", 1, 0)  # the fields of the system's structure
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
 
 
 def end_connection(connection: socket) -> None:

@@ -19,6 +19,7 @@ under the control of the script::
 Failures of a real day can be triggered on demand (`FAULTS` lists them all)::
 
     service.fail_next(429, retry_after=2)
+    service.fail_next(200, body="<html>Sign in</html>")
     service.fail_next("stall", seconds=5, endpoint="order_book")
     service.expire_token()
 
@@ -42,9 +43,9 @@ from .._util import validate
 from .day import labels_of
 from .faults import FAULTS
 from .market import Market
-from .service import Request, RequestLog, Service
+from .service import Request, Service
 
-__all__ = ["DEFAULT_DAY", "FAULTS", "Request", "RequestLog", "Service", "start"]
+__all__ = ["DEFAULT_DAY", "FAULTS", "Request", "Service", "start"]
 
 DEFAULT_DAY = date(2026, 11, 20)
 """The default trading day. It is fixed, so that results are reproducible."""

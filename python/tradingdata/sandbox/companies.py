@@ -1,21 +1,16 @@
-"""The companies of the sandbox, well-known and invented, and the search for them.
+"""The companies of the sandbox and the search for them.
 
-Names, symbols, BSE codes and ISINs of the well-known ones are real. Prices and market
-capitalizations are only plausible: the sandbox is not a source of market data.
+Names, symbols, BSE codes and ISINs are real. Prices and market capitalizations are only plausible:
+the sandbox is not a source of market data.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import lru_cache
-from random import Random
 from typing import NamedTuple
 
-LISTED = 3000
-"""Number of listed companies; the list is the same for every seed and day."""
-
-# symbol | BSE code (empty: listed on NSE only) | ISIN | name | industry | price | crores
+# NSE symbol | BSE code (empty where not listed) | ISIN | name | industry | price | crores
 COMPANIES = """\
 RELIANCE|500325|INE002A01018|Reliance Industries Ltd|Petroleum Products|1545.60|2091000
 HDFCBANK|500180|INE040A01034|HDFC Bank Ltd|Banks|998.20|1535000
@@ -187,65 +182,58 @@ TATAINVEST|501301|INE672A01026|Tata Investment Corporation Ltd|Finance|781.30|39
 TATATECH|544028|INE142M01025|Tata Technologies Ltd|IT - Software|678.40|27500
 TTML|532371|INE517B01013|Tata Teleservices (Maharashtra) Ltd|Telecom - Services|52.18|10200
 NATIONALUM|532234|INE139A01034|National Aluminium Co. Ltd|Non - Ferrous Metals|258.65|47500
+|503681|INE927X01018|Elcid Investments Ltd|Finance|131500.00|2630
 """
 
-# industry | sector | endings of the names of invented companies (empty: none is invented)
+# industry | sector
 _INDUSTRIES = """\
-Aerospace & Defense|Capital Goods|Aerotech, Defence Systems
-Agricultural Food|Fast Moving Consumer Goods|Agro Foods, Tea Estates, Edible Oils
-Auto Components|Automobile and Auto Components|Auto Parts, Gears, Tyres
-Automobiles|Automobile and Auto Components|
-Banks|Financial Services|Small Finance Bank
-Beverages|Fast Moving Consumer Goods|
-Capital Markets|Financial Services|Securities, Broking
-Cement & Cement Products|Construction Materials|Cement
-Chemicals & Petrochemicals|Chemicals|Chemicals, Dyes & Pigments, Organics
-Commercial Vehicles|Capital Goods|
-Construction|Construction|Infra Projects, Constructions
-Consumable Fuels|Oil, Gas & Consumable Fuels|
-Consumer Durables|Consumer Durables|Ceramics, Appliances, Jewels
-Diversified FMCG|Fast Moving Consumer Goods|
-Diversified Metals|Metals & Mining|
-Electrical Equipment|Capital Goods|Electricals, Transformers
-Entertainment|Media, Entertainment & Publication|Media Works
-Ferrous Metals|Metals & Mining|Steels, Ispat, Tubes
-Fertilizers & Agrochemicals|Chemicals|Fertilisers, Crop Sciences
-Finance|Financial Services|Finlease, Capital, Investments, Housing Finance
-Fintech|Financial Services|
-Food Products|Fast Moving Consumer Goods|Sugar Mills, Dairy, Biscuits
-Gas|Oil, Gas & Consumable Fuels|
-Healthcare Services|Healthcare|Hospitals, Diagnostics
-IT - Software|Information Technology|Infotech, Software, Digital Systems
-Industrial Products|Capital Goods|Castings, Bearings, Packaging, Cables
-Insurance|Financial Services|
-Leisure Services|Consumer Services|Hotels, Resorts
-Metals & Minerals Trading|Metals & Mining|
-Minerals & Mining|Metals & Mining|Minerals
-Non - Ferrous Metals|Metals & Mining|Alloys
-Oil|Oil, Gas & Consumable Fuels|
-Personal Products|Fast Moving Consumer Goods|Wellness
-Petroleum Products|Oil, Gas & Consumable Fuels|
-Pharmaceuticals & Biotechnology|Healthcare|Pharma, Lifesciences, Biotech, Drugs
-Power|Power|Power, Green Energy
-Realty|Realty|Realty, Estates & Developers
-Retailing|Consumer Services|Retail Stores
-Telecom - Services|Telecommunication|
-Textiles & Apparels|Textiles|Textiles, Spinners, Fashions, Syntex, Denim
-Transport Infrastructure|Services|
-Transport Services|Services|Logistics, Roadlines
+Aerospace & Defense|Capital Goods
+Agricultural Food|Fast Moving Consumer Goods
+Auto Components|Automobile and Auto Components
+Automobiles|Automobile and Auto Components
+Banks|Financial Services
+Beverages|Fast Moving Consumer Goods
+Capital Markets|Financial Services
+Cement & Cement Products|Construction Materials
+Chemicals & Petrochemicals|Chemicals
+Commercial Vehicles|Capital Goods
+Construction|Construction
+Consumable Fuels|Oil, Gas & Consumable Fuels
+Consumer Durables|Consumer Durables
+Diversified FMCG|Fast Moving Consumer Goods
+Diversified Metals|Metals & Mining
+Electrical Equipment|Capital Goods
+Entertainment|Media, Entertainment & Publication
+Ferrous Metals|Metals & Mining
+Fertilizers & Agrochemicals|Chemicals
+Finance|Financial Services
+Fintech|Financial Services
+Food Products|Fast Moving Consumer Goods
+Gas|Oil, Gas & Consumable Fuels
+Healthcare Services|Healthcare
+IT - Software|Information Technology
+Industrial Products|Capital Goods
+Insurance|Financial Services
+Leisure Services|Consumer Services
+Metals & Minerals Trading|Metals & Mining
+Minerals & Mining|Metals & Mining
+Non - Ferrous Metals|Metals & Mining
+Oil|Oil, Gas & Consumable Fuels
+Personal Products|Fast Moving Consumer Goods
+Petroleum Products|Oil, Gas & Consumable Fuels
+Pharmaceuticals & Biotechnology|Healthcare
+Power|Power
+Realty|Realty
+Retailing|Consumer Services
+Telecom - Services|Telecommunication
+Textiles & Apparels|Textiles
+Transport Infrastructure|Services
+Transport Services|Services
 """
-SECTORS = {line.split("|")[0]: line.split("|")[1] for line in _INDUSTRIES.splitlines()}
-"""The sector of each industry."""
-
-_PLACES = """
-Aravalli Arunodaya Ashwini Bhagirathi Bhavani Brahmani Chambal Chandrika Chenab Darshan Deccan
-Dhanvi Gandaki Garhwal Girnar Godavari Gomti Harit Hemavati Himgiri Indrayani Jhelum Kalindi
-Kamakshi Kanha Kaveri Konkan Koshi Krishnaveni Kumaon Lakshya Madhavi Mahanadi Malabar Malwa
-Mandakini Manimala Marudhar Meghna Nandini Narmada Navketan Nilgiri Nirmal Padmaja Palash
-Panchvati Pranav Pushkar Rajgir Ratnagiri Rewa Sabarmati Sahyadri Samruddhi Saptarishi Saraswat
-Satpura Saurashtra Shivalik Shreyas Sindhu Subarna Suvarna Swarna Tapti Tejas Triveni Tungabhadra
-Udaan Ujjain Utkal Vaibhav Vaitarna Varuna Vasundhara Vindhya Vishwa Yamuna Zanskar
-""".split()
+_SECTORS = dict(line.split("|") for line in _INDUSTRIES.splitlines())
+_SECTOR_CODES = {name: f"{n:08d}" for n, name in enumerate(sorted(set(_SECTORS.values())), 1)}
+_INDUSTRY_CODES = {name: f"{n:08d}" for n, name in enumerate(sorted(_SECTORS), 101)}
+_LARGE, _MID = 105_000, 34_000  # crores
 
 
 class Company(NamedTuple):
@@ -259,62 +247,17 @@ class Company(NamedTuple):
     industry: str
     price: int
     crores: float
-    group: str
-
-
-def check_digit(isin: str) -> str:
-    """Returns the last character of an ISIN, from its first eleven characters (ISO 6166)."""
-    digits = "".join(str(int(character, 36)) for character in isin)
-    doubled = (int(digit) * (2 - place % 2) for place, digit in enumerate(reversed(digits)))
-    return str(-sum(sum(divmod(number, 10)) for number in doubled) % 10)
-
-
-@lru_cache(maxsize=1)
-def well_known() -> tuple[Company, ...]:
-    """Returns the well-known companies, the largest first."""
-    found = []
-    for place, line in enumerate(COMPANIES.splitlines()):
-        nse, bse, isin, name, industry, price, crores = line.split("|")
-        code, paise, group = 100 + 13 * place, round(float(price) * 100), "A" if bse else ""
-        found.append(Company(code, nse, bse, isin, name, industry, paise, float(crores), group))
-    return tuple(sorted(found, key=lambda company: -company.crores))
 
 
 @lru_cache(maxsize=1)
 def companies() -> tuple[Company, ...]:
-    """Returns all `LISTED` companies, the largest market capitalization first."""
-    random = Random("tradingdata.sandbox: the companies that do not exist")
-    everyone = list(well_known())
-    for place, (name, industry) in enumerate(_names(LISTED - len(everyone))):
-        where, size = random.random(), random.random()
-        # Real codes of companies begin with 5, and issuer codes have a digit in place of X, Y or Z.
-        bse = "" if where > 0.92 else str(600_003 + 13 * place)
-        isin = f"INE{'XYZ'[place // 1000]}{place % 1000:03d}01{place % 4 + 1:02d}"
-        everyone.append(
-            Company(
-                code=5000 + 7 * place,
-                nse="" if where < 0.25 else f"{name.replace(' ', '')[:6].upper()}{place}",
-                bse=bse,
-                isin=isin + check_digit(isin),
-                name=name,
-                industry=industry,
-                price=500 + int(random.random() ** 3 * 250_000),
-                crores=round(14 + 31_000 * size**6 + 900 * size, 2),
-                group="BBBTX"[int(random.random() * 5)] if bse else "",
-            )
-        )
-    return tuple(sorted(everyone, key=lambda company: (-company.crores, company.code)))
-
-
-def _names(count: int) -> Iterator[tuple[str, str]]:
-    """Yields `count` different company names, each with its industry, in a scrambled order."""
-    lines = [line.split("|") for line in _INDUSTRIES.splitlines()]
-    trades = [(trade, line[0]) for line in lines for trade in line[2].split(", ") if trade]
-    total = len(_PLACES) * len(trades)
-    stride = 2311
-    for step in range(count):
-        place, trade = divmod(step * stride % total, len(trades))
-        yield f"{_PLACES[place]} {trades[trade][0]} Ltd", trades[trade][1]
+    """Returns all companies, the largest market capitalization first."""
+    found = []
+    for place, line in enumerate(COMPANIES.splitlines()):
+        nse, bse, isin, name, industry, price, crores = line.split("|")
+        code, paise = 100 + 13 * place, round(float(price) * 100)
+        found.append(Company(code, nse, bse, isin, name, industry, paise, float(crores)))
+    return tuple(sorted(found, key=lambda company: -company.crores))
 
 
 def short_name(name: str) -> str:
@@ -330,63 +273,43 @@ def encode(value: object) -> bytes:
     return _ENCODER.encode(value).encode()
 
 
-@lru_cache(maxsize=2048)
 def search(query: str, page: int, limit: int) -> bytes:
     """Returns a page of at most `limit` records, counted from 1; `[]` beyond the last.
 
     An exact NSE symbol or BSE code comes first, then the others by market capitalization.
     """
-    records = _records()
-    hits = _find(query.strip().casefold())[(page - 1) * limit : page * limit]
-    return b"[" + b",".join(records[hit] for hit in hits) + b"]"
+    wanted = query.strip().casefold()
+    hits: list[tuple[bool, Company]] = []
+    for company in companies():
+        codes = company.nse.casefold(), company.bse
+        if any(wanted in text for text in (*codes, company.name.casefold())):
+            hits.append((wanted not in codes, company))
+    hits.sort(key=lambda hit: hit[0])
+    return encode([_record(company) for _, company in hits[(page - 1) * limit : page * limit]])
 
 
-@lru_cache(maxsize=256)
-def _find(wanted: str) -> list[int]:
-    """Returns the positions of the matching companies, exact matches first."""
-    exact, partly = [], []
-    for place, company in enumerate(companies()):
-        texts = (company.nse.casefold(), company.bse, company.name.casefold())
-        if wanted in texts[:2]:
-            exact.append(place)
-        elif any(wanted in text for text in texts):
-            partly.append(place)
-    return exact + partly
-
-
-_SECTOR_CODES = {name: f"{n:08d}" for n, name in enumerate(sorted(set(SECTORS.values())), 1)}
-_INDUSTRY_CODES = {name: f"{n:08d}" for n, name in enumerate(sorted(SECTORS), 101)}
-_LARGE, _MID = 100, 250
-
-
-@lru_cache(maxsize=1)
-def _records() -> tuple[bytes, ...]:
-    return tuple(_record(company, rank) for rank, company in enumerate(companies()))
-
-
-def _record(company: Company, rank: int) -> bytes:
-    """Returns an element of a search result; its rank by market capitalization sets its class."""
-    return encode(
-        {
-            "type": "STK",
-            "co_code": company.code,
-            "bsecode": company.bse,
-            "nsesymbol": company.nse,
-            "companyname": company.name,
-            "companyshortname": short_name(company.name),
-            "categoryname": "Company",
-            "isin": company.isin,
-            "bsegroup": company.group,
-            "mcap": company.crores,
-            "mcaptype": "Large Cap" if rank < _LARGE else "Mid Cap" if rank < _MID else "Small Cap",
-            "displaytype": company.industry,
-            "sectorcode": _SECTOR_CODES[SECTORS[company.industry]],
-            "sectorname": SECTORS[company.industry],
-            "industrycode": _INDUSTRY_CODES[company.industry],
-            "industryname": company.industry,
-            "bselistedflag": "Y" if company.bse else "N",
-            "nselistedflag": "Y" if company.nse else "N",
-            "BSEStatus": "Active" if company.bse else "",
-            "NSEStatus": "Active" if company.nse else "",
-        }
-    )
+def _record(company: Company) -> dict[str, object]:
+    """Returns an element of a search result."""
+    size = company.crores
+    return {
+        "type": "STK",
+        "co_code": company.code,
+        "bsecode": company.bse,
+        "nsesymbol": company.nse,
+        "companyname": company.name,
+        "companyshortname": short_name(company.name),
+        "categoryname": "Company",
+        "isin": company.isin,
+        "bsegroup": "A" if company.bse else "",
+        "mcap": size,
+        "mcaptype": "Large Cap" if size > _LARGE else "Mid Cap" if size > _MID else "Small Cap",
+        "displaytype": company.industry,
+        "sectorcode": _SECTOR_CODES[_SECTORS[company.industry]],
+        "sectorname": _SECTORS[company.industry],
+        "industrycode": _INDUSTRY_CODES[company.industry],
+        "industryname": company.industry,
+        "bselistedflag": "Y" if company.bse else "N",
+        "nselistedflag": "Y" if company.nse else "N",
+        "BSEStatus": "Active" if company.bse else "",
+        "NSEStatus": "Active" if company.nse else "",
+    }

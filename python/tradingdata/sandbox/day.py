@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, lru_cache
 from random import Random
-from string import ascii_uppercase as _LETTERS
 from typing import NamedTuple, TypeVar
 
 from .._util.declarations import BOOK_CALLS, RECORDS
@@ -20,16 +19,14 @@ T = TypeVar("T")
 ZERO_DATE = "0001-01-01"
 """The expiry date of instruments that do not expire."""
 
-_LAST_ENTRY = CLOSE - 20
 _REFUSED, _CANCELLED = 0.05, 0.3  # shares of the orders, and of those that are left open
 _REFUSALS = (
+    ("EX104", "Order price is outside the day's price band"),
     ("EX117", "Order would trade with another order of the same client"),
     ("EX131", "Margin of the clearing member is used up"),
 )
-_OUTSIDE_BAND = ("EX104", "Order price is outside the day's price band")
 _PRODUCTS = {"C": "CNC", "I": "INTRADAY", "M": "MARGIN", "B": "BRACKET", "V": "COVER"}
 _LATER_LEGS = 3  # of a bracket order, a target and a stop; of a cover order, a stop
-_SOURCES = {"W": "WEB", "M": "MOBILE", "A": "API"}
 _SCRIPT = (
     # Entered before the market opens.
     ("NSE", "TATASTEEL", "B", "C", 100, 8 * 60),
@@ -94,7 +91,6 @@ class Order:
     order_type: str = "MKT"
     price: int = 0
     trigger: int = 0
-    source: str = "A"
     number: int = 0
     leg: int = 1
     received: int = 0
@@ -112,8 +108,9 @@ class Order:
         return sum(fill.quantity for fill in self.fills)
 
     def trades_at(self, price: int) -> bool:
-        """Returns whether its limit, if any, allows the price."""
-        return not self.price or self.towards * (self.price - price) >= 0
+        """Returns whether its limit allows the price, and its trigger is reached by it."""
+        below = self.towards * (self.price - price) >= 0 or not self.price
+        return below and (self.towards * (price - self.trigger) >= 0 or not self.trigger)
 
     def cancel(self, second: int) -> None:
         """Cancels what is left of it."""
@@ -151,16 +148,16 @@ class _Desk:
     def orders(self, count: int) -> list[Order]:
         """Returns a day of `count` rows of the order book, in the order of their arrival."""
         scripted = list(self._script()) if count >= 40 else []
-        legs = _LATER_LEGS if scripted else 0
-        entries: list[tuple[int, Order | None]]
-        entries = [(self._entry_second(), None) for _ in range(count - len(scripted) - legs)]
+        by_chance = count - len(scripted) - (_LATER_LEGS if scripted else 0)
+        # Most often in the morning.
+        seconds = [2 + int((CLOSE - 20) * self._random.random() ** 1.5) for _ in range(by_chance)]
+        entries: list[tuple[int, Order | None]] = [(second, None) for second in seconds]
         entries += [(order.entered, order) for order in scripted]
         found = []
         for number, (second, given) in enumerate(sorted(entries, key=lambda pair: pair[0]), 1):
             order = given or self._decide(second)
             order.number = number
-            # Two of three within the second, one of a hundred after ten seconds.
-            order.received = max(order.entered, 1) + self._delay(0.35, 12)
+            order.received = max(order.entered, 1) + self._delay(9)
             self._execute(order, sure=given is not None)
             found += [order, *self._later_legs(order)]
         return sorted(found, key=lambda order: (order.received, order.number, order.leg))
@@ -169,12 +166,7 @@ class _Desk:
         """Yields what every day has at least once, in addition to chance."""
         by_name = {(each.exchange, each.symbol): each for each in shares()}
         for exchange, symbol, side, product, quantity, minute in _SCRIPT:
-            instrument = by_name[exchange, symbol]
-            order = Order(instrument, side, product, quantity, minute * 60 - OPEN)
-            if symbol == "INFY" and order.entered < 0:  # one with a limit
-                order.order_type = "LMT"
-                order.price = on_tick(self._market.path(instrument)[0] * 0.97, instrument.tick)
-            yield order
+            yield Order(by_name[exchange, symbol], side, product, quantity, minute * 60 - OPEN)
         # A put of the week that is still open in the evening.
         puts = [each for each in derivatives(self._market.day) if each.opt_type == "PE"]
         nearest = min(puts, key=lambda each: (each.expiry, abs(each.strike - each.reference)))
@@ -203,115 +195,67 @@ class _Desk:
         return legs
 
     def _decide(self, entered: int) -> Order:
-        """Returns an order by chance; about half close an earlier position."""
+        """Returns an order by chance; about half close the oldest open position."""
         random = self._random
-        closing = self._to_close(entered) if random.random() < 0.5 else None
+        over = (order for order in self._open if order.fills[-1].second <= entered)
+        closing = next(over, None) if random.random() < 0.5 else None
         if closing is not None:
-            instrument, product, quantity = closing.instrument, closing.product, closing.filled
+            self._open.remove(closing)
             side = "S" if closing.side == "B" else "B"
+            order = Order(closing.instrument, side, closing.product, closing.filled, entered)
         else:
             derivative = random.random() < 0.35
             instrument = _pick(random, self._contracts if derivative else self._shares)
             product = _pick(random, "MMI" if derivative else "CCCCIIIIM")
             side = "B" if product == "C" or random.random() < 0.7 else "S"
-            quantity = self._quantity(instrument, entered)
-        source = _pick(random, "WMA")
-        order = Order(instrument, side, product, quantity, entered, source=source)
-        self._price(order, stop=0.28 if closing is None else 0.42)
+            price = self._market.price(instrument, entered)
+            lots = int(500_000 * 100 ** random.random() / (instrument.lot_size * price))
+            order = Order(instrument, side, product, instrument.lot_size * (1 + lots), entered)
+        if random.random() < 0.7:  # a limit near the price of the moment
+            path = self._market.path(order.instrument)
+            away = (max(path) - min(path)) * (0.4 * random.random() - 0.1)
+            order.order_type = "LMT"
+            now = self._market.price(order.instrument, entered)
+            order.price = on_tick(now - order.towards * away, order.instrument.tick)
         return order
-
-    def _to_close(self, entered: int) -> Order | None:
-        """Returns one of the oldest orders whose position is open."""
-        for place, order in enumerate(self._open[:8]):
-            if order.fills[-1].second <= entered:
-                return self._open.pop(place)
-        return None
-
-    def _quantity(self, instrument: Instrument, second: int) -> int:
-        chance = self._random.random()
-        if instrument.expiry is not None:
-            return instrument.lot_size * (1 + int(chance**2 * 9))
-        quantity = max(1, int(500_000 * 100**chance / self._market.price(instrument, second)))
-        return quantity - quantity % 10 if quantity > 50 else quantity
-
-    def _price(self, order: Order, *, stop: float) -> None:
-        """Sets type, limit and trigger; limits are within reach of the day's range."""
-        kind, where = self._random.random(), self._random.random()
-        path, tick = self._market.path(order.instrument), order.instrument.tick
-        now, span, towards = path[max(order.entered, 0) // 60], max(path) - min(path), order.towards
-        if kind < 0.22:
-            return
-        if kind < stop:
-            order.order_type = "SLM" if kind < 0.25 else "SL"
-            order.trigger = on_tick(now + towards * span * (0.05 + 0.3 * where), tick)
-            if order.order_type == "SL":
-                order.price = on_tick(order.trigger + towards * (2 * tick + span * 0.1), tick)
-            return
-        order.order_type = "LMT"
-        order.price = on_tick(now - towards * span * (0.2 * where - 0.1), tick)
-        if kind > 0.985 and order.instrument.expiry is None:  # beyond the price band
-            order.price = on_tick(now * (1 - 0.25 * towards), tick)
 
     def _execute(self, order: Order, *, sure: bool) -> None:
         """Rejects an order, or fills it as the market reaches its price."""
-        random, path = self._random, self._market.path(order.instrument)
-        refusal = None
-        if order.order_type == "LMT" and order.instrument.expiry is None:
-            refusal = None if 0.8 < order.price / path[0] < 1.2 else _OUTSIDE_BAND
-        if refusal is None and not sure and random.random() < _REFUSED:
-            refusal = _pick(random, _REFUSALS)
-        if refusal is not None:
-            order.end = State(min(order.received + self._delay(2, 60), CLOSE), "Error", *refusal)
+        random = self._random
+        if not sure and random.random() < _REFUSED:
+            refused = min(order.received + self._delay(60), CLOSE)
+            order.end = State(refused, "Error", *_pick(random, _REFUSALS))
             return
-        order.fills = list(self._fills(order, path))
-        if not sure:
-            last = order.fills[-1].second if order.fills else order.received
-            if order.filled < order.quantity and order.price and random.random() < _CANCELLED:
-                order.cancel(last + 1 + int(random.random() * (CLOSE - last)))
-            if order.fills and order.product != "C":
-                self._open.append(order)
+        order.fills = list(self._fills(order))
+        if sure:
+            return
+        last = order.fills[-1].second if order.fills else order.received
+        if order.filled < order.quantity and order.price and random.random() < _CANCELLED:
+            order.cancel(last + 1 + int(random.random() * (CLOSE - last)))
+        if order.fills and order.product != "C":
+            self._open.append(order)
 
-    def _fills(self, order: Order, path: Sequence[int]) -> Iterator[Fill]:
-        random, tick, lot = self._random, order.instrument.tick, order.instrument.lot_size
-        second = order.received
-        if order.trigger:
-            reached = (
-                at * 60
-                for at in range(second // 60, len(path))
-                if order.towards * (path[at] - order.trigger) >= 0
-            )
-            second = max(second, next(reached, CLOSE + 1))
-        second += self._delay(0.6, 16)
-        left = order.quantity // lot
-        parts = 1 + int(random.random() ** 3 * min(left, 5))
-        for part in range(parts, 0, -1):
-            minute = second // 60
-            while minute < len(path) and not order.trades_at(path[minute]):
-                minute += 1
-            second = max(second, minute * 60 + (int(random.random() * 60) if minute else 0))
-            if minute >= len(path) or second > CLOSE:
+    def _fills(self, order: Order) -> Iterator[Fill]:
+        """Yields up to five fills, each at the next minute whose price allows it."""
+        random, path = self._random, self._market.path(order.instrument)
+        lot = order.instrument.lot_size
+        second, left = order.received + self._delay(3), order.quantity // lot
+        most = min(left, 5) if order.leg == 1 else 1
+        for part in range(1 + int(random.random() ** 3 * most), 0, -1):
+            now = second // 60
+            minute = next((m for m in range(now, len(path)) if order.trades_at(path[m])), None)
+            if minute is None:
                 return
-            price = max(tick, path[minute] + tick * (int(random.random() * 3) - 1))
-            if not order.trades_at(price):
-                price = order.price
+            if minute > now:
+                second = minute * 60 + int(random.random() * 60)
             quantity = left if part == 1 else max(1, left // part)
             left -= quantity
-            yield Fill(second, quantity * lot, price)
-            second += int((900 if order.price else 3) * random.random() * random.random())
+            yield Fill(min(second, CLOSE), quantity * lot, path[minute])
+            second += self._delay(1800 if order.price else 3)
 
-    def _entry_second(self) -> int:
-        """Returns when an order is entered: most often in the first hour, then in the last."""
-        when, at = self._random.random(), self._random.random()
-        if when < 0.35:
-            return 2 + int(3600 * at * at)
-        return _LAST_ENTRY - int(3600 * at) if when > 0.8 else 2 + int((_LAST_ENTRY - 2) * at)
-
-    def _delay(self, typical: float, longest: int) -> int:
-        """Returns seconds with a long tail: mostly around ``typical``, rarely near ``longest``.
-
-        A division rather than a logarithm, because every machine rounds it alike.
-        """
-        return int(typical / (1 - (1 - typical / longest) * self._random.random()))
+    def _delay(self, longest: int) -> int:
+        """Returns seconds, mostly few."""
+        return int((longest + 1) * self._random.random() ** 4)
 
 
 def _pick(random: Random, found: Sequence[T]) -> T:
@@ -327,17 +271,11 @@ class Books:
     def __init__(self, account: int, market: Market, orders: int) -> None:
         self._account, self._market, self._day = account, market, market.day
         self._client_id = str(1_100_420_000 + 17 * account)
+        self._pan = f"AAAPZ{account:04d}A"
         self._order_count = orders
         self._lock = threading.Lock()
         self._second: int | None = None
         self._books: dict[str, bytes] = {}
-
-    @cached_property
-    def _pan(self) -> str:
-        """Three letters, P for a person, the initial, four digits and a letter."""
-        random = Random(f"{self._market.seed}/pan/{self._account}")
-        letters = "".join(_pick(random, _LETTERS) for _ in range(5))
-        return f"{letters[:3]}P{letters[3]}{int(random.random() * 9999) + 1:04d}{letters[4]}"
 
     @cached_property
     def _day_of_orders(self) -> tuple[list[Order], list[tuple[Order, Fill]]]:
@@ -388,13 +326,14 @@ class Books:
             "leg_no": order.leg,
             "row_no": row,
             "off_mkt_flag": "1" if order.entered < 0 else "0",
-            "child_leg_unq_id": 10 * order.number + order.leg if order.product in "BV" else 0,
             "good_till_days_date": str(self._day),
             "error_code": state.code,
-            "expiry_flag": "" if not instrument.expiry else "M" if instrument.monthly else "W",
+            "expiry_flag": "W"
+            if instrument.instrument == "OPTIDX"
+            else "M" * bool(instrument.expiry),
             "ref_ltp": self._market.price(instrument, priced) / 100,
-            "source": order.source,
-            "source_name": _SOURCES[order.source],
+            "source": "A",
+            "source_name": "API",
         }
         return _in_order("Order", values)
 
@@ -414,31 +353,22 @@ class Books:
     def _shared_fields(self, order: Order) -> dict[str, object]:
         """Returns the fields that an order and its trades have in common."""
         instrument, account, day = order.instrument, self._account, self._day
-        protected = order.order_type in ("MKT", "SLM")
-        on_nse = instrument.exchange == "NSE"  # sixteen digits there, nineteen on BSE
-        prefix = f"11{day:%j}" if on_nse else f"{day:%y%j}{OPEN + order.received:05d}"
-        width = 7 if on_nse else 5
         return instrument._asdict() | {
             "client_id": self._client_id,
             "order_date_time": timestamp(day, order.entered),
             "exch_order_time": timestamp(day, order.received),
             "order_no": f"{day:%y%m%d}{account:03d}{order.number:06d}",
-            "exch_order_no": f"{prefix}{account:04d}{order.number:0{width}d}",
+            "exch_order_no": f"11{day:%j}{account:04d}{order.number:07d}",
             "exchange_inst_name": instrument.exchange_name,
             "txn_type": order.side,
             "product": order.product,
             "product_name": _PRODUCTS[order.product],
             "order_type": order.order_type,
             "pan_no": self._pan,
-            "participant_type": "B",
-            "mkt_pro_flag": "Y" if protected else "N",
-            "mkt_pro_value": 3.0 if protected else 0.0,
-            "encash_flag": "N",
             "mkt_type": "NL",
             "strike_price": instrument.strike / 100,
             "expiry_date": str(instrument.expiry) if instrument.expiry else ZERO_DATE,
             "placed_by": self._client_id,
-            "placed_by_entity_id": self._client_id,
             "tick_size": instrument.tick / 100,
         }
 

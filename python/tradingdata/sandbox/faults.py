@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from types import MappingProxyType
@@ -16,10 +16,6 @@ from .companies import encode
 JSON = "application/json"
 _HTML = "text/html; charset=utf-8"
 TOKEN_REFUSED = "Session not valid"
-_LOGIN_PAGE = (
-    b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Your session has ended"
-    b'</h1><form action="/login"><input name="user"><input type="password"></form></body></html>'
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,51 +25,32 @@ class Reply:
     status: int
     body: bytes
     content_type: str = JSON
-    headers: tuple[tuple[str, str], ...] = field(default=())
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 def error(status: int, message: str, *headers: tuple[str, str]) -> Reply:
     """Returns an error response: the service's envelope without data."""
-    return Reply(status, _envelope(message, "error"), headers=headers)
-
-
-def _envelope(message: str, status: str) -> bytes:
-    return encode({"data": None, "message": message, "status": status})
+    body = encode({"data": None, "message": message, "status": "error"})
+    return Reply(status, body, headers=headers)
 
 
 Details = Mapping[str, Any]
 
 FAULTS: Mapping[str, str] = MappingProxyType(
     {
-        "status": "an HTTP status: code=, or its number in place of the name; message= and "
-        "retry_after=, which is seconds, a datetime or any text",
-        "html": "200, or code=, with a login page",
-        "error_envelope": "200 with an error envelope: message= and status=",
+        "status": "an HTTP status: code=, or its number in place of the name, 200 included; "
+        "message= of the error envelope, or any body= in its place; retry_after=, which is "
+        "seconds, a datetime or any text",
         "stall": "no response for seconds=, then the connection closes",
-        "slow": "the correct response, sent slowly over seconds=",
         "cut": "the connection closes early, after the fraction at= of the body",
-        "reset": "the connection is reset before the response or, with at=, after that fraction of "
-        "the body",
-        "empty": "200 without a body",
-        "bad_json": "200 with a body that is almost valid JSON",
-        "null_data": "200 with null data, as for an empty book",
-        "redirect": "302, or code=, to location=",
     }
 )
 """The kinds of fault that `Service.fail_next` accepts, each with a description of its effect."""
 
-DISTURBING = ("stall", "slow", "cut", "reset")
-"""The kinds of fault that act on the connection; the others change the response."""
-
 _DETAILS: dict[str, Details] = {
-    "status": {"code": 418, "message": "Refused", "retry_after": None},
-    "html": {"code": 200},
-    "error_envelope": {"message": "Something went wrong", "status": "error"},
+    "status": {"code": 418, "message": "Refused", "body": None, "retry_after": None},
     "stall": {"seconds": 30.0},
-    "slow": {"seconds": 3.0},
     "cut": {"at": 0.5},
-    "reset": {"at": None},
-    "redirect": {"code": 302, "location": "/login"},
 }
 """The details that a kind of fault takes, with their defaults."""
 
@@ -90,34 +67,16 @@ class Fault:
 
     def change(self, reply: Reply) -> Reply:
         """Returns what the service sends in place of its response."""
-        match self.name, self.details:
-            case "status", {"code": code, "message": message, "retry_after": after}:
-                return error(int(code), str(message), *_retry_after(after))
-            case "html", {"code": code}:
-                return Reply(int(code), _LOGIN_PAGE, _HTML)
-            case "error_envelope", {"message": message, "status": status}:
-                return Reply(200, _envelope(str(message), str(status)))
-            case "empty", _:
-                return replace(reply, status=200, body=b"")
-            case "bad_json", _:  # of the same length, without its first colon
-                body = reply.body.replace(b":", b" ", 1) if b":" in reply.body else b"[,]"
-                return replace(reply, status=200, body=body)
-            case "null_data", _:
-                is_page = reply.body.startswith(b"[")
-                body = b"null" if is_page else _envelope("Success", "success")
-                return replace(reply, status=200, body=body)
-            case "redirect", {"code": code, "location": location}:
-                moved = error(int(code), "Moved", ("Location", str(location)))
-                return replace(moved, content_type=_HTML)
-        return reply
-
-
-def _retry_after(after: object) -> tuple[tuple[str, str], ...]:
-    if after is None:
-        return ()
-    if isinstance(after, datetime):
-        after = format_datetime(after.astimezone(UTC), usegmt=True)
-    return (("Retry-After", str(after)),)
+        if self.name != "status":
+            return reply
+        code, message, body, after = self.details.values()
+        if isinstance(after, datetime):
+            after = format_datetime(after.astimezone(UTC), usegmt=True)
+        headers = () if after is None else (("Retry-After", str(after)),)
+        if body is None:
+            return error(int(code), str(message), *headers)
+        sent = body if isinstance(body, bytes) else str(body).encode()
+        return Reply(int(code), sent, _HTML if sent.startswith(b"<") else JSON, headers)
 
 
 def make_fault(
@@ -126,7 +85,7 @@ def make_fault(
     """Returns a fault; a number is a status. Raises ValueError for unknown names."""
     if name.isdigit():
         name, details = "status", {"code": int(name), **details}
-    defaults = _DETAILS.get(_known("kind of fault", name, FAULTS), {})
+    defaults = _DETAILS[_known("kind of fault", name, FAULTS)]
     if endpoint is not None:
         _known("endpoint", endpoint, CALLS)
     for detail, value in details.items():
@@ -141,7 +100,6 @@ def make_fault(
 
 def _known(what: str, name: str, names: Mapping[str, object]) -> str:
     if name not in names:
-        listed = ", ".join(map(repr, names)) or "none"
-        near = did_you_mean(name, names)
-        raise ValueError(f"unknown {what}: {name!r}{near or f'; known: {listed}'}")
+        listed = f"; known: {', '.join(map(repr, names))}"
+        raise ValueError(f"unknown {what}: {name!r}{did_you_mean(name, names) or listed}")
     return name

@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from .._util.declarations import CALLS
-from .._util.platform import end_connection, own_port, reset_on_close
-from .faults import DISTURBING, Fault, Reply, error
+from .._util.platform import end_connection, own_port
+from .faults import Fault, Reply, error
 
 _JOIN_SECONDS = 2.0
 _LONGEST_STOP = 0.02  # seconds that the end of the accepting thread may take
@@ -75,34 +75,15 @@ class Connection(BaseHTTPRequestHandler):
         self.path, _, text = self.path.partition("?")
         self.query = dict(parse_qsl(text, keep_blank_values=True))
         reply, fault = self.server.outcome(self)
-        head, body = self._head(reply), reply.body
-        if fault is None or fault.name not in DISTURBING:
-            self.request.sendall(head + (b"" if self.command == "HEAD" else body))
-        else:
-            self._disturb(fault, head, body)
-
-    def _disturb(self, fault: Fault, head: bytes, body: bytes) -> None:
-        """Applies a fault that acts on the connection, which ends unless the response is slow."""
-        details, wait = fault.details, self.server.stopping.wait
-        self.close_connection |= fault.name != "slow"
-        if fault.name == "stall":
-            wait(float(details["seconds"]))
-        elif fault.name == "slow":
-            # The headers at once, and the body in pieces spread evenly over the time.
-            self.request.sendall(head)
-            seconds = float(details["seconds"])
-            pieces = max(1, min(len(body), int(seconds * 20)))
-            for piece in range(pieces):
-                if wait(seconds / pieces):
-                    return
-                begin, end = (len(body) * at // pieces for at in (piece, piece + 1))
-                self.request.sendall(body[begin:end])
-        else:
-            if details["at"] is not None:
-                self.request.sendall(head + body[: int(len(body) * float(details["at"]))])
-            if fault.name == "reset":
-                reset_on_close(self.request)
-                self.request.close()
+        sent = b"" if self.command == "HEAD" else reply.body
+        if fault is not None and fault.name != "status":
+            self.close_connection = True
+        if fault is not None and fault.name == "stall":
+            self.server.stopping.wait(float(fault.details["seconds"]))
+            return
+        if fault is not None and fault.name == "cut":
+            sent = sent[: int(len(sent) * float(fault.details["at"]))]
+        self.request.sendall(self._head(reply) + sent)
 
     def _head(self, reply: Reply) -> bytes:
         """Returns the status line and the headers of a response."""

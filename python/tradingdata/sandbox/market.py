@@ -8,9 +8,9 @@ from datetime import date, timedelta
 from functools import lru_cache
 from math import sqrt
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from .companies import short_name, well_known
+from .companies import companies, short_name
 
 OPEN = 9 * 3600 + 15 * 60
 """The opening bell, in seconds after midnight."""
@@ -18,24 +18,20 @@ OPEN = 9 * 3600 + 15 * 60
 CLOSE = 15 * 3600 + 30 * 60 - OPEN
 """The closing bell, in seconds after the opening bell."""
 
-# Exchange | symbol | kind | level | lot | strike step | weekday of expiry | whether options expire
-# weekly.
+# Exchange | symbol | kind | level | lot | strike step | weekday of expiry.
 _UNDERLYINGS = """\
-NSE|NIFTY|IDX|26068.15|65|50|1|weekly
-NSE|BANKNIFTY|IDX|58867.70|30|100|1|
-BSE|SENSEX|IDX|85231.92|20|100|3|weekly
-NSE|RELIANCE|STK|1545.60|500|20|1|
-NSE|HDFCBANK|STK|998.20|550|10|1|
-NSE|INFY|STK|1544.00|400|20|1|
-NSE|TCS|STK|3145.30|175|50|1|
-NSE|SBIN|STK|980.55|750|10|1|
-NSE|MARUTI|STK|15950.00|50|100|1|
-NSE|TATASTEEL|STK|168.35|5500|2.5|1|
+NSE|NIFTY|IDX|26068.15|65|50|1
+NSE|BANKNIFTY|IDX|58867.70|30|100|1
+BSE|SENSEX|IDX|85231.92|20|100|3
+NSE|RELIANCE|STK|1545.60|500|20|1
+NSE|HDFCBANK|STK|998.20|550|10|1
+NSE|INFY|STK|1544.00|400|20|1
+NSE|SBIN|STK|980.55|750|10|1
+NSE|MARUTI|STK|15950.00|50|100|1
 """
 _STRIKES = 3  # on either side of the money
-_MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()  # whatever the locale
 _MINUTES = CLOSE // 60 + 1
-_INDEX_VOLATILITY, _STOCK_VOLATILITY = 0.12, 0.28
+_VOLATILITY = 0.2  # of a year
 _INTEREST = 0.065
 
 
@@ -58,35 +54,52 @@ class Instrument(NamedTuple):
     isin: str = ""
     lot_size: int = 1
     expiry: date | None = None
-    monthly: bool = True
     strike: int = 0
     opt_type: str = "XX"
 
 
 @lru_cache(maxsize=1)
 def shares() -> tuple[Instrument, ...]:
-    """Returns the shares of well-known companies, on each exchange that lists them."""
+    """Returns the shares of all companies, on each exchange that lists them."""
     found = []
-    for place, company in enumerate(well_known()):
-        price, symbol = company.price, company.nse
+    for place, company in enumerate(companies()):
+        price, symbol = company.price, company.nse or short_name(company.name).split()[0].upper()
         tick = 1 if price < 25_000 else 10 if price < 500_000 else 100
         share = Instrument("NSE", "E", symbol, "EQUITY", price, tick, str(211 + 67 * place))
         share = share._replace(display_name=short_name(company.name), isin=company.isin)
-        found.append(share._replace(exchange_name=f"{symbol}-EQ", series="EQ"))
+        if company.nse:
+            found.append(share._replace(exchange_name=f"{symbol}-EQ", series="EQ"))
         if company.bse:
-            on_bse = share._replace(exchange="BSE", security_id=company.bse, series=company.group)
+            on_bse = share._replace(exchange="BSE", security_id=company.bse, series="A")
             found.append(on_bse._replace(exchange_name=symbol))
     return tuple(found)
 
 
 @lru_cache(maxsize=8)
 def derivatives(day: date) -> tuple[Instrument, ...]:
-    """Returns the futures and options listed on `day`: near expiries, strikes around the money."""
+    """Returns the futures and options listed on `day`.
+
+    Options on an index expire within a week, other contracts with the month.
+    """
     found: list[Instrument] = []
     for line in _UNDERLYINGS.splitlines():
-        exchange, symbol, kind, level, lot, step, weekday, weekly = line.split("|")
-        blank = Instrument(exchange, "D", symbol, kind, _paise(level), tick=5, lot_size=int(lot))
-        found += _contracts(blank, _paise(step), day, int(weekday), weekly=bool(weekly))
+        exchange, symbol, kind, level, lot, step, weekday = line.split("|")
+        soon = day + timedelta(days=(int(weekday) - day.weekday()) % 7)
+        end = _month_expiry(day, int(weekday))
+        future = Instrument(
+            exchange,
+            "D",
+            symbol,
+            f"FUT{kind}",
+            _paise(level),
+            tick=5,
+            display_name=f"{symbol} {_month(end)} FUT",
+            exchange_name=f"{symbol}{end:%y}{_month(end)}FUT",
+            lot_size=int(lot),
+            expiry=end,
+        )
+        option = future._replace(instrument=f"OPT{kind}")
+        found += [future, *_strikes(option, soon if kind == "IDX" else end, _paise(step))]
     first = {"NSE": 40_001, "BSE": 1_104_001}
     return tuple(
         each._replace(security_id=str(first[each.exchange] + 3 * place))
@@ -94,41 +107,25 @@ def derivatives(day: date) -> tuple[Instrument, ...]:
     )
 
 
-def _contracts(
-    blank: Instrument, step: int, day: date, weekday: int, *, weekly: bool
-) -> Iterator[Instrument]:
-    def contract(display: str, code: str, kind: str, expiry: date, **more: Any) -> Instrument:
-        return blank._replace(
-            display_name=f"{blank.symbol} {display}",
-            exchange_name=blank.symbol + code,
-            instrument=f"{kind}{blank.instrument}",
-            expiry=expiry,
-            **more,
-        )
+def _strikes(option: Instrument, day: date, step: int) -> Iterator[Instrument]:
+    """Yields calls and puts that expire on a day, with strikes around the money."""
+    symbol = option.symbol
+    middle = round(option.reference / step) * step
+    for strike in range(middle - _STRIKES * step, middle + (_STRIKES + 1) * step, step):
+        shown = f"{strike / 100:.10g}"
+        for kind, word in (("CE", "CALL"), ("PE", "PUT")):
+            yield option._replace(
+                display_name=f"{symbol} {day:%d} {_month(day)} {shown} {word}",
+                exchange_name=f"{symbol}{day:%y}{_month(day)}{day:%d}{shown}{kind}",
+                expiry=day,
+                strike=strike,
+                opt_type=kind,
+            )
 
-    month_end = _month_expiry(day, weekday)
-    month = _MONTHS[month_end.month - 1]
-    yield contract(f"{month} FUT", f"{month_end:%y}{month}FUT", "FUT", month_end)
-    soon = day + timedelta(days=(weekday - day.weekday()) % 7)
-    middle = round(blank.reference / step) * step
-    for expiry in sorted({soon, soon + timedelta(days=7)} if weekly else {month_end}):
-        month = _MONTHS[expiry.month - 1]
-        monthly = expiry == _month_expiry(expiry, weekday)
-        # A weekly expiry in NSE's notation, whose months are 1 to 9, O, N and D.
-        week = f"{expiry:%y}{'123456789OND'[expiry.month - 1]}{expiry:%d}"
-        series = f"{expiry:%y}{month}" if monthly else week
-        for strike in range(middle - _STRIKES * step, middle + (_STRIKES + 1) * step, step):
-            shown = f"{strike / 100:.10g}"
-            for option, word in (("CE", "CALL"), ("PE", "PUT")):
-                yield contract(
-                    f"{expiry:%d} {month} {shown} {word}",
-                    f"{series}{shown}{option}",
-                    "OPT",
-                    expiry,
-                    monthly=monthly,
-                    strike=strike,
-                    opt_type=option,
-                )
+
+def _month(day: date) -> str:
+    """Returns the month's abbreviation, whatever the locale."""
+    return "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()[day.month - 1]
 
 
 def _month_expiry(day: date, weekday: int) -> date:
@@ -161,40 +158,30 @@ class Market(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _path(market: Market, instrument: Instrument) -> tuple[int, ...]:
-    spots = _spots(market, instrument)
-    if instrument.expiry is not None:
-        years = ((instrument.expiry - market.day).days + 0.3) / 365
-        spots = _derived(instrument, spots, years)
-    return tuple(on_tick(price, instrument.tick) for price in spots)
-
-
-def _spots(market: Market, instrument: Instrument) -> list[float]:
     random = Random(f"{market.seed}/{market.day}/{instrument.symbol}")
     # Three uniform numbers add up to nearly a normal distribution with deviation 1/2.
-    minute = 2 * _volatility(instrument) / sqrt(252 * _MINUTES)
-    price = instrument.reference * (0.985 + 0.03 * random.random())
-    drift = (random.random() - 0.5) * minute / 8
+    minute = 2 * _VOLATILITY / sqrt(252 * _MINUTES)
+    spot = instrument.reference * (0.985 + 0.03 * random.random())
     path = []
     for _ in range(_MINUTES):
-        path.append(price)
-        step = random.random() + random.random() + random.random() - 1.5
-        price *= 1 + drift + minute * step
-    return path
+        path.append(on_tick(_value(instrument, spot, market.day), instrument.tick))
+        spot *= 1 + minute * (random.random() + random.random() + random.random() - 1.5)
+    return tuple(path)
 
 
-def _derived(instrument: Instrument, spots: list[float], years: float) -> list[float]:
-    """Returns the prices of a future or an option on an underlying with these prices."""
+def _value(instrument: Instrument, spot: float, day: date) -> float:
+    """Returns what an instrument is worth where its underlying is worth ``spot``."""
+    if instrument.expiry is None:
+        return spot
+    years = ((instrument.expiry - day).days + 0.3) / 365
     if not instrument.strike:
-        return [spot * (1 + _INTEREST * years) for spot in spots]
+        return spot * (1 + _INTEREST * years)
     # A smooth approximation of a call: its time value at the money, and the difference between
     # spot and strike far in the money.
-    at_the_money = 0.8 * _volatility(instrument) * instrument.strike * sqrt(years)
-    values = []
-    for spot in spots:
-        difference = spot - instrument.strike
-        call = (difference + sqrt(difference * difference + at_the_money * at_the_money)) / 2
-        values.append(call if instrument.opt_type == "CE" else call - difference)
-    return values
+    at_the_money = 0.8 * _VOLATILITY * instrument.strike * sqrt(years)
+    difference = spot - instrument.strike
+    call = (difference + sqrt(difference * difference + at_the_money * at_the_money)) / 2
+    return call if instrument.opt_type == "CE" else call - difference
 
 
 def on_tick(price: float, tick: int) -> int:
@@ -204,8 +191,3 @@ def on_tick(price: float, tick: int) -> int:
 
 def _paise(rupees: str) -> int:
     return round(float(rupees) * 100)
-
-
-def _volatility(instrument: Instrument) -> float:
-    is_index = instrument.instrument.endswith("IDX")
-    return _INDEX_VOLATILITY if is_index else _STOCK_VOLATILITY

@@ -8,8 +8,8 @@ import json
 import os
 import threading
 import time as wall
-from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from math import floor
@@ -57,19 +57,6 @@ class Request:
     fault: str | None
 
 
-class RequestLog(list[Request]):
-    """The last 10,000 requests, the oldest first."""
-
-    @property
-    def counts(self) -> Counter[str]:
-        """The number of these requests by endpoint; "other" counts unknown paths."""
-        return Counter(request.endpoint or "other" for request in self)
-
-    def __repr__(self) -> str:
-        counts = ", ".join(f"{name}: {count}" for name, count in sorted(self.counts.items()))
-        return f"<RequestLog {counts or 'empty'}>"
-
-
 class Service:
     """A simulated Trading Data Service on 127.0.0.1, started by `tradingdata.sandbox.start`.
 
@@ -79,7 +66,7 @@ class Service:
     Attributes:
         base_url: URL of the service, for `Client`.
         accounts: Labels of its accounts.
-        requests: Log of the requests received.
+        requests: The last 10,000 requests received, the oldest first.
         seed: Seed of the generated day.
         day: The trading day.
         speed: Market seconds per second; 0 for a stopped clock.
@@ -98,7 +85,7 @@ class Service:
         self.seed = market.seed
         self.day = market.day
         self.accounts = accounts
-        self.requests = RequestLog()
+        self.requests: list[Request] = []
         self._faults: list[Fault] = []
         self._taking = threading.Lock()
         self._tokens = {label: _token(f"{self.seed}/{label}/1") for label in self.accounts}
@@ -180,14 +167,13 @@ class Service:
         Several faults apply to successive requests, in the order in which they were added.
 
         Args:
-            kind: Number of an HTTP status, such as 503, or name of the fault. These change the
-                response: status, redirect, html, error_envelope, empty, bad_json, null_data. These
-                disturb the connection: stall, slow, cut, reset. `tradingdata.sandbox.FAULTS`
-                describes each of them.
+            kind: Number of an HTTP status, such as 503, or name of the fault. A status changes the
+                response; stall and cut disturb the connection. See `tradingdata.sandbox.FAULTS`.
             times: Number of requests to fail; None fails all until `clear_faults()`.
             endpoint: Fails only requests of this call, such as "trade_book" or "search".
             account: Fails only requests with the token of this account.
-            **details: Parameters of the fault, e.g. `retry_after=5` for 429.
+            **details: Parameters of the fault, e.g. `retry_after=5` for 429, or `body="<html>..."`
+                for 200.
 
         Raises:
             ValueError: There is no such kind, endpoint, account or parameter.
@@ -317,7 +303,6 @@ class Service:
         reply = self._respond(request, account)
         if fault is not None:
             reply = fault.change(reply)
-        unanswered = fault is not None and fault.name in ("stall", "reset")
         self.requests.append(
             Request(
                 at=self.now,
@@ -327,7 +312,7 @@ class Service:
                 endpoint=request.endpoint,
                 account=account,
                 token_sent="Authorization" in request.headers,
-                status=None if unanswered else reply.status,
+                status=None if fault and fault.name == "stall" else reply.status,
                 fault=fault.name if fault else None,
             )
         )
@@ -341,16 +326,12 @@ def _token(origin: str) -> str:
 
 
 def _refused_body(request: Connection, endpoint: str) -> Reply | None:
-    if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != JSON:
-        return error(400, f"Content-Type must be {JSON}")
-    try:
-        body = json.loads(request.body)
-    except (ValueError, RecursionError):
-        return error(400, "The body is not JSON")
     wanted = CALLS[endpoint]["body"] or "{}"
-    if not isinstance(body, dict) or not json.loads(wanted).items() <= body.items():
-        return error(400, f"The body must be {wanted}")
-    return None
+    kind = request.headers.get("Content-Type", "").partition(";")[0].strip()
+    with suppress(ValueError, RecursionError):
+        if kind == JSON and json.loads(request.body) == json.loads(wanted):
+            return None
+    return error(400, f"The body must be {wanted}, of the type {JSON}")
 
 
 def _stocks(query: Mapping[str, str]) -> Reply:
