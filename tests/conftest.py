@@ -98,7 +98,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(autouse=True)
 def own_settings() -> Iterator[None]:
-    """No test leaves settings in the environment to the next, such as those of `load_env`."""
+    """No test leaves settings in the environment to the next."""
     before = {name: os.environ[name] for name in os.environ if name.startswith("TRADINGDATA_")}
     yield
     for name in [name for name in os.environ if name.startswith("TRADINGDATA_")]:

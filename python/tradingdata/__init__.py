@@ -20,7 +20,6 @@ from ._core import RateLimit, __version__
 from ._util.optional_imports import show_versions
 from .books.book import OrderBook, StockList, TradeBook, concat
 from .client.client import Client
-from .client.profiles import load_env
 from .client.tokens import token_file
 from .errors import *  # noqa: F403  # the names of its `__all__`
 from .table.rows import Order, Stock, Trade, required
@@ -47,7 +46,6 @@ __all__ = [
     "day_pnl",
     "execution_quality",
     "fetch_books",
-    "load_env",
     "order_books",
     "plot",
     "positions",

@@ -201,7 +201,7 @@ class StockNotFoundError(TradingDataError, LookupError):
     """No single stock has exactly this NSE symbol, BSE code or ISIN.
 
     Attributes:
-        nearest: Names of the most similar stocks that the search found.
+        nearest: Names of the first stocks that the search found.
     """
 
     nearest: Sequence[str] = ()

@@ -65,7 +65,7 @@ def test_names_that_only_contain_it_are_no_match(service: Service) -> None:
 
 class TestNotFound:
     @kinds
-    def test_it_says_what_comes_nearest(self, service: Service, kind: str) -> None:
+    def test_it_says_what_the_search_found(self, service: Service, kind: str) -> None:
         rows = [
             stock(co_code=1, nsesymbol="ZEEL", companyname="Zee Entertainment", isin="INE1"),
             stock(co_code=2, nsesymbol="RELIANCE", companyname="Reliance Industries", isin="INE2"),
@@ -76,10 +76,10 @@ class TestNotFound:
             look_up(service, kind, "relianc", account="desk1")
         error = caught.value
         assert isinstance(error, LookupError)
-        assert error.nearest == ("Reliance Industries", "Reliance Power", "Zee Entertainment")
+        assert error.nearest == ("Zee Entertainment", "Reliance Industries", "Reliance Power")
         assert str(error) == (
             "no stock has the NSE symbol, BSE code or ISIN 'RELIANC'; the search found: "
-            "Reliance Industries (RELIANCE), Reliance Power (532939), Zee Entertainment (ZEEL)"
+            "Zee Entertainment (ZEEL), Reliance Industries (RELIANCE), Reliance Power (532939)"
         )
         assert error.account == "desk1"
         assert pages_asked(service) == [1, 2]  # a short page 1 proves nothing

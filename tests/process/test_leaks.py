@@ -149,23 +149,15 @@ URL = "https://api.example.test"
         lambda kind: kind.from_profile("nosuch", access_token=SECRET),
         lambda kind: kind.from_profile("odd"),
         lambda kind: kind.from_profile("bad"),
-        lambda kind: td.load_env("wrong.env"),
-        lambda kind: td.load_env("public.env"),
     ],
 )
 def test_no_local_of_a_traceback_shows_a_token_on_its_way_in(
     kind: Any,
     attempt: Callable[[Any], Any],
-    tmp_path: Path,
     profiles: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Tools that report errors show the locals of every frame."""
-    monkeypatch.chdir(tmp_path)
-    token = f"TRADINGDATA_ACCESS_TOKEN={SECRET}\n"
-    Path("wrong.env").write_text(f"{token}TRADINGDATA_TZ=a b\n")
-    Path("public.env").write_text(token)
-    Path("wrong.env").chmod(0o600)
     options = f"base_url = {URL!r}\nproxy = 'http://u:{SECRET}@p:1'\naccess_token = "
     lines = [f"[{name}]\n{options}" for name in ("a", "odd", "bad")]
     profiles.write_text(

@@ -126,7 +126,7 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
 
         Raises:
             StockNotFoundError: No stock matches, or several companies do: use ``search`` and
-                choose. ``nearest`` has names of similar stocks.
+                choose. ``nearest`` has the names of the first stocks found.
         """
         return run(lookup(self, identifier, timeout))
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 LONGEST_SHOWN = 60  # characters of a query or an identifier in a message
 MOST_PAGES = 20
 MOST_NAMES = 5
-MOST_COMPARED = 500  # rows, in the service's order, from which the nearest names are chosen
 ISIN = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]")
 
 # The fields that identify a stock, in order of precedence.
@@ -33,7 +32,8 @@ class StockLookup:
     def __init__(self, identifier: str, account: str | None) -> None:
         self.wanted = words("identifier", identifier).strip().upper()
         self._account = account
-        self._pages: list[StockList] = []
+        self._pages = self._seen = 0
+        self._first: list[Stock] = []
 
     def find(self, page: StockList) -> Stock | None:
         """Returns the stock if it is on this page.
@@ -48,19 +48,19 @@ class StockLookup:
                 )
             if matches:
                 return copy.copy(matches[0])  # a copy does not keep the page alive
-        self._pages.append(page)
-        if len(self._pages) == MOST_PAGES:
+        self._pages, self._seen = self._pages + 1, self._seen + len(page)
+        self._first += page[: MOST_NAMES - len(self._first)]
+        if self._pages == MOST_PAGES:
             raise self.not_found(more=True)
         return None
 
     def not_found(self, *, more: bool = False) -> StockNotFoundError:
-        """Returns an error that names the most similar stocks."""
-        seen = sum(len(page) for page in self._pages)
-        subject = f"none of the first {seen:,} hits" if more else "no stock"
+        """Returns an error that names the first stocks that the search found."""
+        subject = f"none of the first {self._seen:,} hits" if more else "no stock"
         message = f"{subject} has the NSE symbol, BSE code or ISIN {cut(self.wanted)}"
         if ISIN.fullmatch(self.wanted):
             message += " (the service does not promise to find stocks by ISIN)"
-        return self._error(message, self._nearest())
+        return self._error(message, self._first)
 
     def _error(self, message: str, stocks: Sequence[Stock]) -> StockNotFoundError:
         names = [f"{stock.companyname or '?'} ({_label(stock)})" for stock in stocks[:MOST_NAMES]]
@@ -68,19 +68,6 @@ class StockLookup:
         error = StockNotFoundError(f"{message}; {found}", account=self._account)
         error.nearest = tuple(stock.companyname or "" for stock in stocks[:MOST_NAMES])
         return error
-
-    def _nearest(self) -> list[Stock]:
-        from difflib import get_close_matches
-        from itertools import chain, islice
-
-        by_text = {
-            _plain(value)[: 4 * LONGEST_SHOWN]: stock
-            for stock in islice(chain.from_iterable(self._pages), MOST_COMPARED)
-            for value in (*(getattr(stock, field) for field in KINDS), stock.companyname)
-        }
-        # A stock has four texts at most.
-        near = get_close_matches(self.wanted, by_text, 4 * MOST_NAMES, cutoff=0)
-        return list(dict.fromkeys(by_text[text] for text in near))[:MOST_NAMES]
 
 
 def lookup(client: Any, identifier: str, timeout: float | None) -> Plan[Stock]:

@@ -1,8 +1,4 @@
-"""Profiles: named sets of client options, in a file that only its owner may read; and env files.
-
-An env file is read only when a program asks for it. One in the working directory is never read by
-itself: whoever can write there could otherwise send the token to another address.
-"""
+"""Profiles: named sets of client options, in a file that only its owner may read."""
 
 from __future__ import annotations
 
@@ -10,13 +6,12 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._util import validate
 from .._util.files import require_private, whole_file
 from .._util.platform import config_folder
 from .._util.validate import text
 from ..errors import ConfigurationError
 from .options import IN_FILES
-from .tokens import ACCESS_TOKEN_VARIABLE, Held, hide, token_file
+from .tokens import Held, hide, token_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -195,66 +190,3 @@ def _write(path: str, text: str) -> None:
     """Writes a file atomically that only the user can read."""
     with whole_file(path, overwrite=True) as draft, open(draft, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-_OURS = re.compile(r"\s*(?:export\s+)?TRADINGDATA_")
-_LINE = re.compile(
-    r"""\s*(?:export\s+)?(?P<name>\w+)\s*=\s*
-    (?:"(?P<double>[^"\\]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s"'\#]*))\s*(?:\#.*)?""",
-    re.VERBOSE,
-)
-
-
-def load_env(path: str | os.PathLike[str] = ".env") -> list[str]:
-    """Sets the ``TRADINGDATA_*`` variables of a file in the environment.
-
-    Variables that are set already keep their value, and other variables of the file are ignored. A
-    line is ``NAME=value``, also after ``export`` or with the value in quotes; ``#`` begins a
-    comment, and nothing in a value is expanded.
-
-    Args:
-        path: The file. If it contains ``TRADINGDATA_ACCESS_TOKEN``, other users must not be able to
-            read it.
-
-    Returns:
-        The names of the variables that were set.
-
-    Raises:
-        ConfigurationError: The file is missing, cannot be understood, or contains a token and can
-            be read by other users. Messages never contain a value.
-
-    Example:
-        >>> td.load_env()
-        >>> client = td.Client()
-    """
-    name = validate.path("path", path)
-    try:
-        with open(name, "rb") as file:
-            found, wrong = _variables(file.read())
-            if ACCESS_TOKEN_VARIABLE in found:
-                require_private(file, name)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{name!a} cannot be read ({error.strerror}): check the path"
-        ) from error
-    if wrong is not None:
-        raise ConfigurationError(
-            f"line {wrong} of {name} is not NAME=value: put a value with spaces in quotes"
-        )
-    new = [variable for variable in found if variable not in os.environ]
-    os.environ.update({variable: found[variable].value for variable in new})
-    return new
-
-
-def _variables(content: bytes) -> tuple[dict[str, Held], int | None]:
-    """Returns the variables, and the number of the first line that is wrong."""
-    found: dict[str, Held] = {}
-    for number, line in enumerate(content.decode("utf-8-sig", "replace").splitlines(), 1):
-        if not _OURS.match(line):
-            continue
-        match = _LINE.fullmatch(line)
-        if match is None:
-            return found, number
-        value = next(text for text in match.group("double", "single", "bare") if text is not None)
-        found[match["name"]] = hide(value)
-    return found, None
