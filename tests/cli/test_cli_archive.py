@@ -11,7 +11,7 @@ import pytest
 
 import tradingdata as td
 from archiving import clock
-from command_line import Run, on_terminal
+from command_line import Run
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service
 
@@ -87,25 +87,25 @@ def test_a_day_that_was_never_fetched_is_an_error_or_a_warning(
 
 def test_the_log_has_responses_and_failures(sandbox: Service, run: Run, tmp_path: Path) -> None:
     path = tmp_path / "books"
-    sandbox.fail_next("html", endpoint="trade_book")
+    sandbox.fail_next(200, body="<html>Sign in</html>", endpoint="trade_book")
     assert run("archive", "fetch", path).code == Code.DATA
-    orders, trades = rows(run, "archive", "log", path)
-    assert (orders["book"], orders["days"], orders["error"]) == ("orders", trades["days"], None)
+    orders, trades = rows(run, "archive", "sql", path, "SELECT * FROM fetches")
+    assert (orders["book"], orders["error"]) == ("orders", None)
     assert (trades["book"], trades["error"]) == ("trades", "DecodeError")
     assert "web page" in trades["message"]
 
 
 def test_days_that_were_never_fetched_are_listed(run: Run, kept: Path) -> None:
-    found = rows(run, "archive", "missing", kept, "2026-11-16", DAY, "--holidays", "2026-11-18")
-    assert [gap["day"] for gap in found] == ["2026-11-16", "2026-11-17", "2026-11-19"]
-    assert {gap["books"] for gap in found} == {"orders, trades"}
+    ran = run("archive", "missing", kept, "2026-11-16", DAY, "--holidays", "2026-11-18")
+    lines = [line.split() for line in ran.text.splitlines()[2:]]
+    assert lines == [[f"2026-11-{day}", "orders,", "trades"] for day in (16, 17, 19)]
 
 
 def test_an_orders_states_are_listed(sandbox: Service, run: Run, kept: Path) -> None:
     order = sandbox.client().order_book()[0]
-    (state,) = rows(run, "archive", "history", kept, order.order_no)
+    query = f"SELECT * FROM order_states WHERE order_no = '{order.order_no}'"
+    (state,) = rows(run, "archive", "sql", kept, query)
     assert (state["symbol"], state["status"]) == (order.symbol, order.status)
-    assert rows(run, "archive", "history", kept, "no-such-order") == []
 
 
 def test_a_query_goes_into_every_format(
@@ -180,7 +180,7 @@ def test_a_query_only_reads(run: Run, kept: Path) -> None:
     assert rows(run, "archive", "trades", kept)
 
 
-def test_a_book_that_cannot_be_filed_is_saved_beside_the_archive(
+def test_a_book_that_cannot_be_filed_is_saved_in_the_home_folder(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F111: tomorrow the service has it no more."""
@@ -190,9 +190,9 @@ def test_a_book_that_cannot_be_filed_is_saved_beside_the_archive(
     def full(*_: object) -> int:
         raise ArchiveError("the disk is full", file="books")
 
-    path = tmp_path / "books"
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.setattr(Ingest, "store_all", full)
-    ran = run("archive", "fetch", path)
+    ran = run("archive", "fetch", tmp_path / "books")
     assert ran.code == Code.FILE
     assert "the disk is full" in ran.err
     (orders,) = tmp_path.glob("*.OrderBook.*.json")
@@ -200,14 +200,3 @@ def test_a_book_that_cannot_be_filed_is_saved_beside_the_archive(
     assert len(list(tmp_path.glob("*.TradeBook.*.json"))) == 1
     monkeypatch.undo()
     assert len(td.OrderBook.load(orders)) == 60
-
-
-@pytest.mark.parametrize("width", [60, 120])
-def test_a_log_shows_failures_on_any_terminal(sandbox: Service, tmp_path: Path, width: int) -> None:
-    path = str(tmp_path / "books")
-    archive = td.Archive(path)
-    archive.fetch(sandbox.client())
-    with pytest.raises(td.AuthenticationError):
-        archive.fetch(sandbox.client(access_token="outdated"))
-    shown = on_terminal("archive", "log", path, env={}, width=width)
-    assert "AuthenticationError" in shown

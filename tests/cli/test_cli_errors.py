@@ -49,9 +49,9 @@ def refused(run: Run, code: Code, *arguments: object) -> str:
         ("401", {}, Code.AUTHENTICATION, "set TRADINGDATA_ACCESS_TOKEN"),
         ("403", {}, Code.AUTHENTICATION, "check the account's permissions"),
         ("status", {"code": 404}, Code.SERVICE, "TRADINGDATA_BASE_URL"),
-        ("error_envelope", {}, Code.SERVICE, ""),
-        ("html", {}, Code.DATA, "web page"),
-        ("bad_json", {}, Code.DATA, ""),
+        ("200", {"message": "Closed"}, Code.SERVICE, "Closed"),
+        ("200", {"body": "<html>"}, Code.DATA, "web page"),
+        ("200", {"body": "{]"}, Code.DATA, ""),
         ("stall", {"seconds": 5}, Code.TRANSPORT, "the deadline passed"),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_standard_output_that_takes_nothing_is_reported(sandbox: Service) -> N
 
 
 def test_a_failed_call_leaves_no_file(sandbox: Service, run: Run, tmp_path: Path) -> None:
-    sandbox.fail_next("html")
+    sandbox.fail_next(200, body="<html>Sign in</html>")
     refused(run, Code.DATA, "trades", "-o", tmp_path / "trades.csv")
     assert list(tmp_path.iterdir()) == []
 

@@ -14,13 +14,7 @@ import pytest
 import tradingdata as td
 from archiving import clock
 from command_line import Run
-from tradingdata.analysis import (
-    execution_quality,
-    positions,
-    realised_pnl,
-    reconcile,
-    unrealised_pnl,
-)
+from tradingdata.analysis import execution_quality, positions, realised_pnl, reconcile
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service, start
 
@@ -29,33 +23,25 @@ from tradingdata.sandbox import Service, start
 def results(sandbox: Service) -> dict[str, Any]:
     both = sandbox.client().books()
     orders, trades = both.orders[:], both.trades[:]  # a part has no account label
-    pnl = realised_pnl(trades)
     return {
         "positions": positions(trades),
-        "pnl": pnl,
-        "unrealised": unrealised_pnl(pnl, lambda lot: 100.0),
+        "pnl": realised_pnl(trades),
         "reconcile": reconcile(orders, trades),
         "quality": execution_quality(orders, trades),
     }
 
 
-@pytest.mark.parametrize("name", ["positions", "pnl", "unrealised", "reconcile", "quality"])
+@pytest.mark.parametrize("name", ["positions", "pnl", "reconcile", "quality"])
 def test_every_format_holds_the_result(
     run: Run, results: dict[str, Any], name: str, tmp_path: Path
 ) -> None:
     expected = json.loads(results[name].to_json())
     assert expected
-    command = [name]
-    if name == "unrealised":
-        closes = tmp_path / "closes.csv"
-        prices = {f"{row['security_id']},100" for row in expected}
-        closes.write_text("\n".join(["security_id,price", *prices]))
-        command += ["--prices", str(closes)]
-    assert json.loads(run(*command, "-f", "json").out) == expected
-    lines = run(*command, "-f", "ndjson").text.splitlines()
+    assert json.loads(run(name, "-f", "json").out) == expected
+    lines = run(name, "-f", "ndjson").text.splitlines()
     assert [json.loads(line) for line in lines] == expected
     for file in ("result.csv", "result.xlsx", "result.parquet"):
-        ran = run(*command, "-o", tmp_path / file)
+        ran = run(name, "-o", tmp_path / file)
         assert ran.code == Code.OK, ran.err
     rows = pq.read_table(tmp_path / "result.parquet").to_pylist()
     assert rows == results[name].to_dicts()
@@ -103,8 +89,7 @@ def test_a_pipe_has_the_day_and_what_is_in_no_sum_on_standard_error(
     closes = tmp_path / "closes.csv"
     closes.write_text("security_id,price\nother,1\n")
     assert "2026-11-20" in run("positions", "-f", "csv").err
-    for command in ("pnl", "unrealised"):
-        assert " without a price, " in run(command, "--prices", closes).err
+    assert " without a price, " in run("pnl", "--prices", closes).err
 
 
 @pytest.mark.parametrize(
@@ -115,7 +100,7 @@ def test_a_file_of_prices_has_one_number_for_each(
 ) -> None:
     closes = tmp_path / "closes.csv"
     closes.write_text(f"security_id,price\n{row}\n")
-    ran = run("unrealised", "--prices", closes)
+    ran = run("pnl", "--prices", closes)
     assert (ran.code, message in ran.err) == (Code.USAGE, True), ran.err
 
 
@@ -156,15 +141,17 @@ def test_codes_that_the_service_does_not_use_are_reported(run: Run) -> None:
     assert "`buy` and `sell`" in ran.err
 
 
-def test_since_counts_only_what_came_later(
+def test_a_condition_counts_only_what_came_later(
     sandbox: Service, run: Run, results: dict[str, Any]
 ) -> None:
     trades = sandbox.client().trade_book()[:]
     later = trades.filter(exch_trade_time__ge=dt.time(12))
     expected = json.loads(positions(later).to_json())
     assert 0 < len(later) < len(trades)
-    assert json.loads(run("positions", "--since", "12:00", "-f", "json").out) == expected
-    orders = json.loads(run("quality", "--since", "12:00", "-f", "json").out)
+    assert (
+        json.loads(run("positions", "-w", "exch_trade_time>=12:00", "-f", "json").out) == expected
+    )
+    orders = json.loads(run("quality", "-w", "order_date_time>=12:00", "-f", "json").out)
     assert 0 < len(orders) < len(results["quality"])
     assert all(row["entered"][11:] >= "12:00" for row in orders)
 

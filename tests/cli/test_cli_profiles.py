@@ -1,4 +1,4 @@
-"""`tradingdata profiles`, `--env-file` and TRADINGDATA_PROFILE."""
+"""`tradingdata profiles` and TRADINGDATA_PROFILE."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import tradingdata as td
 from command_line import PROGRAM, Run, run_here
-from systems import is_private, needs_modes, posix
+from systems import is_private, posix
 from tradingdata.cli.errors import Code
 from tradingdata.sandbox import Service
 
@@ -22,7 +22,7 @@ TOKEN = "canary-token-5f3a9c21e8"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("BASE_URL", "ACCESS_TOKEN", "PROFILE", "ENV_FILE"):
+    for name in ("BASE_URL", "ACCESS_TOKEN", "PROFILE"):
         monkeypatch.delenv(f"TRADINGDATA_{name}", raising=False)
     monkeypatch.setenv("TRADINGDATA_PROFILES", str(tmp_path / "desk" / "profiles.toml"))
     monkeypatch.chdir(tmp_path)
@@ -59,14 +59,11 @@ def test_a_profile_that_was_added_can_be_used(
     assert run("trades", "--profile", "desk1", "-f", "json").code == Code.OK
     book: Any = td.Client.from_profile("desk1").trade_book()
     assert str(book[0].exch_trade_time.tzinfo) == "Asia/Kolkata"
-    listed = run("profiles", "list", "-f", "csv")
-    assert listed.text.splitlines() == [
-        "profile,base_url,account,tz,token",
-        f"desk1,{sandbox.base_url},desk1,Asia/Kolkata,desk1.token",
-    ]
-    checked = run("profiles", "check")
-    assert checked.code == Code.OK
-    assert checked.text == f"ok    desk1  {sandbox.base_url}\n"
+    listed = run("profiles", "list")
+    facts = ["desk1", sandbox.base_url, "Asia/Kolkata", "desk1", "desk1.token"]
+    assert listed.text.splitlines()[-1].split() == facts
+    assert str(folder / "profiles.toml") in listed.err
+    assert run("check", "--profile", "desk1").code == Code.OK
 
 
 def test_a_profile_is_added_below_the_others(
@@ -154,25 +151,6 @@ def test_the_token_is_not_shown_while_it_is_typed(folder: Path) -> None:
     assert (folder / "desk1.token").read_text() == TOKEN + "\n"
 
 
-@needs_modes
-def test_check_names_what_is_wrong_with_each_profile(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("good", "readable", "gone", "empty"):
-        assert add(run, monkeypatch, name, "--base-url", "https://a.test").code == Code.OK
-    (folder / "readable.token").chmod(0o644)
-    (folder / "gone.token").unlink()
-    (folder / "empty.token").write_text("")
-    done = run("profiles", "check")
-    assert done.code == Code.CONFIGURATION
-    lines = {line.split()[1]: line for line in done.text.splitlines() if line[:2] in ("ok", "FA")}
-    assert lines["good"].startswith("ok")
-    assert f"chmod 600 {folder / 'readable.token'}" in lines["readable"]
-    assert "cannot be read" in lines["gone"]
-    assert "is empty" in lines["empty"]
-    assert run("profiles", "check", "good").code == Code.OK
-
-
 def test_the_profile_of_the_environment_is_used(
     run: Run, sandbox: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,69 +163,3 @@ def test_the_profile_of_the_environment_is_used(
     monkeypatch.delenv("TRADINGDATA_PROFILE")
     with pytest.raises(td.ConfigurationError, match="set TRADINGDATA_PROFILE"):
         td.Client.from_profile()
-
-
-def env_file(folder: Path, text: str) -> Path:
-    path = folder / ".env"
-    path.touch(0o600)
-    path.write_text(text)
-    return path
-
-
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False
-    )
-
-
-def test_an_env_file_is_read_on_request_only(folder: Path, sandbox: Service) -> None:
-    folder.mkdir()
-    os.chdir(folder)
-    path = env_file(
-        folder,
-        f"# the desk\nOTHER=1\nexport TRADINGDATA_BASE_URL='{sandbox.base_url}'\n"
-        f'TRADINGDATA_ACCESS_TOKEN="{sandbox.token()}" # today\n',
-    )
-    assert command("trades").returncode == Code.CONFIGURATION
-    done = command("trades", "--env-file", path, "-f", "json")
-    assert done.returncode == Code.OK, done.stderr
-
-
-def test_load_env_never_overwrites(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder.mkdir()
-    path = env_file(folder, "TRADINGDATA_BASE_URL=https://b.test\nTRADINGDATA_PROFILE=x\nOTHER=1\n")
-    monkeypatch.setenv("TRADINGDATA_BASE_URL", "https://a.test")
-    monkeypatch.setenv("TRADINGDATA_PROFILE", "")
-    monkeypatch.delenv("TRADINGDATA_PROFILE")
-    assert td.load_env(path) == ["TRADINGDATA_PROFILE"]
-    assert os.environ["TRADINGDATA_BASE_URL"] == "https://a.test"
-    assert os.environ["TRADINGDATA_PROFILE"] == "x"
-    assert "OTHER" not in os.environ
-
-
-@needs_modes
-def test_an_env_file_with_a_token_must_be_private(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder.mkdir()
-    path = env_file(folder, f"TRADINGDATA_ACCESS_TOKEN={TOKEN}\n")
-    path.chmod(0o640)
-    with pytest.raises(td.ConfigurationError, match="run `") as error:
-        td.load_env(path)
-    assert f"chmod 600 {path}" in str(error.value)
-    assert TOKEN not in str(error.value)
-    assert "TRADINGDATA_ACCESS_TOKEN" not in os.environ
-    path.write_text("TRADINGDATA_TIMEOUT=5\n")
-    monkeypatch.setenv("TRADINGDATA_TIMEOUT", "1")
-    assert td.load_env(path) == []
-
-
-@pytest.mark.parametrize("line", ["TRADINGDATA_BASE_URL", f"TRADINGDATA_ACCESS_TOKEN=a {TOKEN}"])
-def test_a_line_that_is_no_variable_is_named_without_its_value(folder: Path, line: str) -> None:
-    folder.mkdir()
-    path = env_file(folder, f"\n{line}\n")
-    with pytest.raises(td.ConfigurationError, match="line 2 of") as error:
-        td.load_env(path)
-    assert TOKEN not in str(error.value)
-    with pytest.raises(td.ConfigurationError, match=r"cannot be read"):
-        td.load_env(folder / "none.env")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,14 +20,14 @@ from .options import (
     Connection,
     Keep,
     Output,
-    TimedSelection,
+    Selection,
     argument,
     command,
     option,
     received,
     switch,
 )
-from .output import Destination, ListTable, book_destination
+from .output import Destination, book_destination, write_lines
 from .terminal import remark, watched, write_out
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ tradingdata archive missing books 2026-11-01 2026-11-20
 """,
 )
 Holidays = Annotated[str, option("Weekdays on which the exchanges were closed.", "DAY,...")]
-MissingOk = Annotated[bool, switch("--missing-ok", "Only warn about days that were never fetched.")]
+Account = Annotated[str | None, option("Only this account (default: all).", "LABEL")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,30 +64,26 @@ class Stored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoredBooks(Stored):
-    """An existing archive, of which an option selects an account."""
-
-    account: Annotated[str | None, option("Only this account (default: all).", "LABEL")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Days:
-    """Selection of days."""
+    """Selection of days and accounts."""
 
     start: Annotated[
         str | None, argument("First day, such as 2026-11-20 (default: all days).", "START")
     ] = None
     end: Annotated[str | None, argument("Last day (default: same as START).", "END")] = None
-    missing_ok: MissingOk = False
+    account: Account = None
+    missing_ok: Annotated[
+        bool, switch("--missing-ok", "Only warn about days that were never fetched.")
+    ] = False
     holidays: Holidays = ""
 
-    def read(self, stored: StoredBooks, name: str, *arguments: Any) -> Any:
+    def read(self, stored: Stored, name: str, *arguments: Any) -> Any:
         """Returns the result of a method of the archive for these days.
 
         Missing days are an error, or a warning on standard error with ``missing_ok``.
         """
         work = getattr(stored.open(self.holidays), name)
-        work = partial(work, *arguments, self.start, self.end, account=stored.account)
+        work = partial(work, *arguments, self.start, self.end, account=self.account)
         try:
             return received(lambda: fitting(work))
         except ArchiveError as error:
@@ -135,21 +130,11 @@ def fetch(
 
 def _rescue(error: ArchiveError, archive: str) -> None:
     """Saves books that could not be stored, because the service will not have them tomorrow."""
-    place = Path.cwd() / "books" if "://" in archive else Path(archive).absolute()
     now = datetime.now(UTC)
     for book in error.books:
-        name = f"{place.name}.{type(book).__name__}.{now:%Y%m%dT%H%M%S%f}.json"
-        for folder in (place.parent, Path.cwd(), Path.home()):
-            path = folder / name
-            try:
-                book.save(path)
-            except OSError:
-                continue
-            remark(
-                f"saved in {os.fspath(path)}: add it with tradingdata archive add ARCHIVE {name}",
-                "yellow",
-            )
-            break
+        path = Path.home() / f"tradingdata.{type(book).__name__}.{now:%Y%m%dT%H%M%S%f}.json"
+        book.save(path)
+        remark(f"saved: add it with tradingdata archive add {archive} {path}", "yellow")
 
 
 @command(
@@ -193,9 +178,7 @@ def _load(path: Path, keep: bool) -> OrderBook | TradeBook:
 def _register_book(name: str, record: str) -> None:
     """Registers the command that shows the trades or the orders of some days."""
 
-    def show(
-        stored: StoredBooks, columns: Columns, only: TimedSelection, output: Output, days: Days
-    ) -> None:
+    def show(stored: Stored, columns: Columns, only: Selection, output: Output, days: Days) -> None:
         destination = book_destination(record, output, columns, only)
         destination.take(days.read(stored, name))
 
@@ -213,56 +196,6 @@ def _register_book(name: str, record: str) -> None:
 _register_book("trades", "Trade")
 _register_book("orders", "Order")
 
-_STATE_KINDS = {
-    **{"seen_at": "timestamp", "account": "text", "symbol": "text", "txn_type": "text"},
-    **{"quantity": "number", "price": "number", "traded_qty": "number", "status": "text"},
-}
-_LOG_KINDS = {
-    **{"at": "timestamp", "account": "text", "book": "text", "days": "text", "rows": "integer"},
-    **{"stored": "text", "error": "text", "message": "text"},
-}
-
-
-@command("archive history", "tradingdata archive history books 261120001000002")
-def history(
-    stored: StoredBooks,
-    order_no: Annotated[str, argument("Order number.", "ORDER_NO")],
-    output: Output,
-) -> None:
-    """Show the states of an order over time.
-
-    Each state has the time at which it was first seen.
-    """
-    destination = Destination(output)
-    states = stored.open().history(order_no, account=stored.account)
-    rows = [
-        {**state.order._asdict(), "seen_at": _second(state.seen_at), "account": state.account}
-        for state in states
-    ]
-    essential = ("seen_at", "traded_qty", "status")
-    destination.take(ListTable.of(rows, _STATE_KINDS, ("state", "states"), essential))
-
-
-@command(
-    "archive log",
-    """
-tradingdata archive log books
-tradingdata archive log books -f ndjson | tail -n 2
-""",
-)
-def log(stored: StoredBooks, output: Output) -> None:
-    """Show every fetch.
-
-    Shows what was received, whether its rows were stored or known, and what failed.
-    """
-    destination = Destination(output)
-    rows = [
-        {**asdict(entry), "at": _second(entry.at), "days": ", ".join(map(str, entry.days))}
-        for entry in stored.open().fetches(account=stored.account)
-    ]
-    essential = ("at", "book", "rows", "error")
-    destination.take(ListTable.of(rows, _LOG_KINDS, ("fetch", "fetches"), essential))
-
 
 @command(
     "archive missing",
@@ -273,10 +206,10 @@ tradingdata archive missing books 2026-11-09 2026-11-13 \
 """,
 )
 def missing(
-    stored: StoredBooks,
+    stored: Stored,
     start: Annotated[str, argument("First day, such as 2026-11-01.", "START")],
     end: Annotated[str, argument("Last day.", "END")],
-    output: Output,
+    account: Account = None,
     holidays: Holidays = "",
     after: Annotated[
         str | None, option("Count only fetches at this time of day or later.", "TIME")
@@ -286,23 +219,22 @@ def missing(
 
     A day counts as missing if one of the two books was not fetched.
     """
-    destination = Destination(output)
     archive = stored.open(holidays)
-    found = fitting(lambda: archive.missing(start, end, after=after, account=stored.account))
-    rows = [{**gap._asdict(), "books": ", ".join(gap.books)} for gap in found]
-    kinds = {"day": "date", "account": "text", "books": "text"}
-    destination.take(ListTable.of(rows, kinds, ("missing day", "missing days")))
+    found = fitting(lambda: archive.missing(start, end, after=after, account=account))
+    rows = [(gap.day, gap.account, ", ".join(gap.books)) for gap in found]
+    write_lines(("day", "account", "books"), rows)
 
 
 @command(
     "archive sql",
     r"""
+tradingdata archive sql books "SELECT * FROM fetches"
 tradingdata archive sql books \
   "SELECT day, count(*) FROM trades GROUP BY day"
 """,
 )
 def sql(
-    stored: StoredBooks,
+    stored: Stored,
     query: Annotated[str, argument("An SQL query (DuckDB).", "QUERY")],
     output: Output,
     days: Days,
@@ -344,7 +276,3 @@ def compact(
     """
     saved = stored.open().compact(keep_history=not drop_history, progress=watched())
     write_out(f"{group(max(saved, 0))} fewer files\n".encode())
-
-
-def _second(time: datetime | None) -> datetime | None:
-    return time and time.replace(microsecond=0)

@@ -6,20 +6,26 @@ import sys
 import time
 from collections.abc import Callable
 from statistics import median
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import typer
+from rich.text import Text
 
 from tradingdata._util.optional_imports import show_versions
-from tradingdata.display.text import group
+from tradingdata.display.text import group, printable
+from tradingdata.errors import TradingDataError
 
+from .errors import Code, Result, code_of, for_a_terminal
 from .options import Connection, command, received
-from .terminal import Report
+from .terminal import console
 
 if TYPE_CHECKING:
     from tradingdata.client.client import Client
 
 _CALLS = 3
+_WIDTH = len("settings")
+_STYLES = {"ok": "green", "FAIL": "bold red"}
 
 
 @command(
@@ -33,39 +39,55 @@ tradingdata check && python strategy.py
 def check(connection: Connection) -> None:
     """Check settings, network and token.
 
-    Prints a line for each of settings, search, token and latency. A line that fails says what to
-    do, and the exit code is that of the first failure. Searches once and fetches the order book
-    four times.
+    Prints a line each for settings, search and token. A line that fails says what to do, and the
+    exit code is that of the first one. Makes a search and fetches the order book three times.
     """
-    report = Report(width=len("settings"))
     with connection.client(token=False) as client:
         account = f", account {client.account}" if client.account else ""
-        report.step("settings", lambda: f"{client.base_url}{account}")
-        report.step("search", lambda: _searched(client))
-        if report.step("token", lambda: _accepted(client)):
-            report.step("latency", lambda: _latency(client))
-    raise typer.Exit(report.code)
+        codes = [
+            _step("settings", lambda: f"{client.base_url}{account}"),
+            _step("search", lambda: _searched(client)),
+            _step("token", lambda: _accepted(client)),
+        ]
+    raise typer.Exit(next(filter(None, codes), Code.OK))
+
+
+def _step(name: str, work: Callable[[], str]) -> Code:
+    """Prints what a step returns, or why it failed and what to do; returns its exit code."""
+    state, code = "ok", Code.OK
+    try:
+        text = work()
+    except (TradingDataError, OSError) as error:
+        state, code, text = "FAIL", code_of(error), for_a_terminal(error)
+    before, text, screen = f"{state:<4}  {name:<{_WIDTH}}  ", printable(text), console()
+    if screen.is_terminal:
+        lines = wrap(text, max(20, screen.width - len(before)), break_long_words=False)
+        text = f"\n{' ' * len(before)}".join(lines)
+    line = Text(before + text)
+    line.stylize(_STYLES[state], 0, len(state))
+    screen.print(line, soft_wrap=True)
+    sys.stdout.flush()
+    return code
 
 
 def _searched(client: Client) -> str:
-    took = _timed(lambda: client.search("INFY").first(1))
+    took, _ = _timed(lambda: client.search("INFY").first(1))
     return f"response in {group(took, 1)} ms, without a token"
 
 
 def _accepted(client: Client) -> str:
-    return f"accepted: {group(len(received(client.order_book)))} orders today"
+    times, sizes = zip(
+        *(_timed(lambda: len(received(client.order_book))) for _ in range(_CALLS)), strict=True
+    )
+    took = f"{group(median(times), 1)} ms, the median of {_CALLS} calls"
+    return f"accepted: {group(sizes[-1])} orders today, in {took}"
 
 
-def _latency(client: Client) -> str:
-    times = [_timed(lambda: received(client.order_book)) for _ in range(_CALLS)]
-    return f"order book in {group(median(times), 1)} ms, the median of {_CALLS} calls"
-
-
-def _timed(call: Callable[[], object]) -> float:
-    """Returns the milliseconds that a call takes."""
+def _timed(call: Callable[[], Result]) -> tuple[float, Result]:
+    """Returns the milliseconds that a call takes, and its result."""
     started = time.perf_counter()
-    call()
-    return (time.perf_counter() - started) * 1000
+    result = call()
+    return (time.perf_counter() - started) * 1000, result
 
 
 @command("versions", "tradingdata versions")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from tradingdata._util.declarations import BOOK_CALLS, RECORDS
 from tradingdata._util.validate import words
@@ -15,7 +15,6 @@ from .options import (
     Connection,
     Output,
     Selection,
-    TimedSelection,
     argument,
     command,
     option,
@@ -44,14 +43,13 @@ def _register_book(call: str, record: str) -> None:
     """Registers the command that shows the book of a call."""
 
     def show(
-        connection: Connection, columns: Columns, only: Any, output: Output, care: Care
+        connection: Connection, columns: Columns, only: Selection, output: Output, care: Care
     ) -> None:
         destination = book_destination(record, output, columns, only)
         with connection.client(**vars(care)) as client:
             book = received(getattr(client, call))
         destination.take(book)
 
-    show.__annotations__["only"] = TimedSelection if RECORDS[record]["event_times"] else Selection
     show.__doc__ = f"Show the {call.replace('_', ' ')}, or save it to a file."
     name = RECORDS[record]["noun"][1]
     examples = f"tradingdata {name}\ntradingdata {name} -o {name}.parquet"

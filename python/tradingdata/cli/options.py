@@ -1,6 +1,6 @@
 """What commands share: how they register, and their options with what these select.
 
-That is a client, and the rows and columns of `--columns`, `--where`, `--since` and `--sort`.
+That is a client, and the rows and columns of `--columns`, `--where` and `--sort`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tradingdata import _core
 from tradingdata._util.declarations import RECORDS, kinds_of
 from tradingdata._util.validate import did_you_mean
 from tradingdata.client.client import Client
-from tradingdata.client.profiles import PROFILE_VARIABLE, load_env, load_profile
+from tradingdata.client.profiles import PROFILE_VARIABLE, load_profile
 from tradingdata.errors import DataWarning
 from tradingdata.table.conditions import Condition
 
@@ -140,23 +140,12 @@ class Connection:
     timeout: Annotated[
         float | None, option("Time limit of a call with its retries (default: 30).", "SECONDS")
     ] = None
-    env_file: Annotated[
-        Path | None,
-        option(
-            "Set the TRADINGDATA_* variables of this file, such as .env, unless they are set.",
-            *("FILE", "--env-file"),
-            envvar="TRADINGDATA_ENV_FILE",
-            show_envvar=False,
-        ),
-    ] = None
 
     def client(self, *, token: bool = True, **asked: Any) -> Client:
         """Returns a client for the profile or, without one, for the environment.
 
         Raises ConfigurationError where that gives no address, or no token and one is needed.
         """
-        if self.env_file is not None:
-            load_env(self.env_file)
         if self.timeout is not None and not 0 < self.timeout < float("inf"):
             raise UsageError("--timeout is a number of seconds above 0")
         name = self.profile or os.environ.get(PROFILE_VARIABLE)
@@ -250,23 +239,6 @@ class Selection(Filter):
     limit: Annotated[int | None, option("Keep the first N rows.", "N", min=1)] = None
 
 
-Since = Annotated[
-    str | None,
-    option(
-        "Keep trades executed, or orders entered, since then: 10:30, 2026-11-20 or "
-        "'2026-11-20 10:30'.",
-        "TIME",
-    ),
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TimedSelection(Selection):
-    """Selection of rows of a book with times."""
-
-    since: Since = None
-
-
 _CONDITION = re.compile(r"\s*([^<>=!\s]+)\s*(!=|<=|>=|==|=|<|>)(.*)", re.DOTALL)
 _COMPARISONS = {"=": "eq", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
@@ -284,9 +256,6 @@ class RowChoice:
         self.conditions = [_condition(record, text) for text in options.where or ()]
         self._keys: list[tuple[str, bool]] = []
         self._limit: int | None = None
-        if isinstance(options, TimedSelection) and options.since is not None:
-            since = parsed("--since", "timestamp", options.since)
-            self.conditions.append(Condition(RECORDS[record]["event_times"][0], "ge", since))
         if isinstance(options, Selection):
             self._limit = options.limit
             if options.sort is not None:

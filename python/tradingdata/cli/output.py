@@ -21,9 +21,9 @@ from tradingdata.display.text import (
     Shown,
     aligned,
     book_heading,
-    cell_width,
     group,
     issue_lines,
+    printable,
     set_fields,
     tone_of,
     wrapped,
@@ -35,8 +35,6 @@ from .options import Columns, Filter, Format, Output, RowChoice, chosen_columns
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from rich.console import Console
 
 
@@ -104,7 +102,7 @@ class Destination:
     def take_one(self, book: Book[Any]) -> None:
         """Writes a book of one record: field by field if it is a table, else as any book."""
         if self._as_table:
-            write_out(record_text(book[0]).encode())
+            write_lines(("field", "value"), [each[:2] for each in set_fields(book[0])])
         else:
             self.take(book)
 
@@ -167,30 +165,10 @@ def _format_of(path: Path | None) -> Format:
     return _SUFFIXES[suffix]
 
 
-class ListTable(Table[Any]):
-    """A table made of dicts by a command.
-
-    ``noun`` is the singular and the plural of a row, and the ``essential`` columns fit any screen.
-    """
-
-    _title = ""
-    _essential: Sequence[str] = ()
-
-    @classmethod
-    def of(
-        cls,
-        rows: Sequence[Mapping[str, Any]],
-        kinds: Mapping[str, str],
-        noun: tuple[str, str],
-        essential: Sequence[str] = (),
-    ) -> Self:
-        """Returns the table of these rows, whose times are in one zone."""
-        lists = {name: [row[name] for row in rows] for name in kinds}
-        times = [name for name, kind in kinds.items() if kind == "timestamp"]
-        zones = (time.tzinfo for name in times for time in lists[name] if time is not None)
-        made = cls._of_lists(kinds, lists, next(zones, None))
-        made._noun, made._title, made._essential = noun, noun[1], essential
-        return made
+def write_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Writes a short list to standard output: aligned text, and nothing where a cell is None."""
+    texts = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
+    write_out(aligned(names, texts, [False] * len(names)).encode() + b"\n")
 
 
 def heading(table: Table[Any], day: str = "") -> str:
@@ -257,10 +235,3 @@ def fitting_table(
 def tone_style(name: str, text: str | None) -> str:
     """Returns the style of a cell of this column: the colour of a status, or none."""
     return _TONE_STYLES[tone_of(name, text)]
-
-
-def record_text(record: Any) -> str:
-    """Returns a record as text, with one line for each field that is set."""
-    lines = [(name, text) for name, text, _ in set_fields(record)]
-    width = max((cell_width(name) for name, _ in lines), default=0)
-    return "".join(f"{name}{' ' * (width - cell_width(name))}  {text}\n" for name, text in lines)

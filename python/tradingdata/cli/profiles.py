@@ -1,23 +1,18 @@
-"""`tradingdata profiles`: adds, shows and checks profiles, without showing their tokens."""
+"""`tradingdata profiles`: adds and shows profiles, without showing their tokens."""
 
 from __future__ import annotations
 
 import sys
-from functools import partial
 from getpass import getpass
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
-
-from tradingdata._util.files import require_private
 from tradingdata.client.client import Client
-from tradingdata.client.profiles import Profiles, add_profile, read_profiles, replace_token
-from tradingdata.errors import ConfigurationError
+from tradingdata.client.profiles import add_profile, read_profiles, replace_token
 
 from .errors import UsageError
-from .options import GROUPS, Output, argument, command, option, switch
-from .output import Destination, ListTable
-from .terminal import Report, remark
+from .options import GROUPS, argument, command, option, switch
+from .output import write_lines
+from .terminal import remark
 
 GROUPS["profiles"] = (
     "Keep addresses and tokens by name.\n\nOnly you can read the files.",
@@ -27,25 +22,21 @@ tradingdata profiles list
 tradingdata trades --profile desk1
 """,
 )
-_COLUMNS = ("profile", "base_url", "account", "tz", "token")
 
 
-@command("profiles list", "tradingdata profiles list\ntradingdata profiles list --format json")
-def list_profiles(output: Output) -> None:
+@command("profiles list", "tradingdata profiles list")
+def list_profiles() -> None:
     """Show the profiles. Tokens are never shown."""
-    destination = Destination(output)
     profiles = read_profiles()
-    rows = [_row(name, table) for name, table in profiles.tables.items() if isinstance(table, dict)]
-    noun = (f"profile in {profiles.path}", f"profiles in {profiles.path}")
-    destination.take(ListTable.of(rows, dict.fromkeys(_COLUMNS, "text"), noun))
-
-
-def _row(name: str, table: dict[str, Any]) -> dict[str, Any]:
-    token = table.get("access_token_file")
-    if token is None and "access_token" in table:
-        token = "in the profile"
-    account = table.get("account", name)
-    return {**dict.fromkeys(_COLUMNS), **table, "profile": name, "account": account, "token": token}
+    rows = []
+    for name, table in profiles.tables.items():
+        if not isinstance(table, dict):
+            continue
+        token = "in the profile" if "access_token" in table else table.get("access_token_file")
+        facts = (table.get(key) for key in ("base_url", "tz"))
+        rows.append((name, *facts, table.get("account", name), token))
+    write_lines(("profile", "base_url", "tz", "account", "token"), rows)
+    remark(f"in {profiles.path}")
 
 
 @command(
@@ -88,40 +79,3 @@ def add(
     Client(base_url, access_token=token, tz=tz).close()
     file = add_profile(name, options, token)
     remark(f"profile {name} is in {file}; try: tradingdata check --profile {name}")
-
-
-@command("profiles check", "tradingdata profiles check\ntradingdata profiles check desk1 desk2")
-def check(
-    names: Annotated[
-        list[str] | None, argument("The profiles (default: all).", "[NAME]...")
-    ] = None,
-) -> None:
-    """Check the profiles without a call.
-
-    Checks their options and the files of their tokens. To try a profile with the service, run
-    `tradingdata check --profile NAME`.
-    """
-    profiles = read_profiles()
-    chosen = names or list(profiles.tables)
-    if not chosen:
-        raise ConfigurationError(
-            f"{profiles.path} has no profile: add one with `tradingdata profiles add`"
-        )
-    report = Report(width=max(map(len, chosen)))
-    for name in chosen:
-        report.step(name, partial(_checked, profiles, name))
-    raise typer.Exit(report.code)
-
-
-def _checked(profiles: Profiles, name: str) -> str:
-    """Returns the address of a profile. Raises ConfigurationError or OSError."""
-    options = profiles.options(name)
-    with Client(**options) as client:
-        address = client.base_url
-    if "access_token_file" in profiles.tables[name]:
-        if not options["access_token"]():
-            raise ConfigurationError("the token file is empty: write the token to it")
-        token_path = profiles.token_path(name)
-        with open(token_path, "rb") as file:
-            require_private(file, token_path)
-    return address

@@ -14,15 +14,14 @@ from tradingdata._util.declarations import kinds_of
 from tradingdata.analysis.inputs import day_from
 from tradingdata.errors import BooksDisagreeError
 
-from .archive import Days, Holidays, MissingOk, StoredBooks
+from .archive import Days, Stored
 from .errors import DataError, Result, UsageError, fitting, for_a_terminal
 from .options import (
     Chosen,
     Connection,
+    Filter,
     Output,
     RowChoice,
-    Since,
-    TimedSelection,
     chosen_columns,
     command,
     option,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source(Connection):
+class Source(Days, Connection):
     """Origin of the books: the service, or some days of an archive."""
 
     archive: Annotated[
@@ -46,9 +45,6 @@ class Source(Connection):
     end: Annotated[str | None, option("Last day to include (default: same as --start).", "DAY")] = (
         None
     )
-    account: Annotated[str | None, option("Only this account of the archive.", "LABEL")] = None
-    missing_ok: MissingOk = False
-    holidays: Holidays = ""
 
     def trades(self) -> Any:
         """Returns today's trades from the service, or those of an archive.
@@ -56,15 +52,17 @@ class Source(Connection):
         Without days, an archive must be complete from its first day to its last, because a position
         or a profit across a day that was never fetched would be wrong.
         """
-        if self._archived():
-            return self._read("trades")
+        stored = self._stored()
+        if stored is not None:
+            return self.read(stored, "trades")
         with self.client() as client:
             return received(client.trade_book)
 
     def books(self) -> Any:
         """Returns orders and trades, fetched so that they agree unless the service's do not."""
-        if self._archived():
-            return self._read("orders"), self._read("trades")
+        stored = self._stored()
+        if stored is not None:
+            return self.read(stored, "orders"), self.read(stored, "trades")
         with self.client() as client:
             try:
                 return received(client.books)
@@ -84,17 +82,12 @@ class Source(Connection):
             return at
         raise UsageError(f"--day {at} is not one of the days that --start and --end read")
 
-    def _archived(self) -> bool:
-        if self.archive is None and (self.start or self.end or self.account or self.missing_ok):
+    def _stored(self) -> Stored | None:
+        if self.archive is not None:
+            return Stored(path=self.archive)
+        if self.start or self.end or self.account or self.missing_ok:
             raise UsageError("--start, --end, --account and --missing-ok need --archive")
-        return self.archive is not None
-
-    def _read(self, name: str) -> Any:
-        stored = StoredBooks(path=str(self.archive), account=self.account)
-        days = Days(
-            start=self.start, end=self.end, missing_ok=self.missing_ok, holidays=self.holidays
-        )
-        return days.read(stored, name)
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,16 +114,16 @@ _PRICES = "Value what is open at these prices: a CSV file with security_id and p
     """
 tradingdata positions
 tradingdata positions -o positions.xlsx
-tradingdata positions --since 13:30
+tradingdata positions -w "exch_trade_time>=13:30"
 tradingdata positions --archive books --day all
 """,
 )
 def positions(
     source: Source,
     sides: Sides,
+    only: Filter,
     output: Output,
     day: Day = "latest",
-    since: Since = None,
     columns: Chosen = None,
 ) -> None:
     """Show the net position in each security.
@@ -139,8 +132,8 @@ def positions(
     charges. Holdings from before these trades are not included.
     """
     destination = _destination("positions", analysis.Position, output, columns)
-    only = RowChoice("Trade", TimedSelection(since=since))
-    trades = only.rows_of(source.trades())
+    choice = RowChoice("Trade", only)
+    trades = choice.rows_of(source.trades())
     at = source.day(trades, day)
     destination.take(_calculated(lambda: analysis.positions(trades, day=at, **vars(sides))))
 
@@ -190,38 +183,6 @@ def pnl(
 
 
 @command(
-    "unrealised",
-    """
-tradingdata unrealised --prices closes.csv
-tradingdata unrealised --prices closes.csv --archive books
-""",
-)
-def unrealised(
-    source: Source,
-    sides: Sides,
-    output: Output,
-    prices: Annotated[Path, option(_PRICES, "FILE")],
-    day: Day = "latest",
-    columns: Chosen = None,
-    shorts: Shorts = "all",
-) -> None:
-    """Show the value of what is open.
-
-    Matches trades as `pnl` does, up to the latest day or --day. A security without a price is
-    shown, and is in no sum.
-    """
-    destination = _destination("unrealised", analysis.Unrealised, output, columns)
-    at_prices = _from_file("--prices", prices, _prices)
-    trades = source.trades()
-    at = source.day(trades, day)
-    lots = _calculated(
-        lambda: analysis.realised_pnl(trades, day=at, shorts=_products(shorts), **vars(sides))
-    )
-    found = _calculated(lambda: received(lambda: analysis.unrealised_pnl(lots, at_prices)))
-    destination.take(found)
-
-
-@command(
     "reconcile",
     """
 tradingdata reconcile
@@ -250,15 +211,15 @@ def reconcile(
     "quality",
     """
 tradingdata quality
-tradingdata quality --since 10:00
+tradingdata quality -w "order_date_time>=10:00"
 tradingdata quality --archive books --start 2026-11-20 -o quality.parquet
 """,
 )
 def quality(
     source: Source,
     sides: Sides,
+    only: Filter,
     output: Output,
-    since: Since = None,
     columns: Chosen = None,
 ) -> None:
     """Show how orders were filled.
@@ -266,9 +227,9 @@ def quality(
     Shows the filled part, the seconds until the fills, and the price against that of the order.
     """
     destination = _destination("quality", analysis.OrderExecution, output, columns)
-    only = RowChoice("Order", TimedSelection(since=since))
+    choice = RowChoice("Order", only)
     orders, trades = source.books()
-    some = only.rows_of(orders)
+    some = choice.rows_of(orders)
     destination.take(_calculated(lambda: analysis.execution_quality(some, trades, **vars(sides))))
 
 

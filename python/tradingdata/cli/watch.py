@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from contextlib import nullcontext
-from datetime import UTC, datetime, time
+from datetime import datetime, time
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +29,6 @@ from tradingdata.display.text import (
     printable,
     value_of,
 )
-from tradingdata.errors import TradingDataError
 from tradingdata.watch import time_left
 
 from .errors import UsageError, fitting, for_a_terminal
@@ -83,12 +82,10 @@ def watch(
     on_change: Annotated[
         str | None,
         option(
-            "Shell command to run on changes; gets them as JSON lines on its standard input.", "CMD"
+            "Shell command to run on changes, and when polls begin to fail; gets them as JSON "
+            "lines on its standard input.",
+            "CMD",
         ),
-    ] = None,
-    on_error: Annotated[
-        str | None,
-        option("Shell command to run when polls begin to fail, or an error ends the watch.", "CMD"),
     ] = None,
 ) -> None:
     """Show orders as they change.
@@ -108,27 +105,22 @@ def watch(
     begun = failing = False
     with connection.client() as client, live or nullcontext():
         found = fitting(lambda: client.watch_orders(seconds, until=end))
-        try:
-            for update in _matching(islice(found, polls), wanted):
-                first = not begun and update.missed is None  # its orders are all new
-                begun = begun or first
-                if live is None:
-                    lines = json_lines(update) if json else map(str, text_lines(update))
-                    write_out("".join(f"{line}\n" for line in lines).encode())
-                else:
-                    for line in () if first else text_lines(update):
-                        live.console.print(line)
-                    if update.missed is None:
-                        orders = wanted.rows_of(update.orders)
-                        live.update(live_table(live.console, orders, update, names), refresh=True)
-                if update.missed is not None and not failing:
-                    _run("--on-error", on_error, json_lines(update))
-                elif update.changes and not first:
-                    _run("--on-change", on_change, json_lines(update))
-                failing = update.missed is not None
-        except TradingDataError as error:
-            _run("--on-error", on_error, [missed_object(error, datetime.now(UTC))])
-            raise
+        for update in _matching(islice(found, polls), wanted):
+            first = not begun and update.missed is None  # its orders are all new
+            begun = begun or first
+            if live is None:
+                lines = json_lines(update) if json else map(str, text_lines(update))
+                write_out("".join(f"{line}\n" for line in lines).encode())
+            else:
+                for line in () if first else text_lines(update):
+                    live.console.print(line)
+                if update.missed is None:
+                    orders = wanted.rows_of(update.orders)
+                    live.update(live_table(live.console, orders, update, names), refresh=True)
+            news = update.changes if update.missed is None else not failing
+            if on_change is not None and news and not first:
+                _run(on_change, json_lines(update))
+            failing = update.missed is not None
 
 
 def _matching(updates: Iterator[OrderUpdate], wanted: RowChoice) -> Iterator[OrderUpdate]:
@@ -156,13 +148,11 @@ def _end(text: str | None) -> datetime | time | None:
     return until
 
 
-def _run(option: str, command: str | None, lines: Iterable[str]) -> None:
+def _run(command: str, lines: Iterable[str]) -> None:
     """Runs a command of the user, and reports the problem with it.
 
     Its output would disturb the table, so only the last line of a failing command is reported.
     """
-    if command is None:
-        return
     with tempfile.TemporaryFile() as output:
         try:
             code = subprocess.run(
@@ -175,12 +165,12 @@ def _run(option: str, command: str | None, lines: Iterable[str]) -> None:
                 check=False,
             ).returncode
         except subprocess.TimeoutExpired:
-            remark(f"{option}: stopped after {_LONGEST:g} s", "red")
+            remark(f"--on-change: stopped after {_LONGEST:g} s", "red")
             return
         output.seek(0)
         said = output.read().decode(errors="replace").strip().splitlines()
     if code != 0:
-        remark(": ".join([f"{option} failed with exit code {code}", *said[-1:]]), "red")
+        remark(": ".join([f"--on-change failed with exit code {code}", *said[-1:]]), "red")
 
 
 def clock(update: OrderUpdate) -> str:
@@ -221,18 +211,15 @@ def change_parts(change: OrderChange) -> tuple[str, str]:
 def json_lines(update: OrderUpdate) -> Iterator[str]:
     """Yields a JSON object for each change, or about the poll that failed."""
     if update.missed is not None:
-        yield missed_object(update.missed, update.at)
+        error = update.missed
+        missed = {"at": update.at.isoformat(), "kind": "missed", "error": type(error).__name__}
+        said = {**missed, "message": for_a_terminal(error)}
+        yield json_format.dumps(said, ensure_ascii=False)
     for change in update.changes:
         at, fields = update.at.isoformat(), list(change.fields)
         row = OrderBook([change.order]).to_json(lines=True, extra=True)
         facts = {"at": at, "kind": change.kind, "fields": fields, "order": json_format.loads(row)}
         yield json_format.dumps(facts, ensure_ascii=False)
-
-
-def missed_object(error: TradingDataError, at: datetime) -> str:
-    """Returns a JSON object about a failed poll."""
-    facts = {"at": at.isoformat(), "kind": "missed", "error": type(error).__name__}
-    return json_format.dumps({**facts, "message": for_a_terminal(error)}, ensure_ascii=False)
 
 
 def _value(order: Any, name: str) -> str:
