@@ -109,10 +109,9 @@ def test_what_is_kept_is_masked_where_it_is_shown(inner: str) -> None:
     assert book.response is not None
     assert PAN.encode() in book.response.content
     names = book.extra_fields
-    from tradingdata.cli.output import record_text
-    from tradingdata.display.text import Shown
+    from tradingdata.display.text import Shown, set_fields
 
-    shown = repr([book, book[0], book.issues, record_text(book[0]), Shown(book, names).rows])
+    shown = repr([book, book[0], book.issues, set_fields(book[0]), Shown(book, names).rows])
     shown += book._repr_html_() + book[0]._repr_html_()  # type: ignore[attr-defined]
     assert not shows_a_number(shown)
 
