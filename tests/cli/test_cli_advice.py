@@ -39,8 +39,8 @@ def test_the_command_line_shows_an_error_as_python_does(
     assert capsys.readouterr().err == f"error: {caught.value}\n"
 
 
-def test_where_to_resume_a_search_is_in_the_words_of_the_command_line() -> None:
+def test_a_failed_search_is_resumed_in_python_only() -> None:
     error = td.ConnectError("cannot connect")
     error.page, error.page_size = 3, 10
     error.add_note("the 20 stocks before it are in the error's .received")
-    assert for_a_terminal(error) == "cannot connect; resume with --start-page 3 --page-size 10"
+    assert for_a_terminal(error) == "cannot connect"

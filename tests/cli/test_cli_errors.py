@@ -133,7 +133,7 @@ def test_a_token_in_place_of_a_name_is_not_repeated(run: Run, arguments: str) ->
 
 def test_no_output_holds_the_token(sandbox: Service, run: Run) -> None:
     token = sandbox.token()
-    for arguments in ("trades", "check", "versions", "--help", "orders -f json", "trades --debug"):
+    for arguments in ("trades", "check", "--version", "--help", "orders -f json", "trades --debug"):
         ran = run(*arguments.split())
         assert token not in ran.text + ran.err
     sandbox.fail_next(403, times=None)
@@ -293,8 +293,8 @@ def test_an_unforeseen_error_is_one_line_too(run: Run, monkeypatch: pytest.Monke
     def broken(*_: object) -> None:
         raise RuntimeError("a wire came loose")
 
-    monkeypatch.setattr("tradingdata.cli.check.show_versions", broken)
-    assert "a wire came loose" in refused(run, Code.BUG, "versions")
+    monkeypatch.setattr("tradingdata.cli.app.show_versions", broken)
+    assert "a wire came loose" in refused(run, Code.BUG, "--version")
 
 
 def test_only_the_argument_of_a_lookup_is_an_error_of_usage(

@@ -173,10 +173,10 @@ def test_a_command_is_run_on_a_change_and_once_for_an_outage(
 
 
 def test_a_command_that_fails_is_reported_and_the_watch_goes_on(run: Run, program: Program) -> None:
-    failing = program("print('no mail', file=sys.stderr); sys.exit(3)")
+    failing = program("sys.exit(3)")
     ran = run(*WATCH, "--on-change", failing)
     assert ran.code == Code.OK
-    assert ran.err == "--on-change failed with exit code 3: no mail\n" * 3
+    assert ran.err == "--on-change failed with exit code 3\n" * 3
     assert len(ran.text.splitlines()) == 5
 
 

@@ -115,9 +115,3 @@ def test_another_seed_or_day_is_another_book_and_the_same_listing(day: sandbox.S
 def test_the_first_orders_of_a_day_do_not_depend_on_other_accounts() -> None:
     with sandbox.start() as one, sandbox.start(accounts=["desk1", "arbitrage"]) as two:
         assert ask(one, "order_book").body == ask(two, "order_book").body
-
-
-def test_a_datetime_does_for_the_day() -> None:
-    with sandbox.start(day=datetime(2026, 1, 5, 10, 30), orders=1) as service:
-        assert service.day == date(2026, 1, 5)
-        assert type(service.day) is date

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tradingdata._core import __version__
+from tradingdata._util.optional_imports import show_versions
 from tradingdata._util.platform import accept_every_character, is_closed_pipe
 
 # Importing these modules registers their commands.
@@ -141,13 +141,13 @@ def make_command() -> Any:
 
 def _version(value: bool) -> None:
     if value:
-        typer.echo(f"tradingdata {__version__}")
+        show_versions(sys.stdout)
         raise typer.Exit
 
 
 def _main(
     version: Annotated[
-        bool, switch("--version", "Show the version.", callback=_version, is_eager=True)
+        bool, switch("--version", "Show the installed versions.", callback=_version, is_eager=True)
     ] = False,
     debug: Debug = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`tradingdata check`, with advice for each problem, and `tradingdata versions`."""
+"""`tradingdata check`, with advice for each problem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
-from tradingdata._util.optional_imports import show_versions
 from tradingdata.display.text import group, printable
 from tradingdata.errors import TradingDataError
 
@@ -88,9 +87,3 @@ def _timed(call: Callable[[], Result]) -> tuple[float, Result]:
     started = time.perf_counter()
     result = call()
     return (time.perf_counter() - started) * 1000, result
-
-
-@command("versions", "tradingdata versions")
-def versions() -> None:
-    """Show the installed versions."""
-    show_versions(sys.stdout)

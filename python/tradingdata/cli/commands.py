@@ -78,9 +78,6 @@ def search(
     page_size: Annotated[
         int | None, option("Number of stocks to request per page.", "N", min=1)
     ] = None,
-    start_page: Annotated[
-        int, option("First page to read, to resume after an error.", "N", min=1)
-    ] = 1,
 ) -> None:
     """Search the stocks of NSE and BSE.
 
@@ -90,9 +87,7 @@ def search(
     destination = book_destination("Stock", output, columns, only)
     with connection.client(token=False, **vars(care)) as client:
         most = None if only.where or only.sort else only.limit
-        found = fitting(
-            lambda: client.search(query, max_items=most, page_size=page_size, start_page=start_page)
-        )
+        found = fitting(lambda: client.search(query, max_items=most, page_size=page_size))
         book = received(found.all)
     destination.take(book)
     doubt = found._pass.doubt  # `received` silences the warning

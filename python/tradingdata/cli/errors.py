@@ -14,7 +14,6 @@ from tradingdata.errors import (
     ServiceError,
     StatusError,
     StockNotFoundError,
-    TradingDataError,
     TransportError,
 )
 
@@ -80,10 +79,9 @@ def code_of(error: BaseException) -> Code:
 
 
 def for_a_terminal(error: BaseException) -> str:
-    """Returns an error as one line; where to resume a search is in options, not arguments."""
-    notes: Sequence[str] = getattr(error, "__notes__", ())
-    if isinstance(error, TradingDataError) and error.page_size is not None:
-        notes = [f"resume with --start-page {error.page} --page-size {error.page_size}"]
+    """Returns an error as one line, without where to resume a search, which Python does."""
+    resumable = getattr(error, "page_size", None) is not None
+    notes: Sequence[str] = () if resumable else getattr(error, "__notes__", ())
     return " ".join("; ".join([str(error), *notes]).split())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_format
 import subprocess
-import tempfile
 from collections import Counter
 from contextlib import nullcontext
 from datetime import datetime, time
@@ -149,28 +148,25 @@ def _end(text: str | None) -> datetime | time | None:
 
 
 def _run(command: str, lines: Iterable[str]) -> None:
-    """Runs a command of the user, and reports the problem with it.
+    """Runs a command of the user, and reports if it failed.
 
-    Its output would disturb the table, so only the last line of a failing command is reported.
+    Its output, which would disturb the table, is dropped.
     """
-    with tempfile.TemporaryFile() as output:
-        try:
-            code = subprocess.run(
-                command,
-                shell=True,  # a shell command that the user passed
-                input="".join(line + "\n" for line in lines).encode(),
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                timeout=_LONGEST,
-                check=False,
-            ).returncode
-        except subprocess.TimeoutExpired:
-            remark(f"--on-change: stopped after {_LONGEST:g} s", "red")
-            return
-        output.seek(0)
-        said = output.read().decode(errors="replace").strip().splitlines()
+    try:
+        code = subprocess.run(
+            command,
+            shell=True,  # a shell command that the user passed
+            input="".join(line + "\n" for line in lines).encode(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_LONGEST,
+            check=False,
+        ).returncode
+    except subprocess.TimeoutExpired:
+        remark(f"--on-change: stopped after {_LONGEST:g} s", "red")
+        return
     if code != 0:
-        remark(": ".join([f"--on-change failed with exit code {code}", *said[-1:]]), "red")
+        remark(f"--on-change failed with exit code {code}", "red")
 
 
 def clock(update: OrderUpdate) -> str:

@@ -37,7 +37,7 @@ converted and sold as delivery, and an option that expires within the week.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date
 
 from .._util import validate
 from .day import labels_of
@@ -84,8 +84,6 @@ def start(
         >>> with sandbox.start(seed=7) as service:
         ...     print(len(service.client().trade_book()))
     """
-    if isinstance(day, datetime):
-        day = day.date()
     if speed is not None and not 0 <= speed < float("inf"):
         raise ValueError(f"speed must be None or a number of 0 or more, not {speed!r}")
     if not 0 <= port <= 65535:

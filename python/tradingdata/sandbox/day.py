@@ -134,12 +134,8 @@ class _Desk:
     def __init__(self, account: int, market: Market) -> None:
         self._random = random = Random(f"{market.seed}/{market.day}/account/{account}")
         self._market = market
-        # More often a large company, and more often on NSE.
-        of = {name: [each for each in shares() if each.exchange == name] for name in ("NSE", "BSE")}
-        places = ("NSE", "NSE", "NSE", "NSE", "BSE")
-        self._shares = [
-            of[place][int(random.random() ** 2 * len(of[place]))] for place in places * 5
-        ]
+        largest = shares()[:200]
+        self._shares = [_pick(random, largest) for _ in range(25)]
         futures = [each for each in derivatives(market.day) if not each.strike]
         options = [each for each in derivatives(market.day) if each.strike]
         self._contracts = [_pick(random, futures if n < 3 else options) for n in range(14)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import format_datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -40,7 +38,7 @@ FAULTS: Mapping[str, str] = MappingProxyType(
     {
         "status": "an HTTP status: code=, or its number in place of the name, 200 included; "
         "message= of the error envelope, or any body= in its place; retry_after=, which is "
-        "seconds, a datetime or any text",
+        "seconds or any text",
         "stall": "no response for seconds=, then the connection closes",
         "cut": "the connection closes early, after the fraction at= of the body",
     }
@@ -70,8 +68,6 @@ class Fault:
         if self.name != "status":
             return reply
         code, message, body, after = self.details.values()
-        if isinstance(after, datetime):
-            after = format_datetime(after.astimezone(UTC), usegmt=True)
         headers = () if after is None else (("Retry-After", str(after)),)
         if body is None:
             return error(int(code), str(message), *headers)

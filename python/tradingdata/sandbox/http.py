@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 
 from .._util.declarations import CALLS
 from .._util.platform import end_connection, own_port
-from .faults import Fault, Reply, error
+from .faults import Fault, Reply
 
 _JOIN_SECONDS = 2.0
 _LONGEST_STOP = 0.02  # seconds that the end of the accepting thread may take
@@ -56,12 +56,6 @@ class Connection(BaseHTTPRequestHandler):
             return self._respond
         raise AttributeError(name)
 
-    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuses a malformed request in the form of the service; the connection then closes."""
-        self.close_connection = True
-        reply = error(code, message or HTTPStatus(code).phrase)
-        self.request.sendall(self._head(reply) + reply.body)
-
     def log_message(self, *_: object) -> None:
         """Does nothing: `Service.requests` is the log."""
 
@@ -83,20 +77,15 @@ class Connection(BaseHTTPRequestHandler):
             return
         if fault is not None and fault.name == "cut":
             sent = sent[: int(len(sent) * float(fault.details["at"]))]
-        self.request.sendall(self._head(reply) + sent)
-
-    def _head(self, reply: Reply) -> bytes:
-        """Returns the status line and the headers of a response."""
-        phrase = self.responses.get(reply.status, ("Status",))[0]
-        lines = [
-            f"HTTP/1.1 {reply.status} {phrase}",
-            f"Date: {self.date_time_string()}",
-            f"Content-Type: {reply.content_type}",
-            f"Content-Length: {len(reply.body)}",
-            *(f"{name}: {value}" for name, value in reply.headers),
-            *(["Connection: close"] if self.close_connection else []),
-        ]
-        return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+        self.send_response(reply.status)
+        self.send_header("Content-Type", reply.content_type)
+        self.send_header("Content-Length", str(len(reply.body)))
+        for name, value in reply.headers:
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(sent)
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):

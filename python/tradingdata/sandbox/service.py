@@ -193,22 +193,18 @@ class Service:
         """The market time, naive like the service's own times."""
         return datetime.combine(self.day, time()) + timedelta(seconds=OPEN + floor(self._clock()))
 
-    def advance_to(self, moment: str | time | datetime) -> datetime:
+    def advance_to(self, moment: str | time) -> datetime:
         """Sets the market time; an earlier time moves it back. A running clock continues from it.
 
         Args:
-            moment: A time of day such as "10:30" or "10:30:15", or a naive time on the day.
+            moment: A time of day such as "10:30" or "10:30:15".
 
         Returns:
             The new market time.
 
         Raises:
-            ValueError: The text is not a time, or the time is on another day or has a zone.
+            ValueError: The text is not a time, or the time has a zone.
         """
-        if isinstance(moment, datetime):
-            if moment.date() != self.day or moment.tzinfo is not None:
-                raise ValueError(f"{moment} is not a naive time on {self.day}, the sandbox's day")
-            moment = moment.time()
         moment = validate.time_of_day("moment", moment)
         self._set_clock(moment.hour * 3600 + moment.minute * 60 + moment.second - OPEN)
         return self.now
