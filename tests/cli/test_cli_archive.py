@@ -89,7 +89,7 @@ def test_the_log_has_responses_and_failures(sandbox: Service, run: Run, tmp_path
     path = tmp_path / "books"
     sandbox.fail_next(200, body="<html>Sign in</html>", endpoint="trade_book")
     assert run("archive", "fetch", path).code == Code.DATA
-    orders, trades = rows(run, "archive", "sql", path, "SELECT * FROM fetches")
+    orders, trades = rows(run, "archive", "sql", path, "SELECT * FROM fetches ORDER BY book")
     assert (orders["book"], orders["error"]) == ("orders", None)
     assert (trades["book"], trades["error"]) == ("trades", "DecodeError")
     assert "web page" in trades["message"]

@@ -74,6 +74,8 @@ class Destination:
             raise UsageError(
                 f"{self._format.value} is binary: write a file with -o FILE.{self._format.value}"
             )
+        if self._format is Format.XLSX and self._path and self._path.suffix.lower() != ".xlsx":
+            raise UsageError(f"-o {self._path.name}: a workbook's name ends in .xlsx")
 
     @property
     def _as_table(self) -> bool:
