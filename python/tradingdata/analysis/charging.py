@@ -29,8 +29,8 @@ _AMOUNTS = ("per_order", "cap")
 class ChargeRate:
     """The charges of the trades that meet conditions: fractions of ``trade_value``.
 
-    No rates are built in: they differ by broker and change by law. The page "From trades to P&L"
-    has an example for NSE and BSE.
+    No rates are built in: they differ by broker and change by law. The page "From trades to profit
+    and loss" has an example for NSE and BSE.
 
     Attributes:
         where: Conditions as in ``trades.filter``, such as ``{"segment": "E", "product": "I"}``;
