@@ -94,7 +94,7 @@ Escape escape_at(std::string_view text) {
     const char* const end =
         std::from_chars(digits.data(), digits.data() + digits.size(), code, form.base).ptr;
     std::size_t length = static_cast<std::size_t>(end - text.data());
-    if (length < form.lead.size() + form.least_digits || code < 0x20 || code > 0x7E) continue;
+    if (length < form.lead.size() + form.least_digits || code <= 0x20 || code > 0x7E) continue;
     if (form.lead.starts_with('&') && text.substr(length).starts_with(';')) ++length;
     return {static_cast<char>(code), length};
   }
@@ -136,99 +136,71 @@ TokenSearch::TokenSearch(std::vector<std::shared_ptr<const Secret>> tokens)
 
 void TokenSearch::index() {
   index_.resize(std::size_t{1} << index_bits);
+  // What is an escape in a token is resolved with those of a text.
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    std::string resolved(tokens_[i]->reveal());
+    if (resolve_escapes(resolved)) tokens_.push_back(std::make_shared<const Secret>(resolved));
+  }
   for (const auto& token : tokens_) {
     std::string_view text = token->reveal();
-    has_escapes_ |= text.find_first_of("\\%&") != std::string_view::npos;
     for (; text.size() >= shortest; text.remove_prefix(1)) index_[hash_at(text.data())] = true;
   }
 }
 
-// The length of the longest piece of a token that a text begins with, or 0.
+// The length of what a text begins with, if that is a run or all of a token; else 0.
 std::size_t TokenSearch::piece_at(std::string_view text) const {
   std::size_t longest = 0;
   for (const auto& token : tokens_) {
-    const std::string_view whole = token->reveal();
-    const std::size_t least = std::min(whole.size(), shortest_run);
-    if (least < shortest || text.size() < least) continue;
-    const std::string_view piece = text.substr(0, least);
-    for (std::size_t at = whole.find(piece); at < whole.size() - std::min(longest, whole.size());
-         at = whole.find(piece, at + 1)) {
-      const std::string_view rest = whole.substr(at);
-      const auto end = std::mismatch(text.begin(), text.end(), rest.begin(), rest.end()).first;
-      longest = std::max(longest, static_cast<std::size_t>(end - text.begin()));
-    }
+    const std::size_t size = std::min(token->reveal().size(), shortest_run);
+    const bool found = size >= shortest && text.size() >= size &&
+                       token->reveal().find(text.substr(0, size)) != std::string_view::npos;
+    if (found) longest = std::max(longest, size);
   }
   return longest;
 }
 
-bool TokenSearch::hide(std::string& text) const {
-  bool found = false;
-  for (std::size_t i = 0; i + shortest <= text.size(); ++i) {
-    if (!index_[hash_at(text.data() + i)]) continue;
-    const std::size_t size = piece_at(std::string_view(text).substr(i));
+// Runs that overlap are one piece, which begins with the mark.
+void TokenSearch::hide(std::string& text) const {
+  const std::string sent = text;
+  std::size_t end = 0;  // of the latest piece
+  for (std::size_t i = 0; i + shortest <= sent.size(); ++i) {
+    if (!index_[hash_at(&sent[i])]) continue;
+    const std::size_t size = piece_at(std::string_view(sent).substr(i));
     if (size == 0) continue;
-    text.replace(i, size, std::string(mark).append(size - mark.size(), filler));
-    i += size - 1;
-    found = true;
+    if (i >= end) end = i + mark.copy(&text[i], mark.size());
+    for (; end < i + size; ++end) text[end] = filler;
   }
-  return found;
 }
 
 std::string TokenSearch::scrubbed(std::string_view text) {
-  std::string shown(text);
-  if (text.size() < shortest) return shown;
+  if (text.size() < shortest) return std::string(text);
   if (index_.empty()) index();
-  hide(shown);
-  // What was hidden stays hidden where resolving would damage it; otherwise a token of which only a
-  // part is escaped is found as a whole.
-  std::string layer = has_escapes_ ? shown : std::string(text);
-  std::string expected = shown;
-  for (int i = 0; i < most_layers && resolve_escapes(layer); ++i) {
-    std::string hidden = layer;
-    resolve_escapes(expected);
-    if (hide(hidden) && hidden != expected) shown = expected = hidden;
-    if (has_escapes_) layer = hidden;
-  }
-  return shown;
+  return hidden_in_layers(text, [this](std::string& layer) { hide(layer); });
 }
 
-// A token is searched for from before it is first sent until several newer ones have replaced it.
-
-// What a lock guards here are a few pointers: a token is read, copied and wiped outside.
+// What the lock guards here are a few pointers: a token is copied and wiped outside.
 bool Tokens::replace(Held fresh) {
-  Held forgotten;
   const std::scoped_lock lock(detail::process_mutex());
-  const auto same = [&fresh](const Held& held) {
-    return held != nullptr && fresh != nullptr && held->reveal() == fresh->reveal();
-  };
-  if (same(current_)) return false;
-  std::vector<Held> former = former_;
-  std::erase_if(former, same);
-  if (current_ != nullptr) former.push_back(current_);
-  if (former.size() > most_former) {
-    forgotten = std::move(former.front());
-    former.erase(former.begin());
-  }
-  former_ = std::move(former);
-  current_ = std::move(fresh);
+  Held& current = held_.front();
+  if (current == fresh || (current && fresh && current->reveal() == fresh->reveal())) return false;
+  std::ranges::rotate(held_, held_.end() - 1);
+  held_.front().swap(fresh);  // the last copy of the oldest one is now the caller's
   return true;
 }
 
 std::shared_ptr<const Secret> Tokens::current() const {
   const std::scoped_lock lock(detail::process_mutex());
-  return current_;
+  return held_.front();
 }
 
 std::shared_ptr<TokenSearch> Tokens::search(const Held& sent) const {
-  std::vector<Held> tokens;
-  tokens.reserve(most_former + 2);
+  std::vector<Held> tokens(held_.size());
   {
     const std::scoped_lock lock(detail::process_mutex());
-    tokens = former_;
-    if (current_ != nullptr) tokens.push_back(current_);
+    std::ranges::copy(held_, tokens.begin());
   }
-  const bool known = std::find(tokens.begin(), tokens.end(), sent) != tokens.end();
-  if (sent != nullptr && !known) tokens.push_back(sent);
+  if (std::ranges::find(tokens, sent) == tokens.end()) tokens.push_back(sent);
+  std::erase(tokens, nullptr);
   if (tokens.empty()) return nullptr;
   return std::make_shared<TokenSearch>(std::move(tokens));
 }

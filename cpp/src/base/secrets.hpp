@@ -2,7 +2,9 @@
 // fields that the service does not document.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -35,6 +37,24 @@ inline constexpr int most_layers = 3;
 // Resolves one layer of escapes of printable ASCII characters; false where there is none.
 bool resolve_escapes(std::string& text);
 
+// The text without what `hide` overwrites in it, as it is or behind escapes. Where some is behind
+// escapes, their layers are resolved. Each layer is searched complete, so that what is only partly
+// escaped is found as a unit.
+template <typename Hide>
+std::string hidden_in_layers(std::string_view text, const Hide& hide) {
+  std::string shown(text);
+  hide(shown);
+  std::string expected = shown;  // resolved like the layer
+  std::string layer(text);
+  for (int i = 0; i < most_layers && resolve_escapes(layer); ++i) {
+    std::string hidden = layer;
+    hide(hidden);
+    resolve_escapes(expected);
+    if (hidden != layer && hidden != expected) shown = expected = hidden;
+  }
+  return shown;
+}
+
 // Finds access tokens in text. Cheap to make: the tokens are only indexed once there is a text to
 // search. One thread at a time.
 class TokenSearch {
@@ -55,14 +75,17 @@ class TokenSearch {
   // behind escapes, their layers are resolved, and the text is shorter.
   std::string scrubbed(std::string_view text);
 
+  // How many values of a body had a token. The decoder that writes over them counts here, since a
+  // body that it reads again no longer has them.
+  std::int64_t overwritten = 0;
+
  private:
   void index();
   std::size_t piece_at(std::string_view text) const;
-  bool hide(std::string& text) const;
+  void hide(std::string& text) const;
 
   std::vector<std::shared_ptr<const Secret>> tokens_;
-  std::vector<bool> index_;   // by hash: where eight characters of a token may begin
-  bool has_escapes_ = false;  // a token has what would be taken for an escape
+  std::vector<bool> index_;  // by hash: where eight characters of a token may begin
 };
 
 // A client's current access token and the last ones before it: a service may still repeat those, so
@@ -70,8 +93,6 @@ class TokenSearch {
 // a forked child.
 class Tokens {
  public:
-  static constexpr std::size_t most_former = 8;  // the oldest is forgotten, and wiped
-
   // True where the token is another one than before. Throws Error as Secret does.
   bool set(std::string_view token) { return replace(std::make_shared<const Secret>(token)); }
   void clear() { replace(nullptr); }
@@ -86,8 +107,8 @@ class Tokens {
 
   bool replace(Held fresh);
 
-  Held current_;              // with `former_`, guarded by the process mutex
-  std::vector<Held> former_;  // the newest is the last; none is the current one
+  std::array<Held, 9>
+      held_;  // guarded by the process mutex; the current one first, which may be none
 };
 
 }  // namespace tradingdata

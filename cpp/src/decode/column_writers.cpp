@@ -94,12 +94,20 @@ const char* ColumnWriters::read_long_number(const char* at, Sink& sink, std::int
 
 const char* ColumnWriters::read_personal(const char* at, Sink& sink, std::int64_t row) {
   const char* const from = at + 1;
-  if (!is_account_number(from) || from[account_number_length] != '"') return nullptr;
-  TextView& cell = reinterpret_cast<TextView*>(sink.values)[row];
-  store_view(&cell, from, account_number_length, 0);
-  hide_account_number(cell.inlined);
-  hide_account_number(mask_.overwritable(from, account_number_length));
-  return from + account_number_length + 1;
+  const std::size_t size = plain_length(from);
+  if (from[size] == '"' && size <= TextView::inline_capacity) {
+    // Masked in either place: to read back at once what was just written would stall.
+    TextView& cell = reinterpret_cast<TextView*>(sink.values)[row];
+    store_view(&cell, from, size, 0);
+    mask(cell.inlined, size);
+    PanMask::hide_text(from, from + size);
+    return from + size + 1;
+  }
+  const StringScan scan = scan_string(from);
+  if (scan.end == nullptr) return nullptr;
+  PanMask::hide_text(from, scan.end);
+  sink.store(row, view_of_body(from, scan.end));
+  return scan.end + 1;
 }
 
 const char* ColumnWriters::read_out_of_line(const char* at, int field, std::int64_t row) {
@@ -110,11 +118,9 @@ const char* ColumnWriters::read_slowly(const char* at, int field, std::int64_t r
   if (is_space(*at)) return read_out_of_line(body_.pass_space(at), field, row);
   const Literal literal = read_literal(body_, at, depth_, scratch_);
   const Sink& sink = sinks_[static_cast<std::size_t>(field)];
-  if (!sink.masked) mask_.hide_in_field(false, literal.from, literal.to);
+  mask_.hide_in_field(sink.masked, literal.from, literal.to);
   switch (sink.kind) {
-    case Kind::text:
-      sink.masked ? slow_personal(field, row, literal) : slow_text(field, row, literal);
-      break;
+    case Kind::text: slow_text(field, row, literal); break;
     case Kind::integer: slow_integer(field, row, literal); break;
     case Kind::number: slow_number(field, row, literal); break;
     case Kind::timestamp: slow_timestamp(field, row, literal); break;
@@ -137,16 +143,6 @@ void ColumnWriters::slow_text(int field, std::int64_t row, const Literal& litera
       break;
     default: no_value(field, row, literal, Problem::not_text);
   }
-}
-
-void ColumnWriters::slow_personal(int field, std::int64_t row, const Literal& literal) {
-  const std::optional<std::string> hidden = mask_.hide(literal);
-  if (!hidden) {
-    const Problem problem = literal.damaged ? Problem::lone_surrogate : Problem::not_text;
-    return no_value(field, row, literal, problem);
-  }
-  store(field, row, table_.keep_text(*hidden));
-  if (literal.type == Literal::Type::number) note(field, Problem::text_as_number, row, literal);
 }
 
 void ColumnWriters::slow_integer(int field, std::int64_t row, const Literal& literal) {
@@ -236,10 +232,6 @@ bool ColumnWriters::lose_naive(int field, const std::vector<const OffsetTime*>& 
     issues_.note(field, Problem::offset_differs, row, conflict, '"' + text + '"');
   }
   return false;
-}
-
-void ColumnWriters::roll_back(std::int64_t row) {
-  while (!offset_times_.empty() && offset_times_.back().row >= row) offset_times_.pop_back();
 }
 
 void ColumnWriters::slow_date(int field, std::int64_t row, const Literal& literal) {

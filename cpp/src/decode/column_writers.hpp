@@ -47,9 +47,6 @@ class ColumnWriters {
   // Must be called after the last cell.
   void settle_offsets();
 
-  // Forgets what was read of the rows from `row` on.
-  void roll_back(std::int64_t row);
-
  private:
   // A timestamp that was sent with an offset from UTC.
   struct OffsetTime {
@@ -130,14 +127,13 @@ class ColumnWriters {
   const char* read_long_text(const char* at, Sink& sink, std::int64_t row);
   static const char* read_long_integer(const char* at, Sink& sink, std::int64_t row);
   static const char* read_long_number(const char* at, Sink& sink, std::int64_t row);
-  // Masks the value in the column and, by as many bytes, in the body.
+  // Masks the value in the body, of which the column is a view.
   const char* read_personal(const char* at, Sink& sink, std::int64_t row);
   const char* read_slowly(const char* at, int field, std::int64_t row);
 
   bool lose_naive(int field, const std::vector<const OffsetTime*>& times);
 
   void slow_text(int field, std::int64_t row, const Literal& literal);
-  void slow_personal(int field, std::int64_t row, const Literal& literal);
   void slow_integer(int field, std::int64_t row, const Literal& literal);
   void slow_number(int field, std::int64_t row, const Literal& literal);
   void slow_timestamp(int field, std::int64_t row, const Literal& literal);

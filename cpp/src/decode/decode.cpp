@@ -3,6 +3,7 @@
 #include "decode/decode.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -18,7 +19,6 @@ namespace {
 
 using detail::Document;
 using detail::Envelope;
-using detail::EnvelopeParser;
 using detail::RecordParser;
 using Member = Envelope::Member;
 using Form = Decoder::Form;
@@ -70,7 +70,7 @@ void judge_book(const Document& body, const char* begin, const Envelope& envelop
     refuse(body, begin, "the envelope has no status that is text", "$.status");
   }
   if (envelope.data == Member::absent) refuse(body, begin, "the envelope has no data", "$.data");
-  if (envelope.data == Member::other) {
+  if (envelope.data != Member::null && envelope.data != Member::array) {
     refuse(body, body.begin() + envelope.data_begin, "data is not an array", "$.data");
   }
 }
@@ -88,33 +88,24 @@ void judge_other_list(const Document& body, const char* begin, TokenSearch* toke
 
 }  // namespace
 
-// The walk over one body and its results so far. Each part of it continues where the last call
-// ended; what a call throws while the body is still arriving leaves nothing behind.
+// The walk over one body and its results so far. While the body is arriving, each call continues
+// behind the last record; one that threw is the last one.
 class Decoder::Parser {
  public:
-  Parser(const Schema& schema, Form form, const DecodeOptions& options)
+  Parser(const Schema& schema, Form form, const DecodeOptions& options, std::int64_t step)
       : form_(form),
         options_(options),
         table_(schema),
         records_(body_, table_, options_, form == Form::book ? "$.data" : "$",
-                 form == Form::book ? 1 : 0),
-        envelope_(body_, &records_) {
+                 form == Form::book ? 1 : 0, step / 8) {
     table_.hold_body(Buffer());
     table_.set_masked(!options_.keep_personal_data);
   }
 
   // Returns how many bytes of the body need not be read again.
   std::int64_t advance(Buffer& body) {
-    if (body.size() < shortest) return 0;
-    table_.swap_body(body);
-    try {
-      read_available();
-    } catch (...) {
-      table_.swap_body(body);
-      throw;
-    }
-    table_.swap_body(body);
-    return form_ == Form::book ? envelope_.passed() : records_.passed();
+    read({body.data(), body.size(), body.capacity(), false});
+    return records_.passed();
   }
 
   TablePtr finish(Buffer bytes) {
@@ -132,46 +123,25 @@ class Decoder::Parser {
   }
 
  private:
-  static constexpr std::int64_t shortest = 4;  // enough to see how the text is encoded
-
-  void read_available() {
-    const Buffer& body = table_.table().buffers().front();
-    try {
-      read({body.data(), body.size(), body.capacity(), false});
-      // NOLINTNEXTLINE(bugprone-empty-catch): only the complete body shows what the error means
-    } catch (const Error&) {
-    }
-  }
-
   void read(const Document& body) {
     body_ = body;
-    records_.bind(table_.body());
-    if (first_ < 0) {
-      const char* const begin = first_value(body_);
-      if (!body_.complete() && body_.end() - begin < shortest) return;
-      first_ = body_.offset_of(begin);
-    }
-    form_ == Form::book ? read_book(body_.begin() + first_) : read_list(body_.begin() + first_);
+    records_.bind();
+    const char* const begin = first_value(body_);
+    form_ == Form::book ? read_book(begin) : read_list(begin);
   }
 
-  // Anything but records is read once it is complete.
   void read_book(const char* begin) {
-    if (*begin != '{') {
-      if (!body_.complete()) return;
-      refuse_other(body_, begin, no_book);
-    }
-    const char* const end = envelope_.read(first_);
+    if (*begin != '{') refuse_other(body_, begin, no_book);
+    const char* at = begin;
+    const Envelope envelope = read_envelope(body_, at, &records_);
     if (!body_.complete()) return;
-    body_.pass_end(end);
-    judge_book(body_, begin, envelope_.envelope(), options_.tokens.get());
+    body_.pass_end(at);
+    judge_book(body_, begin, envelope, options_.tokens.get());
     if (records_.refusal()) throw *records_.refusal();
   }
 
   void read_list(const char* begin) {
-    if (*begin != '[') {
-      if (body_.complete()) judge_other_list(body_, begin, options_.tokens.get());
-      return;
-    }
+    if (*begin != '[') return judge_other_list(body_, begin, options_.tokens.get());
     const char* const end = records_.read_array(begin);
     if (!body_.complete()) return;
     body_.pass_end(end);
@@ -180,7 +150,7 @@ class Decoder::Parser {
 
   // A service that sends the token back has a fault that its client's user should know of.
   void note_tokens() {
-    const std::int64_t count = records_.mask().hidden_tokens();
+    const std::int64_t count = options_.tokens ? options_.tokens->overwritten : 0;
     if (count == 0) return;
     if (options_.strict) refuse(body_, body_.begin(), "it repeats the access token (strict)", "$");
     table_.issues().push_back(Issue{"$", Problem::token_sent, count, 0, ""});
@@ -193,33 +163,36 @@ class Decoder::Parser {
   Document body_;
   TableBuilder table_;
   RecordParser records_;
-  EnvelopeParser envelope_;
-  std::int64_t first_ = -1;  // the offset of the first value
 };
 
 Decoder::Decoder(const Schema& schema, Form form, DecodeOptions options, std::int64_t step)
-    : schema_(schema), form_(form), options_(std::move(options)), step_(step), next_(step) {}
+    : schema_(schema), form_(form), options_(std::move(options)), step_(step), next_(step) {
+  if (options_.tokens) options_.tokens->overwritten = 0;
+}
 
 Decoder::~Decoder() = default;
 
 void Decoder::advance(Buffer& body) noexcept {
-  if (body.size() < next_ || failed_) return;
+  if (body.size() < next_) return;
   try {
-    if (!parser_) parser_ = std::make_unique<Parser>(schema_, form_, options_);
+    if (!parser_) parser_ = std::make_unique<Parser>(schema_, form_, options_, step_);
     passed_ = parser_->advance(body);
     // A record or member of many steps is read again each time that its size has doubled.
     next_ = body.size() + std::max(step_, body.size() - passed_);
-  } catch (...) {
-    failed_ = std::current_exception();
+  } catch (const std::exception&) {
+    // An element that is much longer than those before it was cut short, or there is an error: the
+    // complete body, read from its beginning, shows which.
+    parser_.reset();
+    passed_ = 0;
+    next_ = std::numeric_limits<std::int64_t>::max();
   }
 }
 
 TablePtr Decoder::finish(Buffer body) {
-  if (failed_) std::rethrow_exception(failed_);
   if (body.size() > Document::greatest_size) {
     throw Error(ErrorKind::decode, "the response is larger than 2 GiB, more than a book can hold");
   }
-  if (!parser_) parser_ = std::make_unique<Parser>(schema_, form_, options_);
+  if (!parser_) parser_ = std::make_unique<Parser>(schema_, form_, options_, step_);
   return parser_->finish(std::move(body));
 }
 
@@ -244,9 +217,7 @@ std::string masked_json(std::string_view json) {
   const char* const begin = first_value(body);
   const char* const end = body.pass_value(begin, 0);
   body.pass_end(end);
-  detail::PanMask mask(body, true);
-  mask.bind(bytes.data());
-  mask.hide_in_field(false, begin, end);
+  detail::PanMask(body, true).hide_in_field(false, begin, end);
   return std::string(bytes.view());
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -59,7 +58,6 @@ class Decoder {
   std::int64_t next_;  // the size of the body at the next attempt
   std::int64_t passed_ = 0;
   std::unique_ptr<Parser> parser_;
-  std::exception_ptr failed_;  // other than with the body: there is nothing to go on with
 };
 
 // Decodes a copy of a body, while it is made: what was copied last is still in the processor's

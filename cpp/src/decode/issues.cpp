@@ -1,8 +1,5 @@
-// Collects issues, one for each field and problem, and removes those of a record that is read
-// again because it had not arrived completely.
+// Collects issues, one for each field and problem.
 #include "decode/issues.hpp"
-
-#include <algorithm>
 
 #include "decode/redact.hpp"
 
@@ -45,20 +42,7 @@ void IssueLog::count(int place, std::string_view name, Problem problem, std::int
     issues.push_back(Issue{std::string(name), problem, 0, row,
                            redacted_line(raw, most_raw, options_.tokens.get())});
   }
-  const auto issue = static_cast<std::size_t>(index_[position]);
-  ++issues[issue].count;
-  if (!body_.complete()) counted_.push_back(issue);
-}
-
-void IssueLog::roll_back() {
-  auto& issues = table_.issues();
-  for (const std::size_t issue : counted_) --issues[issue].count;
-  counted_.clear();
-  // Those that the record was the first of are the last ones.
-  while (!issues.empty() && issues.back().count == 0) issues.pop_back();
-  const auto left = static_cast<std::int32_t>(issues.size());
-  std::ranges::replace_if(index_, [&](std::int32_t issue) { return issue >= left; }, -1);
-  if (!was_refused_) refusal_.reset();
+  ++issues[static_cast<std::size_t>(index_[position])].count;
 }
 
 void IssueLog::refuse_if_strict(std::string_view name, Problem problem, std::int64_t row,

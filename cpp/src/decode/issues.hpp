@@ -31,13 +31,6 @@ class IssueLog {
   void refuse(const char* place, std::string_view problem, const std::string& path);
   const std::optional<Error>& refusal() const { return refusal_; }
 
-  // What is noted from here on belongs to a record that may have to be read again.
-  void begin_record() {
-    counted_.clear();
-    was_refused_ = refusal_.has_value();
-  }
-  void roll_back();  // to the last begin_record
-
   // $.data[3], or $.data[3].name.
   std::string path_of(std::int64_t element, std::string_view name = "") const;
 
@@ -54,8 +47,6 @@ class IssueLog {
   // The issue of each field and problem, then of each unknown field; or -1.
   std::vector<std::int32_t> index_;
   std::optional<Error> refusal_;
-  std::vector<std::size_t> counted_;  // the issues that the record was counted in
-  bool was_refused_ = false;          // before this record
 };
 
 }  // namespace tradingdata::detail

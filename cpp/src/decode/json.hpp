@@ -58,10 +58,7 @@ class Document {
   // `at` past the end, where there is none.
   bool pass_opening(const char*& at, char close) const {
     at = pass_space(at + 1);
-    if (*at != close) {
-      if (at == end_ && !complete_) fail(at, "the bracket that closes it may follow");
-      return true;
-    }
+    if (*at != close) return true;
     ++at;
     return false;
   }

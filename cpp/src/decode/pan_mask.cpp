@@ -1,5 +1,4 @@
-// Overwrites account numbers in place, padding with blanks, so that no offset into the body
-// changes.
+// Overwrites account numbers and tokens in place.
 #include "decode/pan_mask.hpp"
 
 #include <algorithm>
@@ -11,50 +10,37 @@ namespace tradingdata::detail {
 
 namespace {
 
-// Overwrites a value; blanks fill the rest of its place, so that the JSON stays valid.
-void overwrite(char* place, std::size_t size, std::string_view with) {
-  const std::size_t count = std::min(size, with.size());
-  std::fill(std::copy_n(with.begin(), count, place), place + size, ' ');
+// The body is a Buffer, which a Document only reads.
+char* writable(const char* place) {
+  return const_cast<char*>(place);
+}
+
+// A number stays a number, which may not begin with 0.
+void hide_digits(const char* from, const char* to) {
+  std::replace_if(writable(from), writable(to), is_digit, '1');
 }
 
 }  // namespace
 
-void PanMask::undo_changes() {
-  for (auto original = originals_.rbegin(); original != originals_.rend(); ++original) {
-    original->text.copy(begin_ + original->offset, original->text.size());
-  }
-  originals_.clear();
-  hidden_tokens_ = kept_tokens_;
+void PanMask::hide_text(const char* from, const char* to) {
+  mask(writable(from), static_cast<std::size_t>(to - from));
 }
 
-std::optional<std::string> PanMask::hide(const Literal& value) {
-  const std::size_t size = value.raw().size();
-  std::optional<std::string> hidden;
-  if (value.type == Literal::Type::text && !value.damaged) {
-    hidden = masked(value.text);
-  } else if (value.type == Literal::Type::number && size > 2) {
-    hidden = std::string(size - 2, 'X');  // and two quotes
+void PanMask::hide_value(const char* from, const char* to) const {
+  for (const char* at = from; at != to; ++at) {
+    if (*at == '"') {
+      const char* const end = body_.scan_text(at).end;
+      hide_text(at + 1, end);
+      at = end;
+    } else {
+      hide_digits(at, at + 1);
+    }
   }
-  overwrite(overwritable(value.from, size), size,
-            hidden     ? '"' + *hidden + '"'
-            : size < 4 ? "0"
-                       : "null");
-  return hidden;
-}
-
-const char* PanMask::hide_value(const char* from) {
-  constexpr int depth = 0;  // it was validated before
-  std::string scratch;
-  const Literal value = read_literal(body_, from, depth, scratch);
-  hide(value);
-  const char* end = value.to;
-  while (end[-1] == ' ') --end;
-  return end;
 }
 
 // In valid JSON, text before a colon is a key, and all other text is a value: one pass suffices,
 // however deeply it is nested.
-void PanMask::hide_members(const char* from, const char* to) {
+void PanMask::hide_members(const char* from, const char* to) const {
   for (;;) {
     from = static_cast<const char*>(std::memchr(from, '"', static_cast<std::size_t>(to - from)));
     if (from == nullptr) return;
@@ -64,7 +50,10 @@ void PanMask::hide_members(const char* from, const char* to) {
     if (*from != ':') continue;
     const bool personal = text.escaped ? is_personal_name(unescaped(name, text.end))
                                        : is_personal_name({name, text.end});
-    if (personal) from = hide_value(body_.pass_space(from + 1));
+    if (!personal) continue;
+    const char* const value = body_.pass_space(from + 1);
+    from = body_.pass_value(value, 0);  // its depth was checked before
+    hide_value(value, from);
   }
 }
 
@@ -79,29 +68,28 @@ bool PanMask::hide_tokens_in_text(const char* from, const char* to) {
     hidden = TokenSearch::mark;
     hidden.resize(text.size(), TokenSearch::filler);
   }
-  hidden.copy(overwritable(from, text.size()), text.size());
-  ++hidden_tokens_;
+  hidden.copy(writable(from), text.size());
+  ++tokens_->overwritten;
   return true;
 }
 
 // Text by text, and number by number: a token never spans several values.
 void PanMask::hide_tokens(const char* from, const char* to) {
-  constexpr std::string_view separators = ",:[]{} \t\r\n";
   while (tokens_ != nullptr && from != to) {
     if (*from == '"') {
       const char* const end = body_.scan_text(from).end;
       hide_tokens_in_text(from + 1, end);
       from = end + 1;
-    } else if (separators.find(*from) != std::string_view::npos) {
-      ++from;
-    } else {
-      const char* const end = std::find_first_of(from, to, separators.begin(), separators.end());
-      if (hide_tokens_in_text(from, end)) {
-        const auto size = static_cast<std::size_t>(end - from);
-        overwrite(overwritable(from, size), size,
-                  '"' + std::string(size - 2, TokenSearch::filler) + '"');
+    } else if (*from == '-' || is_digit(*from)) {
+      const char* const end = body_.pass_number(from);
+      const std::string number(from, end);
+      if (tokens_->scrubbed(number) != number) {
+        hide_digits(from, end);
+        ++tokens_->overwritten;
       }
       from = end;
+    } else {
+      ++from;
     }
   }
 }

@@ -27,7 +27,7 @@ std::int64_t least_size_of_record(const Schema& schema) {
 }  // namespace
 
 RecordParser::RecordParser(const Document& body, TableBuilder& table, const DecodeOptions& options,
-                           std::string_view where, int depth)
+                           std::string_view where, int depth, std::int64_t longest)
     : body_(body),
       table_(table),
       depth_(depth + 2),
@@ -36,76 +36,35 @@ RecordParser::RecordParser(const Document& body, TableBuilder& table, const Deco
       writers_(body, table, issues_, mask_, depth_),
       order_(table.table().schema(), table, mask_),
       all_(all_fields(table.table().schema())),
+      longest_(longest),
       extras_(table.extras()) {}
 
-void RecordParser::bind(char* body) {
-  mask_.bind(body);
-  writers_.bind();
-}
-
 const char* RecordParser::read_array(const char* at) {
-  if (end_ >= 0) return body_.begin() + end_;
-  const bool resumed = resume_at_ >= 0;
-  if (resumed) {
-    at = body_.pass_space(body_.begin() + resume_at_);  // what had arrived may have ended in one
-  } else {
+  if (array_ < 0) {
     array_ = body_.offset_of(at);
+    more_ = body_.pass_opening(at, ']');
+    next_ = body_.offset_of(at);
   }
-  if (resumed || body_.pass_opening(at, ']')) at = read_elements(at);
-  if (at != nullptr) end_ = body_.offset_of(at);
-  return at;
-}
-
-const char* RecordParser::read_elements(const char* at) {
-  try {
-    do {
-      if (may_be_cut(at)) {
-        resume_at_ = body_.offset_of(at);
-        return nullptr;
-      }
-      begin_element(at);
+  at = body_.pass_space(body_.begin() + next_);  // what had arrived may have ended in one
+  while (more_) {
+    // An element is read when twice as much has arrived as the longest one took, so that hardly
+    // any is cut short.
+    if (!body_.complete() && body_.end() - at < 2 * longest_) return nullptr;
+    element_ = at;
+    try {
       at = read_element(at);
-      longest_ = std::max<std::int64_t>(longest_, at - element_);
-    } while (body_.pass_separator(at, ']'));
-  } catch (const Error& error) {
-    if (body_.complete()) throw at_path(error, path_of_fault());
-    roll_back();
-    throw;
-  } catch (...) {
-    if (!body_.complete()) roll_back();
-    throw;
+      more_ = body_.pass_separator(at, ']');
+    } catch (const Error& error) {
+      throw at_path(error, path_of_fault());
+    }
+    ++position_;
+    next_ = body_.offset_of(at);
+    longest_ = std::max<std::int64_t>(longest_, at - element_);
   }
-  mask_.keep_changes();
+  if (!body_.complete()) return nullptr;  // what follows is read once it can be read to its end
   table_.set_rows(rows_);
   writers_.settle_offsets();
   return at;
-}
-
-// Whether the element at `at` may not have arrived completely, as far as those before it show.
-// Waiting for it costs less than reading a part of it and undoing that.
-bool RecordParser::may_be_cut(const char* at) const {
-  constexpr std::int64_t separator = 64;  // behind it, with space
-  return !body_.complete() && longest_ > 0 && body_.end() - at < longest_ + separator;
-}
-
-void RecordParser::begin_element(const char* at) {
-  element_ = at;
-  ++position_;
-  rows_before_ = rows_;
-  issues_.begin_record();
-  mask_.keep_changes();
-}
-
-// Undoes what was read of the current element: to the last bit, since it will be read again.
-void RecordParser::roll_back() {
-  resume_at_ = body_.offset_of(element_);
-  --position_;
-  rows_ = rows_before_;
-  writers_.roll_back(rows_);
-  table_.rewind(rows_);
-  for (UnknownField& field : unknown_fields_) field.latest = none;
-  issues_.roll_back();
-  mask_.undo_changes();
 }
 
 const char* RecordParser::read_element(const char* at) {
@@ -182,10 +141,11 @@ const char* RecordParser::read_extra(const char* at, std::int32_t name, std::int
   const char* const end = body_.pass_value(at, depth_);
   UnknownField& field = unknown_field(name);
   std::size_t& latest = field.latest;
-  const char* const kept_end = mask_.hide_in_field(field.personal, at, end);
-  mask_.hide_tokens(at, kept_end);
+  mask_.hide_in_field(field.personal, at, end);
+  mask_.hide_tokens(at, end);
   if (latest != none && extras_[latest].row == row) {
-    issues_.note_repeated(name, row, table_.table().extra_json(extras_[latest]));
+    const Extra& lost = extras_[latest];
+    issues_.note_repeated(name, row, body_.view().substr(size_of(lost.offset), size_of(lost.size)));
   } else {
     latest = extras_.size();
     extras_.emplace_back();
@@ -197,7 +157,7 @@ const char* RecordParser::read_extra(const char* at, std::int32_t name, std::int
   extra.name = name;
   extra.buffer = 0;
   extra.offset = static_cast<std::int32_t>(body_.offset_of(at));
-  extra.size = static_cast<std::int32_t>(kept_end - at);
+  extra.size = static_cast<std::int32_t>(end - at);
   return end;
 }
 
@@ -249,9 +209,7 @@ void RecordParser::make_room() {
   const std::int64_t most = (body_.size() * most_bodies + always_granted) / row_size;
   if (rows_ + more > most) {
     if (rows_ >= most) {
-      // What is still to arrive may make up for it.
-      body_.fail(body_.complete() ? element_ : body_.end(),
-                 "there are too many records for what they hold");
+      body_.fail(element_, "there are too many records for what they hold");
     }
     more = most - rows_;
   }

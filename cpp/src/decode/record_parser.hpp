@@ -1,7 +1,6 @@
 // Parses an array of records: keys are predicted, and values go straight into their columns.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,32 +19,29 @@ namespace tradingdata::detail {
 
 class RecordParser {
  public:
-  // `where` is the array's JSON path, and `depth` the number of values that enclose it.
+  // `where` is the array's JSON path, `depth` the number of values that enclose it, and `longest`
+  // how many bytes the first element is expected to have at most.
   RecordParser(const Document& body, TableBuilder& table, const DecodeOptions& options,
-               std::string_view where, int depth);
+               std::string_view where, int depth, std::int64_t longest);
 
-  // Reads the array at `at` and returns the place after it. Throws where it is malformed. Valid
-  // JSON that is not a record of the service is reported by refusal(), since an error of the
-  // service itself may follow and takes precedence. Where the body is still arriving, returns null
-  // before a record that may be cut short; a call that threw is undone up to the last complete
-  // record. In either case the next call continues there.
+  // Reads the array at `at` and returns the place after it. Throws where it is malformed, and may
+  // not be called again then. Valid JSON that is not a record of the service is reported by
+  // refusal(), since an error of the service itself may follow and takes precedence. Where the body
+  // is still arriving, returns null before a record that may be cut short, and at the end; the next
+  // call continues there.
   const char* read_array(const char* at);
   const std::optional<Error>& refusal() const { return issues_.refusal(); }
 
-  // How many bytes of the body need not be read again.
-  std::int64_t passed() const { return std::max<std::int64_t>(resume_at_, 0); }
+  // How many bytes of the body were read, and need not be read again.
+  std::int64_t passed() const { return next_ - array_; }
 
   // For the other members of the body.
   PanMask& mask() { return mask_; }
 
   // Must be called before the first read, and when the body has moved.
-  void bind(char* body);
+  void bind() { writers_.bind(); }
 
  private:
-  const char* read_elements(const char* at);
-  bool may_be_cut(const char* at) const;
-  void begin_element(const char* at);
-  void roll_back();
   const char* read_element(const char* at);
   const char* read_record(const char* begin, std::int64_t row);
   // Reads pairs as long as their keys come in the order that was learned: nothing is looked up. The
@@ -77,13 +73,12 @@ class RecordParser {
   KeyOrder order_;
   FieldSet all_;
   std::int64_t array_ = -1;        // its offset
+  std::int64_t next_ = -1;         // the offset behind what was read of it
+  bool more_ = true;               // elements follow there
   const char* element_ = nullptr;  // where the one that is being read begins
-  std::int64_t position_ = -1;     // its position
-  std::int64_t end_ = -1;          // of the array: its offset, once it was reached
-  std::int64_t resume_at_ = -1;    // the offset of the element to begin the next read with
-  std::int64_t longest_ = 0;       // bytes of the longest element so far
+  std::int64_t position_ = 0;      // its position
+  std::int64_t longest_;           // bytes of the longest element so far
   std::int64_t rows_ = 0;
-  std::int64_t rows_before_ = 0;              // this element
   std::vector<Extra>& extras_;                // of the table
   std::vector<UnknownField> unknown_fields_;  // by name
 };

@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::string_view marks = "_-. ";
 
+// A permanent account number's shape: five letters, four digits, a letter.
+constexpr std::string_view account_number = "aaaaa0000a";
+
 bool is_mark(char c) {
   return marks.find(c) != std::string_view::npos;
 }
@@ -60,24 +63,17 @@ bool is_personal_name(std::string_view name) {
   return !name.empty() && personal_name_at(name) == name.size();
 }
 
-bool is_account_number(const char* text) {
-  return std::all_of(text, text + account_number_length, is_alphanumeric);
-}
-
-void hide_account_number(char* text) {
-  std::memset(text + 2, 'X', account_number_length - 4);
+void mask(char* text, std::size_t size) {
+  const bool account =
+      size == account_number.size() && std::all_of(text, text + size, is_alphanumeric);
+  const std::size_t shown = account ? 2 : 0;  // at either end
+  std::memset(text + shown, 'X', size - 2 * shown);
 }
 
 std::string masked(std::string_view text) {
-  if (text.size() == account_number_length && is_account_number(text.data())) {
-    std::string hidden(text);
-    hide_account_number(hidden.data());
-    return hidden;
-  }
-  const auto characters = std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // not within a character of UTF-8
-  });
-  return std::string(static_cast<std::size_t>(characters), 'X');
+  std::string hidden(text);
+  mask(hidden.data(), hidden.size());
+  return hidden;
 }
 
 // Redacts text that is shown. It works on text that may be cut or malformed anywhere, so it
@@ -91,25 +87,11 @@ constexpr std::size_t most_examined = 64 * 1024;
 bool is_value_character(char c) {
   return is_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_quote(char c) {
-  return c == '"' || c == '\'' || c == '`';
-}
 
-// A permanent account number's shape: five letters, four digits, a letter.
-bool is_shaped_as_account_number(std::string_view text) {
-  constexpr std::string_view shape = "aaaaa0000a";
-  return text.size() >= shape.size() &&
-         std::equal(shape.begin(), shape.end(), text.begin(),
+bool begins_with_account_number(std::string_view text) {
+  return text.size() >= account_number.size() &&
+         std::equal(account_number.begin(), account_number.end(), text.begin(),
                     [](char kind, char c) { return kind == 'a' ? is_letter(c) : is_digit(c); });
-}
-
-// Past the quote that closes the one at a place.
-std::size_t quoted_end(std::string_view text, std::size_t at) {
-  const char quote = text[at];
-  for (++at; at < text.size() && text[at] != quote; ++at) {
-    if (text[at] == '\\') ++at;
-  }
-  return std::min(at + 1, text.size());
 }
 
 // Where the value of a key that ends at a place begins, in JSON, HTML, headers and the like; 0 if
@@ -126,23 +108,34 @@ std::size_t value_behind(std::string_view text, std::size_t at) {
   return at;
 }
 
+// Where the value that begins at a place ends: behind its quotes or brackets, or before what
+// separates it from the next one.
 std::size_t value_end(std::string_view text, std::size_t begin) {
-  if (begin < text.size() && is_quote(text[begin])) return quoted_end(text, begin);
-  int open = 0;
+  char quote = 0;  // of the text that is open
+  int depth = 0;   // of brackets
   for (std::size_t i = begin; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '"') i = quoted_end(text, i) - 1;
-    if (c == '{' || c == '[') ++open;
-    if ((c == '}' || c == ']') && open-- <= 1) return open < 0 ? i : i + 1;
-    if (open == 0 && std::string_view(",;&<)\n").find(c) != std::string_view::npos) return i;
+    if (quote != 0) {
+      if (c == '\\') ++i;
+      if (c == quote) quote = 0;
+      if (quote == 0 && depth == 0) return i + 1;
+    } else if (c == '"' || (i == begin && (c == '\'' || c == '`'))) {
+      quote = c;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && depth-- <= 1) {
+      return depth < 0 ? i : i + 1;
+    } else if (depth == 0 && std::string_view(",;&<)\n").find(c) != std::string_view::npos) {
+      return i;
+    }
   }
   return text.size();
 }
 
-void hide_personal(std::string& text, bool to_the_end) {
-  for (std::size_t i = 0; i + account_number_length <= text.size(); ++i) {
-    if (is_shaped_as_account_number(std::string_view(text).substr(i))) {
-      hide_account_number(&text[i]);
+void hide_personal(std::string& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (begins_with_account_number(std::string_view(text).substr(i))) {
+      mask(&text[i], account_number.size());
     }
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -151,30 +144,12 @@ void hide_personal(std::string& text, bool to_the_end) {
     i += length;
     const std::size_t value = value_behind(text, i);
     if (value == 0) continue;
-    const std::size_t end = to_the_end ? text.size() : value_end(text, value);
+    const std::size_t end = value_end(text, value);
     for (i = value; i < end; ++i) {
       if (is_value_character(text[i])) text[i] = 'X';
     }
     --i;
   }
-}
-
-// What is personal behind escapes is masked up to the end of the text: where a value ends is
-// unclear once its own quotes are no longer escaped.
-std::string without_personal(const std::string& text) {
-  std::string shown = text;
-  hide_personal(shown, false);
-  std::string expected = shown;
-  std::string layer = text;
-  for (int i = 0; i < most_layers && resolve_escapes(layer); ++i) {
-    std::string hidden = layer;
-    hide_personal(hidden, false);
-    resolve_escapes(expected);
-    if (hidden == expected) continue;
-    hide_personal(hidden, true);
-    shown = expected = hidden;
-  }
-  return shown;
 }
 
 // A token that was overwritten in the body is shown as a mark alone.
@@ -192,7 +167,7 @@ std::string redacted_head(std::string_view text, std::int64_t limit, TokenSearch
   const std::string_view examined = text.substr(0, most_examined);
   std::string known = tokens != nullptr ? tokens->scrubbed(examined) : std::string(examined);
   hide_filler(known);
-  const std::string shown = without_personal(known);
+  const std::string shown = hidden_in_layers(known, hide_personal);
   const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(limit, 0));
   std::string head;
   std::size_t length = 0;

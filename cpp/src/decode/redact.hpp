@@ -17,13 +17,9 @@ namespace tradingdata {
 std::size_t personal_name_at(std::string_view text);
 bool is_personal_name(std::string_view name);
 
-// A permanent account number has ten letters and digits. Their order does not matter here,
-// so that text that is already masked is masked alike.
-inline constexpr int account_number_length = 10;
-bool is_account_number(const char* text);
-void hide_account_number(char* text);  // all but two characters at either end
-
-// Personal text, masked: ABCDE1234F is ABXXXXXX4F; anything of another shape is all X.
+// Masks a personal text: ABCDE1234F is ABXXXXXX4F, and text that is not ten letters and digits is
+// all X. Their order does not matter, so that text that is already masked is masked alike.
+void mask(char* text, std::size_t size);
 std::string masked(std::string_view text);
 
 // At most `limit` bytes of a text, then "..."; `<token>` replaces tokens and runs of them. Other

@@ -104,14 +104,6 @@ void TableBuilder::unset_null(int field, std::int64_t row) {
   word |= bit;
 }
 
-void TableBuilder::rewind(std::int64_t row) {
-  auto& extras = table_->extras_;
-  while (!extras.empty() && extras.back().row >= row) extras.pop_back();
-  for (int field = 0; row < table_->capacity_ && field < table_->schema().width(); ++field) {
-    unset_null(field, row);
-  }
-}
-
 void TableBuilder::hold_body(Buffer body) {
   if (body.data() == nullptr) body.reserve(0);
   table_->buffers_.push_back(std::move(body));

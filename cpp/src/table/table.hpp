@@ -222,7 +222,6 @@ class TableBuilder {
   }
   void set_null(int field, std::int64_t row);
   void unset_null(int field, std::int64_t row);
-  void rewind(std::int64_t row);  // forgets the last row, which is to be filled again
 
   // Text that outlives the call: inline, or copied to a buffer of the table's own.
   TextView keep_text(std::string_view text);
@@ -234,7 +233,6 @@ class TableBuilder {
   void hold_body(Buffer body);
   // Exchanges it with another one, which text is then read from.
   void swap_body(Buffer& body) { std::swap(table_->buffers_.front(), body); }
-  char* body() { return table_->buffers_.front().data(); }
 
   std::vector<Extra>& extras() { return table_->extras_; }
   std::int32_t extra_name(std::string_view name);  // its position, new where it is

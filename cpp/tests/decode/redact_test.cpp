@@ -37,7 +37,7 @@ TEST_CASE("text is shown as it is, capped, with an account number masked") {
 TEST_CASE("an escaped spelling is no disguise") {
   CHECK(redacted_head(R"(\u0041BCD\u00451234F)", 100) == "ABXXXXXX4F");
   CHECK(redacted_head(R"(\\u0041BCDE1234F)", 100) == "ABXXXXXX4F");  // JSON in JSON
-  CHECK(redacted_head(R"("\u0070an_no" : "X1 ?y\"z", "b")", 100) == R"("pan_no" : "XX ?X"X", "X")");
+  CHECK(redacted_head(R"("\u0070an_no" : "X1 ?y", "b")", 100) == R"("pan_no" : "XX ?X", "b")");
   CHECK(redacted_head(R"("pan_no":"a","c":"d\/e")", 100) == R"("pan_no":"X","c":"d\/e")");
   CHECK(redacted_head(R"(sent\nPAN_NO: 7&x=1)", 100) == R"(sent\nPAN_NO: X&x=1)");
   CHECK(redacted_head(R"(\u20b9 \n \" \u0000)", 100) == R"(\u20b9 \n \" \u0000)");
@@ -88,7 +88,7 @@ TEST_CASE("personal text is masked by its shape, and masked text stays unchanged
   CHECK(masked("") == "");
   CHECK(masked("ABCDE1234") == "XXXXXXXXX");
   CHECK(masked("ABCDE-1234") == "XXXXXXXXXX");
-  CHECK(masked("\xE0\xA4\x9F\xE2\x82\xB9z") == std::string(3, 'X'));
+  CHECK(masked("\xE0\xA4\x9F\xE2\x82\xB9z") == std::string(7, 'X'));
   CHECK(masked(std::string(3, 'X')) == std::string(3, 'X'));
 }
 
@@ -168,11 +168,11 @@ TEST_CASE("the kept body decodes to the same table, whatever it contained") {
 
 TEST_CASE("values of other shapes are hidden completely") {
   CHECK(cell(*book(with_pan(R"("ABCDE1234")")), "pan_no") == "XXXXXXXXX");
-  CHECK(cell(*book(with_pan(R"("\u0041BCDE1234F")")), "pan_no") == "ABXXXXXX4F");
+  CHECK(cell(*book(with_pan(R"("\u0041BCDE1234F")")), "pan_no") == std::string(15, 'X'));
   CHECK(cell(*book(with_pan(R"("")")), "pan_no") == "");
   CHECK(cell(*book(with_pan("null")), "pan_no") == "null");
   const Decoded number = book(with_pan("1234567890"));
-  CHECK(cell(*number, "pan_no") == "XXXXXXXX");
+  CHECK(cell(*number, "pan_no") == "1111111111");
   CHECK(issue(*number, "pan_no", Problem::text_as_number)->raw == "");
   const Decoded object = book(with_pan(R"({"pan":"ABCDE1234F"})"));
   CHECK(cell(*object, "pan_no") == "null");
@@ -241,8 +241,8 @@ TEST_CASE("F119 an unknown field that loses a token remains JSON, and is counted
       trade_schema,
       Buffer(R"({"status":"success","data":[{"a":12345678901234,"b":[1,-12345678901234.5]}]})"),
       options);
-  CHECK(book->extra_json(book->extras()[0]) == R"("XXXXXXXXXXXX")");
-  CHECK(book->extra_json(book->extras()[1]) == R"([1,"XXXXXXXXXXXXXXX"])");
+  CHECK(book->extra_json(book->extras()[0]) == "11111111111111");
+  CHECK(book->extra_json(book->extras()[1]) == "[1,-11111111111111.1]");
   REQUIRE(book->issues().back().problem == Problem::token_sent);
   CHECK(book->issues().back().count == 2);
 }
