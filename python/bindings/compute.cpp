@@ -94,19 +94,6 @@ class GroupsOfSlices {
 
   std::int64_t size() const { return groups_.count; }
 
-  GroupsOfSlices merged(const std::vector<std::int32_t>& numbers) const {
-    if (std::ssize(numbers) != size()) throw py::value_error("one number for each group");
-    std::int32_t most = -1;
-    for (const std::int32_t number : numbers) {
-      if (number < 0 || number >= size()) throw py::value_error("there is no such group");
-      most = std::max(most, number);
-    }
-    GroupsOfSlices made;
-    made.slices_ = slices_;
-    made.groups_ = released([&] { return tradingdata::merged(groups_, numbers, most + 1); });
-    return made;
-  }
-
   py::object coarser(const Names& key) const {
     const std::vector<GroupedRows> parts = keyed(key);
     return list_of(released([&] { return tradingdata::coarser(groups_, parts); }));
@@ -158,13 +145,18 @@ class GroupsOfSlices {
   }
 
   py::tuple match(const std::string& buy, int decimals, std::int64_t opening,
-                  const std::vector<bool>& may_short, const py::object& counted_from) const {
+                  std::int64_t settlements, const std::vector<bool>& may_short,
+                  const py::object& counted_from) const {
     require_trades();
     if (std::ssize(may_short) != at(0).size()) throw py::value_error("one permission for each row");
-    if (opening < 0 || opening > at(0).size()) throw py::value_error("no such opening lots");
+    if (opening < 0 || settlements < 0 || opening + settlements > at(0).size())
+      throw py::value_error("no such lots");
     const std::vector<std::uint8_t> permitted(may_short.begin(), may_short.end());
-    MatchingRules rules{
-        .buy = buy, .decimals = decimals, .opening = opening, .may_short = permitted};
+    MatchingRules rules{.buy = buy,
+                        .decimals = decimals,
+                        .opening = opening,
+                        .settlements = settlements,
+                        .may_short = permitted};
     if (!counted_from.is_none()) {
       rules.counted_from = std::int64_t{days_of(counted_from.ptr())} * micros_per_day;
     }
@@ -176,8 +168,6 @@ class GroupsOfSlices {
   }
 
  private:
-  GroupsOfSlices() = default;
-
   std::vector<GroupedRows> keyed(const Names& key) const {
     std::vector<GroupedRows> parts;
     for (const OwnedSlice& slice : slices_) {
@@ -263,7 +253,6 @@ void bind_compute(py::module_& module) {
   py::class_<GroupsOfSlices>(module, "Groups", py::is_final())
       .def(py::init<std::vector<OwnedSlice>, const Names&>(), py::arg("parts"), py::arg("key"))
       .def("__len__", &GroupsOfSlices::size)
-      .def("merged", &GroupsOfSlices::merged, py::arg("numbers"))
       .def("coarser", &GroupsOfSlices::coarser, py::arg("key"))
       .def("numbers", &GroupsOfSlices::numbers, py::arg("part") = 0)
       .def("counts", &GroupsOfSlices::counts, py::arg("part") = 0)
@@ -277,7 +266,7 @@ void bind_compute(py::module_& module) {
            py::arg("decimals"), py::arg("price"), py::arg("price_decimals"), py::arg("part") = 0)
       .def("multipliers", &GroupsOfSlices::multipliers)
       .def("match", &GroupsOfSlices::match, py::arg("buy"), py::arg("decimals"), py::arg("opening"),
-           py::arg("may_short"), py::arg("counted_from"));
+           py::arg("settlements"), py::arg("may_short"), py::arg("counted_from"));
 }
 
 }  // namespace tradingdata::python

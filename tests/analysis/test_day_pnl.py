@@ -6,8 +6,6 @@ import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 import tradingdata as td
 from analysis_samples import DAY, at, book, trade
 from tradingdata.analysis.keys import KEY
@@ -36,17 +34,6 @@ def test_the_day_is_the_latest_and_its_sums_are_by_hand() -> None:
     assert repr(day).startswith("DayPnl: 2026-11-21: net 222.00, realised 80.00, unrealised 190.00")
 
 
-def test_sums_by_a_column_add_up() -> None:
-    day = td.day_pnl(TWO_DAYS, prices=closing(130.0))
-    assert {row.group: row.net for row in day.by("segment")} == {"E": 260.0, "D": 10.0}
-    assert {row.group: row.net for row in day.by("product")} == {"C": 260.0, "I": 10.0}
-    assert [row.group for row in day.by("kind")] == ["shares"]
-    with pytest.raises(KeyError, match="no field 'sector'"):
-        day.by("sector")
-    with pytest.raises(TypeError, match="net is not text"):
-        day.by("net")
-
-
 def test_what_has_no_price_is_in_no_sum() -> None:
     day = td.day_pnl(TWO_DAYS, prices=lambda row: 130.0 if row.segment == "E" else None)
     assert [row.product for row in day.unpriced] == ["I"]
@@ -54,33 +41,37 @@ def test_what_has_no_price_is_in_no_sum() -> None:
     assert (day.unrealised, day.net) == (180.0, 260.0)
     assert "1 open row without a price, not included" in repr(day)
     assert len(td.day_pnl(TWO_DAYS).unpriced) == 2
-    assert day.by("segment").filter(group="D")[0].unpriced == 1
 
 
-def test_the_multiplier_that_later_trades_prove_counts_the_day_before() -> None:
+def test_the_multiplier_that_later_trades_prove_is_that_of_a_lot() -> None:
     future: dict[str, Any] = {"lot_size": 50, "expiry_date": DAY, "traded_price": 110.0}
     sale = book(trade(1, "S", 1, 5500.0, **future))
     key = {name: getattr(sale[0], name) for name in KEY}
     lot: dict[str, Any] = key | {"quantity": 2, "value": 10_000.0, "expiry_date": DAY}
     for known in ({}, {"multiplier": 50}):
-        day = td.day_pnl(
-            sale, opening=[lot | known], prices=closing(112.0), previous_prices=closing(105.0)
-        )
-        assert (day.change, day.realised, day[0].sell_average) == (600.0, 500.0, 110.0)
+        day = td.day_pnl(sale, opening=[lot | known], prices=closing(112.0))
+        assert (day.realised, day.unrealised, day[0].sell_average) == (500.0, 600.0, 110.0)
 
 
 def test_shorts_may_name_a_product_of_the_day_alone() -> None:
     later = book(*TWO_DAYS, trade(4, "S", 1, 100.0, exch_trade_time=at(9, 1), product="V"))
-    day = td.day_pnl(later, prices=closing(1.0), previous_prices=closing(1.0), shorts={"V"})
+    day = td.day_pnl(later, prices=closing(1.0), shorts={"V"})
     assert len(day.pnl.unmatched) == 0
 
 
-def test_changes_of_several_days_add_up() -> None:
-    monday = td.day_pnl(TWO_DAYS, day=DAY, prices=closing(110.0), previous_prices={})
-    tuesday = td.day_pnl(TWO_DAYS, prices=closing(130.0), previous_prices=closing(110.0))
-    assert (monday.change, tuesday.change) == (100.0, 170.0)
-    assert td.day_pnl(TWO_DAYS, prices=closing(130.0)).change is None
-    assert td.day_pnl(TWO_DAYS, prices=closing(130.0), previous_prices={}).change is None
+def test_the_change_of_a_day_is_that_of_what_is_unrealised() -> None:
+    monday = td.day_pnl(TWO_DAYS, day=DAY, prices=closing(110.0))
+    tuesday = td.day_pnl(TWO_DAYS, prices=closing(130.0))
+    change = tuesday.realised + tuesday.unrealised - monday.unrealised
+    assert (monday.net, change) == (100.0, 170.0)
+
+
+def test_a_settled_option_is_an_option() -> None:
+    option: dict[str, Any] = {"expiry_date": DAY, "strike_price": 100.0}
+    bought = book(trade(1, "B", 10, 1000.0, **option))
+    lots = td.realised_pnl(bought).open_lots
+    (row,) = td.day_pnl(book(), day=DAY, opening=lots, settle={"10": 0})
+    assert (row.kind, row.realised) == ("option", -1000.0)
 
 
 def test_a_day_starts_with_the_opening() -> None:

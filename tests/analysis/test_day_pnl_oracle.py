@@ -58,7 +58,7 @@ def charge_of(value: dict[str, Fraction], product: str) -> Fraction:
 
 
 def oracle(
-    made: list[td.Trade], day: dt.date, prices: dict[str, float], settle: Any, merge: bool
+    made: list[td.Trade], day: dt.date, prices: dict[str, float], settle: Any
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Realised, unrealised and charges of the day."""
     held: dict[Any, deque[tuple[int, Fraction]]] = defaultdict(deque)
@@ -70,7 +70,7 @@ def oracle(
         if on > day:
             continue
         sign = 1 if row.txn_type == "B" else -1
-        shares = held[row.security_id, None if merge else row.product]
+        shares = held[row.security_id, row.product]
         for _ in range(row.quantity or 0):
             if shares and shares[0][0] == -sign:
                 _, opened = shares.popleft()
@@ -99,16 +99,14 @@ def check(seed: int) -> None:
     day = DAY + dt.timedelta(days=rng.randint(0, 3))
     prices = {name: rng.randint(1, 99999) / 100 for name in ("10", "11", "20")}
     settle = rng.choice([None, 0, 12.35])
-    merge = rng.random() < 0.5
     found = td.day_pnl(
         td.TradeBook(made),
         day=day,
         prices=prices,
         settle=None if settle is None else {"20": settle},
         charges=RATES,
-        merge={"product"} if merge else (),
     )
-    realised, unrealised, charges = oracle(made, day, prices, settle, merge)
+    realised, unrealised, charges = oracle(made, day, prices, settle)
     assert (found.realised, found.unrealised) == (float(realised), float(unrealised))
     # The sum of the rows, each of which is the nearest float.
     assert found.charges == pytest.approx(float(charges), rel=1e-12)

@@ -1,4 +1,4 @@
-"""Realised profit and loss of one day: earlier trades, expired contracts, merged products."""
+"""Realised profit and loss of one day: earlier trades, expired contracts, converted products."""
 
 from __future__ import annotations
 
@@ -87,6 +87,18 @@ def test_a_settlement_closes_at_the_expiry_and_counts_on_it() -> None:
     assert (later.realised, len(later.expired)) == (0.0, 0)
 
 
+def test_a_settlement_is_after_all_trades_of_its_day() -> None:
+    late = book(
+        on(0, 1, "B", 10, 1000.0, **OPTION),
+        on(0, 30_000, "S", 4, 480.0, **OPTION),  # at 17:35
+        on(0, 30_001, "B", 5, 600.0, **OPTION),
+    )
+    for shorts in (True, False):
+        pnl = td.realised_pnl(late, settle={"10": 130.0}, shorts=shorts)
+        assert [match.quantity for match in pnl.matches] == [6, 5, 4]
+        assert (pnl.realised, len(pnl.open_lots), len(pnl.unmatched)) == (310.0, 0, 0)
+
+
 def test_a_short_lot_settles_as_a_purchase() -> None:
     short = book(on(0, 1, "S", 50, 500.0, **OPTION))
     pnl = td.realised_pnl(short, settle={"10": 2.0})
@@ -111,31 +123,10 @@ CONVERTED = book(
 )
 
 
-def test_a_conversion_is_matched_across_products() -> None:
+def test_a_conversion_is_matched_if_the_products_are_replaced() -> None:
     assert td.realised_pnl(CONVERTED).realised == 0.0
-    (row,) = merged = td.realised_pnl(CONVERTED, merge={"product"})
-    assert (row.product, row.realised, row.open_quantity) == ("C/I", 100.0, 0)
-    assert merged.matches[0].product == "C"
-    assert len(merged.filter(realised__gt=0).matches) == 1
-
-
-def test_exchanges_are_merged_by_isin() -> None:
-    made = book(
-        on(0, 1, "B", 10, 1000.0, isin="INE1"),
-        on(0, 2, "S", 10, 1100.0, isin="INE1", exchange="BSE", security_id="500"),
-        on(0, 3, "S", 10, 1100.0, isin=None, exchange="BSE", security_id="10"),
-    )
-    merged = td.realised_pnl(made, merge={"exchange"})
-    assert {row.exchange: row.realised for row in merged} == {"BSE/NSE": 100.0, "BSE": 0.0}
-    assert td.realised_pnl(made, merge={"exchange", "product"}).realised == 100.0
-    held = td.realised_pnl(book(on(0, 4, "B", 5, 400.0))).open_lots  # without an ISIN
-    assert td.realised_pnl(made, held, merge={"exchange"}).realised == 200.0
-
-
-@pytest.mark.parametrize("merge", [{"products"}, "product", {1}, None])
-def test_only_products_and_exchanges_are_merged(merge: Any) -> None:
-    with pytest.raises((TypeError, ValueError), match="merge "):
-        td.realised_pnl(CONVERTED, merge=merge)
+    delivery = td.TradeBook(trade._replace(product="C") for trade in CONVERTED)
+    assert td.realised_pnl(delivery).realised == 100.0
 
 
 @pytest.mark.parametrize("shorts", [{"ALL"}, {"I", "m"}, {" I"}])
@@ -148,10 +139,3 @@ def test_products_of_the_book_and_the_service_are_known() -> None:
     made = book(on(0, 1, "S", 10, 1000.0, product="MTF"))
     assert len(td.realised_pnl(made, shorts={"MTF"}).open_lots) == 1
     assert len(td.realised_pnl(made, shorts={"I", "M", "H", "C"}).unmatched) == 1
-
-
-def test_an_intraday_lot_open_after_its_day_is_noted() -> None:
-    pnl = td.realised_pnl(CONVERTED)
-    assert [lot.trade_no for lot in pnl.overdue] == ["1"]
-    assert "1 intraday lot open after the day (see .overdue)" in repr(pnl)
-    assert len(td.realised_pnl(CONVERTED, day=MONDAY).overdue) == 0

@@ -1,4 +1,4 @@
-"""Unrealised profit and loss and exposure at prices of the caller."""
+"""Unrealised profit and loss at prices of the caller."""
 
 from __future__ import annotations
 
@@ -38,10 +38,6 @@ def test_lots_of_both_sides_are_valued() -> None:
     assert (owed.quantity, owed.value, owed.average) == (-20, -4000.0, 200.0)
     assert (owed.market_value, owed.unrealised) == (-4200.0, -200.0)
     assert result.unrealised == -162.0
-    assert [(row.kind, row.symbol, row.bought, row.sold, row.net) for row in result.exposure] == [
-        ("shares", "TCS", 0.0, -4200.0, -4200.0),
-        ("shares", "INFY", 1188.0, 0.0, 1188.0),
-    ]
     assert "2 rows, unrealised -162.00 before charges" in repr(result)
 
 
@@ -53,7 +49,7 @@ def test_a_missing_price_is_reported_and_not_zero() -> None:
         assert (owed.price, owed.market_value, owed.unrealised) == (None, None, None)
         assert (owed.quantity, owed.value) == (-20, -4000.0)
         assert list(result.unpriced) == [owed]
-        assert (result.unrealised, result.exposure.to_dict()["net"]) == (38.0, [1188.0])
+        assert result.unrealised == 38.0
         assert "1 without a price, in no sum (see .unpriced)" in repr(result)
 
 
@@ -212,29 +208,25 @@ def test_profit_is_cash_plus_market_value(made: list[td.Trade], units: dict[str,
     pnl = td.realised_pnl(trade_book)
     result = td.unrealised_pnl(pnl, prices=prices_of(prices))
     cash, held = Fraction(0), Fraction(0)
-    exposed: dict[Any, list[Fraction]] = {}
     net: dict[Any, int] = {}
     for row in made:
         sign = 1 if row.txn_type == "B" else -1
         cash -= sign * Fraction(paise(row.trade_value or 0), 100)
-        key = tuple(row[name] for name in KEY)
-        net[key] = net.get(key, 0) + sign * (row.quantity or 0)
-    for key, quantity in net.items():
-        value = Fraction(str(prices[str(key[3])])) * quantity
-        held += value
+        traded = tuple(row[name] for name in KEY)
+        net[traded] = net.get(traded, 0) + sign * (row.quantity or 0)
+    for (*_, security, _), quantity in net.items():
+        held += Fraction(str(prices[str(security)])) * quantity
     realised, unrealised = (Fraction(str(part)) for part in (pnl.realised, result.unrealised))
     assert realised + unrealised == cash + held
-    for open_ in result:
-        value = Fraction(str(prices[open_.security_id])) * open_.quantity
-        sums = exposed.setdefault((open_.kind, open_.symbol), [Fraction(0)] * 2)
-        sums[value < 0] += value
-    assert {(row.kind, row.symbol): [row.bought, row.sold, row.net] for row in result.exposure} == {
-        key: [float(bought), float(sold), float(bought + sold)]
-        for key, (bought, sold) in exposed.items()
-    }
-    # By position, what was realised and what was not fall elsewhere, but not their sum.
+    # By position, what was realised and what was not fall elsewhere, but not their market value.
     by_position = td.unrealised_pnl(td.positions(trade_book), prices_of(prices))
-    assert by_position.exposure == result.exposure
+    assert {key(row): row.market_value for row in by_position} == {
+        key(row): row.market_value for row in result
+    }
+
+
+def key(row: td.analysis.Keyed) -> tuple[str, ...]:
+    return tuple(getattr(row, name) for name in KEY)
 
 
 def prices_of(prices: dict[str, float]) -> Any:

@@ -68,8 +68,6 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
             "Matches": pnl.matches,
             "unmatched": pnl.unmatched,
             "Lots": pnl.open_lots,
-            "Exposures": td.unrealised_pnl(pnl, lambda row: 1.5).exposure,
-            "DaySums": td.day_pnl(trades).by("segment"),
             **{name: calculated(name, given) for name in CALCULATIONS},
         }
 
@@ -82,8 +80,6 @@ NAMES = [
         "Matches",
         "unmatched",
         "Lots",
-        "Exposures",
-        "DaySums",
     ),
     *CALCULATIONS,
 ]
@@ -229,7 +225,7 @@ def test_the_message_for_a_wrong_argument_is_short(wrong: object) -> None:
             (function, {"trades": BOOK, "rates": [td.ChargeRate()], name: wrong})
             for function, name in ((td.charges, "day"), (td.charges, "rates"))
         ),
-        *((td.realised_pnl, {"trades": BOOK, name: wrong}) for name in ("day", "shorts", "merge")),
+        *((td.realised_pnl, {"trades": BOOK, name: wrong}) for name in ("day", "shorts")),
         (td.unrealised_pnl, {"lots": result, "prices": wrong}),
     ]
     for function, given in calls:

@@ -48,7 +48,6 @@ def valuation(trades: td.TradeBook, accounts: td.AccountBooks[td.TradeBook]) -> 
     td.positions(td.OrderBook())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     value = td.unrealised_pnl(pnl.open_lots, {"2885": 1412.5, "1594": None})
     assert_type(value, td.analysis.UnrealisedPnl)
-    assert_type(value.exposure[0].net, float)
     assert_type(value[0].unrealised, float | None)
     td.unrealised_pnl(td.positions(trades), prices=lambda row: 5.0)
     td.unrealised_pnl(pnl, {("NSE", "E", "2885"): 1412.5})

@@ -163,15 +163,6 @@ Groups group_rows(std::span<const GroupedRows> parts) {
   return groups;
 }
 
-Groups merged(const Groups& groups, std::span<const std::int32_t> numbers, std::int64_t count) {
-  Groups made{.count = count, .parts = groups.parts};
-  for (GroupPart& part : made.parts) {
-    for (std::int32_t& group : part.group) group = numbers[static_cast<std::size_t>(group)];
-    find_ends(part, static_cast<std::size_t>(count));
-  }
-  return made;
-}
-
 std::vector<std::int32_t> coarser(const Groups& groups, std::span<const GroupedRows> parts) {
   GroupFinder finder(groups.count);
   const std::uint64_t seed = hash_seed();

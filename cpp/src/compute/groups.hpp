@@ -43,9 +43,6 @@ struct Groups {
 // must have fields of the same kinds; missing values are equal to each other.
 Groups group_rows(std::span<const GroupedRows> parts);
 
-// The same groups under other numbers: those with the same number become one.
-Groups merged(const Groups& groups, std::span<const std::int32_t> numbers, std::int64_t count);
-
 // The number of each group among groups by a part of the key, whose fields are given for each part.
 std::vector<std::int32_t> coarser(const Groups& groups, std::span<const GroupedRows> parts);
 

@@ -41,15 +41,16 @@ class Queue {
   std::size_t next_ = 0;
 };
 
-// The rows after the opening lots, by time.
-std::vector<std::int64_t> rows_by_time(const GroupPart& trades, std::int64_t opening) {
+// The rows after the opening lots, by time; the settlements remain last.
+std::vector<std::int64_t> rows_by_time(const GroupPart& trades, const MatchingRules& rules) {
   const auto* const times =
       trades.rows.table->column(trade_schema["exch_trade_time"]).as<std::int64_t>() +
       trades.rows.start;
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(trades.size() - opening));
-  std::iota(rows.begin(), rows.end(), opening);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(trades.size() - rules.opening));
+  std::iota(rows.begin(), rows.end(), rules.opening);
+  const std::ranges::subrange timed(rows.begin(), rows.end() - rules.settlements);
   const auto time = [times](std::int64_t row) { return times[row]; };
-  if (!std::ranges::is_sorted(rows, {}, time)) std::ranges::stable_sort(rows, {}, time);
+  if (!std::ranges::is_sorted(timed, {}, time)) std::ranges::stable_sort(timed, {}, time);
   return rows;
 }
 
@@ -70,7 +71,7 @@ class Matcher {
     for (std::int64_t row = 0; row < rules_.opening; ++row) {
       (bought(row) ? long_ : short_)[group_of(row)].add(remainder(row));
     }
-    for (const std::int64_t row : rows_by_time(trades_, rules_.opening)) take(row);
+    for (const std::int64_t row : rows_by_time(trades_, rules_)) take(row);
     for (std::size_t group = 0; group < long_.size(); ++group) {
       for (const Remainder& lot : long_[group].open()) result_.open.push_back(part(lot, true));
       for (const Remainder& lot : short_[group].open()) result_.open.push_back(part(lot, false));

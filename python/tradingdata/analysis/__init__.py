@@ -8,7 +8,7 @@ Each returns a table that prints a summary and exports to frames and files: ``Po
 from __future__ import annotations
 
 from .charging import Charge, ChargeRate, Charges, charges
-from .day import DayPnl, DayRow, DaySum, DaySums, day_pnl
+from .day import DayPnl, DayRow, day_pnl
 from .keys import Keyed, OfOrder
 from .pnl import realised_pnl
 from .position import Position, Positions, positions
@@ -16,7 +16,7 @@ from .quality import ExecutionQuality, OrderExecution, execution_quality
 from .realised import Lot, Lots, Match, Matches, Realised, RealisedPnl
 from .reconciliation import OrderCheck, Reconciliation, reconcile
 from .result_table import ResultTable
-from .unrealised import Exposure, Exposures, Unrealised, UnrealisedPnl, unrealised_pnl
+from .unrealised import Unrealised, UnrealisedPnl, unrealised_pnl
 
 __all__ = [
     "Charge",
@@ -24,11 +24,7 @@ __all__ = [
     "Charges",
     "DayPnl",
     "DayRow",
-    "DaySum",
-    "DaySums",
     "ExecutionQuality",
-    "Exposure",
-    "Exposures",
     "Keyed",
     "Lot",
     "Lots",

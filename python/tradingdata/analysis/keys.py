@@ -48,6 +48,11 @@ class Keyed:
 KEYED = tuple(Keyed.__annotations__)
 
 
+def keys_of(table: Any) -> list[Key]:
+    """Returns the key of each row."""
+    return list(zip(*map(table._column, KEY), strict=True))
+
+
 SHARES, FUTURE, OPTION = "shares", "future", "option"
 
 

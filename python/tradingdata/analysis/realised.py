@@ -11,8 +11,8 @@ from .._core import Slice, Trade
 from .._util.declarations import kinds_of
 from ..display.text import counted, group
 from ..table.rows import declared
-from .inputs import days_text, is_missing, is_number
-from .keys import KEY, KEYED, Key, Keyed, kind_of
+from .inputs import days_text, is_missing
+from .keys import KEY, Key, Keyed, keys_of, kind_of
 from .result_table import ResultTable
 
 LONG = "long"
@@ -89,34 +89,29 @@ def read_lots(argument: str, lots: object) -> list[Lot]:
 
 
 def _read(argument: str, at: int, lot: object) -> Lot:
-    given = {name: getattr(lot, name) for name in _FIELDS} if isinstance(lot, Lot) else lot
+    given = lot._asdict() if isinstance(lot, Lot) else lot  # type: ignore[attr-defined]
     if not isinstance(given, Mapping):
         raise TypeError(_EXPECTED.format(argument, f"{type(lot).__name__} (lot {at})"))
-    read: dict[str, Any] = {"side": given.get("side", LONG), "multiplier": 0}
+    read: dict[str, Any] = {"side": LONG, "multiplier": 0}
     read |= {name: value for name, value in given.items() if not is_missing(value)}
-    for name in _NEEDED:
-        if name not in read:
-            raise ValueError(f"lot {at} has no {name}: it needs {', '.join(_NEEDED)}")
-    for name in read.keys() & {"value", "strike_price"}:
-        if not is_number(read[name]):
-            raise ValueError(f"lot {at}: {name} must be a finite number, not {read[name]!r}")
-        read[name] = float(read[name])
-    for name, least in (("quantity", 1), ("multiplier", 0)):
-        value = read[name]
-        if not is_number(value) or value != int(value) or value < least:
-            hint = f"; side={SHORT!r} marks a short lot" if name == "quantity" else ""
-            raise ValueError(
-                f"lot {at}: {name} must be an integer of at least 1, not {value!r}{hint}"
-            )
-        read[name] = int(value)
-    if read["side"] not in (LONG, SHORT):
-        raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {read['side']!r}")
-    expiry = read.get("expiry_date")
-    read["expiry_date"] = expiry.date() if isinstance(expiry, datetime) else expiry
+    if isinstance(expiry := read.get("expiry_date"), datetime):  # as pandas has dates
+        read["expiry_date"] = expiry.date()
     try:
-        return Lot(**read)
-    except TypeError as error:
-        raise TypeError(f"lot {at}: {error}") from None
+        made = Lot(**read)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"lot {at}: {error}") from None
+    for name in _NEEDED:
+        if getattr(made, name) is None:
+            raise ValueError(f"lot {at} has no {name}: it needs {', '.join(_NEEDED)}")
+    if made.side not in (LONG, SHORT):
+        raise ValueError(f"lot {at}: side must be {LONG!r} or {SHORT!r}, not {made.side!r}")
+    if made.quantity < 1 or made.multiplier < 0:
+        raise ValueError(
+            f"lot {at}: quantity and multiplier must be at least 1, not {made.quantity} and "
+            f"{made.multiplier}; side={SHORT!r} marks a short lot"
+        )
+    return made
 
 
 def rows_of(lots: list[Lot], zone: tzinfo | None, buy: str, sell: str) -> Slice:
@@ -145,9 +140,6 @@ def _wall_clock(at: int, time: datetime | None, zone: tzinfo | None) -> datetime
             f"lot {at}: its time has a zone, but the trades have none: localize the trades"
         )
     return time.astimezone(zone).replace(tzinfo=None)
-
-
-INTRADAY = "I"  # the product whose lots are expected to be closed on their day
 
 
 @declared
@@ -243,9 +235,7 @@ class RealisedPnl(ResultTable[Realised]):
     unmatched: Lots
     open_lots: Lots
     expired: Lots
-    _group_of: dict[Key, int]  # the row of a trade's key: several keys share one if merged
-    _groups: list[int]  # by row
-    _multipliers: dict[Key, int]
+    _contracts: dict[Key, tuple[int, str]]  # multiplier and kind
     _matches: Matches | Callable[[], Matches]
 
     @property
@@ -260,18 +250,10 @@ class RealisedPnl(ResultTable[Realised]):
 
     def _part(self, rows: Slice) -> RealisedPnl:
         made = super()._part(rows)
-        columns = (map(table._column, KEYED) for table in (self, made))
-        before, after = (list(zip(*each, strict=True)) for each in columns)
-        groups: dict[Any, list[int]] = {}  # those of merged rows could have equal names
-        for leading, number in zip(before, self._groups, strict=True):
-            groups.setdefault(leading, []).append(number)
-        made._groups = [groups[leading][0] for leading in after]
-        kept = {group for leading in after for group in groups[leading]}
+        kept = set(keys_of(made))
 
         def part(table: Any) -> Any:
-            keys = zip(*map(table._column, KEY), strict=True)
-            chosen = [row for row, key in enumerate(keys) if self._group_of[key] in kept]
-            return table._taken(chosen)
+            return table._taken([row for row, key in enumerate(keys_of(table)) if key in kept])
 
         made._matches, made.unmatched = part(self.matches), part(self.unmatched)
         made.open_lots, made.expired = part(self.open_lots), part(self.expired)
@@ -282,16 +264,6 @@ class RealisedPnl(ResultTable[Realised]):
         """Sum over all rows, before charges."""
         return self._sum("realised")
 
-    @property
-    def overdue(self) -> Lots:
-        """The open lots of the product ``I`` (intraday) that were opened before the last day."""
-        if not self.days:
-            return self.open_lots[:0]
-        last = self.days[-1]
-        return self.open_lots.filter(
-            lambda lot: lot.product == INTRADAY and lot.time and lot.time.date() < last
-        )
-
     def _heading(self) -> str:
         parts = [super()._heading(), f"realised {group(self.realised, 2)} before charges"]
         if self.days:
@@ -300,6 +272,4 @@ class RealisedPnl(ResultTable[Realised]):
             parts.append(f"{counted(sales, 'sale')} without an opening (see .unmatched)")
         if expired := len(self.expired):
             parts.append(f"{counted(expired, 'lot')} expired (see .expired)")
-        if overdue := len(self.overdue):
-            parts.append(f"{counted(overdue, 'intraday lot')} open after the day (see .overdue)")
         return ", ".join(parts)

@@ -54,7 +54,7 @@ class ResultTable(Table[Record]):
         made = super()._of_columns(columns, zone)
         ranks = made._ranks()
         order = sorted(range(len(ranks)), key=ranks.__getitem__)
-        return made if order == list(range(len(ranks))) else made._taken(order)
+        return made if order == list(range(len(ranks))) else cls._over(made._rows.take(order))
 
     def _ranks(self) -> list[Any]:
         """Returns the rank of each row, the most important least; empty to keep their order."""

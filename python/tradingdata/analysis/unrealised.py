@@ -1,4 +1,4 @@
-"""Unrealised profit and loss and exposure of open lots or positions, at the caller's prices."""
+"""Unrealised profit and loss of open lots or positions, at the caller's prices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .inputs import PriceLookup, Prices
 from .keys import KEY, KEYED, Key, Keyed
 from .position import Positions
 from .realised import LONG, GivenLots, RealisedPnl, read_lots
-from .result_table import ResultTable, exact_sum
+from .result_table import ResultTable
 
 _NAMED = 3  # securities that a warning names
 
@@ -48,41 +48,6 @@ class Unrealised(Keyed):
     expiry_date: date | None
 
 
-@declared
-class Exposure:
-    """Market values of one kind, underlying and expiry, in the currency of the prices.
-
-    The market value of shares, the notional value of futures and the premium of options are
-    different things, so no row adds them. A bought put is ``bought``, though it gains when its
-    underlying falls.
-
-    Attributes:
-        kind: ``shares``, ``future`` or ``option``.
-        symbol: Underlying, or the symbol of the shares.
-        expiry_date: Expiry date of the contracts; ``None`` for shares.
-        bought: Market value of what was bought and is still held.
-        sold: Market value of what was sold and not bought back; negative.
-        net: ``bought + sold``.
-    """
-
-    kind: str
-    symbol: str | None
-    expiry_date: date | None
-    bought: float
-    sold: float
-    net: float
-
-
-class Exposures(ResultTable[Exposure]):
-    """What is open at the caller's prices: one row for each kind, underlying and expiry."""
-
-    _row = Exposure
-    _lead = ("symbol", "kind")
-    _apart = ("kind", "expiry_date")
-    _key_columns = ("net", "bought", "sold")
-    _size = "net"
-
-
 class UnrealisedPnl(ResultTable[Unrealised]):
     """Result of ``unrealised_pnl``: one row for each key with an open quantity."""
 
@@ -95,24 +60,6 @@ class UnrealisedPnl(ResultTable[Unrealised]):
     def unrealised(self) -> float:
         """Sum over the rows that have a price, before charges."""
         return self._sum("unrealised")
-
-    @property
-    def exposure(self) -> Exposures:
-        """Market values by kind, underlying and expiry, of the rows that have a price."""
-        found: dict[tuple[Any, ...], list[float]] = {}
-        for row in self:
-            if row.market_value is not None:
-                key = row.kind, row.symbol, row.expiry_date
-                found.setdefault(key, []).append(row.market_value)
-        return Exposures._of(
-            (
-                *key,
-                exact_sum([value for value in values if value > 0]),
-                exact_sum([value for value in values if value < 0]),
-                exact_sum(values),
-            )
-            for key, values in found.items()
-        )
 
     @property
     def unpriced(self) -> UnrealisedPnl:
@@ -142,8 +89,7 @@ def unrealised_pnl(lots: GivenLots | RealisedPnl | Positions, prices: Prices) ->
             or a function that takes a row with these fields. A missing price is ``None`` or NaN.
 
     Returns:
-        One row for each key with an open quantity, with the sum ``unrealised`` and the table
-        ``exposure``.
+        One row for each key with an open quantity, with the sum ``unrealised``.
 
     Raises:
         TypeError: If an argument has the wrong type.
