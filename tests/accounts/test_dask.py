@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import signal
@@ -21,8 +22,6 @@ dask = pytest.importorskip("dask")
 cloudpickle = pytest.importorskip("cloudpickle")
 distributed = pytest.importorskip("distributed")
 
-Accounts = dict[str, dict[str, Any]]
-
 
 @pytest.fixture
 def service() -> Iterator[sandbox.Service]:
@@ -30,14 +29,24 @@ def service() -> Iterator[sandbox.Service]:
         yield running
 
 
-def with_files(service: sandbox.Service, folder: Path) -> Accounts:
-    """Accounts whose tokens are in files."""
+@pytest.fixture
+def labels(service: sandbox.Service, profiles: Path) -> list[str]:
+    return with_profiles(service, profiles)
+
+
+def with_profiles(service: sandbox.Service, file: Path) -> list[str]:
+    """Profiles of all accounts, whose tokens are in files beside theirs."""
+    lines = []
     for label in service.accounts:
-        (folder / label).write_text(service.token(label))
-    return {
-        label: {"base_url": service.base_url, "access_token_file": str(folder / label)}
-        for label in service.accounts
-    }
+        (file.parent / label).write_text(service.token(label))
+        lines += [
+            f"[{label}]",
+            f'base_url = "{service.base_url}"',
+            f"access_token_file = '{file.parent / label}'",
+        ]
+    file.write_text("\n".join(lines))
+    file.chmod(0o600)
+    return list(service.accounts)
 
 
 def fetched(folder: Path, accounts: object, **options: Any) -> Any:
@@ -46,8 +55,10 @@ def fetched(folder: Path, accounts: object, **options: Any) -> Any:
     return archive, tradingdata.dask.fetch(accounts, archive, **options)  # type: ignore[arg-type]
 
 
-def test_each_account_is_in_the_archive(service: sandbox.Service, tmp_path: Path) -> None:
-    archive, found = fetched(tmp_path, with_files(service, tmp_path), share=3)
+def test_each_account_is_in_the_archive(
+    service: sandbox.Service, labels: list[str], tmp_path: Path
+) -> None:
+    archive, found = fetched(tmp_path, labels, share=3)
     assert list(found.fetched) == list(service.accounts)
     assert found.errors == {}
     for label in service.accounts:
@@ -56,10 +67,11 @@ def test_each_account_is_in_the_archive(service: sandbox.Service, tmp_path: Path
     assert len(archive.files("trades")) == 2, "a commit for each share"
 
 
-def test_a_bad_account_is_an_error_of_its_own(service: sandbox.Service, tmp_path: Path) -> None:
-    accounts = with_files(service, tmp_path)
-    (tmp_path / "desk3").write_text("expired")
-    archive, found = fetched(tmp_path, accounts)
+def test_a_bad_account_is_an_error_of_its_own(
+    labels: list[str], profiles: Path, tmp_path: Path
+) -> None:
+    (profiles.parent / "desk3").write_text("expired")
+    archive, found = fetched(tmp_path, labels)
     assert list(found.errors) == ["desk3"]
     assert list(found.fetched) == ["desk1", "desk2", "desk4"]
     with pytest.raises(td.AuthenticationError) as caught:
@@ -68,36 +80,28 @@ def test_a_bad_account_is_an_error_of_its_own(service: sandbox.Service, tmp_path
     assert {entry.account for entry in archive.fetches() if not entry.ok} == {"desk3"}
 
 
-def test_tokens_may_come_from_profiles_variables_and_functions(
-    service: sandbox.Service, tmp_path: Path, profiles: Path, monkeypatch: pytest.MonkeyPatch
+_CLIENTS = """
+import os
+import tradingdata as td
+def of(label):
+    token = os.environ["TOKEN_OF_" + label.upper()]
+    return td.Client(os.environ["SERVICE"], access_token=token, account=label)
+"""
+
+
+def test_a_function_may_create_the_clients(
+    service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secret = f'access_token = "{service.token()}"'
-    profiles.write_text(f'[p1]\nbase_url = "{service.base_url}"\n{secret}\n')
-    monkeypatch.setenv("TOKEN_OF_DESK1", service.token())
-    (tmp_path / "tokens_of_mine.py").write_text(
-        "import os\ndef desk1():\n    return os.environ['TOKEN_OF_DESK1']\n"
-    )
+    (tmp_path / "clients_of_mine.py").write_text(_CLIENTS)
     monkeypatch.syspath_prepend(tmp_path)
-    tokens_of_mine = importlib.import_module("tokens_of_mine")
-
-    url = {"base_url": service.base_url}
-    accounts: dict[str, Any] = {
-        "profile": "p1",
-        "variable": {**url, "access_token_variable": "TOKEN_OF_DESK1"},
-        "function": {**url, "access_token": tokens_of_mine.desk1},
-    }
-    archive, found = fetched(tmp_path, accounts)
-    assert set(found.fetched) == set(accounts)
+    monkeypatch.setenv("SERVICE", service.base_url)
+    for label in service.accounts:
+        monkeypatch.setenv(f"TOKEN_OF_{label.upper()}", service.token(label))
+    make = importlib.import_module("clients_of_mine").of
+    archive, found = fetched(tmp_path, list(service.accounts), client=make)
+    assert set(found.fetched) == set(service.accounts)
     counts = archive.sql("SELECT count(*) FROM trades GROUP BY account", sandbox.DEFAULT_DAY)
-    assert len(counts) == 3
-    assert len(set(counts)) == 1
-
-
-def refused(account: object) -> str:
-    archive: Any = SimpleNamespace(_store=SimpleNamespace(options=None))
-    with pytest.raises(td.ConfigurationError) as caught:
-        tradingdata.dask.fetch({"desk1": account}, archive)
-    return str(caught.value)
+    assert len(counts) == 4
 
 
 def test_credentials_of_the_storage_stay_out_of_the_graph() -> None:
@@ -107,60 +111,45 @@ def test_credentials_of_the_storage_stay_out_of_the_graph() -> None:
     assert "canary" not in str(caught.value)
 
 
-def test_what_holds_a_token_is_refused_without_showing_it(service: sandbox.Service) -> None:
-    url = {"base_url": service.base_url}
-    reported = refused({**url, "access_token": "canary-5f0e"})
-    assert "would appear in the task graph and on the dashboard" in reported
-    assert "access_token_variable=" in reported
-    assert "canary" not in reported
+def test_what_may_hold_a_token_is_refused_without_showing_it(service: sandbox.Service) -> None:
+    archive: Any = SimpleNamespace(_store=SimpleNamespace(options=None))
     secret = "canary-5f0e"
-    for function in (lambda: secret, service.token, td.token_file("canary-5f0e")):
-        reported = refused({**url, "access_token": function})
-        assert "cannot be imported by name" in reported
-        assert "canary" not in reported
-    reported = refused({**url, "access_token_file": "t", "proxy": "http://me:canary@proxy:8080"})
-    assert "proxy contains a password" in reported
-    assert "canary" not in reported
-    assert "is a Client, which cannot leave this process" in refused(service.client())
+    options: Any = {"base_url": service.base_url, "access_token": secret}
+    with pytest.raises(td.ConfigurationError, match="would appear in the task graph") as caught:
+        tradingdata.dask.fetch({"desk1": options}, archive)
+    assert "canary" not in str(caught.value)
+    functions: list[Any] = [
+        lambda label: td.Client(access_token=secret, account=label),
+        service.client,
+        functools.partial(td.Client, access_token=secret),
+        options,
+    ]
+    for function in functions:
+        with pytest.raises(td.ConfigurationError, match="cannot be imported by name") as caught:
+            tradingdata.dask.fetch(["desk1"], archive, client=function)
+        assert "canary" not in str(caught.value)
 
 
-def test_an_account_says_where_its_token_is_and_says_it_once(service: sandbox.Service) -> None:
-    url = {"base_url": service.base_url}
-    assert "has no access token of its own" in refused(url)
-    assert "access_token_file and access_token_variable" in refused(
-        {**url, "access_token_file": "a", "access_token_variable": "b"}
-    )
-    reported = refused({**url, "access_token_variable": "eyJhbGciOiJIUzI1NiJ9.canary"})
-    assert "access_token_variable must be the name of an environment variable" in reported
-    assert "canary" not in reported
-    assert "has an unknown option 'tokn'" in refused({**url, "tokn": "x"})
-
-
-def test_a_token_that_is_not_on_the_worker_is_reported(
-    service: sandbox.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_account_without_a_token_of_its_own_is_an_error(
+    service: sandbox.Service, profiles: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("TRADINGDATA_PROFILES", str(tmp_path / "none.toml"))
-    url = {"base_url": service.base_url}
-    _, found = fetched(
-        tmp_path,
-        {
-            "a": {**url, "access_token_variable": "NOT_SET_ANYWHERE"},
-            "b": {**url, "access_token_file": str(tmp_path / "no-file")},
-            "c": "no-profile",
-        },
-    )
+    """Otherwise a token of the worker's environment would return one account's books for all."""
+    labels = with_profiles(service, profiles)
+    profiles.write_text(f"{profiles.read_text()}\n[bare]\nbase_url = '{service.base_url}'\n")
+    (profiles.parent / "desk2").unlink()
+    _, found = fetched(tmp_path, [*labels, "bare", "none"])
     errors = {label: str(error) for label, error in found.errors.items()}
-    failed = "the access_token function failed: "
-    assert errors["a"].startswith(f"{failed}NOT_SET_ANYWHERE is not set")
-    assert errors["b"].startswith(f"{failed}the token file cannot be read")
-    assert "there is no profile file" in errors["c"]
+    assert set(found.fetched) == {"desk1", "desk3", "desk4"}
+    assert "has no access token of its own" in errors["bare"]
+    assert "the token file cannot be read" in errors["desk2"]
+    assert "has no profile of that name" in errors["none"]
 
 
 @pytest.mark.parametrize("accounts", [6, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # what distributed itself warns of is not ours
 @pytest.mark.timeout(600)
-def test_on_a_cluster_of_processes(accounts: int, tmp_path: Path) -> None:
+def test_on_a_cluster_of_processes(accounts: int, profiles: Path, tmp_path: Path) -> None:
     """A worker is killed on the way; each record is there once, and no token in the graph."""
     with (
         sandbox.start(accounts=accounts, orders=8) as service,
@@ -169,8 +158,8 @@ def test_on_a_cluster_of_processes(accounts: int, tmp_path: Path) -> None:
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        given = with_files(service, tmp_path)
-        (tmp_path / "desk2").write_text("expired")
+        given = with_profiles(service, profiles)
+        (profiles.parent / "desk2").write_text("expired")
         archive = td.Archive(tmp_path / "books")
         graphs: list[str] = []
         submit = client._graph_to_futures
