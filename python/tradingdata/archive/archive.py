@@ -15,7 +15,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from .._util import validate
-from .._util.optional_imports import progress_bar
 from .._util.plans import run, run_async
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, shown, text
@@ -383,7 +382,7 @@ class Archive(ArchiveReading):
         day = min(known[label].since, until)
         self._ingest.mark("retire", [{"account": label, "day": day, "until": until}])
 
-    def compact(self, *, keep_history: bool = True, progress: bool = False) -> int:
+    def compact(self, *, keep_history: bool = True) -> int:
         """Merges the files of each month into few, which makes reading many days faster.
 
         Deletes files that are a day old and no part of the archive, such as those of a crash. Run
@@ -394,20 +393,13 @@ class Archive(ArchiveReading):
                 `history` and ``order_states`` show. An archive that is fetched all day is a
                 fraction of the size without them. Those of accounts and days for which something
                 was stored in the last 24 hours stay until the next time.
-            progress: Whether to show a progress bar (tqdm).
 
         Returns:
             By how many the number of files decreased.
         """
-        saved = 0
         if not flag("keep_history", keep_history):
             self._drop_history()
-        shown = flag("progress", progress)
-        with closing(progress_bar("compact", "tables", enabled=shown, total=len(NAMES))) as bar:
-            for name in NAMES:
-                saved += self._store.compact(name)
-                bar.update(1)
-        return saved
+        return sum(map(self._store.compact, NAMES))
 
     def _drop_history(self) -> None:
         """Deletes rows that were replaced, after the log says so: a crash leaves rows at worst.

@@ -163,10 +163,13 @@ def describe(gaps: Sequence[MissingDay]) -> str:
         days.setdefault((gap.account, gap.books), []).append(gap.day)
     accounts: dict[tuple[str, str], list[str]] = {}
     for (account, books), those in days.items():
-        accounts.setdefault((" and ".join(books), _spans(those)), []).append(account or "no label")
+        listed = _listed([str(day) for day in those])
+        if len(those) > _MOST_LISTED:
+            listed = f"{len(those)} days from {those[0]} to {those[-1]}"
+        accounts.setdefault((" and ".join(books), listed), []).append(account or "no label")
     parts = [
-        f"the {books} of {spans}" + (f" ({_listed(labels)})" if labels != ["no label"] else "")
-        for (books, spans), labels in accounts.items()
+        f"the {books} of {listed}" + (f" ({_listed(labels)})" if labels != ["no label"] else "")
+        for (books, listed), labels in accounts.items()
     ]
     return "; ".join(parts[:_MOST_LISTED]) + ("; and more" if len(parts) > _MOST_LISTED else "")
 
@@ -179,15 +182,3 @@ def in_words(first: date, last: date) -> str:
 def _listed(texts: Sequence[str]) -> str:
     more = len(texts) - _MOST_LISTED
     return ", ".join(texts[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _spans(days: Sequence[date]) -> str:
-    """Returns weekdays as text, runs of them as their first and last."""
-    spans: list[list[date]] = []
-    for day in days:
-        friday = day - timedelta(3 if day.weekday() == 0 else 1)
-        if spans and spans[-1][1] in (day - timedelta(1), friday):
-            spans[-1][1] = day
-        else:
-            spans.append([day, day])
-    return _listed([in_words(first, last) for first, last in spans])

@@ -44,6 +44,7 @@ _FOUND_BY = ("day", "account", "since", "until", "book", "fetch_id")  # columns 
 _FORMAT = deltalake.WriterProperties(
     compression="ZSTD",
     max_row_group_size=16_384,  # rows; a reader skips the groups of other days and accounts
+    # Dictionaries take a third of the time of writing, and halve that of reading.
     default_column_properties=deltalake.ColumnProperties(statistics_enabled="NONE"),
     column_properties={
         name: deltalake.ColumnProperties(statistics_enabled="CHUNK") for name in _FOUND_BY

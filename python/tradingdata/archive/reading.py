@@ -7,12 +7,11 @@ from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .._util import validate
-from .._util.optional_imports import progress_bar
 from .._util.validate import flag, shown, text
 from ..books.book import UNCOUNTED, OrderBook, TradeBook
 from ..errors import ArchiveError
 from . import coverage, sql
-from .coverage import BOOKS, MissingDay, days_of, in_words
+from .coverage import BOOKS, MissingDay, days_of
 from .delta import NAMES, Span, Store, explained, quoted
 from .ingest import KINDS, TIMES, ArchiveFetch, Ingest
 
@@ -360,23 +359,19 @@ class ArchiveReading:
             _, known = self._ingest.open_log(connection, Span(first, last, label))
             if since is not None:
                 days = connection.execute("SELECT DISTINCT day FROM log_lines").fetchall()
-                begins = [
-                    {"day": day, "due": datetime.combine(day, since, self.tz)} for (day,) in days
+                due = [
+                    (day, datetime.combine(day, since, self.tz).astimezone(UTC)) for (day,) in days
                 ]
-                sql.table(connection, "begins", begins, "day DATE, due TIMESTAMPTZ")
-                connection.execute("""
-                UPDATE log_read SET covers = covers AND received_at >= due FROM begins
-                WHERE begins.day = log_read.day""")
+                connection.executemany(
+                    "UPDATE log_read SET covers = covers AND received_at >= $2 WHERE day = $1", due
+                )
             books = dict.fromkeys(BOOKS, (first, last))
             return coverage.find_gaps(
                 connection, known, (first, last), label, books, self._holidays
             )
 
-    def verify(self, *, progress: bool = False) -> int:
+    def verify(self) -> int:
         """Reads everything and compares counts and checksums with the log.
-
-        Args:
-            progress: Whether to show a progress bar (tqdm).
 
         Returns:
             The number of rows that were checked.
@@ -393,28 +388,16 @@ class ArchiveReading:
                 altered = f"SELECT day, account FROM log_all WHERE seal IS DISTINCT FROM {seal}"
                 for day, account in connection.execute(altered).fetchall():
                     raise self._damaged(f"the log of {day} ({account or 'no label'}) was altered")
-                connection.execute("""
-                CREATE TEMP TABLE log_own AS SELECT * FROM log_all
-                WHERE rows_in = fetch_id AND fetch_id NOT IN (
-                    SELECT unnest(dropped) FROM log_all)""")
-                months = connection.execute("""
-                SELECT book, min(day), max(day) FROM log_own GROUP BY book, strftime(day, '%Y-%m')
-                ORDER BY ALL""").fetchall()
-            shown = flag("progress", progress)
-            bar = progress_bar("verify", "months", enabled=shown, total=len(months))
-            with closing(bar):
-                for name, *days in months:
-                    span = Span(*days)
-                    self._store.view(connection, name, span)
-                    with explained(self.path, days=f"{name} of {in_words(*days)}"):
-                        stored, damaged = sql.find_damage(connection, name, span.rows)
-                    for day, account, rows in damaged:
-                        raise self._damaged(
-                            f"the {name} of {day} ({account or 'no label'}) are not the {rows} "
-                            "rows that were stored"
-                        )
-                    checked += stored
-                    bar.update(1)
+            for name in KINDS:
+                self._store.view(connection, name)
+                with explained(self.path, days=name):
+                    stored, damaged = sql.find_damage(connection, name)
+                for day, account, rows in damaged:
+                    raise self._damaged(
+                        f"the {name} of {day} ({account or 'no label'}) are not the {rows} rows "
+                        "that were stored"
+                    )
+                checked += stored
         return checked
 
     def _damaged(self, what: str) -> ArchiveError:

@@ -73,17 +73,12 @@ def scalar(connection: Any, query: str, values: Any = None) -> Any:
     return connection.execute(query, values).fetchall()[0][0]
 
 
-def content_of(columns: Iterable[str]) -> list[str]:
-    """Returns the columns that make two rows differ."""
-    return [name for name in columns if name not in ("fetch_id", "received_at", "month")]
-
-
 def checksum_of(rows: Any) -> str:
     """SQL of the checksum of a relation's rows in any order: the sum of parts of their MD5."""
     kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
     texts = [  # the text of a time takes thrice as long as its number
         f'epoch_us("{name}")::TEXT' if kinds[name].startswith("TIMESTAMP") else f'"{name}"::TEXT'
-        for name in sorted(content_of(rows.columns))
+        for name in sorted({*rows.columns} - {"fetch_id", "received_at", "month"})
     ]
     digest = f"md5_number_lower(concat_ws(chr(31), {', '.join(texts)}))"
     return f"(sum({digest}) % {2**63})::BIGINT"
@@ -152,36 +147,38 @@ def define(connection: Any, name: str, days: str) -> None:
         (SELECT coalesce(sum(coalesce(num_records, -1)), 0) FROM files_{name})
     FROM sets_{name}""").fetchall()
     if several or present != wanted:  # otherwise the files have these rows and no others
-        newest_rows(connection, name)
-        counted = scalar(
-            connection, f"SELECT count(*) + (SELECT count(*) FROM keys_{name}) FROM ({single})"
-        )
-        if counted != wanted:
-            raise OSError(f"{counted} rows of the {name} where the log has {wanted}")
-        found = connection.execute(f"SELECT DISTINCT fetch_id FROM newest_{name}").fetchall()
-        view = f"""{single} UNION ALL BY NAME
-        {chosen} ({", ".join(str(fetch) for (fetch,) in found) or "NULL"})
-            AND (fetch_id, {_KEY[name]}) IN (FROM newest_{name})"""
+        view, counted = single, f"SELECT count(*) FROM ({single})"
+        if several:
+            newest_rows(connection, name)
+            newest = f"SELECT DISTINCT fetch_id FROM newest_{name}"
+            fetches = [str(fetch) for (fetch,) in connection.execute(newest).fetchall()]
+            view += f"""
+            UNION ALL BY NAME {chosen} ({", ".join(fetches) or "NULL"})
+                AND (fetch_id, {_KEY[name]}) IN (FROM newest_{name})"""
+            counted = f"SELECT ({counted}) + count(*) FROM keys_{name}"
+        if (found := scalar(connection, counted)) != wanted:
+            raise OSError(f"{found} rows of the {name} where the log has {wanted}")
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {view}")
     if name == "orders":
         states = f"{chosen} (SELECT rows_in FROM log_lines WHERE book = 'orders')"
         connection.execute(f"CREATE OR REPLACE TEMP VIEW order_states AS {states}")
 
 
-def find_damage(connection: Any, name: str, days: str) -> tuple[int, list[tuple[Any, ...]]]:
-    """Returns how many rows of some days were stored, and those that are no longer the same.
+def find_damage(connection: Any, name: str) -> tuple[int, list[tuple[Any, ...]]]:
+    """Returns how many rows were stored, and those that are no longer the same.
 
-    These are tuples of a day, an account and the number of rows that were stored. The lines of the
-    log are those of the table ``log_own``.
+    These are tuples of a day, an account and the number of rows that were stored, by the lines of
+    the table ``log_all``.
     """
     checksum = checksum_of(connection.table(f"schema_{name}"))
     found = connection.execute(f"""
     WITH found AS (
-        SELECT fetch_id, count(*) AS n, {checksum} AS checksum
-        FROM stored_{name} WHERE {days} GROUP BY fetch_id)
+        SELECT fetch_id, count(*) AS n, {checksum} AS checksum FROM stored_{name} GROUP BY fetch_id)
     SELECT l.day, l.account, l.rows,
         l.rows IS DISTINCT FROM f.n OR l.checksum IS DISTINCT FROM f.checksum
-    FROM log_own l LEFT JOIN found f USING (fetch_id) WHERE book = '{name}' AND {days}
+    FROM log_all l LEFT JOIN found f USING (fetch_id)
+    WHERE book = '{name}' AND rows_in = fetch_id AND fetch_id NOT IN (
+        SELECT unnest(dropped) FROM log_all)
     ORDER BY l.day, l.account""").fetchall()
     return sum(rows for *_, rows, _ in found), [row for *row, bad in found if bad]
 

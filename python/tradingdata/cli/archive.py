@@ -28,7 +28,7 @@ from .options import (
     switch,
 )
 from .output import Destination, book_destination, write_lines
-from .terminal import remark, watched, write_out
+from .terminal import remark, write_out
 
 if TYPE_CHECKING:
     from tradingdata.archive import Archive
@@ -257,7 +257,7 @@ def sql(
 @command("archive verify", "tradingdata archive verify books")
 def verify(stored: Stored) -> None:
     """Verify all counts and checksums."""
-    rows = stored.open().verify(progress=watched())
+    rows = stored.open().verify()
     write_out(f"{group(rows)} rows are as they were stored\n".encode())
 
 
@@ -274,5 +274,5 @@ def compact(
     Run it monthly. Keeps all states of all records unless --drop-history is given. Deletes files
     that are a day old and no part of the archive.
     """
-    saved = stored.open().compact(keep_history=not drop_history, progress=watched())
+    saved = stored.open().compact(keep_history=not drop_history)
     write_out(f"{group(max(saved, 0))} fewer files\n".encode())
