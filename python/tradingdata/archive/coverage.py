@@ -135,25 +135,19 @@ def find_gaps(
 
 def report(root: str, gaps: Sequence[MissingDay], *, missing_ok: bool) -> None:
     """Raises ArchiveError for days that were never fetched, or warns with ``missing_ok``."""
-    if gaps and not missing_ok:
-        raise lacking_error(root, gaps)
-    if gaps:
-        warn_user(DataWarning(_lacking(root, gaps)))
-
-
-def lacking_error(root: str, gaps: Sequence[MissingDay]) -> ArchiveError:
-    """Returns the error for days that were never fetched."""
+    if not gaps:
+        return
+    lacking = f"{root} lacks {describe(gaps)}, which were never fetched"
+    if missing_ok:
+        warn_user(DataWarning(lacking))
+        return
     error = ArchiveError(
-        f"{_lacking(root, gaps)}: fetch or add them, choose other days, name `holidays`, or pass "
-        "`missing_ok` (--missing-ok)",
+        f"{lacking}: fetch or add them, choose other days, name `holidays`, or pass `missing_ok` "
+        "(--missing-ok)",
         file=root,
     )
     error.missing = tuple(gaps)
-    return error
-
-
-def _lacking(root: str, gaps: Sequence[MissingDay]) -> str:
-    return f"{root} lacks {describe(gaps)}, which were never fetched"
+    raise error from None
 
 
 def describe(gaps: Sequence[MissingDay]) -> str:

@@ -277,28 +277,23 @@ class Store(NamedTuple):
 
         ``table`` is the one that `view` returned, which need not be opened again.
         """
-        with explained(self.root, "write"):
-            content = Table.from_arrow(rows)
-            opened = [table] if table else []
+        content = Table.from_arrow(rows)
 
-            def commit() -> int:
-                table = opened.pop() if opened else self._table(name)
-                known = {field.name for field in table.schema().fields}
-                deltalake.write_deltalake(
-                    table,
-                    content,
-                    mode="append",
-                    schema_mode=None if known == set(content.column_names) else "merge",
-                    writer_properties=_FORMAT,
-                    commit_properties=deltalake.CommitProperties(max_commit_retries=200),
-                )
-                return int(table.version())
+        def write(table: Any) -> None:
+            known = {field.name for field in table.schema().fields}
+            deltalake.write_deltalake(
+                table,
+                content,
+                mode="append",
+                schema_mode=None if known == set(content.column_names) else "merge",
+                writer_properties=_FORMAT,
+                commit_properties=deltalake.CommitProperties(max_commit_retries=200),
+            )
 
-            version = self._retried(commit, deltalake.exceptions.CommitFailedError)
-            self._note(name, version)
-            if name == "fetches" and version % _MERGE_INTERVAL == 0:
-                with suppress(ArchiveError):  # the rows are stored, whatever comes of this
-                    self.merge(name)
+        _, version = self._commit(name, write, table)
+        if name == "fetches" and version % _MERGE_INTERVAL == 0:
+            with suppress(ArchiveError):  # the rows are stored, whatever comes of this
+                self.merge(name)
 
     def _note(self, name: str, version: int) -> None:
         if not self.is_remote and version > self._newest(name):
@@ -333,11 +328,13 @@ class Store(NamedTuple):
 
     def delete(self, name: str, predicate: str) -> None:
         """Removes the rows that a predicate in SQL selects."""
-        self._rewrite(name, lambda table: table.delete(predicate, writer_properties=_FORMAT))
+        self._commit(name, lambda table: table.delete(predicate, writer_properties=_FORMAT))
 
     def merge(self, name: str) -> int:
         """Merges the files of each month; returns how many files that saved."""
-        done = self._rewrite(name, lambda table: table.optimize.compact(writer_properties=_FORMAT))
+        done, _ = self._commit(
+            name, lambda table: table.optimize.compact(writer_properties=_FORMAT)
+        )
         return int(done["numFilesRemoved"]) - int(done["numFilesAdded"])
 
     def compact(self, name: str) -> int:
@@ -351,17 +348,23 @@ class Store(NamedTuple):
             table.vacuum(dry_run=False, full=True)
         return saved
 
-    def _rewrite(self, name: str, work: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """Rewrites files. A writer that commits meanwhile takes precedence: it is then repeated."""
+    def _commit(
+        self, name: str, work: Callable[[Any], Result], table: Any = None
+    ) -> tuple[Result, int]:
+        """Returns the result of work that commits to a table, and the version.
+
+        If another writer commits meanwhile, that takes precedence, and the work is repeated.
+        """
+        opened = [table] if table else []
+
+        def attempt() -> tuple[Result, int]:
+            table = opened.pop() if opened else self._table(name)
+            return work(table), int(table.version())
+
         with explained(self.root, "write"):
-
-            def attempt() -> tuple[dict[str, Any], int]:
-                table = self._table(name)
-                return work(table), int(table.version())
-
             done, version = self._retried(attempt, deltalake.exceptions.CommitFailedError)
             self._note(name, version)
-            return done
+            return done, version
 
 
 def _check_file(path: str, size: int, content: str) -> None:

@@ -20,7 +20,7 @@ from .._util.optional_imports import require
 from ..books.book import LabelledBooks, OrderBook, TradeBook
 from . import sql
 from .coverage import Expected, expected_accounts
-from .delta import Span, explained
+from .delta import NAMES, Span, explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -254,28 +254,21 @@ class Ingest(NamedTuple):
 
 def create(store: Store, settings: dict[str, Any]) -> None:
     """Creates the tables of an archive with these settings."""
-    with closing(sql.connect()) as connection:
-        fields = {"fetches": f"SELECT {_nothing(LINES)}"}
+    with closing(sql.connect(private=True)) as connection:
+        connection.execute(f"CREATE TABLE fetches ({LINES}, month TEXT)")
         for name, kind in KINDS.items():
             connection.register(f"book_{name}", kind())
-            fields[name] = f"SELECT {_nothing(ROWS)}, *, ''::TEXT AS extra FROM book_{name}"
-        empty = {
-            name: connection.sql(f"SELECT *, ''::TEXT AS month FROM ({query}) LIMIT 0")
-            for name, query in fields.items()
-        }
-        store.create(empty, json.dumps(settings))
+            connection.execute(f"""
+            CREATE TABLE first_{name} ({ROWS});
+            CREATE TABLE {name} AS SELECT first_{name}.*, book_{name}.*, ''::TEXT AS extra,
+                ''::TEXT AS month FROM first_{name}, book_{name}""")
+        store.create({name: connection.table(name) for name in NAMES}, json.dumps(settings))
 
 
 # The lines of a response are numbered from its number on, by their days since this one.
 _FIRST_DAY = date(1970, 1, 1)
 _RESPONSE = f"fetch_id - (day - DATE '{_FIRST_DAY}')"
 _MONTH = "strftime(day, '%Y-%m') AS month"
-
-
-def _nothing(columns: str) -> str:
-    """SQL of a row of NULLs with these columns."""
-    each = [column.split() for column in columns.split(",")]
-    return ", ".join(f"NULL::{kind} AS {name}" for name, kind in each)
 
 
 def _has_rows(line: Mapping[str, Any]) -> bool:

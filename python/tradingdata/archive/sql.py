@@ -14,7 +14,7 @@ import duckdb
 from .. import _core
 from ..errors import ArchiveError
 from ..table.table import Table
-from .coverage import lacking_error
+from .coverage import report
 from .delta import explained, quoted
 
 if TYPE_CHECKING:
@@ -119,16 +119,14 @@ def stored_sets(connection: Any, name: str) -> None:
 def newest_rows(connection: Any, name: str) -> None:
     """Makes a table of the newest records where there are several sets, ``newest_NAME``.
 
-    For each record, by its identity, it has the set that was received last. Only the columns of the
-    identity are read.
+    For each record, by its identity, it has the set that was received last, and the number of rows
+    ``seen`` in all sets. Only the columns of the identity are read.
     """
     connection.execute(f"""
-    CREATE OR REPLACE TEMP TABLE keys_{name} AS
-    SELECT fetch_id, {_KEY[name]} AS key FROM stored_{name}
-    WHERE fetch_id IN (SELECT fetch_id FROM sets_{name} WHERE several);
     CREATE OR REPLACE TEMP TABLE newest_{name} AS
-    SELECT arg_max(fetch_id, age) AS fetch_id, key
-    FROM keys_{name} JOIN sets_{name} USING (fetch_id) GROUP BY account, day, key""")
+    SELECT arg_max(s.fetch_id, age) AS fetch_id, {_KEY[name]} AS key, count(*) AS seen
+    FROM stored_{name} JOIN sets_{name} s USING (fetch_id) WHERE several
+    GROUP BY s.account, s.day, key""")
 
 
 def define(connection: Any, name: str, days: str) -> None:
@@ -154,8 +152,9 @@ def define(connection: Any, name: str, days: str) -> None:
             fetches = [str(fetch) for (fetch,) in connection.execute(newest).fetchall()]
             view += f"""
             UNION ALL BY NAME {chosen} ({", ".join(fetches) or "NULL"})
-                AND (fetch_id, {_KEY[name]}) IN (FROM newest_{name})"""
-            counted = f"SELECT ({counted}) + count(*) FROM keys_{name}"
+                AND (fetch_id, {_KEY[name]}) IN (
+                    SELECT fetch_id, key FROM newest_{name})"""
+            counted = f"SELECT ({counted}) + coalesce(sum(seen), 0) FROM newest_{name}"
         if (found := scalar(connection, counted)) != wanted:
             raise OSError(f"{found} rows of the {name} where the log has {wanted}")
     connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {view}")
@@ -247,8 +246,7 @@ def run(
         absent = _NO_TABLE.search(str(error))
         wanted = "orders" if absent and absent[1] == "order_states" else absent and absent[1]
         lacking = [gap for gap in gaps if wanted in gap.books]
-        if lacking:
-            raise lacking_error(root, lacking) from None
+        report(root, lacking, missing_ok=False)
         raise
     except duckdb.Error as error:
         if _BROKEN.search(str(error)):
