@@ -122,11 +122,6 @@ struct Status {
 constexpr bool passing = true;
 
 constexpr Status known_statuses[] = {
-    {301, " Moved Permanently", ErrorKind::status, advice::base_url},
-    {302, " Found", ErrorKind::status, advice::base_url},
-    {303, " See Other", ErrorKind::status, advice::base_url},
-    {307, " Temporary Redirect", ErrorKind::status, advice::base_url},
-    {308, " Permanent Redirect", ErrorKind::status, advice::base_url},
     {400, " Bad Request", ErrorKind::bad_request, advice::none},
     {401, " Unauthorized", ErrorKind::authentication, advice::new_token, false,
      "; the access token is missing, wrong or expired"},
