@@ -67,7 +67,7 @@ py::object from_arrow(const py::object& record, const py::object& data, bool kee
   }
   py::object zone = py::none();
   if (!made->time_zone.empty()) {
-    zone = call_python(attribute(imported("tradingdata._util.time_zones"), "zone_of_arrow"),
+    zone = call_python(attribute(imported("tradingdata._util.time_zones"), "zone_of_text"),
                        made->time_zone);
     to_wall_clock(made->table, offset_of(zone, true));
   }

@@ -58,8 +58,8 @@ def checked_zone(name: str, value: Any) -> Any:
         raise ConfigurationError(f"{name}: {error}") from None
 
 
-def zone_of_arrow(text: str) -> tzinfo:
-    """Returns the zone of an Arrow column: a name, or an offset such as "+05:30"."""
+def zone_of_text(text: str) -> tzinfo:
+    """Returns the zone of a name or an offset such as "+05:30", as files and Arrow have them."""
     from datetime import datetime
 
     if text[:1] not in "+-":
@@ -85,30 +85,19 @@ def zone_of_record(time: datetime) -> tzinfo | None:
 
 
 def zone_as_text(zone: tzinfo | None) -> str | None:
-    """Returns a zone's name, or its offset in seconds such as "+19800", for ``zone_of_text``.
+    """Returns a zone's name, or its offset such as "+05:30", for ``zone_of_text``.
 
     Raises ValueError for a zone that has neither.
     """
-    from datetime import timezone
+    from datetime import datetime, timezone
 
     if zone is None:
         return None
     if isinstance(zone, timezone):
-        return f"{zone.utcoffset(None).total_seconds():+}"
+        return datetime(2000, 1, 1, tzinfo=zone).isoformat()[len("2000-01-01T00:00:00") :]
     name = getattr(zone, "key", None)
     if not isinstance(name, str):
         raise ValueError(
             f"a file cannot store the zone {zone!r}: localize with a name such as 'Asia/Kolkata'"
         )
     return name
-
-
-def zone_of_text(text: str | None) -> tzinfo | None:
-    """Returns the zone that ``zone_as_text`` wrote."""
-    from datetime import timedelta, timezone
-
-    if text is None:
-        return None
-    if text[:1] in "+-":
-        return timezone(timedelta(seconds=float(text)))
-    return zone_named(text)

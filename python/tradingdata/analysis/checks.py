@@ -39,28 +39,17 @@ def _trade(rows: Slice, row: int) -> str:
 
 def require_sides(rows: Slice, buy: str, sell: str) -> None:
     """Raises ValueError for a transaction type that is neither code."""
-    if odd := _first(rows, "txn_type", "ne", [buy, sell]):
-        row, code = odd
-        raise ValueError(
-            f"txn_type is {code!r} in row {row} ({_trade(rows, row)}), neither {buy!r} nor "
-            f"{sell!r}: pass the codes of the service as `buy` and `sell`"
-        )
+    pass_codes = "pass the codes of the service as `buy` and `sell`"
+    _refuse(rows, "txn_type", "ne", [buy, sell], f"neither {buy!r} nor {sell!r}: {pass_codes}")
 
 
-def require_quantities(rows: Slice) -> None:
-    """Raises ValueError for a quantity below 1, which the service does not define."""
-    if odd := _first(rows, "quantity", "lt", [1]):
-        row, quantity = odd
-        raise ValueError(
-            f"quantity is {quantity} in row {row} ({_trade(rows, row)}), but a trade has at least "
-            "1: correct the row or leave it out"
-        )
-
-
-def _first(rows: Slice, field: str, comparison: str, values: list[Any]) -> tuple[int, Any] | None:
-    """Returns the number and the value of the first row that meets a condition."""
+def _refuse(rows: Slice, field: str, comparison: str, values: list[Any], problem: str) -> None:
+    """Raises ValueError for the first row whose field meets a condition."""
     found = rows.where([(field, comparison, "all", False, values)])
-    return (rows.find(found[0])[0], found[0][field]) if len(found) else None
+    if len(found):
+        row = rows.find(found[0])[0]
+        where = f"{field} is {found[0][field]!r} in row {row} ({_trade(rows, row)})"
+        raise ValueError(f"{where}, {problem}")
 
 
 _IDENTITY = (*KEY, "trade_no", "order_no", "txn_type", "exch_trade_time.day")
@@ -92,5 +81,6 @@ def require_fills(rows: Slice, buy: str, sell: str, *, timed: bool = False) -> N
     time = ["exch_trade_time"] if timed else []
     require_values(rows, *KEY, "txn_type", "quantity", "trade_value", *time)
     require_sides(rows, buy, sell)
-    require_quantities(rows)
+    at_least = "but a trade has at least 1: correct the row or leave it out"
+    _refuse(rows, "quantity", "lt", [1], at_least)
     require_once(rows)

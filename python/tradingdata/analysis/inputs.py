@@ -98,6 +98,13 @@ def multipliers_of(groups: Groups, *, before: int = 0) -> list[int]:
     return found
 
 
+def multipliers_at(trades: Slice, rows: list[int]) -> list[int]:
+    """Returns the multiplier of the security of some of the trades; 1 for the row -1."""
+    securities = _core.Groups([trades], SECURITY)
+    numbers, found = securities.numbers(), multipliers_of(securities)
+    return [1 if row < 0 else found[numbers[row]] or 1 for row in rows]
+
+
 def key_facts(
     rows: Slice, accounts: Sequence[str | None], groups: Groups, *, before: int = 0
 ) -> tuple[list[tuple[Any, ...]], list[int], list[str], list[date | None]]:
@@ -228,31 +235,34 @@ class PriceLookup:
 
 
 def _by_security(argument: str, prices: Any) -> dict[Any, Any]:
-    is_series = hasattr(prices, "items") and getattr(prices, "ndim", 0) == 1
+    is_series = getattr(prices, "ndim", 0) == 1 and hasattr(prices, "items")
     if not is_series and not isinstance(prices, Mapping):
         raise TypeError(
             f"{argument} must be a mapping or a Series by security_id, or a function of a row, not "
             f"{type(prices).__name__}"
         )
-    items = list(prices.items())
-    for security, _ in items:
+    found: dict[Any, Any] = {}
+    for security, price in prices.items():
         if not isinstance(security, (str, tuple)):
             raise TypeError(
                 f"{argument} must be by security_id, which is text, not {shown(security)}: convert "
                 "the keys with str()"
             )
-    found = dict(items)
-    if len(found) != len(items):
-        raise ValueError(f"{argument} has a security twice: drop the duplicates of its index")
+        if security in found:
+            raise ValueError(f"{argument} has a security twice: drop the duplicates of its index")
+        found[security] = price
     return found
 
 
 def _exact(price: Any, security: tuple[str, ...]) -> Fraction | None:
     if is_missing(price):
         return None
-    if not is_number(price):
-        raise ValueError(f"the price of {security} must be a finite number, not {shown(price)}")
-    return Fraction(str(price))
+    try:
+        if not isinstance(price, (str, bool)) and isfinite(price):
+            return Fraction(str(price))
+    except (TypeError, OverflowError):
+        pass
+    raise ValueError(f"the price of {security} must be a finite number, not {shown(price)}")
 
 
 def is_missing(value: Any) -> bool:
@@ -261,11 +271,3 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:
         return True
-
-
-def is_number(value: Any) -> bool:
-    """Returns whether a value is a finite number of any library."""
-    try:
-        return not isinstance(value, (str, bytes, bool)) and isfinite(value)
-    except (TypeError, OverflowError):
-        return False

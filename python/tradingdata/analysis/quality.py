@@ -11,8 +11,8 @@ from ..books.book import OrderBook, TradeBook
 from ..display.text import group
 from ..table.rows import declared
 from .checks import check_codes, require_values
-from .inputs import Orders, Trades, joined, last_states, multipliers_of
-from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SECURITY, OfOrder, lead_columns
+from .inputs import Orders, Trades, joined, last_states, multipliers_at
+from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, OfOrder, lead_columns
 from .result_table import ResultTable
 
 
@@ -131,7 +131,7 @@ def _measured(
         *(first, sides.sums("quantity", places), sides.sums("price", decimals), sides.counts()),
         sides.likenesses("price"),
         *(sides.sums("quantity", 0, 1), sides.sums("trade_value", decimals, 1), sides.counts(1)),
-        _multipliers(trades, sides.first(1)),
+        multipliers_at(trades, sides.first(1)),
         sides.extremes("order_date_time", greatest=False),
         sides.extremes("exch_order_time", greatest=False),
         *(sides.extremes("exch_trade_time", greatest, 1) for greatest in (False, True)),
@@ -170,13 +170,6 @@ def _measured(
         ],
         [None if units is None else units / scale for units in better],
     ]
-
-
-def _multipliers(trades: Slice, first: list[int]) -> list[int]:
-    """Returns the multiplier of the security of each of these trades; 1 for none."""
-    securities = _core.Groups([trades], SECURITY)
-    numbers, found = securities.numbers(), multipliers_of(securities)
-    return [1 if row < 0 else found[numbers[row]] or 1 for row in first]
 
 
 def _seconds(start: datetime | None, end: datetime | None) -> float | None:

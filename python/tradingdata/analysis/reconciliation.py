@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 from .. import _core
@@ -12,11 +12,18 @@ from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .inputs import Orders, Trades, amount, days_of, joined, last_states, of_days
-from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder, lead_columns
+from .inputs import (
+    Orders,
+    Trades,
+    amount,
+    days_of,
+    joined,
+    last_states,
+    multipliers_at,
+    of_days,
+)
+from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder
 from .result_table import ResultTable
-
-Sum = int | None  # in exact units; None if a value is missing
 
 AGREES = "agrees"
 VALUE_MISSING = "value missing"
@@ -131,7 +138,8 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If the tolerance is negative or not finite.
+        ValueError: If the tolerance is negative or not finite, or if trades of one security are
+            counted in different units.
         TradingDataError: If the book of one of several accounts could not be fetched.
     """
     book, labels = joined("orders", orders, OrderBook)
@@ -141,8 +149,8 @@ def reconcile(orders: Orders, trades: Trades, *, tolerance: float = 0.01) -> Rec
         entered = set(days_of(book._rows, _ENTERED))
         fills, fill_labels = of_days(fills, fill_labels, entered.__contains__, _ENTERED)
     order_rows, labels = last_states(book, labels)
-    compared = _Comparison(order_rows, fills, amount("tolerance", tolerance))
-    made = Reconciliation._of_columns(compared.columns(labels, fill_labels))
+    rows = _compared(order_rows, fills, labels, fill_labels, amount("tolerance", tolerance))
+    made = Reconciliation._of(rows)
     made.other_days = len(fill_book) - len(fills)
     return made
 
@@ -159,144 +167,89 @@ def _crossed(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return sorted(pairs, key=lambda pair: pair[0] < 0)
 
 
-class _Comparison:
-    """The sides of orders in both books: sums in exact units, and fields that must be the same.
+def _pairs(sides: _core.Groups) -> list[tuple[int, int]]:
+    """Returns which side of an order in the order book belongs to which in the trade book.
 
-    For each row of the result, ``legs`` and ``fills`` have the number of a side, or -1.
+    A side that is missing in one of the books is -1 there.
     """
+    orders_of = sides.coarser(ORDER_KEY)
+    pairs = [
+        (side if leg >= 0 else -1, side if fill >= 0 else -1)
+        for side, (leg, fill) in enumerate(zip(sides.first(), sides.first(1), strict=True))
+    ]
+    if max(orders_of, default=-1) + 1 == len(orders_of):  # no order has two sides
+        return pairs
+    of_order: dict[int, list[tuple[int, int]]] = {}
+    for order, pair in zip(orders_of, pairs, strict=True):
+        of_order.setdefault(order, []).append(pair)
+    return [pair for found in of_order.values() for pair in _crossed(found)]
 
-    def __init__(self, orders: Slice, trades: Slice, tolerance: float) -> None:
-        self._orders, self._trades = orders, trades
-        self._sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
-        self._first, self._first_fill = self._sides.first(), self._sides.first(1)
-        self._pair()
-        self._decimals = _core.decimals_of([(orders, "avg_traded_price"), (trades, "trade_value")])
-        self._places = _core.decimals_of([(orders, "traded_qty")])
-        self._unit, self._scale = 10**self._places, 10 ** (self._decimals + self._places)
-        allowed = Fraction(repr(tolerance)) * self._scale
-        self._allowed: int = allowed.numerator
-        self._per: int = allowed.denominator
 
-    def _pair(self) -> None:
-        """Finds which side of an order in the order book belongs to which in the trade book."""
-        orders_of = self._sides.coarser(ORDER_KEY)
-        pairs = [
-            (side if leg >= 0 else -1, side if fill >= 0 else -1)
-            for side, (leg, fill) in enumerate(zip(self._first, self._first_fill, strict=True))
-        ]
-        if max(orders_of, default=-1) + 1 < len(orders_of):  # an order has two sides
-            of_order: dict[int, list[tuple[int, int]]] = {}
-            for order, pair in zip(orders_of, pairs, strict=True):
-                of_order.setdefault(order, []).append(pair)
-            pairs = [pair for found in of_order.values() for pair in _crossed(found)]
-        self._legs, self._fills = [leg for leg, _ in pairs], [fill for _, fill in pairs]
-
-    def columns(self, labels: list[str | None], fill_labels: list[str | None]) -> list[list[Any]]:
-        """Returns the columns of the result, in the order of the books."""
-        sides, legs, fills = self._sides, self._legs, self._fills
-        rows, fill_rows = _of(legs, self._first, -1), _of(fills, self._first_fill, -1)
-        leading = self._orders.cells(rows, ORDER_COLUMNS)
-        of_trades = self._trades.cells(fill_rows, ORDER_COLUMNS)
-        agreeing = self._agreeing(leading, of_trades)
-        if -1 in rows:
-            leading = [
-                [fill if row < 0 else leg for row, leg, fill in zip(rows, *both, strict=True)]
-                for both in zip(leading, of_trades, strict=True)
-            ]
-        accounts = [
-            labels[row] if row >= 0 else fill_labels[fill]
-            for row, fill in zip(rows, fill_rows, strict=True)
-        ]
-        bought = sides.sums_of_products(
-            "traded_qty", self._places, "avg_traded_price", self._decimals
-        )
-        compared: Any = map(
-            self._compared,
-            *(legs, fills, agreeing),
-            _of(legs, sides.sums("traded_qty", self._places), None),
-            _of(legs, bought, None),
-            _of(fills, sides.sums("quantity", 0, part=1), 0),
-            _of(fills, sides.sums("trade_value", self._decimals, part=1), 0),
-        )
-        finding, *amounts = map(list, zip(*compared, strict=True)) if legs else [[]] * 8
-        counts = _of(legs, sides.counts(), 0), _of(fills, sides.counts(1), 0)
-        return [*lead_columns(accounts, leading), finding, *counts, *amounts]
-
-    def _agreeing(self, of_orders: list[list[Any]], of_trades: list[list[Any]]) -> list[str]:
-        """Returns, for each row, the finding on the fields that must be the same."""
-        found = [AGREES] * len(self._legs)
-        for name in reversed(_DIFFERS):  # the first that differs is the finding
-            place = ORDER_COLUMNS.index(name)
-            columns = zip(
-                _of(self._legs, self._sides.likenesses(name), SAME),
-                _of(self._fills, self._sides.likenesses(name, part=1), SAME),
-                of_orders[place],
-                of_trades[place],
-                strict=True,
-            )
-            for row, (likeness, of_fills, leg, fill) in enumerate(columns):
-                if leg != fill or likeness != SAME or of_fills != SAME:
-                    missing = (likeness | of_fills) & SOME_MISSING
-                    found[row] = VALUE_MISSING if missing else _DIFFERS[name]
-        return found
-
-    def _compared(
-        self, leg: int, fill: int, agreeing: str, filled: Sum, bought: Sum, traded: Sum, value: Sum
-    ) -> tuple[Any, ...]:
-        """Returns the finding, and the columns of a row from the quantities on."""
-        scale, unit = self._scale, self._unit
-        multiplier, prices_agree = 1, False
-        if value is not None:
-            value *= unit
-        if fill >= 0 and bought is not None and value is not None and traded is not None:
-            prices_agree = self._prices_agree(bought, value, traded)
-            if not prices_agree:
-                lots = {int(lot) for lot in self._lot_sizes[leg] | self._lot_sizes[~fill]}
-                lot = lots.pop() if len(lots) == 1 else 1
-                if self._prices_agree(bought * lot, value, traded * lot):
-                    multiplier, prices_agree = lot, True
-            bought *= multiplier
+def _compared(
+    orders: Slice,
+    trades: Slice,
+    labels: list[str | None],
+    fill_labels: list[str | None],
+    tolerance: float,
+) -> Iterator[tuple[Any, ...]]:
+    """Yields the rows of the result, in the order of the books."""
+    sides = _core.Groups([orders, trades], (*ORDER_KEY, "txn_type"))
+    decimals = _core.decimals_of([(orders, "avg_traded_price"), (trades, "trade_value")])
+    places = _core.decimals_of([(orders, "traded_qty")])
+    unit, scale = 10**places, 10 ** (decimals + places)
+    allowed = Fraction(repr(tolerance)) * scale
+    # By side, in exact units, None if a value is missing; the last value is that of the side -1.
+    first, first_fill = [*sides.first(), -1], [*sides.first(1), -1]
+    legs, fills = [*sides.counts(), 0], [*sides.counts(1), 0]
+    filled = [*sides.sums("traded_qty", places), None]
+    bought = [*sides.sums_of_products("traded_qty", places, "avg_traded_price", decimals), None]
+    traded = [*sides.sums("quantity", 0, 1), 0]
+    values = [*sides.sums("trade_value", decimals, 1), 0]
+    multipliers = multipliers_at(trades, first_fill)
+    alike = [
+        ([*sides.likenesses(name), SAME], [*sides.likenesses(name, 1), SAME]) for name in _DIFFERS
+    ]
+    pairs = _pairs(sides)
+    of_orders = orders.cells([first[leg] for leg, _ in pairs], ORDER_COLUMNS)
+    of_trades = trades.cells([first_fill[fill] for _, fill in pairs], ORDER_COLUMNS)
+    cells = zip(zip(*of_orders, strict=True), zip(*of_trades, strict=True), strict=True)
+    for (leg, fill), (ordered, executed) in zip(pairs, cells, strict=True):
+        account = labels[first[leg]] if leg >= 0 else fill_labels[first_fill[fill]]
+        client, entered, *others = ordered if leg >= 0 else executed
+        quantity, paid, shares, value = filled[leg], bought[leg], traded[fill], values[fill]
+        multiplier = multipliers[fill]
+        whole = scale * multiplier
         if leg < 0:
-            finding = "no order" if len(self._orders) else "order book empty"
-        elif filled is None or traded is None:
+            finding = "no order" if len(orders) else "order book empty"
+        elif quantity is None or shares is None:
             finding = VALUE_MISSING
         elif fill < 0:
-            finding = "no trades" if filled else AGREES
-        elif agreeing != AGREES:
-            finding = agreeing
-        elif filled != traded * unit:
-            finding = "quantity differs"
-        elif bought is None or value is None:
-            finding = VALUE_MISSING
+            finding = "no trades" if quantity else AGREES
         else:
-            finding = AGREES if prices_agree else "price differs"
-        lots_value = scale * multiplier
-        return (
-            finding,
-            None if filled is None else filled / unit,
-            traded,
-            None if bought is None or not filled else bought * unit / (lots_value * filled),
-            None if value is None or not traded else value / (lots_value * traded),
-            None if bought is None else bought / scale,
-            None if value is None else value / scale,
+            likenesses = [of_legs[leg] | of_fills[fill] for of_legs, of_fills in alike]
+            finding = _difference(ordered, executed, likenesses)
+            if finding == AGREES and quantity != shares * unit:
+                finding = "quantity differs"
+            elif finding == AGREES and paid is not None and value is not None:
+                gap = abs(paid * multiplier - value * unit)
+                finding = AGREES if gap <= allowed * shares * multiplier else "price differs"
+            elif finding == AGREES:
+                finding = VALUE_MISSING
+        yield (
+            *(account, client, entered and entered.date(), *others, finding),
+            *(legs[leg], fills[fill], None if quantity is None else quantity / unit, shares),
+            None if paid is None or not quantity else paid * unit / (scale * quantity),
+            None if value is None or not shares else value * unit / (whole * shares),
+            None if paid is None else paid * multiplier / scale,
+            None if value is None else value * unit / scale,
             multiplier,
         )
 
-    def _prices_agree(self, bought: int, value: int, shares: int) -> bool:
-        return abs(bought - value) * self._per <= self._allowed * shares
 
-    @cached_property
-    def _lot_sizes(self) -> dict[int, set[float]]:
-        """The lot sizes of each side of an order; those of its trades are at ``~side``."""
-        found: dict[int, set[float]] = defaultdict(set)
-        for part, rows in enumerate((self._orders, self._trades)):
-            numbers = self._sides.numbers(part)
-            for number, lot in zip(numbers, rows.column("lot_size"), strict=True):
-                if lot:
-                    found[~number if part else number].add(lot)
-        return found
-
-
-def _of(sides: list[int], column: list[Any], missing: Any) -> list[Any]:
-    """Returns the values of the sides, where -1 has the value ``missing``."""
-    return [missing if side < 0 else column[side] for side in sides]
+def _difference(ordered: tuple[Any, ...], executed: tuple[Any, ...], likenesses: list[int]) -> str:
+    """Returns the finding on the fields that must be the same."""
+    for (name, finding), likeness in zip(_DIFFERS.items(), likenesses, strict=True):
+        place = ORDER_COLUMNS.index(name)
+        if likeness != SAME or ordered[place] != executed[place]:
+            return VALUE_MISSING if likeness & SOME_MISSING else finding
+    return AGREES

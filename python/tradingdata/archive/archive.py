@@ -12,7 +12,7 @@ from datetime import UTC, datetime, time, timedelta
 from inspect import iscoroutinefunction
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from .._util import validate
 from .._util.plans import run, run_async
@@ -141,7 +141,7 @@ class Archive(ArchiveReading):
                     f"that, or use another path",
                     file=root,
                 )
-        zone = cast("tzinfo", zone_of_text(known["tz"]))
+        zone = zone_of_text(known["tz"])
         begin = time.fromisoformat(known["day_start"])
         self._ingest = Ingest(self._store, zone, begin, keep_personal_data)
 

@@ -115,35 +115,28 @@ def disagreements(rows: Slice, *, is_whole: bool) -> tuple[Issue, ...]:
 
 
 def _of_trades(trades: Slice) -> list[Finding]:
-    odd = [
-        (row, value)
-        for row, (quantity, price, value, lot) in _rows(
-            trades, "quantity", "traded_price", "trade_value", "lot_size"
-        )
-        if None not in (quantity, price, value) and not _agrees(quantity, price, value, lot)
-    ]
+    odd = []
+    names = ("quantity", "traded_price", "trade_value", "lot_size")
+    for row, (quantity, price, value, lot) in _rows(trades, *names):
+        if None in (quantity, price, value):
+            continue
+        # The service says "shares or contracts", so a contract may count for a lot of shares.
+        shares = (quantity, quantity * (lot or 1))
+        if all(abs(value - n * price) > abs(n) * _HALF_A_PAISA + _A_PAISA for n in shares):
+            odd.append((row, value))
     problem = "differs from quantity times traded_price, and from that times lot_size"
     return [("trade_value", problem, odd)]
-
-
-def _agrees(quantity: int, price: float, value: float, lot: int | None) -> bool:
-    """Returns whether a value equals ``quantity * price``, or that times the lot size.
-
-    The service says "shares or contracts", so a contract may count for a lot of shares.
-    """
-    return any(
-        abs(value - count * price) <= abs(count) * _HALF_A_PAISA + _A_PAISA
-        for count in (quantity, quantity * (lot or 1))
-    )
 
 
 def _of_orders(orders: Slice) -> list[Finding]:
     names = ("quantity", "remaining_quantity", "traded_qty", "rem_qty_tot_qty")
     differs, too_many = [], []
     for row, (quantity, remaining, traded, pair) in _rows(orders, *names):
-        if pair is not None and _pair_differs(pair, (remaining, quantity)):
+        if None in (quantity, remaining):
+            continue
+        if "/" in (pair or "") and _numbers(pair) != [remaining, quantity]:
             differs.append((row, pair))
-        if None not in (quantity, remaining, traded) and remaining + traded > quantity:
+        if traded is not None and remaining + traded > quantity:
             too_many.append((row, traded))
     return [
         ("rem_qty_tot_qty", "differs from remaining_quantity and quantity", differs),
@@ -151,16 +144,12 @@ def _of_orders(orders: Slice) -> list[Finding]:
     ]
 
 
-def _pair_differs(pair: str, numbers: tuple[float | None, float | None]) -> bool:
-    """Returns whether a text such as ``5/10`` has other numbers; other texts say nothing."""
-    texts = pair.split("/", 1)
+def _numbers(pair: str) -> list[float] | None:
+    """Returns the numbers of a text such as ``5/10``."""
     try:
-        return len(texts) == 2 and any(
-            number is not None and float(text) != number
-            for text, number in zip(texts, numbers, strict=True)
-        )
+        return [float(text) for text in pair.split("/", 1)]
     except ValueError:
-        return True
+        return None
 
 
 def _of_row_numbers(book: Slice) -> list[Finding]:

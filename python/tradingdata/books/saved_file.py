@@ -88,7 +88,8 @@ def read(
         raise ValueError(f"{path} holds {facts['record']} records, not {record}")
     if (response := facts.get("response")) and response["received_at"] is not None:
         response["received_at"] = datetime.fromisoformat(response["received_at"])
-    return facts, body, zone_of_text(facts["zone"])
+    zone = facts["zone"]
+    return facts, body, None if zone is None else zone_of_text(zone)
 
 
 def read_parquet(path: str | os.PathLike[str], needed: set[str], book: str) -> Any:
