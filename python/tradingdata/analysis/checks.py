@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core
 from .._core import Slice
 from .._util.validate import text
+from ..books.issues import repeated
 from .keys import KEY
 
 
@@ -52,23 +52,16 @@ def _refuse(rows: Slice, field: str, comparison: str, values: list[Any], problem
         raise ValueError(f"{where}, {problem}")
 
 
-_IDENTITY = (*KEY, "trade_no", "order_no", "txn_type", "exch_trade_time.day")
+_IDENTITY = ("trade_no", *KEY, "order_no", "txn_type", "exch_trade_time.day")
 
 
 def require_once(rows: Slice) -> None:
     """Raises ValueError for a trade that the book contains twice, which would count twice."""
-    if len(_core.Groups([rows], ["trade_no"])) == len(rows):
-        return
-    groups = _core.Groups([rows], _IDENTITY)
-    first = groups.first()
-    for row, group in enumerate(groups.numbers()):
-        # A trade without a number cannot be recognised as a duplicate.
-        if first[group] != row and rows[row].trade_no:
-            raise ValueError(
-                f"rows {first[group]} and {row} are one trade ({_trade(rows, row)}) and would "
-                "count twice: keep one of each if they are equal, with "
-                "td.TradeBook(dict.fromkeys(trades))"
-            )
+    for first, row in repeated(rows, _IDENTITY):
+        raise ValueError(
+            f"rows {first} and {row} are one trade ({_trade(rows, row)}) and would count twice: "
+            "keep one of each if they are equal, with td.TradeBook(dict.fromkeys(trades))"
+        )
 
 
 def require_fills(rows: Slice, buy: str, sell: str, *, timed: bool = False) -> None:

@@ -6,7 +6,7 @@ response; ``check()`` finds the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -59,7 +59,8 @@ def response_issues(rows: Slice) -> tuple[Issue, ...]:
     if "client_id" in _core.names_of(rows.record):
         found.append(("client_id", "more than one client in a book", _of_other_clients(rows)))
     if rows.record == "Trade":
-        found.append(("trade_no", "the same trade more than once", _repeated(rows)))
+        again = [row for _, row in repeated(rows, RECORDS["Trade"]["identity"])]
+        found.append(("trade_no", "the same trade more than once", again))
     return decode_issues(rows) + tuple(
         Issue(field, problem, len(odd), odd[0], "", False) for field, problem, odd in found if odd
     )
@@ -72,16 +73,19 @@ def _of_other_clients(rows: Slice) -> list[int]:
     return [row for row, client in known if client != known[0][1]]
 
 
-def _repeated(trades: Slice) -> list[int]:
-    identity = RECORDS["Trade"]["identity"]
+def repeated(trades: Slice, identity: Sequence[str]) -> list[tuple[int, int]]:
+    """Returns the first row and the row of each trade that a book contains once more.
+
+    A trade without a number, the first field of the identity, is never recognised.
+    """
     if len(_core.Groups([trades], identity[:1])) == len(trades):
         return []
     groups = _core.Groups([trades], identity)
     first, numbers = groups.first(), trades.column(identity[0])
     return [
-        row
+        (first[group], row)
         for row, group in enumerate(groups.numbers())
-        if row != first[group] and numbers[row] is not None
+        if row != first[group] and numbers[row]
     ]
 
 
