@@ -188,7 +188,7 @@ def blotter(
             ``txn_type`` or lacks a required value.
 
     Example:
-        >>> td.plot.blotter(trades.filter(expiry_date=None), values=True)
+        >>> td.plot.blotter(trades.filter(segment="E"), values=True)
     """
     count("minutes", minutes)
     one = next(iter(book.values()), None) if isinstance(book, Mapping) else book
@@ -294,7 +294,7 @@ def fills(
             lacks a required value.
 
     Example:
-        >>> td.plot.fills(trades.filter(symbol="INFY", expiry_date=None), y="traded_price")
+        >>> td.plot.fills(trades.filter(symbol="INFY", segment="E"), y="traded_price")
         >>> td.plot.fills(td.execution_quality(orders, trades), wait="to_exchange")
     """
     for name, value, known in (("y", y, _HEIGHTS), ("wait", wait, _WAITS)):
