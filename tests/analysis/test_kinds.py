@@ -1,4 +1,4 @@
-"""Shares, futures and options are different things: no sum is over their market values."""
+"""Shares and contracts: kinds of values that are not added up, and values that count lots."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any
 
 import tradingdata as td
-from analysis_samples import book, trade
+from analysis_samples import book, order, trade
 
 
 def test_kinds_are_known_and_market_values_have_no_sum() -> None:
@@ -30,3 +30,22 @@ def test_kinds_are_known_and_market_values_have_no_sum() -> None:
         }
         assert "unrealised 1,726.00" in repr(value)
         assert "2,030" not in repr(value)
+
+
+def test_values_in_lots_are_recognised() -> None:
+    """The service says "shares or contracts": 2 contracts of 50 shares at 100 are 10,000."""
+    orders = td.OrderBook([order(1, 2, 100.0, lot_size=50)])
+    traded = trade(1, "B", 2, 10000.0, lot_size=50, traded_price=100.0)
+    (row,) = td.reconcile(orders, book(traded))
+    assert (row.finding, row.multiplier) == ("agrees", 50)
+    assert (row.orders_average, row.trades_average) == (100.0, 100.0)
+    assert (row.orders_value, row.trades_value) == (10000.0, 10000.0)
+    (row,) = td.reconcile(td.OrderBook([order(1, 2, 101.0, lot_size=50)]), book(traded))
+    assert (row.finding, row.multiplier) == ("price differs", 50)
+    assert (row.orders_average, row.trades_average) == (101.0, 100.0)
+    (row,) = td.reconcile(orders, book(trade(1, "B", 2, 200.0, lot_size=50)))
+    assert (row.finding, row.multiplier, row.trades_average) == ("agrees", 1, 100.0)
+    (row,) = td.reconcile(orders, book(trade(1, "B", 2, 9000.0, lot_size=50)))
+    assert (row.finding, row.multiplier) == ("price differs", 1)
+    (row,) = td.reconcile(orders, book(trade(1, "B", 2, 9000.0, lot_size=50)), tolerance=1e6)
+    assert (row.finding, row.multiplier) == ("agrees", 1)  # both would do: 1 goes first
