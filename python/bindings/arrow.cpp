@@ -1,13 +1,10 @@
 // Tables over Arrow's PyCapsule interface: exported, and made from what others export.
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "bindings.hpp"
 #include "decode/from_arrow.hpp"
@@ -20,7 +17,6 @@ namespace tradingdata::python {
 
 namespace {
 
-constexpr const char* schema_name = "arrow_schema";
 constexpr const char* stream_name = "arrow_array_stream";
 
 template <typename Structure>
@@ -46,7 +42,7 @@ ArrowTable table_from(const Schema& schema, const py::object& data, bool keep_pe
     if (!PyTuple_Check(pair.ptr()) || PyTuple_GET_SIZE(pair.ptr()) != 2) {
       throw py::value_error("__arrow_c_array__ must return a tuple of two capsules");
     }
-    auto& columns = held_by<ArrowSchema>(PyTuple_GET_ITEM(pair.ptr(), 0), schema_name);
+    auto& columns = held_by<ArrowSchema>(PyTuple_GET_ITEM(pair.ptr(), 0), "arrow_schema");
     auto& batch = held_by<ArrowArray>(PyTuple_GET_ITEM(pair.ptr(), 1), "arrow_array");
     return released([&] { return table_from_arrow(schema, columns, batch, keep_personal_data); });
   }
@@ -85,56 +81,22 @@ py::object capsule_of(std::unique_ptr<detail::Taken<T>> structure, const char* n
   return capsule;
 }
 
-// Text as the consumer asked for it, where it asks for these columns; otherwise as it is.
-void follow_request(ArrowExport& wanted, const Table& table, const py::object& request) {
-  if (request.is_none()) return;
-  const auto* const schema =
-      static_cast<const ArrowSchema*>(PyCapsule_GetPointer(request.ptr(), schema_name));
-  if (schema == nullptr) throw py::error_already_set();
-  if (schema->release == nullptr) {
-    throw py::value_error("requested_schema was already consumed: export it again");
-  }
-  if (schema->children == nullptr) return;
-  if (schema->n_children != static_cast<std::int64_t>(wanted.columns.size())) return;
-  std::vector<ArrowColumn> asked = wanted.columns;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    if (schema->children[i] == nullptr) return;
-    const ArrowSchema& child = *schema->children[i];
-    const std::string_view name = table.schema().field(asked[i].column).name;
-    if (child.name == nullptr || child.format == nullptr || name != child.name) return;
-    const std::string_view format = child.format;
-    if (format == "u") asked[i].text = TextForm::small;
-    if (format == "U") asked[i].text = TextForm::large;
-    if (format == "vu") asked[i].text = TextForm::view;
-  }
-  wanted.columns = std::move(asked);
-}
-
-ArrowExport export_of(const OwnedSlice& self, const Names& columns) {
-  ArrowExport wanted{.start = self.start(), .length = self.size()};
-  for (const int column : columns_named(self.table(), columns)) wanted.columns.push_back({column});
+py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std::string& text) {
+  ArrowExport wanted{.start = self.start(),
+                     .length = self.size(),
+                     .columns = columns_named(self.table(), columns),
+                     .text = named<TextForm>({"view", "small", "large"}, text)};
   if (!self.zone().is_none()) wanted.time_zone = arrow_zone(self.zone());
-  return wanted;
-}
-
-py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std::string& text,
-                        const py::object& requested_schema) {
-  ArrowExport wanted = export_of(self, columns);
-  const TextForm form = named<TextForm>({"view", "small", "large"}, text);
-  for (ArrowColumn& column : wanted.columns) column.text = form;
-  follow_request(wanted, self.table(), requested_schema);
   wanted.offset = offset_of(self.zone());
   auto stream = std::make_unique<detail::Taken<ArrowArrayStream>>();
-  // The table is immutable and held by `self`.
   released_unless(wanted.offset != nullptr,
                   [&] { export_stream(self.shared(), wanted, **stream); });
-  return capsule_of(std::move(stream), stream_name);
-}
-
-py::object arrow_schema(const OwnedSlice& self, const Names& columns) {
-  auto schema = std::make_unique<detail::Taken<ArrowSchema>>();
-  export_schema(self.table().schema(), export_of(self, columns), **schema);
-  return capsule_of(std::move(schema), schema_name);
+  py::capsule capsule(stream->get(), stream_name, [](PyObject* dying) {
+    void* const held = PyCapsule_GetPointer(dying, stream_name);
+    delete static_cast<detail::Taken<ArrowArrayStream>*>(held);  // the stream is its first member
+  });
+  static_cast<void>(stream.release());
+  return capsule;
 }
 
 }  // namespace
@@ -142,10 +104,8 @@ py::object arrow_schema(const OwnedSlice& self, const Names& columns) {
 void bind_arrow(py::module_& module) {
   module.def("from_arrow", &from_arrow, py::arg("record"), py::arg("data"),
              py::arg("keep_personal_data") = false);
-  slice_class(module)
-      .def("arrow_stream", &arrow_stream, py::arg("columns"), py::arg("text") = "view",
-           py::arg("requested_schema") = py::none())
-      .def("arrow_schema", &arrow_schema, py::arg("columns"));
+  slice_class(module).def("arrow_stream", &arrow_stream, py::arg("columns"),
+                          py::arg("text") = "view");
 }
 
 }  // namespace tradingdata::python

@@ -16,7 +16,6 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   bind_decode(module);
   bind_client(module);
   bind_arrow(module);
-  bind_arrays(module);
   bind_exports(module);
 }
 

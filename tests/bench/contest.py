@@ -77,7 +77,6 @@ class Entry:
     case: str
     source: Source
     program: tuple[str, ...] = ()
-    alone: bool = False  # it changes its process, and so has none in common with others
 
     @property
     def about(self) -> dict[str, Any]:
@@ -161,7 +160,7 @@ def play(contest: Contest, rounds: int) -> dict[str, Result]:
     _play(contest, [[one] for one in results], rounds, "")
     if contest.shared:
         present = [one for one in results if not one.missing]
-        apart = [one for one in present if one.entry.program or one.entry.alone]
+        apart = [one for one in present if one.entry.program]
         together = [one for one in present if one not in apart]
         groups = [together] if together else []
         _play(contest, [*groups, *([one] for one in apart)], rounds, "shared_")

@@ -22,7 +22,6 @@ from oracle import (
     KINDS,
     UNKNOWN,
     Sample,
-    body_of,
     empty,
     of_kind,
     sample,
@@ -54,7 +53,7 @@ ARROW = {
 
 @pytest.fixture(params=["pyarrow", "python"])
 def storage(request: pytest.FixtureRequest) -> Iterator[str]:
-    """How pandas holds text: in pyarrow, and as it does where that is not installed."""
+    """How pandas holds text: in pyarrow or, if a user sets it so, as objects."""
     with pd.option_context("mode.string_storage", request.param):
         yield request.param
 
@@ -142,8 +141,12 @@ def test_a_frame_can_be_changed_without_changing_its_book(storage: str) -> None:
     frame["traded_price"] *= 2
     frame.loc[:, "exch_trade_time"] = pd.Timestamp("2001-01-01")
     frame.iloc[0, 17] = 1.0
-    check(expected.book.to_pandas(), expected)
     assert frame.loc[0, "quantity"] == 999_999
+    for name, value in (("traded_price", 1.5), ("exch_trade_time", pd.Timestamp("2001-01-01"))):
+        alone = expected.book.to_pandas([name])
+        alone.iloc[0, 0] = value
+        assert alone.iloc[0, 0] == value
+    check(expected.book.to_pandas(), expected)
 
 
 def test_localized_books_give_localized_frames(storage: str) -> None:
@@ -187,43 +190,11 @@ def test_a_fixed_offset_is_a_zone_too(storage: str) -> None:
     assert values(frame["exch_trade_time"]) == [row.exch_trade_time for row in book]
 
 
-WITHOUT_PYARROW = """
-import json, sys
-class NotInstalled:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "pyarrow":
-            raise ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
-sys.meta_path.insert(0, NotInstalled())
-import warnings
-warnings.simplefilter("error")
-warnings.filterwarnings("ignore", "\\nPyarrow will become", DeprecationWarning)  # pandas 2.2.0
-import tradingdata as td
-book = td.TradeBook.from_json(sys.stdin.buffer.read())
-frame = book.to_pandas(extra=True)
-assert "pyarrow" not in sys.modules
-print(json.dumps({
-    "dtypes": [str(dtype) for dtype in frame.dtypes],
-    "values": json.loads(frame.to_json(orient="columns", date_format="iso", date_unit="us")),
-}))
-"""
-
-
-def test_a_frame_is_the_same_where_pyarrow_is_not_installed() -> None:
-    body = body_of("trade", [*sample("trade", 60).rows])
-    run = [sys.executable, "-c", WITHOUT_PYARROW]
-    done = subprocess.run(run, input=body, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    without = json.loads(done.stdout)
-    frame = td.TradeBook.from_json(body).to_pandas(extra=True)
-    assert without["dtypes"] == [str(dtype) for dtype in frame.dtypes]
-    written = frame.to_json(orient="columns", date_format="iso", date_unit="us")
-    assert without["values"] == json.loads(written)
-
-
 @pytest.mark.parametrize(
     ("frame", "library", "extra"),
     [
         ("to_pandas", "pandas", "pandas"),
+        ("to_pandas", "pyarrow", "pandas"),
         ("to_polars", "polars", "polars"),
         ("to_arrow", "pyarrow", "arrow"),
     ],
@@ -232,7 +203,7 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, frame: str, library: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ImportError, match=rf"{library}.*pip install .*({library}|{extra})"):
+    with pytest.raises(ImportError, match=rf"{library}.*pip install .*\[{extra}\]"):
         getattr(sample("trade", 2).book, frame)()
 
 

@@ -1,21 +1,22 @@
 // Builds the trees of ArrowSchema and ArrowArray structures, and the stream of one batch.
 #include "export/arrow.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <utility>
 
-#include "export/arrow_columns.hpp"
+#include "base/error.hpp"
+#include "base/memory.hpp"
 
 namespace tradingdata {
 
 namespace {
 
-using detail::Buffers;
-using detail::ColumnSlice;
 using detail::Taken;
 
 // What a structure points into. A consumer may have moved children out, and then owns them.
@@ -32,8 +33,9 @@ struct SchemaOwner : Owner<ArrowSchema> {
 };
 
 struct ArrayOwner : Owner<ArrowArray> {
-  TablePtr table;  // where the buffers lie in it
-  Buffers buffers;
+  std::vector<const void*> buffers;
+  std::vector<std::int64_t> sizes;     // of the buffers of long text
+  std::shared_ptr<const void> memory;  // where all buffers are: the table, or a block of copies
 };
 
 template <typename Structure, typename Owned>
@@ -60,9 +62,8 @@ void fill(ArrowSchema& out, std::unique_ptr<SchemaOwner> owner, std::int64_t fla
 void fill(ArrowArray& out, std::unique_ptr<ArrayOwner> owner, std::int64_t length) {
   out = {};
   out.length = length;
-  out.null_count = owner->buffers.nulls;
-  out.n_buffers = static_cast<std::int64_t>(owner->buffers.pointers.size());
-  out.buffers = owner->buffers.pointers.data();
+  out.n_buffers = static_cast<std::int64_t>(owner->buffers.size());
+  out.buffers = owner->buffers.data();
   pass_to(out, std::move(owner));
 }
 
@@ -81,93 +82,171 @@ std::string record_metadata(std::string_view record) {
   return metadata;
 }
 
-std::string format_of(Kind kind, TextForm form, const std::string& time_zone) {
+std::string format_of(Kind kind, const ArrowExport& wanted) {
   switch (kind) {
     case Kind::integer: return "l";
     case Kind::number: return "g";
-    case Kind::timestamp: return "tsu:" + time_zone;
+    case Kind::timestamp: return "tsu:" + wanted.time_zone;
     case Kind::date: return "tdD";
     case Kind::text: break;
   }
-  switch (form) {
+  switch (wanted.text) {
     case TextForm::small: return "u";
     case TextForm::large: return "U";
     default: return "vu";
   }
 }
 
-// A complete book uses about a third of its memory: the rest is keys and other text of its body.
-constexpr std::int64_t most_held_for_a_byte_used = 4;
-
-std::int64_t bytes_held(const Table& table) {
-  std::int64_t bytes = 0;
-  for (const Buffer& buffer : table.buffers()) bytes += buffer.size();
-  for (const Field& field : table.schema().fields) bytes += width_of(field.kind) * table.capacity();
-  return bytes;
+// Some consumers refuse a missing buffer even where there are no rows.
+const void* present(const void* values) {
+  alignas(64) static constexpr std::byte nothing[64] = {};
+  return values == nullptr ? nothing : values;
 }
 
-// The part of a field's column that would be shared; its long text is in the table's buffers.
-struct Use {
-  std::int64_t values = 0;
-  std::int64_t long_text = 0;
+// Makes the arrays of the columns. They begin up to 63 rows before the wanted ones, which their
+// offset skips, so that bitmaps can be taken from a word on. All copies are in one block.
+class ArrayMaker {
+ public:
+  ArrayMaker(const TablePtr& table, const ArrowExport& wanted) : table_(table), wanted_(wanted) {
+    std::int64_t bytes = 0;
+    for (const int field : wanted.columns) bytes += bytes_to_copy(field);
+    if (bytes == 0) return;
+    copies_ = std::shared_ptr<void>(allocate_block(bytes), free_block);
+    free_ = static_cast<std::byte*>(copies_.get());
+  }
+
+  void make(ArrowArray& out, int field) {
+    const Column& column = table_->column(field);
+    const Kind kind = kind_of(field);
+    auto owner = std::make_unique<ArrayOwner>();
+    if (!copies(kind)) {
+      share(*owner, column, kind);
+    } else {
+      owner->memory = copies_;
+      owner->buffers.push_back(column.nulls == 0 ? nullptr : copied_validity(column));
+      if (kind == Kind::timestamp) {
+        owner->buffers.push_back(instants(column));
+      } else if (wanted_.text == TextForm::small) {
+        put_text<std::int32_t>(*owner, column);
+      } else {
+        put_text<std::int64_t>(*owner, column);
+      }
+    }
+    fill(out, std::move(owner), wanted_.length);
+    out.offset = wanted_.start - first_;
+    // The nulls of a part are for the consumer to count.
+    const bool counted = column.nulls == 0 || wanted_.length == table_->rows();
+    out.null_count = counted ? column.nulls : -1;
+  }
+
+ private:
+  static constexpr std::int64_t word_bits = 64;
+
+  Kind kind_of(int field) const { return table_->schema().field(field).kind; }
+  bool copies(Kind kind) const {
+    return kind == Kind::text ? wanted_.text != TextForm::view
+                              : kind == Kind::timestamp && wanted_.offset;
+  }
+  const TextView* views(const Column& column) const { return column.as<TextView>() + first_; }
+  const std::uint64_t* validity(const Column& column) const {
+    return column.validity + first_ / word_bits;
+  }
+
+  // At most as much as what is taken: of a piece, the last line may be used in part.
+  std::int64_t bytes_to_copy(int field) const {
+    const Kind kind = kind_of(field);
+    if (!copies(kind)) return 0;
+    constexpr std::int64_t pieces = 3;
+    std::int64_t bytes = pieces * block_alignment + rows_ / 8 + (rows_ + 1) * 8;
+    if (kind != Kind::text) return bytes;
+    std::int64_t text = TextView::inline_capacity;
+    for (std::int64_t row = 0; row < rows_; ++row) text += views(table_->column(field))[row].size;
+    if (wanted_.text == TextForm::small && text > std::numeric_limits<std::int32_t>::max()) {
+      throw Error(ErrorKind::configuration, "a column's text is too long for 32-bit offsets");
+    }
+    return bytes + text;
+  }
+
+  template <typename T>
+  T* take(std::int64_t count) {
+    const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t lines = (bytes + block_alignment - 1) / block_alignment;
+    return reinterpret_cast<T*>(std::exchange(free_, free_ + lines * block_alignment));
+  }
+
+  void share(ArrayOwner& owner, const Column& column, Kind kind) const {
+    owner.memory = table_;
+    owner.buffers.push_back(column.nulls == 0 ? nullptr : validity(column));
+    owner.buffers.push_back(present(column.values + first_ * width_of(kind)));
+    if (kind != Kind::text) return;
+    for (const Buffer& buffer : table_->buffers()) {
+      owner.buffers.push_back(present(buffer.data()));
+      owner.sizes.push_back(buffer.size());
+    }
+    owner.buffers.push_back(present(owner.sizes.data()));
+  }
+
+  const void* copied_validity(const Column& column) {
+    const std::int64_t words = (rows_ + word_bits - 1) / word_bits;
+    auto* const copy = take<std::uint64_t>(words);
+    std::copy_n(validity(column), words, copy);
+    return copy;
+  }
+
+  const void* instants(const Column& column) {
+    auto* const micros = take<std::int64_t>(rows_);
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const std::int64_t time = column.as<std::int64_t>()[first_ + row];
+      micros[row] = column.valid(first_ + row) ? time - wanted_.offset(time) : 0;
+    }
+    return micros;
+  }
+
+  template <typename Offset>
+  void put_text(ArrayOwner& owner, const Column& column) {
+    auto* const ends = take<Offset>(rows_ + 1);
+    auto* const begin = reinterpret_cast<char*>(free_);
+    char* at = begin;
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      ends[row] = static_cast<Offset>(at - begin);
+      const TextView& view = views(column)[row];
+      // Short text is copied as 12 bytes whatever its length: the next text overwrites the rest.
+      if (view.is_inline()) {
+        std::memcpy(at, view.inlined, TextView::inline_capacity);
+      } else {
+        const std::string_view text = table_->text(view);
+        std::memcpy(at, text.data(), text.size());
+      }
+      at += view.size;
+    }
+    ends[rows_] = static_cast<Offset>(at - begin);
+    take<char>(at - begin + TextView::inline_capacity);
+    owner.buffers.insert(owner.buffers.end(), {ends, begin});
+  }
+
+  const TablePtr& table_;
+  const ArrowExport& wanted_;
+  // Of no rows, an offset would be beyond the buffers.
+  const std::int64_t first_ =
+      wanted_.length == 0 ? wanted_.start : wanted_.start / word_bits * word_bits;
+  const std::int64_t rows_ = wanted_.start + wanted_.length - first_;
+  std::shared_ptr<void> copies_;
+  std::byte* free_ = nullptr;
 };
 
-Use use_of(const Table& table, const ArrowColumn& column, const ArrowExport& wanted) {
-  const Kind kind = table.schema().field(column.column).kind;
-  if (kind == Kind::timestamp && wanted.offset) return {};
-  if (kind != Kind::text) return {.values = wanted.length * width_of(kind)};
-  if (column.text != TextForm::view) return {};
-  Use use{.values = wanted.length * width_of(kind)};
-  const auto* const views = table.column(column.column).as<TextView>() + wanted.start;
-  for (std::int64_t row = 0; row < wanted.length; ++row) {
-    if (!views[row].is_inline()) use.long_text += views[row].size;
+void export_schema(const Schema& schema, const ArrowExport& wanted, ArrowSchema& out) {
+  auto batch = std::make_unique<SchemaOwner>();
+  batch->format = "+s";
+  batch->metadata = record_metadata(schema.record);
+  batch->children.resize(wanted.columns.size());
+  for (std::size_t i = 0; i < wanted.columns.size(); ++i) {
+    const Field& field = schema.field(wanted.columns[i]);
+    auto child = std::make_unique<SchemaOwner>();
+    child->format = format_of(field.kind, wanted);
+    child->name = field.name;
+    fill(*batch->children[i], std::move(child), ARROW_FLAG_NULLABLE);
   }
-  return use;
-}
-
-// A small selection that shared its columns would keep a large table and its body alive.
-bool worth_sharing(const Table& table, const ArrowExport& wanted) {
-  constexpr std::int64_t most_in_a_copy = std::numeric_limits<std::int32_t>::max();
-  const bool few_rows = wanted.length * 2 < table.rows();
-  const std::int64_t held = bytes_held(table);
-  std::int64_t used = 0;
-  for (const ArrowColumn& column : wanted.columns) {
-    const Use use = use_of(table, column, wanted);
-    if (use.long_text > most_in_a_copy) return true;  // views reach no further into one buffer
-    used += use.values + use.long_text;
-    if (!few_rows && used * most_held_for_a_byte_used >= held) return true;
-  }
-  return false;
-}
-
-Buffers field_buffers(const Table& table, const ArrowColumn& column, const ArrowExport& wanted,
-                      bool share, Arena& memory) {
-  const Column& stored = table.column(column.column);
-  const Kind kind = table.schema().field(column.column).kind;
-  const std::int64_t before = wanted.start * width_of(kind);
-  const ColumnSlice slice{.table = table,
-                          .memory = memory,
-                          .values = stored.values == nullptr ? nullptr : stored.values + before,
-                          .validity = stored.nulls == 0 ? nullptr : stored.validity,
-                          .first = wanted.start,
-                          .length = wanted.length,
-                          .kind = kind};
-  if (kind == Kind::timestamp && wanted.offset) return instants(slice, wanted.offset);
-  if (kind != Kind::text) return share ? shared_values(slice) : copied_values(slice);
-  switch (column.text) {
-    case TextForm::small: return detail::offset_text<std::int32_t>(slice);
-    case TextForm::large: return detail::offset_text<std::int64_t>(slice);
-    case TextForm::view: break;
-  }
-  return share ? shared_views(slice) : copied_views(slice);
-}
-
-void fill_column(ArrowArray& out, const TablePtr& table, const ArrowColumn& column,
-                 const ArrowExport& wanted, bool share, Arena& memory) {
-  auto owner = std::make_unique<ArrayOwner>();
-  owner->buffers = field_buffers(*table, column, wanted, share, memory);
-  if (owner->buffers.in_table) owner->table = table;
-  fill(out, std::move(owner), wanted.length);
+  fill(out, std::move(batch), 0);
 }
 
 struct StreamOwner {
@@ -203,38 +282,20 @@ void release_stream(ArrowArrayStream* stream) {
 }  // namespace
 
 void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out) {
-  const bool share = worth_sharing(*table, wanted);
-  // 16 bytes a cell: what a view or an offset with short text takes.
-  Arena memory(wanted.length * static_cast<std::int64_t>(wanted.columns.size()) * 16);
+  ArrayMaker arrays(table, wanted);
   auto batch = std::make_unique<ArrayOwner>();
-  batch->buffers.pointers.push_back(nullptr);  // no row of the batch itself is null
+  batch->buffers.push_back(nullptr);  // no row of the batch itself is null
   batch->children.resize(wanted.columns.size());
   for (std::size_t i = 0; i < wanted.columns.size(); ++i) {
-    fill_column(*batch->children[i], table, wanted.columns[i], wanted, share, memory);
+    arrays.make(*batch->children[i], wanted.columns[i]);
   }
   fill(out, std::move(batch), wanted.length);
-}
-
-void export_schema(const Schema& schema, const ArrowExport& wanted, ArrowSchema& out) {
-  auto batch = std::make_unique<SchemaOwner>();
-  batch->format = "+s";
-  batch->metadata = record_metadata(schema.record);
-  batch->children.resize(wanted.columns.size());
-  for (std::size_t i = 0; i < wanted.columns.size(); ++i) {
-    const auto [column, text] = wanted.columns[i];
-    const Kind kind = schema.field(column).kind;
-    auto child = std::make_unique<SchemaOwner>();
-    child->format = format_of(kind, text, wanted.time_zone);
-    child->name = schema.field(column).name;
-    fill(*batch->children[i], std::move(child), ARROW_FLAG_NULLABLE);
-  }
-  fill(out, std::move(batch), 0);
 }
 
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out) {
   auto owner = std::make_unique<StreamOwner>();
   owner->schema = &table->schema();  // the rows may go before the stream
-  owner->wanted = {.columns = wanted.columns, .time_zone = wanted.time_zone};
+  owner->wanted = {.columns = wanted.columns, .text = wanted.text, .time_zone = wanted.time_zone};
   export_array(table, wanted, *owner->batch);
   out = ArrowArrayStream{.get_schema = get_schema,
                          .get_next = get_next,

@@ -11,36 +11,29 @@
 
 namespace tradingdata {
 
-// The form of an exported text column. Only `view` needs no copy.
+// The form of exported text columns. Only `view` needs no copy.
 enum class TextForm : std::uint8_t {
   view,   // "vu": 16-byte views; long text stays where it is
   small,  // "u": 32-bit offsets
   large,  // "U": 64-bit offsets
 };
 
-struct ArrowColumn {
-  int column;  // a field's position in the schema
-  TextForm text = TextForm::view;
-};
-
 struct ArrowExport {
   std::int64_t start = 0;  // rows [start, start + length)
   std::int64_t length = 0;
-  std::vector<ArrowColumn> columns{};
+  std::vector<int> columns{};  // positions of fields
+  TextForm text = TextForm::view;
   // Times become wall clock times ("tsu:"), or with a zone the instants that its `offset` gives.
   std::string time_zone{};
   ZoneOffset offset{};
 };
 
-// The schema of the batch: a struct with a child a column, and metadata that names the record.
-void export_schema(const Schema& schema, const ArrowExport& wanted, ArrowSchema& out);
-
-// One struct array of the rows. It shares the table where that is worth its memory, and copies
-// what it needs where a small part would keep much more alive.
+// One struct array of the rows. It shares the table, and keeps it alive, but for text in other
+// forms and for times in a zone.
 void export_array(const TablePtr& table, const ArrowExport& wanted, ArrowArray& out);
 
-// A stream of that one batch. All work is done here, so that its callbacks cannot fail. The table's
-// schema must outlive it.
+// A stream of that one batch, whose schema has metadata that names the record. All work is done
+// here, so that its callbacks cannot fail. The table's schema must outlive it.
 void export_stream(const TablePtr& table, const ArrowExport& wanted, ArrowArrayStream& out);
 
 }  // namespace tradingdata

@@ -49,7 +49,7 @@ class TableExport:
             KeyError: The table has no such column.
         """
         selection = self._selection(columns, extra=extra)
-        return selection.rows.to_dicts(list(selection.kinds), extra)
+        return selection.rows.to_dicts(selection.names, extra)
 
     def to_dict(
         self, columns: Sequence[str] | None = None, *, extra: bool = False
@@ -86,7 +86,7 @@ class TableExport:
 
         Raises:
             KeyError: The table has no such column.
-            ImportError: pandas is not installed or older than 2.2.
+            ImportError: pandas or pyarrow is not installed, or pandas is older than 2.2.
         """
         return self._selection(columns, extra=extra).pandas()
 
@@ -96,7 +96,7 @@ class TableExport:
         *,
         extra: bool = False,
     ) -> pl.DataFrame:
-        """Returns a polars DataFrame; large books share their memory with it.
+        """Returns a polars DataFrame, which shares the table's memory and keeps it alive.
 
         Args:
             columns: The columns, in this order; all if None.
@@ -131,14 +131,11 @@ class TableExport:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Exports to a library that reads Arrow streams, as in ``pl.DataFrame(book)``.
 
-        The text is string views, which share the table's memory. pyarrow computes little on
-        these: ``to_arrow()`` has plain strings.
+        The columns share the table's memory and keep it alive. Text is string views, whatever
+        ``requested_schema`` asks for; pyarrow computes little on these: ``to_arrow()`` has plain
+        strings.
         """
         return self._selection().__arrow_c_stream__(requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        """Exports the schema of ``__arrow_c_stream__``."""
-        return self._selection().__arrow_c_schema__()
 
     # -- files --
 
@@ -242,7 +239,7 @@ class TableExport:
             KeyError: The table has no such column.
         """
         selection = self._selection(columns, extra=extra)
-        content = selection.rows.export_json(list(selection.kinds), extra, flag("lines", lines))
+        content = selection.rows.export_json(selection.names, extra, flag("lines", lines))
         return _written(content, path, overwrite=overwrite)
 
     def to_parquet(

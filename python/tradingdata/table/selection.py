@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from copy import copy
-from datetime import tzinfo
-from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, Self
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._util import validate
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-
-Text = Literal["view", "small", "large"]
 
 
 def checked_names(names: Any) -> list[str]:
@@ -46,47 +42,41 @@ class Selection:
     """A slice of a core table, restricted to the selected columns.
 
     Attributes:
-        rows: The slice.
         table: The table, which has a title and the message for an unknown column.
-        kinds: The kind of each selected column, in order: text, integer, number, timestamp or date.
-        extra: ``["extra"]`` if that column follows the others: the unknown fields of a row as a
-            JSON object. Plain Python and JSON have them one by one instead.
-        text: The Arrow type of text: string views share memory, but few libraries compute on them.
+        rows: The slice.
+        names: The selected columns, in order.
+        extra: Whether unknown fields are selected too: plain Python and JSON have them one by one,
+            everything else has them as one JSON object in a column ``extra``.
+        kinds: The kind of each column, that of unknown fields included: text, integer, number,
+            timestamp or date.
     """
 
-    __slots__ = ("_exported", "extra", "kinds", "rows", "table", "text")
+    __slots__ = ("_exported", "_text", "extra", "kinds", "names", "rows", "table")
 
     def __init__(
         self, table: Any, columns: Sequence[str] | None = None, *, extra: bool = False
     ) -> None:
         known = table._kinds
-        names = list(known) if columns is None else checked_names(columns)
-        for name in names:
+        self.names = list(known) if columns is None else checked_names(columns)
+        for name in self.names:
             if name not in known:
                 raise KeyError(table._no_column(name))
-        self.kinds = {name: known[name] for name in names}
+        self.kinds: dict[str, str] = {name: known[name] for name in self.names}
         self.table = table
         self.rows: _core.Slice = table._rows
-        self.extra = ["extra"] if flag("extra", extra) and "extra" not in known else []
-        self.text: Text = "view"
+        self.extra = flag("extra", extra) and "extra" not in known
         self._exported: _core.Slice = self.rows
         if self.extra:
             self._exported = self.rows.with_extra_column(with_extra(self.rows.row_type))
+            self.kinds["extra"] = "text"
+        self._text = "view"
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def _only(self, columns: Collection[str], text: Text) -> Self:
-        """Returns some of the columns, unknown fields included, with another type of text."""
-        part = copy(self)
-        part.kinds = {name: kind for name, kind in self.kinds.items() if name in columns}
-        part.extra = [name for name in self.extra if name in columns]
-        part.text = text
-        return part
-
     def lists(self) -> dict[str, list[Any]]:
         """Returns the values of each column; a row without an unknown field has ``None``."""
-        found = self.rows.to_dict(list(self.kinds))
+        found = self.rows.to_dict(self.names)
         if self.extra:
             extras = [_core.row_extras(row) for row in self.rows]
             names = self.rows.extra_names()
@@ -95,66 +85,46 @@ class Selection:
 
     def cells(self) -> dict[str, list[Any]]:
         """Returns the values of each column, unknown fields as a JSON object."""
-        return self._exported.to_dict([*self.kinds, *self.extra])
+        return self._exported.to_dict(list(self.kinds))
 
     def pandas(self) -> pd.DataFrame:
-        """Returns a pandas DataFrame of arrays that the core fills."""
+        """Returns a pandas DataFrame, made by pyarrow."""
         pandas = require("pandas", "pandas", "to_pandas()")
-        numpy = require("numpy", "pandas", "to_pandas()")
-        made = self._texts(pandas, numpy)
-        names = [name for name, kind in self.kinds.items() if kind != "text"]
-        for name, (values, missing) in zip(names, self.rows.arrays(names), strict=True):
-            made[name] = self._array(self.kinds[name], values, missing, pandas, numpy)
-        ordered = {name: made[name] for name in (*self.kinds, *self.extra)}
-        index = pandas.RangeIndex(len(self))
-        # No other owner has these arrays, so pandas need not copy them into blocks.
-        frame: pd.DataFrame = pandas.DataFrame(ordered, index=index, copy=False)
+        table = self._arrow("large", "pandas", "to_pandas()")
+        for at, (name, kind) in enumerate(self.kinds.items()):
+            if kind == "date":
+                table = table.set_column(at, name, table.column(at).cast("timestamp[us]"))
+        dtypes = {"text": _text_dtype(pandas), "integer": pandas.Int64Dtype()}
+        if zone := self.rows.zone:
+            # By name, if it has one: pandas 2 makes pytz zones of names, and never considers one of
+            # these equal to a ZoneInfo.
+            dtypes["timestamp"] = pandas.DatetimeTZDtype("us", getattr(zone, "key", None) or zone)
+        kinds = zip(table.schema.types, self.kinds.values(), strict=True)
+        mapped = {each: dtypes[kind] for each, kind in kinds if kind in dtypes}
+        # Threads take more time to start than they save.
+        frame: pd.DataFrame = table.to_pandas(types_mapper=mapped.get, use_threads=False)
         return frame
 
-    def _texts(self, pandas: Any, numpy: Any) -> dict[str, Any]:
-        """Returns text columns: Arrow's if pandas stores text in pyarrow, else object arrays."""
-        plain = [name for name, kind in self.kinds.items() if kind == "text"] + self.extra
-        dtype = _text_dtype(pandas, numpy)
-        if not plain:
-            return {}
-        if dtype.storage == "pyarrow":
-            arrow = require("pyarrow", "arrow", "to_pandas()").table(self._only(plain, "large"))
-            return {name: dtype.__from_arrow__(arrow.column(i)) for i, name in enumerate(plain)}
-        made = {}
-        for name in plain:
-            values = numpy.full(len(self), numpy.nan, dtype=object)
-            self._exported.fill_text(name, values)
-            made[name] = pandas.array(values, dtype=dtype, copy=False)
-        return made
-
-    def _array(self, kind: str, values: Any, missing: Any, pandas: Any, numpy: Any) -> Any:
-        if kind == "integer":
-            mask = numpy.frombuffer(missing, "bool")
-            return pandas.arrays.IntegerArray(numpy.frombuffer(values, "int64"), mask)
-        if kind == "number":
-            return numpy.frombuffer(values, "float64")
-        times = numpy.frombuffer(values, "datetime64[us]")
-        zone = _pandas_zone(self.rows.zone)
-        if kind == "date" or zone is None:
-            return times
-        return pandas.DatetimeIndex(times).tz_localize("UTC").tz_convert(zone)
-
     def polars(self) -> pl.DataFrame:
-        """Returns a polars DataFrame, which shares the memory of large books."""
+        """Returns a polars DataFrame, which shares the memory of the table."""
         polars = require("polars", "polars", "to_polars()")
         frame: pl.DataFrame = polars.DataFrame(self)
         return frame
 
     def arrow(self) -> pa.Table:
         """Returns a pyarrow Table with plain strings, which pyarrow computes on."""
-        pyarrow = require("pyarrow", "arrow", "to_arrow()")
-        table: pa.Table = pyarrow.table(self._only({*self.kinds, *self.extra}, "small"))
+        return self._arrow("small", "arrow", "to_arrow()")
+
+    def _arrow(self, text: str, extra: str, what: str) -> pa.Table:
+        pyarrow = require("pyarrow", extra, what)
+        self._text = text
+        table: pa.Table = pyarrow.table(self)
         return table
 
     def csv(self, *, spreadsheet: bool) -> bytes:
         """Returns comma-separated values."""
         flag("spreadsheet", spreadsheet)
-        return self._exported.to_csv([*self.kinds, *self.extra], spreadsheet)
+        return self._exported.to_csv(list(self.kinds), spreadsheet)
 
     def write_parquet(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
         """Writes a file through pyarrow or, if that is missing, polars."""
@@ -166,10 +136,7 @@ class Selection:
                 library.write_table(self.arrow(), draft, compression="zstd")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._exported.arrow_stream([*self.kinds, *self.extra], self.text, requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        return self._exported.arrow_schema([*self.kinds, *self.extra])
+        return self._exported.arrow_stream(list(self.kinds), self._text)
 
 
 def parquet_library(what: str) -> Any:
@@ -183,20 +150,12 @@ def parquet_library(what: str) -> Any:
         raise
 
 
-def _text_dtype(pandas: Any, numpy: Any) -> Any:
+def _text_dtype(pandas: Any) -> Any:
     """Returns ``str``, or in pandas 2.2 ``string`` in the storage that pandas is set to."""
     try:
-        return pandas.StringDtype(na_value=numpy.nan)
+        return pandas.StringDtype(na_value=nan)
     except TypeError:  # pandas 2.2 takes the storage only
         return pandas.StringDtype()
-
-
-def _pandas_zone(zone: tzinfo | None) -> str | tzinfo | None:
-    """Returns the zone as pandas is to take it: by name, if it has one.
-
-    pandas 2 makes pytz zones of names, and never considers one of these equal to a ``ZoneInfo``.
-    """
-    return getattr(zone, "key", None) or zone
 
 
 _MOST_ROWS = 1_048_576 - 1  # of a sheet, below the header
@@ -232,7 +191,7 @@ def write_excel(selection: Selection, path: str | os.PathLike[str], *, overwrite
         }
         columns = selection.cells()
         for at, (name, values) in enumerate(columns.items()):
-            kind = selection.kinds.get(name, "text")
+            kind = selection.kinds[name]
             sheet.write_string(0, at, name, bold)
             widths = [
                 _write(sheet, row, at, value, kind, formats.get(kind))
