@@ -31,12 +31,12 @@ from .options import (
 from .output import Destination
 
 if TYPE_CHECKING:
-    from tradingdata.books.book import TradeBook
+    from tradingdata.books.book import OrderBook, TradeBook
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source(Days, Connection):
-    """Origin of the books: the service, or some days of an archive."""
+class Asked(Output, Days, Connection):
+    """Origin of the books, the service or some days of an archive; and the output."""
 
     archive: Annotated[
         str | None, option("Take the books from this archive, not from the service.", "ARCHIVE")
@@ -45,31 +45,39 @@ class Source(Days, Connection):
     end: Annotated[str | None, option("Last day to include (default: same as --start).", "DAY")] = (
         None
     )
+    columns: Chosen = None
 
-    def trades(self) -> Any:
-        """Returns today's trades from the service, or those of an archive.
+    def destination(self, name: str, row: type) -> Destination:
+        """Returns the destination of a result with rows of this class."""
+        return Destination(self, columns=chosen_columns(name, list(kinds_of(row)), self.columns))
+
+    def trades(self, day: str, only: Filter | None = None) -> tuple[TradeBook, date | None]:
+        """Returns today's trades from the service or those of an archive, and the day to show.
 
         Without days, an archive must be complete from its first day to its last, because a position
         or a profit across a day that was never fetched would be wrong.
         """
-        stored = self._stored()
+        choice, stored = RowChoice("Trade", only or Filter()), self._stored()
         if stored is not None:
-            return self.read(stored, "trades")
-        with self.client() as client:
-            return received(client.trade_book)
+            trades = choice.rows_of(self.read(stored, "trades"))
+        else:
+            with self.client() as client:
+                trades = choice.rows_of(received(client.trade_book))
+        return trades, self._day(trades, day)
 
-    def books(self) -> Any:
+    def books(self, only: Filter | None = None) -> tuple[OrderBook, TradeBook]:
         """Returns orders and trades, fetched so that they agree unless the service's do not."""
-        stored = self._stored()
+        choice, stored = RowChoice("Order", only or Filter()), self._stored()
         if stored is not None:
-            return self.read(stored, "orders"), self.read(stored, "trades")
+            return choice.rows_of(self.read(stored, "orders")), self.read(stored, "trades")
         with self.client() as client:
             try:
-                return received(client.books)
+                orders, trades = received(client.books)
             except BooksDisagreeError as error:
-                return error.books
+                orders, trades = error.books
+        return choice.rows_of(orders), trades
 
-    def day(self, trades: TradeBook, day: str) -> date | None:
+    def _day(self, trades: TradeBook, day: str) -> date | None:
         """Returns the day to show of the trades that were read, or None for all days."""
         if day == "all":
             return None
@@ -99,14 +107,6 @@ class Sides:
 
 
 Day = Annotated[str, option("Day to show: YYYY-MM-DD, latest (of the trades) or all.", "DAY")]
-Shorts = Annotated[
-    str,
-    option(
-        "Products in which sales may open short positions: all, none, or codes such as I,M.",
-        "PRODUCTS",
-    ),
-]
-_PRICES = "Value what is open at these prices: a CSV file with security_id and price."
 
 
 @command(
@@ -118,23 +118,14 @@ tradingdata positions -w "exch_trade_time>=13:30"
 tradingdata positions --archive books --day all
 """,
 )
-def positions(
-    source: Source,
-    sides: Sides,
-    only: Filter,
-    output: Output,
-    day: Day = "latest",
-    columns: Chosen = None,
-) -> None:
+def positions(asked: Asked, only: Filter, sides: Sides, day: Day = "latest") -> None:
     """Show the net position in each security.
 
     Adds up the trades of the latest day, or of --day, by account, security and product, before
     charges. Holdings from before these trades are not included.
     """
-    destination = _destination("positions", analysis.Position, output, columns)
-    choice = RowChoice("Trade", only)
-    trades = choice.rows_of(source.trades())
-    at = source.day(trades, day)
+    destination = asked.destination("positions", analysis.Position)
+    trades, at = asked.trades(day, only)
     destination.take(_calculated(lambda: analysis.positions(trades, day=at, **vars(sides))))
 
 
@@ -148,13 +139,17 @@ tradingdata pnl --archive books --day all
 """,
 )
 def pnl(
-    source: Source,
+    asked: Asked,
     sides: Sides,
-    output: Output,
     day: Day = "latest",
-    columns: Chosen = None,
-    shorts: Shorts = "all",
-    prices: Annotated[Path | None, option(_PRICES, "FILE")] = None,
+    shorts: Annotated[
+        str,
+        option("Products in which sales may open short positions: all, none, or I,M,...", "CODES"),
+    ] = "all",
+    prices: Annotated[
+        Path | None,
+        option("Value what is open: a CSV file with security_id and price.", "FILE"),
+    ] = None,
     charges: Annotated[
         Path | None, option("Deduct charges at the rates of this TOML file.", "FILE")
     ] = None,
@@ -171,13 +166,12 @@ def pnl(
     if whole and day == "all":
         raise UsageError("--prices and --charges are for one day, not for --day all")
     row = analysis.DayRow if whole else analysis.Realised
-    destination = _destination("pnl", row, output, columns)
+    destination = asked.destination("pnl", row)
     more: dict[str, Any] = {"shorts": _products(shorts), **vars(sides)}
     if whole:
         more["prices"] = prices and _from_file("--prices", prices, _prices)
         more["charges"] = charges and _from_file("--charges", charges, analysis.ChargeRate.load)
-    trades = source.trades()
-    at = source.day(trades, day)
+    trades, at = asked.trades(day)
     work = analysis.day_pnl if whole else analysis.realised_pnl
     destination.take(_calculated(lambda: work(trades, day=at, **more)))
 
@@ -191,9 +185,7 @@ tradingdata reconcile -o differences.xlsx
 """,
 )
 def reconcile(
-    source: Source,
-    output: Output,
-    columns: Chosen = None,
+    asked: Asked,
     tolerance: Annotated[
         float, option("Largest difference of average prices that still agrees.", "AMOUNT", min=0)
     ] = 0.01,
@@ -202,8 +194,8 @@ def reconcile(
 
     Compares side, security, product, quantity and average price. Differences come first.
     """
-    destination = _destination("reconcile", analysis.OrderCheck, output, columns)
-    orders, trades = source.books()
+    destination = asked.destination("reconcile", analysis.OrderCheck)
+    orders, trades = asked.books()
     destination.take(_calculated(lambda: analysis.reconcile(orders, trades, tolerance=tolerance)))
 
 
@@ -215,27 +207,14 @@ tradingdata quality -w "order_date_time>=10:00"
 tradingdata quality --archive books --start 2026-11-20 -o quality.parquet
 """,
 )
-def quality(
-    source: Source,
-    sides: Sides,
-    only: Filter,
-    output: Output,
-    columns: Chosen = None,
-) -> None:
+def quality(asked: Asked, only: Filter, sides: Sides) -> None:
     """Show how orders were filled.
 
     Shows the filled part, the seconds until the fills, and the price against that of the order.
     """
-    destination = _destination("quality", analysis.OrderExecution, output, columns)
-    choice = RowChoice("Order", only)
-    orders, trades = source.books()
-    some = choice.rows_of(orders)
-    destination.take(_calculated(lambda: analysis.execution_quality(some, trades, **vars(sides))))
-
-
-def _destination(name: str, row: type, output: Output, columns: str | None) -> Destination:
-    """Returns the destination of a result with rows of this class."""
-    return Destination(output, columns=chosen_columns(name, list(kinds_of(row)), columns))
+    destination = asked.destination("quality", analysis.OrderExecution)
+    orders, trades = asked.books(only)
+    destination.take(_calculated(lambda: analysis.execution_quality(orders, trades, **vars(sides))))
 
 
 def _calculated(work: Callable[[], Any]) -> Any:
