@@ -16,7 +16,7 @@ from tradingdata.errors import ArchiveError
 from .errors import UsageError, fitting
 from .options import (
     GROUPS,
-    Columns,
+    BookOutput,
     Connection,
     Keep,
     Output,
@@ -178,8 +178,8 @@ def _load(path: Path, keep: bool) -> OrderBook | TradeBook:
 def _register_book(name: str, record: str) -> None:
     """Registers the command that shows the trades or the orders of some days."""
 
-    def show(stored: Stored, columns: Columns, only: Selection, output: Output, days: Days) -> None:
-        destination = book_destination(record, output, columns, only)
+    def show(stored: Stored, only: Selection, output: BookOutput, days: Days) -> None:
+        destination = book_destination(record, output, only)
         destination.take(days.read(stored, name))
 
     show.__doc__ = (

@@ -10,10 +10,9 @@ from tradingdata.books.book import StockList
 
 from .errors import fitting, for_a_terminal
 from .options import (
+    BookOutput,
     Care,
-    Columns,
     Connection,
-    Output,
     Selection,
     argument,
     command,
@@ -42,10 +41,8 @@ tradingdata orders -o orders.xlsx --force
 def _register_book(call: str, record: str) -> None:
     """Registers the command that shows the book of a call."""
 
-    def show(
-        connection: Connection, columns: Columns, only: Selection, output: Output, care: Care
-    ) -> None:
-        destination = book_destination(record, output, columns, only)
+    def show(connection: Connection, only: Selection, output: BookOutput, care: Care) -> None:
+        destination = book_destination(record, output, only)
         with connection.client(**vars(care)) as client:
             book = received(getattr(client, call))
         destination.take(book)
@@ -71,9 +68,8 @@ tradingdata search bank -w "mcaptype=Large Cap" -o b.csv
 def search(
     query: Annotated[str, argument("Company name, NSE symbol or BSE code.", "QUERY")],
     connection: Connection,
-    columns: Columns,
     only: Selection,
-    output: Output,
+    output: BookOutput,
     care: Care,
     page_size: Annotated[
         int | None, option("Number of stocks to request per page.", "N", min=1)
@@ -84,7 +80,7 @@ def search(
     Reads all pages; with --limit, unless --where or --sort need all, only the first ones. Needs no
     token.
     """
-    destination = book_destination("Stock", output, columns, only)
+    destination = book_destination("Stock", output, only)
     with connection.client(token=False, **vars(care)) as client:
         most = None if only.where or only.sort else only.limit
         found = fitting(lambda: client.search(query, max_items=most, page_size=page_size))
@@ -109,14 +105,13 @@ def stock(
         argument("Exact NSE symbol or BSE code; or an ISIN, if the service finds it.", "SYMBOL"),
     ],
     connection: Connection,
-    columns: Columns,
-    output: Output,
+    output: BookOutput,
 ) -> None:
     """Show one stock, field by field.
 
     Needs no token.
     """
-    destination = book_destination("Stock", output, columns)
+    destination = book_destination("Stock", output)
     fitting(lambda: words("SYMBOL", identifier))
     with connection.client(token=False) as client:
         found = client.stock(identifier)

@@ -183,16 +183,6 @@ class Care:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
-    """Selection of columns."""
-
-    columns: Chosen = None
-    extra: Annotated[
-        bool, switch("--extra", "Include fields that the service does not document.")
-    ] = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class Output:
     """Destination and format of the output."""
 
@@ -212,6 +202,16 @@ class Output:
         ),
     ] = None
     force: Annotated[bool, switch("--force", "Overwrite the file of -o.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BookOutput(Output):
+    """Destination, format and columns of a book."""
+
+    columns: Chosen = None
+    extra: Annotated[
+        bool, switch("--extra", "Include fields that the service does not document.")
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

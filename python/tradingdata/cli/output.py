@@ -31,7 +31,7 @@ from tradingdata.display.text import (
 from tradingdata.table.table import Table
 
 from .errors import UsageError
-from .options import Columns, Filter, Format, Output, RowChoice, chosen_columns
+from .options import BookOutput, Filter, Format, Output, RowChoice, chosen_columns
 from .terminal import remark, screen, write_out
 
 if TYPE_CHECKING:
@@ -143,13 +143,11 @@ class Destination:
         return [*names, *getattr(table, "extra_fields", ())] if self._extra else names
 
 
-def book_destination(
-    record: str, output: Output, columns: Columns, only: Filter | None = None
-) -> Destination:
+def book_destination(record: str, output: BookOutput, only: Filter | None = None) -> Destination:
     """Returns the destination of a book, of which options may select rows."""
     choice = RowChoice(record, Filter() if only is None else only)
-    chosen = chosen_columns(f"{record.lower()}s", _core.names_of(record), columns.columns)
-    return Destination(output, columns=chosen, extra=columns.extra, choice=choice)
+    chosen = chosen_columns(f"{record.lower()}s", _core.names_of(record), output.columns)
+    return Destination(output, columns=chosen, extra=output.extra, choice=choice)
 
 
 def _format_of(path: Path | None) -> Format:
