@@ -228,7 +228,8 @@ def missing(
 @command(
     "archive sql",
     r"""
-tradingdata archive sql books 'SELECT * FROM fetches ORDER BY "at"'
+tradingdata archive sql books \
+  "SELECT received_at, day, book, rows, error FROM fetches"
 tradingdata archive sql books \
   "SELECT day, count(*) FROM trades GROUP BY day"
 """,
