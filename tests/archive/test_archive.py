@@ -101,6 +101,8 @@ def test_rows_that_differ_a_little_are_stored(tmp_path: Path) -> None:
         [trade("1", settlor=None, row_no=1), twice[0]],
         [trade("1", settlor="", row_no=1), twice[0]],
         [trade("1", settlor="a", row_no=1, more=1), twice[0]],
+        [trade("1", settlor=None, series="c", row_no=1), twice[0]],
+        [trade("1", settlor="c", series=None, row_no=1), twice[0]],  # in the next column
     ]
     for minute, records in enumerate(others):
         assert archive.add(trade_response(*records, at=f"16:{minute}0")).stored

@@ -74,14 +74,19 @@ def scalar(connection: Any, query: str, values: Any = None) -> Any:
 
 
 def checksum_of(rows: Any) -> str:
-    """SQL of the checksum of a relation's rows in any order: the sum of parts of their MD5."""
+    """SQL of the checksum of a relation's rows in any order: the sum of parts of their MD5.
+
+    Each value comes with the name of its column and NULLs are left out, so that a column that a
+    later version adds changes nothing.
+    """
     kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
-    texts = [  # the text of a time takes thrice as long as its number
-        f'epoch_us("{name}")::TEXT' if kinds[name].startswith("TIMESTAMP") else f'"{name}"::TEXT'
-        for name in sorted({*rows.columns} - {"fetch_id", "received_at", "month"})
-    ]
-    digest = f"md5_number_lower(concat_ws(chr(31), {', '.join(texts)}))"
-    return f"(sum({digest}) % {2**63})::BIGINT"
+    parts = []
+    for name in sorted({*rows.columns} - {"fetch_id", "received_at", "month"}):
+        is_time = kinds[name].startswith("TIMESTAMP")  # whose text takes thrice as long
+        parts.append(
+            f"{quoted(name + '=')} || " + (f'epoch_us("{name}")' if is_time else f'"{name}"')
+        )
+    return f"(sum(md5_number_lower(concat_ws(chr(31), {', '.join(parts)}))) % {2**63})::BIGINT"
 
 
 def seal_of(columns: Iterable[str]) -> str:
