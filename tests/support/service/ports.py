@@ -21,9 +21,9 @@ def has_ipv6() -> bool:
     return True
 
 
-def listen(*, port: int = 0, ipv4: bool = True, ipv6: bool = True) -> list[socket.socket]:
+def listen(*, port: int = 0, ipv6: bool = True) -> list[socket.socket]:
     """Listen on one port number of 127.0.0.1 and, where there is IPv6, of ::1."""
-    hosts = ["127.0.0.1"] if ipv4 else []
+    hosts = ["127.0.0.1"]
     if ipv6 and _IPV6:
         hosts.append("::1")
     for _ in range(TRIES):

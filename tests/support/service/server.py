@@ -175,7 +175,6 @@ class Service(Script, Log):
         tls: ssl.SSLContext | None = None,
         on_connect: Behaviour | None = None,
         port: int = 0,
-        ipv4: bool = True,
         ipv6: bool = True,
     ) -> None:
         Script.__init__(self)
@@ -183,7 +182,7 @@ class Service(Script, Log):
         self.port = port
         self.on_connect = on_connect
         self._tls = tls
-        self._families = {"ipv4": ipv4, "ipv6": ipv6}
+        self._ipv6 = ipv6
         self._threads: list[threading.Thread] = []
         self._running = False
 
@@ -198,7 +197,7 @@ class Service(Script, Log):
 
     def start(self) -> None:
         """Listen and accept; afterwards `port` is known."""
-        self._listeners = listen(port=self.port, **self._families)
+        self._listeners = listen(port=self.port, ipv6=self._ipv6)
         self.port = self._listeners[0].getsockname()[1]
         self._wake, self._wake_end = socket.socketpair()
         self._running = True
