@@ -4,9 +4,8 @@
 // While the interpreter ends, CPython before 3.14 ends every other thread at the moment it takes
 // the GIL, by unwinding its stack: destructors of ours would then touch Python objects without the
 // GIL, and handlers and `noexcept` functions would stop the unwinding, which ends the process by a
-// signal. So whatever may take the GIL beneath our frames goes through `or_park`, and never from a
-// handler or a destructor other than ReleasedGil's. What else is called of Python's C API runs no
-// Python code.
+// signal. So whatever may take the GIL beneath our frames goes through `or_park`. What else is
+// called of Python's C API runs no Python code.
 //
 // Also: calls of Python code from C++, and the functions that the module's table of contents calls.
 #pragma once
@@ -27,14 +26,20 @@ namespace tradingdata::python {
 namespace py = pybind11;
 
 // The result of `work`, C calls that may take the GIL. A thread that would be ended in it waits for
-// the end of the process instead.
+// the end of the process instead: in a destructor, since a handler must not meet this unwinding
+// while C++ handles an exception. It is a function of its own, and not `noexcept`, because
+// compilers leave out destructors in what must not throw.
 template <typename Work>
-auto or_park(const Work& work) noexcept {
-  try {
-    return work();
-  } catch (...) {  // C functions throw nothing else; a thread that unwinds must not leave this
-    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
-  }
+[[gnu::noinline]] auto or_park(const Work& work) {
+  struct Park {
+    bool done = false;
+    ~Park() {
+      while (!done) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+  } park;
+  const auto result = work();
+  park.done = true;
+  return result;
 }
 
 class ReleasedGil {
@@ -43,7 +48,10 @@ class ReleasedGil {
   ReleasedGil(const ReleasedGil&) = delete;
   ReleasedGil& operator=(const ReleasedGil&) = delete;
   ~ReleasedGil() {
-    or_park([this] { PyEval_RestoreThread(state_); });
+    or_park([this] {
+      PyEval_RestoreThread(state_);
+      return true;
+    });
   }
 
  private:

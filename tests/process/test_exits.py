@@ -119,6 +119,31 @@ time.sleep(0.3)
     assert (done.returncode, done.stdout.count(ending), done.stderr) == (0, 2, "")
 
 
+def test_f127_an_end_that_takes_long_is_no_signal_either() -> None:
+    """Threads of which a call was interrupted take the GIL while Python ends."""
+    code = """
+import threading, time
+class Slow:
+    def __init__(self):
+        self.sleep, self.write = time.sleep, os.write
+    def __del__(self):
+        self.sleep(1.5)
+        self.write(1, b"ended")  # print is gone
+sys.slow = Slow()  # goes with the last modules
+client = td.Client("http://127.0.0.1:9", access_token=TOKEN)
+def work():
+    while True:
+        try:
+            client.trade_book()
+        except td.TradingDataError:
+            pass
+for _ in range(8):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+    assert run_child(code) == "ended"
+
+
 def test_f127_the_package_may_go_from_sys_modules_during_a_call(service: Service) -> None:
     """The core imports nothing while it runs: what it calls was handed over at import."""
     service.choose(lambda request: stall())
