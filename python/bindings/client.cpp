@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,26 @@ py::dict stats(const Client& self) {
                   "bytes_received"_a = counted.bytes_received.load());
 }
 
+// Parsed here, so that Python words the errors for wrong arguments.
+std::shared_ptr<RateLimit> make_rate_limit(const py::args& args, const py::kwargs& kwargs) {
+  static constexpr const char* names[] = {"per_second", "burst", nullptr};
+  PyObject* per_second = nullptr;
+  PyObject* burst = nullptr;
+  if (PyArg_ParseTupleAndKeywords(args.ptr(), kwargs.ptr(), "O|$O:RateLimit",
+                                  const_cast<char**>(names), &per_second, &burst) == 0) {
+    throw py::error_already_set();
+  }
+  const double pace = or_park([&] { return PyFloat_AsDouble(per_second); });
+  if (pace == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  int overflow = 0;
+  const long count =
+      burst == nullptr ? 1 : or_park([&] { return PyLong_AsLongAndOverflow(burst, &overflow); });
+  if (count == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  constexpr long most = std::numeric_limits<int>::max();
+  const long clamped = overflow > 0 ? most : std::clamp(count, 0L, most);
+  return std::make_shared<RateLimit>(pace, static_cast<int>(clamped));
+}
+
 // Python documents and validates the options.
 std::shared_ptr<Client> make_client(const py::kwargs& given) {
   ClientOptions options;
@@ -100,6 +121,8 @@ std::shared_ptr<Client> make_client(const py::kwargs& given) {
 }
 
 void bind_rate_limit(py::module_& module) {
+  py::options options;
+  options.disable_function_signatures();  // that of *args and **kwargs
   py::class_<RateLimit, std::shared_ptr<RateLimit>>(
       module, "RateLimit", py::is_final(),
       "Limits the request rate of one or more clients that share it.\n\n"
@@ -109,7 +132,7 @@ void bind_rate_limit(py::module_& module) {
       "    burst: Number of requests that may be sent at once after a pause.\n\n"
       "Raises:\n"
       "    ConfigurationError: ``per_second`` is not above 0, or ``burst`` is below 1.")
-      .def(py::init<double, int>(), py::arg("per_second"), py::kw_only(), py::arg("burst") = 1)
+      .def(py::init(&make_rate_limit), "__init__(self, per_second: float, *, burst: int = 1)")
       .def_property_readonly("per_second", &RateLimit::per_second,
                              "Average number of requests per second.")
       .def_property_readonly("burst", &RateLimit::burst,
