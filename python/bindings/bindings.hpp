@@ -32,10 +32,13 @@ namespace py = pybind11;
 template <typename Work>
 [[gnu::noinline]] auto or_park(const Work& work) {
   struct Park {
-    bool done = false;
+    Park() = default;
+    Park(const Park&) = delete;
+    Park& operator=(const Park&) = delete;
     ~Park() {
       while (!done) std::this_thread::sleep_for(std::chrono::hours(1));
     }
+    bool done = false;
   } park;
   const auto result = work();
   park.done = true;

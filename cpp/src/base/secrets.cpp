@@ -183,7 +183,7 @@ bool Tokens::replace(Held fresh) {
   const std::scoped_lock lock(detail::process_mutex());
   Held& current = held_.front();
   if (current == fresh || (current && fresh && current->reveal() == fresh->reveal())) return false;
-  std::ranges::rotate(held_, held_.end() - 1);
+  std::rotate(held_.begin(), held_.end() - 1, held_.end());  // clang 14 has no ranges::rotate
   held_.front().swap(fresh);  // the last copy of the oldest one is now the caller's
   return true;
 }
