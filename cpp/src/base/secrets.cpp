@@ -175,7 +175,7 @@ void TokenSearch::hide(std::string& text) const {
 std::string TokenSearch::scrubbed(std::string_view text) {
   if (text.size() < shortest) return std::string(text);
   if (index_.empty()) index();
-  return hidden_in_layers(text, [this](std::string& layer) { hide(layer); });
+  return hidden_in_layers(text, [this](std::string& layer, bool) { hide(layer); });
 }
 
 // What the lock guards here are a few pointers: a token is copied and wiped outside.

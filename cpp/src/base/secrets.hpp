@@ -43,14 +43,16 @@ bool resolve_escapes(std::string& text);
 template <typename Hide>
 std::string hidden_in_layers(std::string_view text, const Hide& hide) {
   std::string shown(text);
-  hide(shown);
+  hide(shown, false);
   std::string expected = shown;  // resolved like the layer
   std::string layer(text);
   for (int i = 0; i < most_layers && resolve_escapes(layer); ++i) {
     std::string hidden = layer;
-    hide(hidden);
+    hide(hidden, false);
     resolve_escapes(expected);
-    if (hidden != layer && hidden != expected) shown = expected = hidden;
+    if (hidden == layer || hidden == expected) continue;
+    hide(hidden, true);
+    shown = expected = hidden;
   }
   return shown;
 }

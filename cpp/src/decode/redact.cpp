@@ -132,7 +132,7 @@ std::size_t value_end(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
-void hide_personal(std::string& text) {
+void hide_personal(std::string& text, bool to_the_end) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (begins_with_account_number(std::string_view(text).substr(i))) {
       mask(&text[i], account_number.size());
@@ -144,7 +144,7 @@ void hide_personal(std::string& text) {
     i += length;
     const std::size_t value = value_behind(text, i);
     if (value == 0) continue;
-    const std::size_t end = value_end(text, value);
+    const std::size_t end = to_the_end ? text.size() : value_end(text, value);
     for (i = value; i < end; ++i) {
       if (is_value_character(text[i])) text[i] = 'X';
     }
