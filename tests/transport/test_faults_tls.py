@@ -47,8 +47,9 @@ def test_f134_a_client_certificate_is_required(
         (lambda ca, folder: ca.expired(), "has expired"),
         (lambda ca, folder: ca.not_yet_valid(), "is not yet valid"),
         (lambda ca, folder: ca.wrong_host(), "is for another host"),
+        (lambda ca, folder: ca.common_name_only("127.0.0.1"), "names no host or address"),
         (lambda ca, folder: ca.unknown_ca(), "is signed by an authority that is not trusted here"),
-        (  # it names no host, which libcurl 8.22 checks first
+        (  # it names no host either, which libcurl 8.22 checks first
             lambda ca, folder: ca.self_signed(folder),
             "signed by an authority that is not trusted|is for another host",
         ),
@@ -57,6 +58,7 @@ def test_f134_a_client_certificate_is_required(
         "F9 expired",
         "F10 not yet valid",
         "F11 wrong host",
+        "F11 only a common name",
         "F12 unknown CA",
         "F12 self-signed",
     ],

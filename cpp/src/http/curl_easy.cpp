@@ -71,10 +71,23 @@ CURLcode on_handshake(CURL* /*easy*/, void* /*context*/, void* phase) noexcept {
   return CURLE_OK;
 }
 
-// When a connection is ready, and before anything is sent over it.
-int on_connected(void* phase, char*, char*, int, int) noexcept {
-  *static_cast<Phase*>(phase) = Phase::first_byte;
-  return CURL_PREREQFUNC_OK;
+// libcurl accepts a certificate that names its host only as its Common Name, which no browser does,
+// and has no option against it. Other TLS libraries than OpenSSL do not report the extensions.
+bool names_a_host(CURL* easy) {
+  const char* const library = curl_version_info(CURLVERSION_NOW)->ssl_version;
+  if (library == nullptr || std::string_view(library).find("OpenSSL") == std::string_view::npos) {
+    return true;
+  }
+  const auto* const chain = info<curl_certinfo*>(easy, CURLINFO_CERTINFO);
+  if (chain == nullptr || chain->num_of_certs < 1) return true;
+  for (const curl_slist* line = chain->certinfo[0]; line != nullptr; line = line->next) {
+    const std::string_view text = line->data;
+    if (!text.starts_with("X509v3 Subject Alternative Name:")) continue;
+    for (const char* kind : {"DNS:", "IP Address:"}) {
+      if (text.find(kind) != std::string_view::npos) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -144,12 +157,22 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_SOCKOPTDATA, static_cast<void*>(&phase_));
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_CTX_FUNCTION, &on_handshake);
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_SSL_CTX_DATA, static_cast<void*>(&phase_));
-  TRADINGDATA_SET(CURLOPT_PREREQFUNCTION, &on_connected);
-  TRADINGDATA_SET(CURLOPT_PREREQDATA, static_cast<void*>(&phase_));
+  TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CERTINFO, 1L);
+  TRADINGDATA_SET(CURLOPT_PREREQFUNCTION, &EasyHandle::on_connected);
+  TRADINGDATA_SET(CURLOPT_PREREQDATA, static_cast<void*>(this));
   TRADINGDATA_SET(CURLOPT_HEADERFUNCTION, &on_header);
   TRADINGDATA_SET(CURLOPT_HEADERDATA, static_cast<void*>(&receiver_));
   TRADINGDATA_SET(CURLOPT_WRITEFUNCTION, &on_body);
   TRADINGDATA_SET(CURLOPT_WRITEDATA, static_cast<void*>(&receiver_));
+}
+
+int EasyHandle::on_connected(void* self, char*, char*, int, int) noexcept {
+  EasyHandle& handle = *static_cast<EasyHandle*>(self);
+  // A connection that is used again had its handshake in an earlier transfer.
+  if (handle.phase_ == Phase::handshake && !names_a_host(handle.raw()))
+    return CURL_PREREQFUNC_ABORT;
+  handle.phase_ = Phase::first_byte;
+  return CURL_PREREQFUNC_OK;
 }
 
 void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& limits) {

@@ -43,6 +43,8 @@ class EasyHandle {
   void set_fixed_options();
   Failure failure(int code) const;
   bool uses_proxy(const std::string& address) const;
+  // Called when a connection is ready, and before anything is sent over it.
+  static int on_connected(void* self, char* to, char* from, int to_port, int from_port) noexcept;
   bool ended_by_closing(int code) const;
   bool connected() const { return phase_ >= Phase::first_byte; }
 

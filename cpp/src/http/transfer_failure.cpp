@@ -138,6 +138,12 @@ Failure explained(const TransferEnd& end) {
               "the proxy " + end.proxy + " did not connect to " + end.host + because,
               advice::proxy};
     case CURLE_PEER_FAILED_VERIFICATION: return bad_certificate(end);
+    case CURLE_ABORTED_BY_CALLBACK:
+      return {ErrorKind::tls, Retry::never,
+              "no trusted connection to " + peer +
+                  ": the server's certificate names no host or address as its Subject "
+                  "Alternative Name, and a Common Name does not count",
+              advice::base_url};
     case CURLE_SSL_CACERT_BADFILE:
       return {ErrorKind::tls, Retry::never,
               "cannot read the CA certificates" + (end.ca_file.empty() ? "" : " in " + end.ca_file),
