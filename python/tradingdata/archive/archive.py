@@ -336,8 +336,8 @@ class Archive(ArchiveReading):
                 which they were entered, and an order book covers no day.
 
         Returns:
-            The log entry. Rows that equal those received before are not stored again; ``stored``
-            is then false.
+            The log entry. Rows that equal the newest of their account and day are not stored again;
+            ``stored`` is then false.
 
         Raises:
             TypeError: The book is neither of the two, or ``at`` is not a time.

@@ -65,7 +65,7 @@ class ArchiveFetch:
         days: The days that it covers or has rows of.
         rows: Number of rows in the book.
         stored: Whether rows were stored, because they differ from those received before.
-        sha256: SHA-256 digest of the response's body in hex; ``None`` for a failure.
+        sha256: SHA-256 digest of the response's body in hex; ``None`` without a complete one.
         error: Name of the error's class, or ``None``.
         message: The error's message; ``""`` without an error.
     """

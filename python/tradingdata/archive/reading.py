@@ -139,12 +139,22 @@ class ArchiveReading:
         return span
 
     def _define(self, connection: Any, name: str, span: Span) -> None:
-        """Makes the views of a book."""
-        with explained(self.path, days="the log"):
-            sql.stored_sets(connection, name)
-        self._store.view(connection, name, span)
-        with explained(self.path, days=f"the {name} of {span}"):
-            sql.define(connection, name, span.rows)
+        """Makes the views of a book.
+
+        Rows may be fewer than in the log because another program deleted history after the log was
+        read, so that is damage only if the log still says so.
+        """
+        for again in (True, False):
+            with explained(self.path, days="the log"):
+                sql.stored_sets(connection, name)
+            self._store.view(connection, name, span)
+            try:
+                with explained(self.path, days=f"the {name} of {span}"):
+                    return sql.define(connection, name, span.rows)
+            except ArchiveError:
+                if not again:
+                    raise
+            self._ingest.open_log(connection, span)
 
     def _covered(
         self,
@@ -379,6 +389,12 @@ class ArchiveReading:
         Raises:
             ArchiveError: Something is damaged; the message says which days of which accounts.
         """
+        try:
+            return self._verified()
+        except ArchiveError:  # or another program deleted history after the log was read
+            return self._verified()
+
+    def _verified(self) -> int:
         checked = 0
         with closing(sql.connect(private=True)) as connection:  # without cached files
             self._store.view(connection, "fetches")
