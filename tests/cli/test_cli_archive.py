@@ -180,17 +180,20 @@ def test_a_query_only_reads(run: Run, kept: Path) -> None:
     assert rows(run, "archive", "trades", kept)
 
 
+@pytest.mark.parametrize("home", ["", "gone"])
 def test_a_book_that_cannot_be_filed_is_saved_in_the_home_folder(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
 ) -> None:
-    """F111: tomorrow the service has it no more."""
+    """F111: tomorrow the service has it no more; without that folder, in the working directory."""
     from tradingdata.archive.ingest import Ingest
     from tradingdata.errors import ArchiveError
 
     def full(*_: object) -> int:
         raise ArchiveError("the disk is full", file="books")
 
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path / home))
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Ingest, "store_all", full)
     ran = run("archive", "fetch", tmp_path / "books")
     assert ran.code == Code.FILE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -132,9 +134,17 @@ def _rescue(error: ArchiveError, archive: str) -> None:
     """Saves books that could not be stored, because the service will not have them tomorrow."""
     now = datetime.now(UTC)
     for book in error.books:
-        path = Path.home() / f"tradingdata.{type(book).__name__}.{now:%Y%m%dT%H%M%S%f}.json"
-        book.save(path)
-        remark(f"saved: add it with tradingdata archive add {archive} {path}", "yellow")
+        name = f"tradingdata.{type(book).__name__}.{now:%Y%m%dT%H%M%S%f}.json"
+        for folder in (os.path.expanduser("~"), os.getcwd(), tempfile.gettempdir()):
+            path = Path(folder, name)
+            try:
+                book.save(path)
+            except OSError:
+                continue
+            remark(f"saved: add it with tradingdata archive add {archive} {path}", "yellow")
+            break
+        else:
+            remark(f"the {name} could not be saved elsewhere either", "red")
 
 
 @command(
