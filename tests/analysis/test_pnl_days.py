@@ -99,6 +99,20 @@ def test_a_settlement_is_after_all_trades_of_its_day() -> None:
         assert (pnl.realised, len(pnl.open_lots), len(pnl.unmatched)) == (310.0, 0, 0)
 
 
+def test_a_lot_without_an_expiry_settles_with_its_contract() -> None:
+    key = {name: getattr(EXPIRING[0], name) for name in ("client_id", "exchange", "segment")}
+    unknown = {**key, "security_id": "10", "product": "C", "quantity": 50, "value": 100.0}
+    option = EXPIRING.filter(segment="D")
+    pnl = td.realised_pnl(option, opening=[unknown], day=MONDAY, settle={"10": 1.0})
+    assert [(match.cost, match.realised) for match in pnl.matches] == [
+        (100.0, -50.0),
+        (500.0, -450.0),
+    ]
+    assert (len(pnl.open_lots), len(pnl.expired)) == (0, 0)
+    later = td.realised_pnl(option, opening=[unknown], day=TUESDAY)
+    assert (len(later.open_lots), [lot.value for lot in later.expired]) == (0, [100.0, 500.0])
+
+
 def test_a_short_lot_settles_as_a_purchase() -> None:
     short = book(on(0, 1, "S", 50, 500.0, **OPTION))
     pnl = td.realised_pnl(short, settle={"10": 2.0})

@@ -147,10 +147,11 @@ class _Matching:
     def settle(self, last: date, price_of: PriceLookup, day: date | None, shorts: object) -> None:
         """Closes the lots whose contract has expired and has a price, as trades at the expiry."""
         closing = []
-        for at, is_long, quantity, _ in zip(*self._left, strict=True):
-            row = self._rows[at]
-            if row.expiry_date is None or row.expiry_date > last:
+        left = zip(*self._left[:3], self._expiries(), strict=True)
+        for at, is_long, quantity, expiry in left:
+            if expiry is None or expiry > last:
                 continue
+            row = self._rows[at]
             price = price_of(row)
             if price is not None:
                 closed = row._replace(
@@ -159,7 +160,7 @@ class _Matching:
                     quantity=quantity,
                     traded_price=None,  # which is no proof of the multiplier
                     trade_value=float(price * quantity * self._multipliers[self._numbers[at]]),
-                    exch_trade_time=datetime.combine(row.expiry_date, _SETTLED_AT, self._zone),
+                    exch_trade_time=datetime.combine(expiry, _SETTLED_AT, self._zone),
                 )
                 closing.append(closed)
         if closing:
@@ -169,6 +170,16 @@ class _Matching:
             self._groups = _core.Groups([self._rows], KEY)  # with the same numbers
             self.match(day, shorts)
 
+    def _expiries(self) -> list[date | None]:
+        """Returns the expiry of each open lot; without one of its own, that of another of its key.
+
+        A settlement closes the first lots of a key, so all that are open must expire with it.
+        """
+        rows = self._left[0]
+        (own,) = self._rows.cells(rows, ["expiry_date"])
+        known = {self._numbers[row]: each for row, each in zip(rows, own, strict=True) if each}
+        return [each or known.get(self._numbers[row]) for row, each in zip(rows, own, strict=True)]
+
     def result(self, last: date) -> RealisedPnl:
         """Returns the result at the end of the last day."""
         scale = 10**self._decimals
@@ -177,8 +188,7 @@ class _Matching:
             found = sums[self._numbers[row]]
             found[3] += quantity
             found[4] += value
-        (expiries,) = self._rows.cells(self._left[0], ["expiry_date"])
-        is_expired = [each is not None and each < last for each in expiries]
+        is_expired = [each is not None and each < last for each in self._expiries()]
         for (row, is_long, quantity, value), expired in zip(
             zip(*self._left, strict=True), is_expired, strict=True
         ):
