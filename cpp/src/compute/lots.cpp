@@ -48,9 +48,11 @@ std::vector<std::int64_t> rows_by_time(const GroupPart& trades, const MatchingRu
       trades.rows.start;
   std::vector<std::int64_t> rows(static_cast<std::size_t>(trades.size() - rules.opening));
   std::iota(rows.begin(), rows.end(), rules.opening);
-  const std::ranges::subrange timed(rows.begin(), rows.end() - rules.settlements);
+  const auto end = rows.end() - rules.settlements;
   const auto time = [times](std::int64_t row) { return times[row]; };
-  if (!std::ranges::is_sorted(timed, {}, time)) std::ranges::stable_sort(timed, {}, time);
+  if (!std::ranges::is_sorted(rows.begin(), end, {}, time)) {
+    std::ranges::stable_sort(rows.begin(), end, {}, time);
+  }
   return rows;
 }
 
