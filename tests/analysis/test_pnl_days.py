@@ -9,6 +9,7 @@ import pytest
 
 import tradingdata as td
 from analysis_samples import DAY, at, book, trade
+from tradingdata.analysis.keys import KEY
 
 MONDAY, TUESDAY = DAY, DAY + dt.timedelta(days=1)
 
@@ -100,9 +101,8 @@ def test_a_settlement_is_after_all_trades_of_its_day() -> None:
 
 
 def test_a_lot_without_an_expiry_settles_with_its_contract() -> None:
-    key = {name: getattr(EXPIRING[0], name) for name in ("client_id", "exchange", "segment")}
-    unknown = {**key, "security_id": "10", "product": "C", "quantity": 50, "value": 100.0}
     option = EXPIRING.filter(segment="D")
+    unknown = {name: option[0][name] for name in KEY} | {"quantity": 50, "value": 100.0}
     pnl = td.realised_pnl(option, opening=[unknown], day=MONDAY, settle={"10": 1.0})
     assert [(match.cost, match.realised) for match in pnl.matches] == [
         (100.0, -50.0),

@@ -11,7 +11,6 @@ import pickle
 import stat
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ from archiving import (
 from sample_books import BOOK
 from tradingdata import sandbox
 from tradingdata.archive import ingest as ingest_module
-from tradingdata.archive.delta import Store
 
 
 def test_a_book_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -457,36 +455,6 @@ def test_compact_drops_history_if_told(tmp_path: Path, monkeypatch: pytest.Monke
     assert numbers(archive.orders(DAY)) == ["1", "2"]
     assert archive.fetches()[:6] == log
     assert archive.accounts == (None,)
-
-
-def test_history_dropped_while_reading_is_no_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tradingdata.archive.archive.RETENTION_HOURS", 0)
-    view = Store.view
-
-    def reads(work: Callable[[td.Archive], Any], folder: Path) -> Any:
-        """What a reader gets if another program compacts after the reader has read the log."""
-        folder.mkdir()
-        books = [order_response(order(status=f"at {hour}"), at=f"{hour}:00") for hour in (10, 11)]
-        archive = archive_with(folder, *books)
-        waiting = [True]
-
-        def viewed(store: Store, connection: Any, name: str, *arguments: Any, **more: Any) -> Any:
-            if name != "fetches" and waiting and waiting.pop():
-                td.Archive(archive.path).compact(keep_history=False)
-            return view(store, connection, name, *arguments, **more)
-
-        monkeypatch.setattr(Store, "view", viewed)
-        found = work(archive)
-        monkeypatch.setattr(Store, "view", view)
-        assert not waiting
-        return found
-
-    assert reads(lambda archive: archive.orders(DAY), tmp_path / "1")[0].status == "at 11"
-    statuses = reads(lambda archive: archive.sql("SELECT status FROM orders", DAY), tmp_path / "2")
-    assert [row.status for row in statuses] == ["at 11"]
-    assert reads(td.Archive.verify, tmp_path / "3") == 1
 
 
 def test_a_later_version_may_append_a_column(tmp_path: Path) -> None:

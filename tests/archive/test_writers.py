@@ -7,14 +7,17 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tradingdata as td
 from archive_writers import HERE, acknowledged, start_writer
-from archiving import DAY, archive_with, clock, response, trade
+from archiving import DAY, archive_with, clock, order, order_response, response, trade
 from calls import at_once
+from tradingdata.archive.delta import Store
 
 
 def test_threads_write_at_once(tmp_path: Path) -> None:
@@ -187,3 +190,33 @@ def test_a_forked_child_is_told_to_spawn(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "panicked" not in done.stderr
+
+
+def test_history_dropped_while_reading_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tradingdata.archive.archive.RETENTION_HOURS", 0)
+    view = Store.view
+
+    def reads(work: Callable[[td.Archive], Any], folder: Path) -> Any:
+        """What a reader gets if another program compacts after the reader has read the log."""
+        folder.mkdir()
+        books = [order_response(order(status=f"at {hour}"), at=f"{hour}:00") for hour in (10, 11)]
+        archive = archive_with(folder, *books)
+        waiting = [True]
+
+        def viewed(store: Store, connection: Any, name: str, *arguments: Any, **more: Any) -> Any:
+            if name != "fetches" and waiting and waiting.pop():
+                td.Archive(archive.path).compact(keep_history=False)
+            return view(store, connection, name, *arguments, **more)
+
+        monkeypatch.setattr(Store, "view", viewed)
+        found = work(archive)
+        monkeypatch.setattr(Store, "view", view)
+        assert not waiting
+        return found
+
+    assert reads(lambda archive: archive.orders(DAY), tmp_path / "1")[0].status == "at 11"
+    statuses = reads(lambda archive: archive.sql("SELECT status FROM orders", DAY), tmp_path / "2")
+    assert [row.status for row in statuses] == ["at 11"]
+    assert reads(td.Archive.verify, tmp_path / "3") == 1
