@@ -70,17 +70,6 @@ py::object from_arrow(const py::object& record, const py::object& data, bool kee
   return whole_slice(std::move(made->table).build(), zone);
 }
 
-// A structure in a capsule, with which it goes unless a consumer took it over.
-template <typename T>
-py::object capsule_of(std::unique_ptr<detail::Taken<T>> structure, const char* name) {
-  py::capsule capsule(structure->get(), name, [](PyObject* dying) {
-    void* const held = PyCapsule_GetPointer(dying, PyCapsule_GetName(dying));
-    delete static_cast<detail::Taken<T>*>(held);  // the structure is its first member
-  });
-  static_cast<void>(structure.release());
-  return capsule;
-}
-
 py::object arrow_stream(const OwnedSlice& self, const Names& columns, const std::string& text) {
   ArrowExport wanted{.start = self.start(),
                      .length = self.size(),
