@@ -116,6 +116,11 @@ class GroupsOfSlices {
     return list_of(released([&] { return tradingdata::likenesses(at(part), field); }));
   }
 
+  py::object checksums(const Names& names, std::size_t part) const {
+    const std::vector<int> fields = columns_named(*at(part).rows.table, names);
+    return list_of(released([&] { return tradingdata::checksums(at(part), fields); }));
+  }
+
   py::object sums(const std::string& name, int decimals, std::size_t part) const {
     const int field = amount_field(name, part);
     return list_of(released([&] {
@@ -261,6 +266,7 @@ void bind_compute(py::module_& module) {
       .def("extremes", &GroupsOfSlices::extremes, py::arg("name"), py::arg("greatest"),
            py::arg("part") = 0)
       .def("likenesses", &GroupsOfSlices::likenesses, py::arg("name"), py::arg("part") = 0)
+      .def("checksums", &GroupsOfSlices::checksums, py::arg("names"), py::arg("part") = 0)
       .def("sums", &GroupsOfSlices::sums, py::arg("name"), py::arg("decimals"), py::arg("part") = 0)
       .def("sums_of_products", &GroupsOfSlices::sums_of_products, py::arg("name"),
            py::arg("decimals"), py::arg("price"), py::arg("price_decimals"), py::arg("part") = 0)

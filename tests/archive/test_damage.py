@@ -134,6 +134,24 @@ def test_each_flipped_bit_is_found_or_harmless(sound: Path, tmp_path: Path) -> N
     assert td.Archive(root).verify() == 120
 
 
+def test_the_checksum_of_rows_is_the_same_in_all_versions(tmp_path: Path) -> None:
+    """Otherwise an archive looks damaged after an update of the package."""
+    row = td.Trade(
+        trade_no="7",
+        display_name="more than 12 bytes",
+        quantity=-3,
+        traded_price=2.5,
+        exch_trade_time=dt.datetime(2026, 11, 20, 10),
+        expiry_date=dt.date(2026, 11, 26),
+    )
+    book = td.TradeBook([row])
+    archive = td.Archive(tmp_path / "books")
+    archive.add(book, at=clock("15:45", DAYS[-1]))
+    assert [*map(tuple, archive.sql("SELECT rows, checksum FROM fetches"))] == [
+        (1, 236668327691428430)
+    ]
+
+
 def test_files_that_are_merged_are_checked_too(sound: Path, tmp_path: Path) -> None:
     root = tmp_path / "books"
     shutil.copytree(sound, root)

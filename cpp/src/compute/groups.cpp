@@ -68,20 +68,24 @@ bool same_cell(const Table& a, const KeyField& key_a, std::int64_t row_a, const 
   return a.text(view_a) == b.text(view_b);
 }
 
-void add_hashes(std::vector<std::uint64_t>& hashes, const Slice& rows, const KeyField& key) {
+// `salt` differs from field to field, so that a value in another field gives another hash.
+void add_hashes(std::vector<std::uint64_t>& hashes, const Slice& rows, const KeyField& key,
+                std::uint64_t salt) {
   const Table& table = *rows.table;
   const bool text = is_text(table, key);
   std::int64_t row = rows.start;
   for (std::uint64_t& hash : hashes) {
-    if (!table.valid(key.field, row)) {
-      hash = mixed(hash, std::uint64_t{1});
-    } else if (text) {
-      hash = mixed(hash, table.text(key.field, row));
-    } else {
-      hash = mixed(hash, bits_of(table, key, row));
+    if (table.valid(key.field, row)) {
+      hash = text ? mixed(hash + salt, table.text(key.field, row))
+                  : mixed(hash + salt, bits_of(table, key, row));
     }
     ++row;
   }
+}
+
+void add_hashes(std::vector<std::uint64_t>& hashes, const GroupedRows& part) {
+  std::uint64_t salt = 0;
+  for (const KeyField& key : part.key) add_hashes(hashes, part.rows, key, ++salt);
 }
 
 // Where the first row of a group is.
@@ -152,7 +156,7 @@ Groups group_rows(std::span<const GroupedRows> parts) {
     GroupPart& part = groups.parts.emplace_back();
     part.rows = given.rows;
     std::vector<std::uint64_t> hashes(static_cast<std::size_t>(part.size()), seed);
-    for (const KeyField& key : given.key) add_hashes(hashes, given.rows, key);
+    add_hashes(hashes, given);
     part.group.reserve(hashes.size());
     std::int64_t row = given.rows.start;
     for (const std::uint64_t hash : hashes)
@@ -173,7 +177,7 @@ std::vector<std::int32_t> coarser(const Groups& groups, std::span<const GroupedR
     const GroupedRows& part = parts[at];
     const std::int64_t row = part.rows.start + groups.parts[at].first[group];
     std::vector<std::uint64_t> hash(1, seed);
-    for (const KeyField& key : part.key) add_hashes(hash, {part.rows.table, row, row + 1}, key);
+    add_hashes(hash, {{part.rows.table, row, row + 1}, part.key});
     numbers.push_back(finder.find(hash[0], {&part, row}));
   }
   return numbers;
@@ -248,6 +252,20 @@ std::vector<std::uint8_t> likenesses(const GroupPart& part, int field) {
       result[group] |= static_cast<std::uint8_t>(Likeness::different);
     }
     ++row;
+  }
+  return result;
+}
+
+std::vector<std::int64_t> checksums(const GroupPart& part, std::span<const int> fields) {
+  std::vector<std::uint64_t> hashes(part.group.size());
+  for (const int field : fields) {
+    const std::string_view name = part.rows.table->schema().field(field).name;
+    add_hashes(hashes, part.rows, {field}, mixed(0, name));
+  }
+  std::vector<std::int64_t> result(part.count.size());
+  for (std::size_t row = 0; row < hashes.size(); ++row) {
+    std::int64_t& sum = result[static_cast<std::size_t>(part.group[row])];
+    sum = static_cast<std::int64_t>((static_cast<std::uint64_t>(sum) + hashes[row]) & INT64_MAX);
   }
   return result;
 }

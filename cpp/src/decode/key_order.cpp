@@ -1,4 +1,4 @@
-// Remembers the order of keys for the next body of the thread.
+// Learns the order of keys from a record, and remembers it for the next body of the thread.
 #include "decode/key_order.hpp"
 
 #include <algorithm>
@@ -25,8 +25,6 @@ FieldSet all_fields(const Schema& schema) {
   }
   return ~fields >> (fields.size() - schema.fields.size());
 }
-
-// Learns the order of keys from a record, and remembers it for the next body of the thread.
 
 namespace {
 

@@ -152,7 +152,7 @@ class ArrayMaker {
     return column.validity + first_ / word_bits;
   }
 
-  // At most as much as what is taken: of a piece, the last line may be used in part.
+  // At least as much as is taken: a piece ends with a whole line.
   std::int64_t bytes_to_copy(int field) const {
     const Kind kind = kind_of(field);
     if (!copies(kind)) return 0;

@@ -215,12 +215,14 @@ class Ingest(NamedTuple):
         for name in KINDS:
             own = [(each, self._line(each, filed)) for each in received if each.name == name]
             books = [(self._kept(each.book), line) for each, line in own if each.error is None]
-            sums: dict[tuple[str, date], tuple[int, int]] = {}
+            sums: dict[tuple[int, str, date], tuple[int, int]] = {}
             if books:
                 rows[name] = _rows_of(connection, name, books)
-                sums = _sums(connection, name)
+                sums = sql.sums_of(connection.table(f"rows_{name}"), rows[name])
             for each, line in own:
-                days = {day: found for (label, day), found in sums.items() if label == each.account}
+                days = {
+                    day: found for (_, label, day), found in sums.items() if label == each.account
+                }
                 lines += self._lines_of(each, line, days)
         return lines, rows
 
@@ -321,14 +323,6 @@ def _rows_of(connection: Any, name: str, own: Sequence[tuple[AnyBook, dict[str, 
     )
     connection.register(f"rows_{name}", rows)
     return rows
-
-
-def _sums(connection: Any, name: str) -> dict[tuple[str, date], tuple[int, int]]:
-    """Returns the number of rows and their checksum by account and day."""
-    checksum = sql.checksum_of(connection.table(f"rows_{name}"))
-    query = f"SELECT account, day, count(*), {checksum} FROM rows_{name} GROUP BY account, day"
-    found = connection.execute(query).fetchall()
-    return {(account, day): tuple(sums) for account, day, *sums in found}
 
 
 def _lost(book: AnyBook) -> set[str]:

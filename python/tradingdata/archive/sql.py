@@ -10,15 +10,18 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+from arro3.core import RecordBatchReader
 
 from .. import _core
 from ..errors import ArchiveError
+from ..table.rows import row_type
 from ..table.table import Table
 from .coverage import report
 from .delta import explained, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import date
 
     import pyarrow as pa
 
@@ -37,6 +40,9 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
+_SET = ["fetch_id", "account", "day"]  # what the rows of a set have in common
+# How the core keeps the values of DuckDB's types; all others are integers.
+_KINDS = {"VARCHAR": "text", "DOUBLE": "number", "TIMESTAMP": "timestamp", "DATE": "date"}
 _BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet")
 # What a syntax tree of DuckDB may have: queries, and functions of tables that use no file.
 _QUERIES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
@@ -73,20 +79,36 @@ def scalar(connection: Any, query: str, values: Any = None) -> Any:
     return connection.execute(query, values).fetchall()[0][0]
 
 
-def checksum_of(rows: Any) -> str:
-    """SQL of the checksum of a relation's rows in any order: the sum of parts of their MD5.
+def sums_of(columns: Any, rows: Any) -> dict[tuple[int, str, date], tuple[int, int]]:
+    """Returns the number of rows and their checksum by ``fetch_id``, account and day.
 
-    Each value comes with the name of its column and NULLs are left out, so that a column that a
-    later version adds changes nothing.
+    Columns without values change nothing, so that a later version may add some.
+
+    Args:
+        columns: A relation with the columns of the rows.
+        rows: Arrow data.
+
+    Raises:
+        OSError: The rows cannot be read.
     """
-    kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
-    parts = []
-    for name in sorted({*rows.columns} - {"fetch_id", "received_at", "month"}):
-        is_time = kinds[name].startswith("TIMESTAMP")  # whose text takes thrice as long
-        parts.append(
-            f"{quoted(name + '=')} || " + (f'epoch_us("{name}")' if is_time else f'"{name}"')
-        )
-    return f"(sum(md5_number_lower(concat_ws(chr(31), {', '.join(parts)}))) % {2**63})::BIGINT"
+    kinds = dict(zip(columns.columns, map(str, columns.types), strict=True))
+    del kinds["received_at"]
+    fields = [(name, _KINDS.get(kind, "integer"), "") for name, kind in kinds.items()]
+    stored = row_type("Stored", fields)
+    names = sorted(kinds.keys() - {*_SET, "month"})
+    sums: dict[tuple[int, str, date], tuple[int, int]] = {}
+    for batch in RecordBatchReader.from_arrow(rows):
+        try:
+            part = _core.from_arrow(stored, batch, keep_personal_data=True)
+        except ValueError as error:
+            raise OSError(str(error)) from error
+        groups = _core.Groups([part], _SET)
+        sets = zip(*part.cells(groups.first(), _SET), strict=True)
+        found = zip(sets, groups.counts(), groups.checksums(names), strict=True)
+        for each, count, checksum in found:
+            counted, summed = sums.get(each, (0, 0))
+            sums[each] = (counted + count, (summed + checksum) % 2**63)
+    return sums
 
 
 def seal_of(columns: Iterable[str]) -> str:
@@ -174,17 +196,19 @@ def find_damage(connection: Any, name: str) -> tuple[int, list[tuple[Any, ...]]]
     These are tuples of a day, an account and the number of rows that were stored, by the lines of
     the table ``log_all``.
     """
-    checksum = checksum_of(connection.table(f"schema_{name}"))
-    found = connection.execute(f"""
-    WITH found AS (
-        SELECT fetch_id, count(*) AS n, {checksum} AS checksum FROM stored_{name} GROUP BY fetch_id)
-    SELECT l.day, l.account, l.rows,
-        l.rows IS DISTINCT FROM f.n OR l.checksum IS DISTINCT FROM f.checksum
-    FROM log_all l LEFT JOIN found f USING (fetch_id)
+    rows = connection.table(f"stored_{name}")
+    sums = sums_of(rows, rows)
+    lines = connection.execute(f"""
+    SELECT fetch_id, account, day, rows, checksum FROM log_all
     WHERE book = '{name}' AND rows_in = fetch_id AND fetch_id NOT IN (
         SELECT unnest(dropped) FROM log_all)
-    ORDER BY l.day, l.account""").fetchall()
-    return sum(rows for *_, rows, _ in found), [row for *row, bad in found if bad]
+    ORDER BY day, account""").fetchall()
+    damaged = [
+        (day, account, count)
+        for fetch, account, day, count, checksum in lines
+        if sums.get((fetch, account, day)) != (count, checksum)
+    ]
+    return sum(count for *_, count, _ in lines), damaged
 
 
 class QueryResult(Table[Any]):
