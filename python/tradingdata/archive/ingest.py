@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arro3.core import Table
-
 from .. import _core
 from .._util.optional_imports import require
 from ..books.book import LabelledBooks, OrderBook, TradeBook
@@ -25,6 +23,8 @@ from .delta import NAMES, Span, explained
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import tzinfo
+
+    import pyarrow as pa
 
     from .delta import Store
 
@@ -165,7 +165,7 @@ class Ingest(NamedTuple):
         There is at most one of each book and account.
         """
         with explained(self.store.root, "write"), closing(sql.connect()) as connection:
-            lines, rows = self._lines(connection, received)
+            lines, rows = self._lines(received)
             days = [line["day"] for line in lines]
             labels = {each.account for each in received}
             label = labels.pop() if len(labels) == 1 else None
@@ -178,9 +178,10 @@ class Ingest(NamedTuple):
             for name, content in rows.items():
                 own = [line for line in lines if line["book"] == name and _has_rows(line)]
                 if sum(line["rows"] for line in own) < content.num_rows:
-                    ids = ", ".join(str(line["fetch_id"]) for line in own) or "NULL"
-                    new = connection.sql(f"FROM rows_{name} WHERE fetch_id IN ({ids})")
-                    content = Table.from_arrow(new)
+                    new = {line["fetch_id"] for line in own}
+                    content = content.filter(
+                        [fetch in new for fetch in content["fetch_id"].to_pylist()]
+                    )
                 if content.num_rows:
                     self.store.append(name, content)
             self.commit(connection, lines, log)
@@ -206,19 +207,18 @@ class Ingest(NamedTuple):
         }
 
     def _lines(
-        self, connection: Any, received: Sequence[Received]
-    ) -> tuple[list[dict[str, Any]], dict[str, Table]]:
+        self, received: Sequence[Received]
+    ) -> tuple[list[dict[str, Any]], dict[str, pa.Table]]:
         """Returns a line for each day of each response or failure, and the rows of each book."""
         filed = datetime.now(UTC)
         lines: list[dict[str, Any]] = []
-        rows: dict[str, Table] = {}
+        rows: dict[str, pa.Table] = {}
         for name in KINDS:
             own = [(each, self._line(each, filed)) for each in received if each.name == name]
-            books = [(self._kept(each.book), line) for each, line in own if each.error is None]
-            sums: dict[tuple[int, str, date], tuple[int, int]] = {}
+            books = [(self._kept(each.book), line) for each, line in own if each.book]
+            sums: sql.Sums = {}
             if books:
-                rows[name] = _rows_of(connection, name, books)
-                sums = sql.sums_of(connection.table(f"rows_{name}"), rows[name])
+                rows[name], sums = _rows_of(name, books)
             for each, line in own:
                 days = {
                     day: found for (_, label, day), found in sums.items() if label == each.account
@@ -293,36 +293,44 @@ def _find_rows(connection: Any, lines: Iterable[dict[str, Any]]) -> None:
         line["rows_in"] = known.get(content, line["fetch_id"]) if line["rows"] else None
 
 
-def _rows_of(connection: Any, name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> Table:
-    """Returns the rows of books as they are stored, as Arrow data, and registers ``rows_NAME``.
+def _rows_of(name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> tuple[pa.Table, sql.Sums]:
+    """Returns the rows of books as they are stored, with their numbers and checksums.
 
     Their day is that of the row's times, or the one of the line that comes with the book. That is
     always the day of an order whose response has a time.
     """
+    pyarrow = require("pyarrow", "archive", "an archive")
     books = {line["account"]: book.localize(None) for book, line in own}
-    if any(map(_lost, books.values())):
-        pyarrow = require("pyarrow", "archive", "an archive")
-        texts = [text for book in books.values() for text in _extras(book)]
-        sent = LabelledBooks.of(KINDS[name], books).to_arrow()
-        sent = sent.append_column("extra", pyarrow.array(texts, "string"))
-    else:  # sorted, since sorting again, when they are read, is fast
+    lines = {line["account"]: line for _, line in own}
+    lost = any(map(_lost, books.values()))
+    if not lost:  # sorted, since sorting again, when they are read, is fast
         books = {label: book.sort(TIMES[name][0], "row_no") for label, book in books.items()}
-        sent = LabelledBooks.of(KINDS[name], books)._selection(extra=True)
-    connection.register(f"books_{name}", sent)
-    columns = "account TEXT, day DATE, fetch_id BIGINT, received_at TIMESTAMPTZ"
-    sql.table(connection, f"responses_{name}", [line for _, line in own], columns)
-    times = "".join(f"{time}::DATE, " for time in TIMES[name])
-    if name == "orders":
-        times = f"CASE WHEN received_at IS NULL THEN coalesce({times}NULL) END, "
-    rows = Table.from_arrow(
-        connection.sql(f"""
-    SELECT day, account, fetch_id + (day - DATE '{_FIRST_DAY}') AS fetch_id, received_at,
-        * EXCLUDE (day, account, fetch_id, received_at), {_MONTH}
-    FROM (SELECT * REPLACE (coalesce({times}day) AS day)
-        FROM books_{name} JOIN responses_{name} USING (account))""")
-    )
-    connection.register(f"rows_{name}", rows)
-    return rows
+    sent = LabelledBooks.of(KINDS[name], books)._selection(extra=True)
+    rows, part = sent.arrow(), sent._exported
+    if lost:
+        texts = [text for book in books.values() for text in _extras(book)]
+        rows = rows.set_column(rows.num_columns - 1, "extra", pyarrow.array(texts, "string"))
+        part = _core.from_arrow(part.row_type, rows, keep_personal_data=True)
+    groups = _core.Groups([part], ["account", *(f"{time}.day" for time in TIMES[name])])
+    found = zip(*part.cells(groups.first(), ["account", *TIMES[name]]), strict=True)
+    sets = []
+    for account, *times in found:
+        line = lines[account]
+        day = line["day"]
+        if name == "trades" or line["received_at"] is None:
+            day = next((time.date() for time in times if time), day)
+        fetch = line["fetch_id"] + (day - _FIRST_DAY).days
+        sets.append((fetch, account, day, line["received_at"], day.isoformat()[:7]))
+    numbers = pyarrow.array(groups.numbers())
+    sums: sql.Sums = {}
+    sql.add_sums(sums, [each[:3] for each in sets], groups, {*rows.schema.names} - {"account"})
+    kinds = ("int64", "string", "date32", pyarrow.timestamp("us", "UTC"), "string")
+    names = (*sql.SET, "received_at", "month")
+    for column, kind, values in zip(names, kinds, zip(*sets, strict=True), strict=True):
+        if column != "account":  # which comes with the books
+            of_sets = pyarrow.array(values, kind)
+            rows = rows.append_column(column, of_sets.take(numbers))
+    return rows, sums
 
 
 def _lost(book: AnyBook) -> set[str]:

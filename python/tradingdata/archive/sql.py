@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .coverage import MissingDay
 
     Parameters = Sequence[Any] | Mapping[str, Any]
+    # The number of rows and their checksum, by the set to which they belong.
+    Sums = dict[tuple[int, str, date], tuple[int, int]]
 
 # The fields that identify a record among those of its account and day.
 IDENTITY = {record["noun"][1]: record["identity"] for record in _core.records()}
@@ -40,7 +42,7 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
-_SET = ["fetch_id", "account", "day"]  # what the rows of a set have in common
+SET = ["fetch_id", "account", "day"]  # what the rows of a set have in common
 # How the core keeps the values of DuckDB's types; all others are integers.
 _KINDS = {"VARCHAR": "text", "DOUBLE": "number", "TIMESTAMP": "timestamp", "DATE": "date"}
 _BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet")
@@ -79,36 +81,33 @@ def scalar(connection: Any, query: str, values: Any = None) -> Any:
     return connection.execute(query, values).fetchall()[0][0]
 
 
-def sums_of(columns: Any, rows: Any) -> dict[tuple[int, str, date], tuple[int, int]]:
-    """Returns the number of rows and their checksum by ``fetch_id``, account and day.
-
-    Columns without values change nothing, so that a later version may add some.
-
-    Args:
-        columns: A relation with the columns of the rows.
-        rows: Arrow data.
-
-    Raises:
-        OSError: The rows cannot be read.
-    """
-    kinds = dict(zip(columns.columns, map(str, columns.types), strict=True))
+def sums_of(rows: Any) -> Sums:
+    """Returns the sums of the rows of a relation. Raises OSError if they cannot be read."""
+    kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
     del kinds["received_at"]
     fields = [(name, _KINDS.get(kind, "integer"), "") for name, kind in kinds.items()]
     stored = row_type("Stored", fields)
-    names = sorted(kinds.keys() - {*_SET, "month"})
-    sums: dict[tuple[int, str, date], tuple[int, int]] = {}
+    sums: Sums = {}
     for batch in RecordBatchReader.from_arrow(rows):
         try:
             part = _core.from_arrow(stored, batch, keep_personal_data=True)
         except ValueError as error:
             raise OSError(str(error)) from error
-        groups = _core.Groups([part], _SET)
-        sets = zip(*part.cells(groups.first(), _SET), strict=True)
-        found = zip(sets, groups.counts(), groups.checksums(names), strict=True)
-        for each, count, checksum in found:
-            counted, summed = sums.get(each, (0, 0))
-            sums[each] = (counted + count, (summed + checksum) % 2**63)
+        groups = _core.Groups([part], SET)
+        sets = zip(*part.cells(groups.first(), SET), strict=True)
+        add_sums(sums, sets, groups, kinds.keys() - {*SET})
     return sums
+
+
+def add_sums(sums: Sums, sets: Iterable[Any], groups: _core.Groups, columns: Iterable[str]) -> None:
+    """Adds groups of rows, which belong to these sets, to the sums.
+
+    The checksum is one of these columns without NULLs, so that a later version may add some.
+    """
+    found = zip(sets, groups.counts(), groups.checksums(sorted(columns)), strict=True)
+    for each, count, checksum in found:
+        counted, summed = sums.get(each, (0, 0))
+        sums[each] = (counted + count, (summed + checksum) % 2**63)
 
 
 def seal_of(columns: Iterable[str]) -> str:
@@ -196,8 +195,7 @@ def find_damage(connection: Any, name: str) -> tuple[int, list[tuple[Any, ...]]]
     These are tuples of a day, an account and the number of rows that were stored, by the lines of
     the table ``log_all``.
     """
-    rows = connection.table(f"stored_{name}")
-    sums = sums_of(rows, rows)
+    sums = sums_of(connection.table(f"stored_{name}"))
     lines = connection.execute(f"""
     SELECT fetch_id, account, day, rows, checksum FROM log_all
     WHERE book = '{name}' AND rows_in = fetch_id AND fetch_id NOT IN (
