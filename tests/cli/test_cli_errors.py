@@ -84,6 +84,7 @@ def test_each_kind_of_error_has_its_code(
         ("watch --polls 0", "--polls"),
         ("watch --interval 0", "--interval must be a positive number"),
         ("watch --interval nan", "--interval must be a positive number"),
+        ("positions --day monday", "day must be a date such as"),
         ("sandbox --accounts 0", ""),
         ("sandbox --day monday", "day must be a date such as"),
         ("sandbox --port 70000", "port must be"),

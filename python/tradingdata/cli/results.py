@@ -54,16 +54,20 @@ class Asked(Output, Days, Connection):
     def trades(self, day: str, only: Filter | None = None) -> tuple[TradeBook, date | None]:
         """Returns today's trades from the service or those of an archive, and the day to show.
 
-        Without days, an archive must be complete from its first day to its last, because a position
-        or a profit across a day that was never fetched would be wrong.
+        That is None for all days. Without days, an archive must be complete from its first day to
+        its last, because a position or a profit across a day that was never fetched would be wrong.
         """
         choice, stored = RowChoice("Trade", only or Filter()), self._stored()
+        at = None if day in ("all", "latest") else self._day(day)
         if stored is not None:
             trades = choice.rows_of(self.read(stored, "trades"))
         else:
             with self.client() as client:
                 trades = choice.rows_of(received(client.trade_book))
-        return trades, self._day(trades, day)
+        if day == "latest":
+            times = trades.to_dict(["exch_trade_time"])["exch_trade_time"]
+            at = max((time.date() for time in times if time is not None), default=None)
+        return trades, at
 
     def books(self, only: Filter | None = None) -> tuple[OrderBook, TradeBook]:
         """Returns orders and trades, fetched so that they agree unless the service's do not."""
@@ -77,13 +81,7 @@ class Asked(Output, Days, Connection):
                 orders, trades = error.books
         return choice.rows_of(orders), trades
 
-    def _day(self, trades: TradeBook, day: str) -> date | None:
-        """Returns the day to show of the trades that were read, or None for all days."""
-        if day == "all":
-            return None
-        if day == "latest":
-            times = trades.to_dict(["exch_trade_time"])["exch_trade_time"]
-            return max((time.date() for time in times if time is not None), default=None)
+    def _day(self, day: str) -> date:
         at = fitting(lambda: day_from(day))
         first, last = (each and day_from(each) for each in (self.start, self.end or self.start))
         if (first or at) <= at <= (last or at):
