@@ -1,4 +1,11 @@
-"""Queries of an archive by DuckDB: newest states, checksums, and the user's read-only SQL."""
+"""Queries of an archive by DuckDB: newest states, checksums, and the user's read-only SQL.
+
+A connection has these tables and views. Of each table NAME of the archive: ``files_NAME``, the
+files to read; ``stored_NAME``, their rows; ``schema_NAME``, the columns of these without rows. Of
+the log: ``log_lines``, the lines of some days. Of each book NAME: ``sets_NAME``, the sets of rows
+that are stored; ``newest_NAME``, the newest records where a day has several sets; and NAME, the
+view that users see.
+"""
 
 from __future__ import annotations
 
