@@ -32,6 +32,20 @@ def test_kinds_are_known_and_market_values_have_no_sum() -> None:
         assert "2,030" not in repr(value)
 
 
+def test_a_trade_without_its_contract_makes_no_shares_of_an_option() -> None:
+    put: dict[str, Any] = {"expiry_date": dt.date(2026, 11, 26), "strike_price": 90.0}
+    rows = book(
+        trade(1, "B", 5, 8.0, **put), trade(2, "B", 5, 9.0), trade(3, "B", 1, 1.0, security_id="20")
+    )
+    for kinds in (
+        td.positions(rows),
+        td.day_pnl(rows, day="2026-11-20", prices={"10": 9.0, "20": 1.0}),
+    ):
+        assert {row.security_id: row.kind for row in kinds} == {"10": "option", "20": "shares"}
+    (value, _) = td.unrealised_pnl(td.positions(rows), {"10": 9.0, "20": 1.0})
+    assert (value.kind, value.expiry_date) == ("option", dt.date(2026, 11, 26))
+
+
 def test_values_in_lots_are_recognised() -> None:
     """The service says "shares or contracts": 2 contracts of 50 shares at 100 are 10,000."""
     orders = td.OrderBook([order(1, 2, 100.0, lot_size=50)])

@@ -14,7 +14,7 @@ from .._util import validate
 from .._util.validate import shown
 from ..books.book import OrderBook, TradeBook, concat
 from .checks import require_fills
-from .keys import KEY, ORDER_KEY, SECURITY, Keyed, kind_of
+from .keys import KEY, ORDER_KEY, SECURITY, SOME_MISSING, Keyed, kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,12 +114,23 @@ def key_facts(
     """
     last = groups.last()
     key = rows.cells(groups.first(), KEY)
-    *names, expiries, strikes = rows.cells(
-        last, ["symbol", "display_name", "expiry_date", "strike_price"]
+    names = rows.cells(last, ["symbol", "display_name"])
+    expiries, strikes = (
+        _last_known(rows, groups, name) for name in ("expiry_date", "strike_price")
     )
     leading = zip([accounts[row] for row in last], *key, *names, strict=True)
     kinds = list(map(kind_of, expiries, strikes))
     return list(leading), multipliers_of(groups, before=before), kinds, expiries
+
+
+def _last_known(rows: Slice, groups: Groups, name: str) -> list[Any]:
+    """Returns the last value of a column by group that is not None, if there is one."""
+    (found,) = rows.cells(groups.last(), [name])
+    if any(each & SOME_MISSING and each != SOME_MISSING for each in groups.likenesses(name)):
+        for value, group in zip(rows.column(name), groups.numbers(), strict=True):
+            if value is not None:
+                found[group] = value
+    return found
 
 
 def day_from(day: date | str) -> date:
