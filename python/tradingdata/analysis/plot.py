@@ -135,12 +135,12 @@ def _mark_time(ax: Axes, times: list[datetime]) -> None:
     """Makes the horizontal axis one of market time."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    ends = _sessions(times)
-    locator: Any = AutoDateLocator()  # type: ignore[no-untyped-call]
-    ax.xaxis.set_major_locator(locator)
-    formatter: Any = ConciseDateFormatter
-    ax.xaxis.set_major_formatter(formatter(locator, show_offset=False))
-    ax.set_xlim(*ends)  # type: ignore[arg-type]
+    locate: Any = AutoDateLocator  # neither has types
+    write: Any = ConciseDateFormatter
+    ends: Any = _sessions(times)
+    ax.xaxis.set_major_locator(locator := locate())
+    ax.xaxis.set_major_formatter(write(locator, show_offset=False))
+    ax.set_xlim(*ends)
     days = dict.fromkeys(f"{end:%d %b %Y}" for end in ends) if times else ()
     ax.set_xlabel(", ".join(["market time", *[" to ".join(days)] * bool(times)]))
 
@@ -224,7 +224,7 @@ def blotter(
             heights = [sums[label, place] for place in bars]
             if name == "sold":
                 base, heights = [0.0] * len(bars), [-height for height in heights]
-            ax.bar(bars, heights, width, base, color=colour, label=name)  # type: ignore[arg-type]
+            ax.bar(bars, heights, width, base, color=colour, label=name)
             base = [low + height for low, height in zip(base, heights, strict=True)]
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.margins(y=0.15)
@@ -235,7 +235,8 @@ def blotter(
     return ax
 
 
-def _intervals(times: list[datetime], length: timedelta) -> tuple[list[datetime], timedelta]:
+# Any, since Matplotlib's types lack dates.
+def _intervals(times: list[datetime], length: timedelta) -> tuple[list[Any], Any]:
     """Returns the middle of each time's interval, or of several days, and the width of a bar."""
     if len({at.date() for at in times}) > 1:
         return [datetime.combine(at, time(12, 22)) for at in times], timedelta(hours=6)
@@ -384,13 +385,13 @@ def pnl_curve(result: Trades | RealisedPnl | Matches, *, ax: Axes | None = None)
         ax.axhline(0, color=INK, linewidth=0.8)
         for label, colour, width in ((LONG, BOUGHT, 1), (SHORT, SOLD, 1), ("all", INK, 2)):
             counted = [(at, amount) for at, side, amount in closed if label in (side, "all")]
-            places = [first, *(at for at, _ in counted), last]
+            places: list[Any] = [first, *(at for at, _ in counted), last]
             sums = list(accumulate([0.0, *(amount for _, amount in counted), 0.0]))
             if closed:
-                ax.step(places, sums, where="post", color=colour, linewidth=width, label=label)  # type: ignore[arg-type]
+                ax.step(places, sums, where="post", color=colour, linewidth=width, label=label)
         for colour, keep in ((GAIN, max), (LOSS, min)):
             filled = [keep(total, 0.0) for total in sums]
-            ax.fill_between(places, filled, step="post", color=colour, alpha=0.25, linewidth=0)  # type: ignore[arg-type]
+            ax.fill_between(places, filled, step="post", color=colour, alpha=0.25, linewidth=0)
         _format_amounts(ax.yaxis)
         _mark_time(ax, times)
     return ax
