@@ -40,7 +40,9 @@ def test_eight_processes_lose_nothing(commits: int, tmp_path: Path) -> None:
     path = tmp_path / "books"
     writers = [start_writer(path, f"w{number}", commits=commits) for number in range(8)]
     seen = [0]
-    while any(writer.poll() is None for writer in writers):
+    running = True
+    while running:
+        running = any(writer.poll() is None for writer in writers)
         try:
             archive = td.Archive(path, create=False)
             if archive.accounts:
@@ -60,18 +62,22 @@ def test_eight_processes_lose_nothing(commits: int, tmp_path: Path) -> None:
     assert set(archive.accounts) == done
     assert len(archive.trades(DAY)) == 160 * commits
     assert archive.verify() == 160 * commits
-    assert seen[-1] > 0
+    assert seen[-1] == 8 * commits
 
 
 @pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.long)])
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_killed_writers_lose_nothing_acknowledged(kills: int, tmp_path: Path) -> None:
-    """F112: at random points, some while compacting; the archive opens after each."""
+    """F112: at random points, some while compacting; the archive opens after each.
+
+    A point is some commits after the start and some time more, however slow the machine is.
+    """
     path = tmp_path / "books"
     td.Archive(path)
     chance = random.Random(7)
     done: set[str] = set()
+    awaited = 0
     for first in range(0, kills, 5):
         writers = [
             start_writer(path, f"k{number}", commits=50, work="compact" if number % 5 == 0 else "")
@@ -79,18 +85,22 @@ def test_killed_writers_lose_nothing_acknowledged(kills: int, tmp_path: Path) ->
         ]
         for writer in writers:
             assert writer.stdout is not None
-            writer.stdout.readline()
-        for writer in writers:
-            time.sleep(chance.uniform(0.0, 0.6))
+            commits = chance.randrange(5)
+            awaited += commits
+            for _ in range(1 + commits):  # the first line says that it is ready
+                done |= acknowledged(writer.stdout.readline())
+            time.sleep(chance.uniform(0.0, 0.1))
             writer.kill()
         for writer in writers:
-            done |= acknowledged(writer.communicate()[0])
+            assert writer.stdout is not None
+            done |= acknowledged(writer.stdout.read())
+            writer.communicate()
         archive = td.Archive(path, create=False)
         if done:
             found = archive.sql("SELECT account, count(*) FROM trades GROUP BY 1", DAY)
             assert done <= {account for account, _ in found}
             assert all(count == 20 for _, count in found)
-    assert len(done) >= kills // 5
+    assert len(done) >= awaited > kills
     assert archive.verify() % 20 == 0
     archive.compact()
     assert done <= set(archive.accounts)
