@@ -49,6 +49,7 @@ def test_unknown_fields_and_bad_values_come_back(tmp_path: Path) -> None:
     given = trade_response(sent, trade("2"))
     assert given.issues[0].lost
     archive = archive_with(tmp_path, given)
+    assert archive.verify() == 2
     found = archive.trades(DAY)
     assert found[0].quantity is None
     assert found.extra_fields == given.extra_fields

@@ -85,6 +85,8 @@ def test_each_kind_of_error_has_its_code(
         ("watch --interval 0", "--interval must be a positive number"),
         ("watch --interval nan", "--interval must be a positive number"),
         ("positions --day monday", "day must be a date such as"),
+        ("positions --archive none --start monday --day 2026-11-20", "start must be a date such"),
+        ("positions --archive none --start 2026-11-16 --end x --day 2026-11-20", "end must be a"),
         ("sandbox --accounts 0", ""),
         ("sandbox --day monday", "day must be a date such as"),
         ("sandbox --port 70000", "port must be"),

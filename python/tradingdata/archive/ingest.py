@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from arro3.core import Table as Arrow
+
 from .. import _core
-from .._util.optional_imports import require
 from ..books.book import LabelledBooks, OrderBook, TradeBook
+from ..table.rows import row_type, with_extra
+from ..table.table import Table
 from . import sql
 from .coverage import Expected, expected_accounts
 from .delta import NAMES, Span, explained
@@ -23,8 +26,6 @@ from .delta import NAMES, Span, explained
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import tzinfo
-
-    import pyarrow as pa
 
     from .delta import Store
 
@@ -175,15 +176,10 @@ class Ingest(NamedTuple):
                 expected = known.get(line["account"])
                 if expected and expected.since <= line["since"] <= expected.until:
                     line["since"] = None
-            for name, content in rows.items():
-                own = [line for line in lines if line["book"] == name and _has_rows(line)]
-                if sum(line["rows"] for line in own) < content.num_rows:
-                    new = {line["fetch_id"] for line in own}
-                    content = content.filter(
-                        [fetch in new for fetch in content["fetch_id"].to_pylist()]
-                    )
-                if content.num_rows:
-                    self.store.append(name, content)
+            new = {line["fetch_id"] for line in lines if line["rows_in"] == line["fetch_id"]}
+            for name, own in rows.items():
+                if (table := own.table(new)) is not None:
+                    self.store.append(name, table)
             self.commit(connection, lines, log)
             entries = self.entries(connection, "new_lines")
         found = {(entry.account or "", entry.book): entry for entry in entries}
@@ -206,13 +202,11 @@ class Ingest(NamedTuple):
             "message": "",
         }
 
-    def _lines(
-        self, received: Sequence[Received]
-    ) -> tuple[list[dict[str, Any]], dict[str, pa.Table]]:
+    def _lines(self, received: Sequence[Received]) -> tuple[list[dict[str, Any]], dict[str, Rows]]:
         """Returns a line for each day of each response or failure, and the rows of each book."""
         filed = datetime.now(UTC)
         lines: list[dict[str, Any]] = []
-        rows: dict[str, pa.Table] = {}
+        rows: dict[str, Rows] = {}
         for name in KINDS:
             own = [(each, self._line(each, filed)) for each in received if each.name == name]
             books = [(self._kept(each.book), line) for each, line in own if each.book]
@@ -273,11 +267,6 @@ _RESPONSE = f"fetch_id - (day - DATE '{_FIRST_DAY}')"
 _MONTH = "strftime(day, '%Y-%m') AS month"
 
 
-def _has_rows(line: Mapping[str, Any]) -> bool:
-    """Returns whether the rows of a line are stored with it."""
-    return bool(line["rows_in"] == line["fetch_id"])
-
-
 def _find_rows(connection: Any, lines: Iterable[dict[str, Any]]) -> None:
     """Names the line that has the rows of each: the last one with the same rows, or itself.
 
@@ -293,44 +282,84 @@ def _find_rows(connection: Any, lines: Iterable[dict[str, Any]]) -> None:
         line["rows_in"] = known.get(content, line["fetch_id"]) if line["rows"] else None
 
 
-def _rows_of(name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> tuple[pa.Table, sql.Sums]:
-    """Returns the rows of books as they are stored, with their numbers and checksums.
+class Rows(NamedTuple):
+    """The rows of a book's responses, and the sets to which they belong.
 
-    Their day is that of the row's times, or the one of the line that comes with the book. That is
+    Attributes:
+        content: The rows, with the columns ``account`` and ``extra``.
+        sets: The sets, a `_SET` each.
+        numbers: The number of each row's set.
+    """
+
+    content: _core.Slice
+    sets: _core.Slice
+    numbers: list[int]
+
+    def table(self, fetches: set[int]) -> Arrow | None:
+        """Returns the rows of these fetches as they are stored, or None if there are none."""
+        content, numbers = self.content, self.numbers
+        known = [fetch in fetches for fetch in self.sets.column("fetch_id")]
+        if not all(known):
+            rows = [row for row, number in enumerate(numbers) if known[number]]
+            content, numbers = content.take(rows), [numbers[row] for row in rows]
+        if not numbers:
+            return None
+        found = Arrow.from_arrow(Table._over(content))
+        sets = Arrow.from_arrow(Table._over(self.sets.take(numbers)))
+        for name in sets.column_names:
+            found = found.append_column(name, sets.column(name))
+        return found
+
+
+# What is stored with the rows of a set.
+_SET = row_type(
+    "Set",
+    [
+        ("fetch_id", "integer", ""),
+        ("day", "date", ""),
+        ("received_at", "timestamp", ""),
+        ("month", "text", ""),
+    ],
+)
+
+
+def _rows_of(name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> tuple[Rows, sql.Sums]:
+    """Returns the rows of books, and of each set the number of rows and the checksum.
+
+    The day of a row is that of its times, or the one of the line that comes with the book. That is
     always the day of an order whose response has a time.
     """
-    pyarrow = require("pyarrow", "archive", "an archive")
     books = {line["account"]: book.localize(None) for book, line in own}
     lines = {line["account"]: line for _, line in own}
     lost = any(map(_lost, books.values()))
     if not lost:  # sorted, since sorting again, when they are read, is fast
         books = {label: book.sort(TIMES[name][0], "row_no") for label, book in books.items()}
-    sent = LabelledBooks.of(KINDS[name], books)._selection(extra=True)
-    rows, part = sent.arrow(), sent._exported
+    sent = LabelledBooks.of(KINDS[name], books)._rows
+    kind: Any = sent.row_type
+    content = sent.with_extra_column(with_extra(kind))
+    columns = _core.names_of(content.row_type)
     if lost:
-        texts = [text for book in books.values() for text in _extras(book)]
-        rows = rows.set_column(rows.num_columns - 1, "extra", pyarrow.array(texts, "string"))
-        part = _core.from_arrow(part.row_type, rows, keep_personal_data=True)
-    groups = _core.Groups([part], ["account", *(f"{time}.day" for time in TIMES[name])])
-    found = zip(*part.cells(groups.first(), ["account", *TIMES[name]]), strict=True)
-    sets = []
+        values = content.to_dict(columns)
+        values["extra"] = [text for book in books.values() for text in _extras(book)]
+        content = _core.table_of(content.row_type, list(values.values()))
+    groups = _core.Groups([content], ["account", *(f"{time}.day" for time in TIMES[name])])
+    found = zip(*content.cells(groups.first(), ["account", *TIMES[name]]), strict=True)
+    sets: list[tuple[int, str, date]] = []
     for account, *times in found:
         line = lines[account]
         day = line["day"]
         if name == "trades" or line["received_at"] is None:
             day = next((time.date() for time in times if time), day)
-        fetch = line["fetch_id"] + (day - _FIRST_DAY).days
-        sets.append((fetch, account, day, line["received_at"], day.isoformat()[:7]))
-    numbers = pyarrow.array(groups.numbers())
+        sets.append((line["fetch_id"] + (day - _FIRST_DAY).days, account, day))
     sums: sql.Sums = {}
-    sql.add_sums(sums, [each[:3] for each in sets], groups, {*rows.schema.names} - {"account"})
-    kinds = ("int64", "string", "date32", pyarrow.timestamp("us", "UTC"), "string")
-    names = (*sql.SET, "received_at", "month")
-    for column, kind, values in zip(names, kinds, zip(*sets, strict=True), strict=True):
-        if column != "account":  # which comes with the books
-            of_sets = pyarrow.array(values, kind)
-            rows = rows.append_column(column, of_sets.take(numbers))
-    return rows, sums
+    sql.add_sums(sums, sets, groups, {*columns} - {"account"})
+    of_sets: list[list[Any]] = [
+        [fetch for fetch, _, _ in sets],
+        [day for *_, day in sets],
+        [lines[account]["received_at"] for _, account, _ in sets],
+        [day.isoformat()[:7] for *_, day in sets],
+    ]
+    return Rows(content, _core.table_of(_SET, of_sets, UTC), groups.numbers()), sums
 
 
 def _lost(book: AnyBook) -> set[str]:
@@ -351,7 +380,7 @@ def _extras(book: AnyBook) -> list[str | None]:
             if name not in known
             or (name in lost and value not in (None, "") and fitting[name][row] is None)
         }
-        found.append(json.dumps(kept, ensure_ascii=False) if kept else None)
+        found.append(json.dumps(kept) if kept else None)
     return found
 
 

@@ -211,7 +211,13 @@ def find_damage(connection: Any, name: str) -> tuple[int, list[tuple[Any, ...]]]
     damaged = [
         (day, account, count)
         for fetch, account, day, count, checksum in lines
-        if sums.get((fetch, account, day)) != (count, checksum)
+        if sums.pop((fetch, account, day), None) != (count, checksum)
+    ]
+    known = {fetch for fetch, *_ in lines}
+    damaged += [
+        (day, account, count)
+        for (fetch, account, day), (count, _) in sums.items()
+        if fetch in known
     ]
     return sum(count for *_, count, _ in lines), damaged
 

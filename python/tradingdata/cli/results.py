@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tradingdata import analysis
+from tradingdata._util import validate
 from tradingdata._util.declarations import kinds_of
-from tradingdata.analysis.inputs import day_from
 from tradingdata.errors import BooksDisagreeError
 
 from .archive import Days, Stored
@@ -82,8 +82,9 @@ class Asked(Output, Days, Connection):
         return choice.rows_of(orders), trades
 
     def _day(self, day: str) -> date:
-        at = fitting(lambda: day_from(day))
-        first, last = (each and day_from(each) for each in (self.start, self.end or self.start))
+        at = fitting(lambda: validate.day("day", day))
+        first = self.start and fitting(lambda: validate.day("start", self.start))
+        last = fitting(lambda: validate.day("end", self.end)) if self.end else first
         if (first or at) <= at <= (last or at):
             return at
         raise UsageError(f"--day {at} is not one of the days that --start and --end read")
