@@ -50,7 +50,7 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
 }
 SET = ["fetch_id", "account", "day"]  # what the rows of a set have in common
-# How the core keeps the values of DuckDB's types; all others are integers.
+# How the core keeps the values of DuckDB's types in a book; its other columns are integers.
 _KINDS = {"VARCHAR": "text", "DOUBLE": "number", "TIMESTAMP": "timestamp", "DATE": "date"}
 _BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet")
 # What a syntax tree of DuckDB may have: queries, and functions of tables that use no file.
