@@ -6,6 +6,7 @@ import datetime as dt
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import tradingdata as td
 from archiving import archive_with, clock, order, response, trade
+from tradingdata.archive import sql
 
 DAYS = [dt.date(2026, 11, day) for day in (18, 19, 20)]
 
@@ -162,6 +164,18 @@ def test_files_that_are_merged_are_checked_too(sound: Path, tmp_path: Path) -> N
     with pytest.raises(td.ArchiveError, match="2026-11-18 to 2026-11-20"):
         td.Archive(root).trades(DAYS[0])
     with pytest.raises(td.ArchiveError, match="is missing"):
+        td.Archive(root).verify()
+
+
+def test_rows_of_a_response_under_another_account_are_found(sound: Path, tmp_path: Path) -> None:
+    root = tmp_path / "books"
+    shutil.copytree(sound, root)
+    store = td.Archive(root)._store
+    with closing(sql.connect(private=True)) as connection:
+        store.view(connection, "trades")
+        moved = "SELECT * REPLACE ('other' AS account), '2026-11' AS month FROM stored_trades"
+        store.append("trades", connection.sql(f"{moved} WHERE day = DATE '2026-11-19'"))
+    with pytest.raises(td.ArchiveError, match="2026-11-19"):
         td.Archive(root).verify()
 
 

@@ -17,7 +17,7 @@ from arro3.core import Table as Arrow
 
 from .. import _core
 from ..books.book import LabelledBooks, OrderBook, TradeBook
-from ..table.rows import row_type, with_extra
+from ..table.rows import declared
 from ..table.table import Table
 from . import sql
 from .coverage import Expected, expected_accounts
@@ -287,7 +287,7 @@ class Rows(NamedTuple):
 
     Attributes:
         content: The rows, with the columns ``account`` and ``extra``.
-        sets: The sets, a `_SET` each.
+        sets: The sets, a `_Set` each.
         numbers: The number of each row's set.
     """
 
@@ -311,16 +311,14 @@ class Rows(NamedTuple):
         return found
 
 
-# What is stored with the rows of a set.
-_SET = row_type(
-    "Set",
-    [
-        ("fetch_id", "integer", ""),
-        ("day", "date", ""),
-        ("received_at", "timestamp", ""),
-        ("month", "text", ""),
-    ],
-)
+@declared
+class _Set:
+    """What is stored with each row of a set, besides the account, which comes with the books."""
+
+    fetch_id: int | None
+    day: date | None
+    received_at: datetime | None
+    month: str | None
 
 
 def _rows_of(name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> tuple[Rows, sql.Sums]:
@@ -334,9 +332,7 @@ def _rows_of(name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> tuple[
     lost = any(map(_lost, books.values()))
     if not lost:  # sorted, since sorting again, when they are read, is fast
         books = {label: book.sort(TIMES[name][0], "row_no") for label, book in books.items()}
-    sent = LabelledBooks.of(KINDS[name], books)._rows
-    kind: Any = sent.row_type
-    content = sent.with_extra_column(with_extra(kind))
+    content = LabelledBooks.of(KINDS[name], books)._selection(extra=True)._exported
     columns = _core.names_of(content.row_type)
     if lost:
         values = content.to_dict(columns)
@@ -359,7 +355,7 @@ def _rows_of(name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> tuple[
         [lines[account]["received_at"] for _, account, _ in sets],
         [day.isoformat()[:7] for *_, day in sets],
     ]
-    return Rows(content, _core.table_of(_SET, of_sets, UTC), groups.numbers()), sums
+    return Rows(content, _core.table_of(_Set, of_sets, UTC), groups.numbers()), sums
 
 
 def _lost(book: AnyBook) -> set[str]:
