@@ -32,6 +32,7 @@ from archiving import (
 from sample_books import BOOK
 from tradingdata import sandbox
 from tradingdata.archive import ingest as ingest_module
+from tradingdata.archive.delta import Store
 
 
 def test_a_book_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -171,12 +172,8 @@ def test_two_writers_that_miss_each_other_are_united(
     found = archive.trades(DAY)
     assert numbers(found) == ["1", "2", "3"]
     assert [row.quantity for row in found.filter(trade_no="1")] == [2]
-    assert tuple(
-        archive.sql("SELECT count(*), max(quantity) FROM trades WHERE trade_no = '1'")[0]
-    ) == (
-        1,
-        2,
-    )
+    query = "SELECT count(*), max(quantity) FROM trades WHERE trade_no = '1'"
+    assert tuple(archive.sql(query)[0]) == (1, 2)
     assert len(archive.scan("trades").fetchall()) == 3
     archive.add(trade_response(trade("1", quantity=2), trade("3"), at="15:02"))
     assert numbers(archive.trades(DAY)) == ["1", "2", "3"]
@@ -212,11 +209,14 @@ def test_a_state_that_another_writer_saw_again_stays_the_newest(
 def test_rows_without_a_line_are_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """F112: a crash between the rows and the log leaves rows that nobody sees."""
     archive = archive_with(tmp_path, trade_response(trade("1")))
+    append = Store.append
 
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
+    def interrupted(self: Store, name: str, *content: Any) -> None:
+        if name == "fetches":
+            raise KeyboardInterrupt
+        append(self, name, *content)
 
-    monkeypatch.setattr(type(archive._ingest), "commit", interrupted)
+    monkeypatch.setattr(Store, "append", interrupted)
     with pytest.raises(KeyboardInterrupt):
         archive.add(trade_response(trade("1"), trade("2"), at="16:00"))
     monkeypatch.undo()

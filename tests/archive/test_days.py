@@ -52,7 +52,7 @@ def test_a_gtd_order_is_in_each_day_of_its_week(archive: td.Archive) -> None:
     assert len(archive.orders(MONDAY, FRIDAY)) == 5
     assert [
         *map(tuple, archive.sql("SELECT list(day ORDER BY day) FROM orders WHERE order_no = '1'"))
-    ] == [(str(DAYS),)]
+    ] == [(f"[{', '.join(map(str, DAYS))}]",)]
     assert len(archive.history("1")) == 1
 
 

@@ -129,6 +129,36 @@ def test_parameters_accounts_and_types(archive: td.Archive) -> None:
     ]
 
 
+def test_values_that_a_book_does_not_have_become_text_or_numbers(archive: td.Archive) -> None:
+    """Columns of one name get other names, as DuckDB gives them."""
+    query = """
+        SELECT 7::HUGEINT AS a, 1.5 AS b, [1, 2] AS c, TIMESTAMPTZ '2026-11-20 00:00Z' AS d,
+            'nan'::DOUBLE AS e, true AS a, 'x' AS a_1, 1 / 0::DOUBLE AS "%", DATE 'infinity' AS f,
+            TIMESTAMP '2026-11-20' AS g
+        UNION ALL SELECT NULL, NULL, NULL, NULL, 2.5, NULL, 'y', 1, DATE '2026-11-20', NULL"""
+    found = archive.sql(query)
+    day = dt.datetime(2026, 11, 20)
+    assert found.to_dict() == {
+        "a": [7, None],
+        "b": [1.5, None],
+        "c": ["[1, 2]", None],
+        "d": [day, None],
+        "e": [None, 2.5],
+        "a_1": ["true", None],
+        "a_1_1": ["x", "y"],
+        "%": ["inf", "1.0"],
+        "f": ["infinity", "2026-11-20"],
+        "g": [day, None],
+    }
+    assert [tuple(row)[:2] for row in found.filter(a__gt=3)] == [(7, 1.5)]
+    assert found[0].b == found[0]["b"] == 1.5
+    assert archive.sql("SELECT TIMESTAMPTZ '2026-11-20 00:00Z' AS d")[0].d == day.replace(
+        tzinfo=dt.UTC
+    )
+    with pytest.raises(duckdb.Error, match="out of range"):
+        archive.sql("SELECT 1e20::HUGEINT AS large")
+
+
 def test_states_of_orders_and_the_log_are_views(archive: td.Archive) -> None:
     states = archive.sql("SELECT status FROM order_states ORDER BY received_at")
     assert [*map(tuple, states)] == [("Open",), ("Done",)]

@@ -6,16 +6,12 @@ import csv
 import inspect
 import io
 import json
-import math
 import pickle
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import openpyxl
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -23,9 +19,9 @@ import tradingdata as td
 from oracle import KINDS, sample
 from sample_books import BOOK
 from sandbox_calls import arguments
-from tradingdata import analysis, sandbox
-from tradingdata.archive import QueryResult
+from tradingdata import _core, analysis, sandbox
 from tradingdata.table.export import TableExport
+from tradingdata.table.rows import row_type
 from tradingdata.table.table import Table
 
 LABELS = ["desk1", "desk2"]
@@ -33,7 +29,8 @@ LABELS = ["desk1", "desk2"]
 
 def of_values(book: Any) -> Table[Any]:
     """A table made of the values of a book, whose exports must be those of the book."""
-    return Table._of_lists(book._kinds, book.to_dict(), book._rows.zone)
+    row = row_type("Row", [(name, kind, "") for name, kind in book._kinds.items()])
+    return Table._over(_core.table_of(row, [*book.to_dict().values()], book._rows.zone))
 
 
 CALCULATIONS = [name for name in analysis.__all__ if inspect.isfunction(getattr(analysis, name))]
@@ -182,32 +179,6 @@ def test_unknown_fields_of_several_accounts_are_exported_too() -> None:
     assert sent.extra_fields
     assert books.to_dicts(extra=True)[0] == {"account": "a", **sent.to_dicts(extra=True)[0]}
     assert json.loads(books.to_json(extra=True))[0].keys() == books.to_dicts(extra=True)[0].keys()
-
-
-def test_values_that_a_book_does_not_have_become_text_or_numbers() -> None:
-    when = datetime(2026, 11, 20, tzinfo=UTC)
-    arrow = pa.table(
-        [
-            pa.array([Decimal(7), None], pa.decimal128(38, 0)),
-            pa.array([Decimal("1.5"), None]),
-            pa.array([[1, 2], None]),
-            pa.array([when, None]),
-            pa.array([math.nan, 2.5]),
-            pa.array([True, None]),
-        ],
-        ["a", "b", "c", "d", "e", "a"],
-    )
-    found = QueryResult._of_query(arrow)
-    assert found.to_dict() == {
-        "a": [7, None],
-        "b": [1.5, None],
-        "c": ["[1, 2]", None],
-        "d": [when, None],
-        "e": [None, 2.5],
-        "a_5": ["True", None],
-    }
-    assert [tuple(row)[:2] for row in found.filter(a__gt=3)] == [(7, 1.5)]
-    assert found[0].b == found[0]["b"] == 1.5
 
 
 @pytest.mark.parametrize("wrong", [BOOK, BOOK[0], BOOK.to_pandas(), 5, object(), ["a"] * 500])

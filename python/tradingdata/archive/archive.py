@@ -413,18 +413,18 @@ class Archive(ArchiveReading):
                 self._ingest.open_log(connection, Span())
                 self._define(connection, name, Span())
                 query = f"""
-                SELECT strftime(day, '%Y-%m'), account, day, list(fetch_id) FROM sets_{name}
+                SELECT strftime(day, '%Y-%m') AS month, account, day, fetch_id FROM sets_{name}
                 WHERE several AND fetch_id NOT IN (SELECT fetch_id FROM {name})
                 AND (account, day) IN (
                     SELECT account, day FROM log_lines WHERE book = '{name}'
                     GROUP BY account, day HAVING max(filed_at) < $before)
-                GROUP BY account, day ORDER BY ALL"""
+                ORDER BY ALL"""
                 found = connection.execute(query, {"before": before}).fetchall()
-            for month, lines in groupby(found, itemgetter(0)):
-                names = ("account", "day", "dropped")
-                dropped = [dict(zip(names, line, strict=True)) for _, *line in lines]
+            for month, sets in groupby(found, itemgetter(0)):
+                names = ("month", "account", "day", "rows_in")
+                dropped = [dict(zip(names, each, strict=True)) for each in sets]
                 self._ingest.mark("compact", dropped)
-                ids = ", ".join(str(fetch) for line in dropped for fetch in line["dropped"])
+                ids = ", ".join(str(each["rows_in"]) for each in dropped)
                 self._store.delete(name, f"month = '{month}' AND fetch_id IN ({ids})")
 
 

@@ -218,10 +218,8 @@ class Store(NamedTuple):
         name: str,
         span: Span | None = None,
         also: str = "false",
-    ) -> Any:
-        """Makes views of a table: ``stored_NAME``, its rows, and ``schema_NAME``, without rows.
-
-        Its files are in the table ``files_NAME``.
+    ) -> tuple[Any, dict[str, int]]:
+        """Makes a view of a table's rows, ``stored_NAME``.
 
         Args:
             connection: A connection to DuckDB.
@@ -230,7 +228,7 @@ class Store(NamedTuple):
             also: SQL that selects more files by their statistics.
 
         Returns:
-            The table, for `append`.
+            The table, for `append`, and the number of rows in each of its files, -1 if unknown.
 
         Raises:
             ArchiveError: The log is damaged, or a file is missing or has another size than the log
@@ -243,28 +241,27 @@ class Store(NamedTuple):
             connection.register(f"table_{name}", empty)
             connection.register("log_files", table.get_add_actions(flatten=True))
             found = connection.execute(f"""
-            CREATE OR REPLACE TEMP VIEW schema_{name} AS
-            FROM table_{name} SELECT * EXCLUDE month;
-            CREATE OR REPLACE TEMP TABLE files_{name} AS
-            FROM log_files SELECT {quoted(self.uri(name))} || '/' || log_files.path AS path,
-                size_bytes, num_records, "min.day", "max.day"
-            WHERE ({span.files}) OR ({also}) ORDER BY "min.day", path;
-            FROM files_{name} SELECT path, size_bytes, "min.day", "max.day"
+            SELECT {quoted(self.uri(name))} || '/' || log_files.path AS path, size_bytes,
+                coalesce(num_records, -1), "min.day", "max.day"
+            FROM log_files WHERE ({span.files}) OR ({also}) ORDER BY "min.day", path
             """).fetchall()
-        source = f"schema_{name}"
+        parts = [f"table_{name}"]
         if found and self.is_remote:
             connection.register(f"remote_{name}", table.to_pyarrow_dataset())
             rows = span.rows if also == "false" else "true"
-            source += f" UNION ALL BY NAME FROM remote_{name} SELECT * EXCLUDE month WHERE {rows}"
+            parts.append(f"(FROM remote_{name} WHERE {rows})")
         elif found:
-            for path, size, first, last in found:
+            for path, size, _, first, last in found:
                 _check_file(path, size, f"the {name} of {in_words(first, last)}")
             files = ", ".join(quoted(path) for path, *_ in found)
             options = "union_by_name = true, hive_partitioning = false"
-            source += f" UNION ALL BY NAME FROM read_parquet([{files}], {options})"
+            parts.append(f"read_parquet([{files}], {options})")
+        rows = " UNION ALL BY NAME FROM ".join(parts)
         with explained(self.root, days=name):
-            connection.execute(f"CREATE OR REPLACE TEMP VIEW stored_{name} AS FROM {source}")
-        return table
+            connection.execute(f"""
+            CREATE OR REPLACE TEMP VIEW stored_{name} AS
+            SELECT * EXCLUDE month FROM (FROM {rows})""")
+        return table, {path: rows for path, _, rows, *_ in found}
 
     def _newest(self, name: str) -> int:
         """Returns the newest version that was written, as far as it is known."""

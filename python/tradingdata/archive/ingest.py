@@ -16,38 +16,87 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arro3.core import Table as Arrow
 
 from .. import _core
-from ..books.book import LabelledBooks, OrderBook, TradeBook
+from ..books.book import OrderBook, TradeBook
 from ..table.rows import declared
 from ..table.table import Table
 from . import sql
 from .coverage import Expected, expected_accounts
-from .delta import NAMES, Span, explained
+from .delta import Span, explained
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import tzinfo
 
     from .delta import Store
 
     AnyBook = TradeBook | OrderBook
+    # Of each book the rows, in parts, and of each row the number of its line.
+    _Books = dict[str, tuple[list[_core.Slice], list[int]]]
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
 # The times that determine the day of a row: the first that is known.
 TIMES = {record["noun"][1]: record["event_times"] for record in _core.records()}
-ROWS = "day DATE, account TEXT, fetch_id BIGINT, received_at TIMESTAMPTZ"
-# A line of the log. `rows_in` is the line whose rows are those of this one, itself or an earlier
-# one that says the same, or NULL without rows. `dropped` lists lines of the same account and day
-# whose rows were deleted. `since` begins and `until` ends an account.
-LINES = """
-    day DATE, account TEXT, since DATE, until DATE, book TEXT, fetch_id BIGINT, source TEXT,
-    received_at TIMESTAMPTZ, filed_at TIMESTAMPTZ, complete BOOLEAN, covers BOOLEAN, rows BIGINT,
-    rows_in BIGINT, dropped BIGINT[], checksum BIGINT, sha256 TEXT, error TEXT, message TEXT,
-    seal TEXT"""
-
 # The columns that say which days are covered by which rows; all take twice as long to read.
 COVERAGE = """
-    day, account, since, until, book, received_at, filed_at, covers, rows, rows_in, dropped,
+    day, account, since, until, book, source, received_at, filed_at, covered, rows, rows_in,
     checksum, error"""
+
+
+@declared
+class Line:
+    """A line of the log.
+
+    Attributes:
+        day: Day of its rows, or on which something happened.
+        account: Label of the account, or "".
+        since: First day on which the account is expected.
+        until: Last day on which the account is expected.
+        book: Book that was received.
+        fetch_id: Number of the line.
+        source: What wrote it: fetch, add, retire or compact.
+        received_at: When the response was received, or the fetch failed.
+        filed_at: When the line was written.
+        covered: The day, if the response covers it.
+        rows: Number of rows of that day.
+        rows_in: Line whose rows are these: itself, or an earlier one that says the same. In a line
+            of compact: the line whose rows were deleted.
+        checksum: Sum of the rows' hashes.
+        sha256: Digest of the response's body.
+        error: Class of the error.
+        message: Message of the error.
+        seal: Sum of the hashes of all this.
+        month: Partition of the table.
+    """
+
+    day: date | None
+    account: str | None
+    since: date | None
+    until: date | None
+    book: str | None
+    fetch_id: int | None
+    source: str | None
+    received_at: datetime | None
+    filed_at: datetime | None
+    covered: date | None
+    rows: int | None
+    rows_in: int | None
+    checksum: int | None
+    sha256: str | None
+    error: str | None
+    message: str | None
+    seal: int | None
+    month: str | None
+
+
+_LINE = _core.names_of(Line)
+_STORED = ("day", "account", "fetch_id", "received_at", "month")  # with each row of a book
+
+
+def seals_of(lines: _core.Slice) -> list[int]:
+    """Returns the seals that lines of the log should have."""
+    groups = _core.Groups([lines], ["fetch_id"])
+    seals = groups.checksums([name for name in _LINE if name not in ("seal", "month")])
+    return [seals[number] for number in groups.numbers()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +167,7 @@ class Ingest(NamedTuple):
         """
         marked = '("null_count.since" < num_records OR "null_count.until" < num_records)'
         also = f"{Span(account=span.account).files} AND {marked}"
-        table = self.store.view(connection, "fetches", span, also=also)
+        table, _ = self.store.view(connection, "fetches", span, also=also)
         with explained(self.store.root, days="the log"):
             connection.execute(f"""
             CREATE OR REPLACE TEMP TABLE log_read AS SELECT {COVERAGE} FROM stored_fetches
@@ -126,39 +175,41 @@ class Ingest(NamedTuple):
             CREATE OR REPLACE TEMP VIEW log_lines AS FROM log_read WHERE {span.rows}""")
             return table, expected_accounts(connection)
 
-    def entries(self, connection: Any, lines: str, condition: str = "true") -> list[ArchiveFetch]:
-        """Returns the entries of responses and failures whose lines, in a table, meet a condition.
+    def lines(self, connection: Any, condition: str = "") -> _core.Slice:
+        """Returns lines of the log, of which there is a view, that meet a condition."""
+        names = ", ".join(_LINE[:-1])
+        rows = connection.sql(f"SELECT {names} FROM stored_fetches {condition}")
+        return _core.from_arrow(Line, rows, keep_personal_data=True)
 
-        A response has a line for each day.
-        """
-        found = connection.sql(f"""
-        SELECT {_RESPONSE} AS id, book, nullif(account, '') AS account, source,
-            received_at AT TIME ZONE 'UTC' AS at, filed_at AT TIME ZONE 'UTC' AS filed_at,
-            complete, list(day ORDER BY day) AS days, sum(rows)::BIGINT AS rows,
-            bool_or(rows_in IS NOT DISTINCT FROM fetch_id) AS stored, sha256, error, message
-        FROM {lines} WHERE source IN ('fetch', 'add') AND {condition}
-        GROUP BY ALL ORDER BY filed_at, account NULLS FIRST, book""")
-        entries = []
-        for row in found.fetchall():
-            values = dict(zip(found.columns, row, strict=True))
-            for name in ("at", "filed_at"):  # DuckDB needs pytz for a time with a zone
-                time = values[name]
-                values[name] = time and time.replace(tzinfo=UTC).astimezone(self.zone)
-            entries.append(ArchiveFetch(**values | {"days": tuple(values["days"])}))
-        return entries
-
-    def commit(self, connection: Any, lines: Sequence[dict[str, Any]], table: Any = None) -> None:
-        """Adds lines to the log; missing values are None."""
-        sql.table(connection, "new_lines", lines, LINES)
-        names = connection.table("new_lines").columns
-        sealed = f"SELECT * REPLACE ({sql.seal_of(names)} AS seal), {_MONTH} FROM new_lines"
-        self.store.append("fetches", connection.sql(sealed), table)
+    def entries(self, lines: _core.Slice) -> list[ArchiveFetch]:
+        """Returns the entries of responses and failures, which have a line for each day."""
+        found: dict[int, list[Any]] = {}
+        for line in lines:
+            if line.source in ("fetch", "add"):
+                found.setdefault(_number_of(line.fetch_id, line.day, -1), []).append(line)
+        return [
+            ArchiveFetch(
+                id=number,
+                book=line.book,
+                account=line.account or None,
+                source=line.source,
+                at=line.received_at and line.received_at.astimezone(self.zone),
+                filed_at=line.filed_at.astimezone(self.zone),
+                complete=line.sha256 is not None,
+                days=tuple(each.day for each in each_day),
+                rows=sum(each.rows for each in each_day),
+                stored=any(each.rows_in == each.fetch_id for each in each_day),
+                **{name: getattr(line, name) for name in ("sha256", "error", "message")},
+            )
+            for number, each_day in found.items()
+            for line in each_day[:1]
+        ]
 
     def mark(self, source: str, lines: Iterable[dict[str, Any]]) -> None:
         """Writes lines that are no response: ends of accounts, or what compacting dropped."""
-        empty = self._line(Received("", "", source, None), datetime.now(UTC))
-        with closing(sql.connect()) as connection:
-            self.commit(connection, [empty | line for line in lines])
+        filed = datetime.now(UTC)
+        made = [self._line(Received("", "", source, None), filed) | line for line in lines]
+        self.store.append("fetches", Table._over(_log_of(made)))
 
     def store_all(self, received: Sequence[Received]) -> list[ArchiveFetch]:
         """Stores responses and failures in one commit, and returns their entries.
@@ -166,24 +217,47 @@ class Ingest(NamedTuple):
         There is at most one of each book and account.
         """
         with explained(self.store.root, "write"), closing(sql.connect()) as connection:
-            lines, rows = self._lines(received)
+            lines, books = self._lines(received)
             days = [line["day"] for line in lines]
             labels = {each.account for each in received}
             label = labels.pop() if len(labels) == 1 else None
-            log, known = self.open_log(connection, Span(min(days), max(days), label))
+            table, known = self.open_log(connection, Span(min(days), max(days), label))
             _find_rows(connection, lines)
             for line in lines:
                 expected = known.get(line["account"])
                 if expected and expected.since <= line["since"] <= expected.until:
                     line["since"] = None
-            new = {line["fetch_id"] for line in lines if line["rows_in"] == line["fetch_id"]}
-            for name, own in rows.items():
-                if (table := own.table(new)) is not None:
-                    self.store.append(name, table)
-            self.commit(connection, lines, log)
-            entries = self.entries(connection, "new_lines")
-        found = {(entry.account or "", entry.book): entry for entry in entries}
+            log = _log_of(lines)
+            is_new = [line["rows_in"] == line["fetch_id"] for line in lines]
+            for name, (rows, numbers) in books.items():
+                new = [row for row, number in enumerate(numbers) if is_new[number]]
+                if new:
+                    content = _core.join(rows)
+                    if len(new) < len(content):
+                        content, numbers = content.take(new), [numbers[row] for row in new]
+                    self.store.append(name, _stored(content, log.take(numbers)))
+            self.store.append("fetches", Table._over(log), table)
+            found = {(entry.account or "", entry.book): entry for entry in self.entries(log)}
         return [found[each.account, each.name] for each in received]
+
+    def _lines(self, received: Sequence[Received]) -> tuple[list[dict[str, Any]], _Books]:
+        """Returns a line for each day of each response or failure, and the rows of each book."""
+        filed = datetime.now(UTC)
+        lines: list[dict[str, Any]] = []
+        books: _Books = {name: ([], []) for name in KINDS}
+        for each in received:
+            line = self._line(each, filed)
+            sums = sql.Sums()
+            if each.book is not None:
+                content, groups, days, sums = _rows_of(each.name, self._kept(each.book), line)
+            own = [*self._lines_of(each, line, sums)]
+            if sums:
+                numbers = {line["day"]: number for number, line in enumerate(own, len(lines))}
+                of_groups = [numbers[day] for day in days]
+                books[each.name][0].append(content)
+                books[each.name][1].extend([of_groups[group] for group in groups])
+            lines += own
+        return lines, books
 
     def _line(self, received: Received, filed: datetime) -> dict[str, Any]:
         """Returns a line for the day on which something was received."""
@@ -196,39 +270,19 @@ class Ingest(NamedTuple):
             "source": received.source,
             "received_at": received.at and received.at.astimezone(UTC),
             "filed_at": filed,
-            **dict.fromkeys(("complete", "covers"), False),
             "rows": 0,
-            "dropped": [],
             "message": "",
         }
 
-    def _lines(self, received: Sequence[Received]) -> tuple[list[dict[str, Any]], dict[str, Rows]]:
-        """Returns a line for each day of each response or failure, and the rows of each book."""
-        filed = datetime.now(UTC)
-        lines: list[dict[str, Any]] = []
-        rows: dict[str, Rows] = {}
-        for name in KINDS:
-            own = [(each, self._line(each, filed)) for each in received if each.name == name]
-            books = [(self._kept(each.book), line) for each, line in own if each.book]
-            sums: sql.Sums = {}
-            if books:
-                rows[name], sums = _rows_of(name, books)
-            for each, line in own:
-                days = {
-                    day: found for (_, label, day), found in sums.items() if label == each.account
-                }
-                lines += self._lines_of(each, line, days)
-        return lines, rows
-
     def _lines_of(
-        self, received: Received, line: dict[str, Any], sums: Mapping[date, tuple[int, int]]
+        self, received: Received, line: dict[str, Any], sums: sql.Sums
     ) -> Iterator[dict[str, Any]]:
         """Yields a line for each day of a response, which has these rows, or for a failure."""
         covered = set()
         if received.error is not None:
             line |= {"error": type(received.error).__name__, "message": str(received.error)}
         elif (response := received.book.response) is not None:
-            line |= {"complete": True, "sha256": response.sha256}
+            line["sha256"] = response.sha256
             if received.name == "trades":
                 covered = set(sums)
             at = received.at
@@ -237,9 +291,9 @@ class Ingest(NamedTuple):
         days = sorted(covered | set(sums)) or [line["day"]]
         for day in days:
             count, checksum = sums.get(day, (0, None))
-            fetch = line["fetch_id"] + (day - _FIRST_DAY).days
-            own = {"day": day, "fetch_id": fetch, "covers": day in covered, "since": days[-1]}
-            yield line | own | {"rows": count, "checksum": checksum}
+            own = {"day": day, "since": days[-1], "covered": day if day in covered else None}
+            fetch = _number_of(line["fetch_id"], day)
+            yield line | own | {"fetch_id": fetch, "rows": count, "checksum": checksum}
 
     def _kept(self, book: AnyBook) -> AnyBook:
         """Returns the book with personal values masked, unless the archive keeps them."""
@@ -250,21 +304,31 @@ class Ingest(NamedTuple):
 
 def create(store: Store, settings: dict[str, Any]) -> None:
     """Creates the tables of an archive with these settings."""
-    with closing(sql.connect(private=True)) as connection:
-        connection.execute(f"CREATE TABLE fetches ({LINES}, month TEXT)")
-        for name, kind in KINDS.items():
-            connection.register(f"book_{name}", kind())
-            connection.execute(f"""
-            CREATE TABLE first_{name} ({ROWS});
-            CREATE TABLE {name} AS SELECT first_{name}.*, book_{name}.*, ''::TEXT AS extra,
-                ''::TEXT AS month FROM first_{name}, book_{name}""")
-        store.create({name: connection.table(name) for name in NAMES}, json.dumps(settings))
+    log = _log_of([])
+    tables: dict[str, Any] = {
+        name: _stored(_content_of(name, kind()), log) for name, kind in KINDS.items()
+    }
+    store.create(tables | {"fetches": Table._over(log)}, json.dumps(settings))
 
 
-# The lines of a response are numbered from its number on, by their days since this one.
-_FIRST_DAY = date(1970, 1, 1)
-_RESPONSE = f"fetch_id - (day - DATE '{_FIRST_DAY}')"
-_MONTH = "strftime(day, '%Y-%m') AS month"
+def _log_of(lines: Iterable[dict[str, Any]]) -> _core.Slice:
+    """Returns lines of the log; missing values are None."""
+    columns: dict[str, list[Any]] = {name: [line.get(name) for line in lines] for name in _LINE}
+    columns["month"] = [day.isoformat()[:7] for day in columns["day"]]
+    columns["seal"] = seals_of(_core.table_of(Line, [*columns.values()], UTC))
+    return _core.table_of(Line, [*columns.values()], UTC)
+
+
+def _stored(content: _core.Slice, lines: _core.Slice) -> Arrow:
+    """Returns rows as they are stored, with columns of the line of each."""
+    rows, own = (Arrow.from_arrow(Table._over(each)) for each in (content, lines))
+    columns: dict[str, Any] = {name: own.column(name) for name in _STORED}
+    return Arrow.from_pydict(columns | {name: rows.column(name) for name in rows.column_names})
+
+
+def _number_of(fetch: int, day: date, sign: int = 1) -> int:
+    """Returns the number of a response's line for a day, or with -1 of a line's response."""
+    return fetch + sign * (day - date(1970, 1, 1)).days
 
 
 def _find_rows(connection: Any, lines: Iterable[dict[str, Any]]) -> None:
@@ -282,80 +346,33 @@ def _find_rows(connection: Any, lines: Iterable[dict[str, Any]]) -> None:
         line["rows_in"] = known.get(content, line["fetch_id"]) if line["rows"] else None
 
 
-class Rows(NamedTuple):
-    """The rows of a book's responses, and the sets to which they belong.
-
-    Attributes:
-        content: The rows, with the columns ``account`` and ``extra``.
-        sets: The sets, a `_Set` each.
-        numbers: The number of each row's set.
-    """
-
-    content: _core.Slice
-    sets: _core.Slice
-    numbers: list[int]
-
-    def table(self, fetches: set[int]) -> Arrow | None:
-        """Returns the rows of these fetches as they are stored, or None if there are none."""
-        content, numbers = self.content, self.numbers
-        known = [fetch in fetches for fetch in self.sets.column("fetch_id")]
-        if not all(known):
-            rows = [row for row, number in enumerate(numbers) if known[number]]
-            content, numbers = content.take(rows), [numbers[row] for row in rows]
-        if not numbers:
-            return None
-        found = Arrow.from_arrow(Table._over(content))
-        sets = Arrow.from_arrow(Table._over(self.sets.take(numbers)))
-        for name in sets.column_names:
-            found = found.append_column(name, sets.column(name))
-        return found
-
-
-@declared
-class _Set:
-    """What is stored with each row of a set, besides the account, which comes with the books."""
-
-    fetch_id: int | None
-    day: date | None
-    received_at: datetime | None
-    month: str | None
-
-
-def _rows_of(name: str, own: Sequence[tuple[AnyBook, dict[str, Any]]]) -> tuple[Rows, sql.Sums]:
-    """Returns the rows of books, and of each set the number of rows and the checksum.
+def _rows_of(
+    name: str, book: AnyBook, line: dict[str, Any]
+) -> tuple[_core.Slice, list[int], list[date], sql.Sums]:
+    """Returns the rows of a book, the group of each, each group's day, and the sums of each day.
 
     The day of a row is that of its times, or the one of the line that comes with the book. That is
     always the day of an order whose response has a time.
     """
-    books = {line["account"]: book.localize(None) for book, line in own}
-    lines = {line["account"]: line for _, line in own}
-    lost = any(map(_lost, books.values()))
-    if not lost:  # sorted, since sorting again, when they are read, is fast
-        books = {label: book.sort(TIMES[name][0], "row_no") for label, book in books.items()}
-    content = LabelledBooks.of(KINDS[name], books)._selection(extra=True)._exported
-    columns = _core.names_of(content.row_type)
-    if lost:
-        values = content.to_dict(columns)
-        values["extra"] = [text for book in books.values() for text in _extras(book)]
-        content = _core.table_of(content.row_type, list(values.values()))
-    groups = _core.Groups([content], ["account", *(f"{time}.day" for time in TIMES[name])])
-    found = zip(*content.cells(groups.first(), ["account", *TIMES[name]]), strict=True)
-    sets: list[tuple[int, str, date]] = []
-    for account, *times in found:
-        line = lines[account]
-        day = line["day"]
-        if name == "trades" or line["received_at"] is None:
-            day = next((time.date() for time in times if time), day)
-        sets.append((line["fetch_id"] + (day - _FIRST_DAY).days, account, day))
-    sums: sql.Sums = {}
-    sql.add_sums(sums, sets, groups, {*columns} - {"account"})
-    of_sets: list[list[Any]] = [
-        [fetch for fetch, _, _ in sets],
-        [day for *_, day in sets],
-        [lines[account]["received_at"] for _, account, _ in sets],
-        [day.isoformat()[:7] for *_, day in sets],
-    ]
-    return Rows(content, _core.table_of(_Set, of_sets, UTC), groups.numbers()), sums
+    content = _content_of(name, book)
+    groups = _core.Groups([content], [f"{time}.day" for time in TIMES[name]])
+    days = [line["day"]] * len(groups)
+    if name == "trades" or line["received_at"] is None:
+        found = zip(*content.cells(groups.first(), TIMES[name]), strict=True)
+        days = [next((t.date() for t in times if t), line["day"]) for times in found]
+    sums = sql.Sums()
+    sql.add_sums(sums, days, groups, _core.names_of(content.row_type))
+    return content, groups.numbers(), days, sums
+
+
+def _content_of(name: str, book: AnyBook) -> _core.Slice:
+    """Returns the rows of a book with their unknown fields and values that did not fit."""
+    book = book.localize(None)
+    content = book._selection(extra=True)._exported
+    if not _lost(book):
+        return content
+    values = content.to_dict(_core.names_of(content.row_type)) | {"extra": _extras(book)}
+    return _core.table_of(content.row_type, list(values.values()))
 
 
 def _lost(book: AnyBook) -> set[str]:

@@ -13,7 +13,7 @@ from ..errors import ArchiveError
 from . import coverage, sql
 from .coverage import BOOKS, MissingDay, days_of
 from .delta import NAMES, Span, Store, explained, quoted
-from .ingest import KINDS, TIMES, ArchiveFetch, Ingest
+from .ingest import KINDS, TIMES, ArchiveFetch, Ingest, seals_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,10 +147,10 @@ class ArchiveReading:
         for again in (True, False):
             with explained(self.path, days="the log"):
                 sql.stored_sets(connection, name)
-            self._store.view(connection, name, span)
+            _, files = self._store.view(connection, name, span)
             try:
                 with explained(self.path, days=f"the {name} of {span}"):
-                    return sql.define(connection, name, span.rows)
+                    return sql.define(connection, name, span.rows, sum(files.values()))
             except ArchiveError:
                 if not again:
                     raise
@@ -255,7 +255,7 @@ class ArchiveReading:
         Raises:
             ArchiveError: The query reads a book of which days were never fetched, would do
                 something else than read, or the archive is damaged.
-            duckdb.Error: DuckDB rejects the query.
+            duckdb.Error: DuckDB rejects the query, or a whole number has more than 64 bits.
         """
         statement = text("query", query)
         with closing(sql.connect(only=self.path)) as connection:
@@ -265,7 +265,8 @@ class ArchiveReading:
                 gaps = []
             lacking = {book for gap in gaps for book in gap.books}
             for name in KINDS.keys() - lacking:
-                self._define(connection, name, span)
+                if any(view in statement.lower() for view in (name, f"{name[:-1]}_states")):
+                    self._define(connection, name, span)
             connection.execute(
                 "CREATE TEMP VIEW fetches AS SELECT * EXCLUDE seal FROM stored_fetches WHERE "
                 + span.rows
@@ -331,7 +332,8 @@ class ArchiveReading:
             span = Span(*days_of(start, end), label_of(account))
             self._store.view(connection, "fetches", span)
             with explained(self.path, days="the log"):
-                return self._ingest.entries(connection, "stored_fetches", span.rows)
+                log = f"WHERE {span.rows} ORDER BY filed_at, account, book, day"
+                return self._ingest.entries(self._ingest.lines(connection, log))
 
     @property
     def accounts(self) -> tuple[str | None, ...]:
@@ -373,7 +375,7 @@ class ArchiveReading:
                     (day, datetime.combine(day, since, self.tz).astimezone(UTC)) for (day,) in days
                 ]
                 connection.executemany(
-                    "UPDATE log_read SET covers = covers AND received_at >= $2 WHERE day = $1", due
+                    "UPDATE log_read SET covered = NULL WHERE day = $1 AND received_at < $2", due
                 )
             books = dict.fromkeys(BOOKS, (first, last))
             return coverage.find_gaps(
@@ -400,10 +402,12 @@ class ArchiveReading:
             self._store.view(connection, "fetches")
             with explained(self.path, days="the log"):
                 connection.execute("CREATE TEMP TABLE log_all AS FROM stored_fetches")
-                seal = sql.seal_of(connection.table("log_all").columns)
-                altered = f"SELECT day, account FROM log_all WHERE seal IS DISTINCT FROM {seal}"
-                for day, account in connection.execute(altered).fetchall():
-                    raise self._damaged(f"the log of {day} ({account or 'no label'}) was altered")
+                lines = self._ingest.lines(connection)
+                for line, seal in zip(lines, seals_of(lines), strict=True):
+                    if line.seal != seal:
+                        raise self._damaged(
+                            f"the log of {line.day} ({line.account or 'no label'}) was altered"
+                        )
             for name in KINDS:
                 self._store.view(connection, name)
                 with explained(self.path, days=name):
@@ -430,9 +434,7 @@ class ArchiveReading:
         if name not in NAMES:
             raise ValueError(f"name must be one of {', '.join(NAMES)}, not {shown(name)}")
         with closing(sql.connect()) as connection:
-            self._store.view(connection, name)
-            found = connection.execute(f"SELECT path FROM files_{name}").fetchall()
-            return [path for (path,) in found]
+            return list(self._store.view(connection, name)[1])
 
 
 def label_of(account: str | None) -> str | None:

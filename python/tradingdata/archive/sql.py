@@ -10,10 +10,8 @@ view that users see.
 from __future__ import annotations
 
 import json
-import math
 import re
 import threading
-from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -28,16 +26,15 @@ from .delta import explained, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date
 
-    import pyarrow as pa
+    from duckdb import DuckDBPyRelation
 
     from .coverage import MissingDay
 
     Parameters = Sequence[Any] | Mapping[str, Any]
-    # The number of rows and their checksum, by the set to which they belong.
-    Sums = dict[tuple[int, str, date], tuple[int, int]]
 
+# The number of rows and their checksum, by the set to which they belong.
+Sums = dict[Any, tuple[int, int]]
 # The fields that identify a record among those of its account and day.
 IDENTITY = {record["noun"][1]: record["identity"] for record in _core.records()}
 _KEY = {name: f"hash({', '.join(fields)})" for name, fields in IDENTITY.items()}
@@ -50,8 +47,16 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
 }
 SET = ["fetch_id", "account", "day"]  # what the rows of a set have in common
-# How the core keeps the values of DuckDB's types in a book; its other columns are integers.
-_KINDS = {"VARCHAR": "text", "DOUBLE": "number", "TIMESTAMP": "timestamp", "DATE": "date"}
+# The types of DuckDB that the core keeps in each way, and as which it takes them.
+_KINDS = {
+    "integer": r"\w*INT(EGER)?|DECIMAL\(\d+,0\)",
+    "number": r"FLOAT|DOUBLE|DECIMAL.*",
+    "timestamp": "TIMESTAMP.*",
+    "date": "DATE",
+}
+_TYPES = {"integer": "BIGINT", "number": "DOUBLE", "date": "DATE", "text": "VARCHAR"}
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+_QUOTE = '"'
 _BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet")
 # What a syntax tree of DuckDB may have: queries, and functions of tables that use no file.
 _QUERIES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
@@ -88,13 +93,12 @@ def scalar(connection: Any, query: str, values: Any = None) -> Any:
     return connection.execute(query, values).fetchall()[0][0]
 
 
-def sums_of(rows: Any) -> Sums:
+def sums_of(rows: DuckDBPyRelation) -> Sums:
     """Returns the sums of the rows of a relation. Raises OSError if they cannot be read."""
-    kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
-    del kinds["received_at"]
-    fields = [(name, _KINDS.get(kind, "integer"), "") for name, kind in kinds.items()]
-    stored = row_type("Stored", fields)
-    sums: Sums = {}
+    kinds = _kinds_of(rows)
+    del kinds["received_at"]  # in another zone than the others; the log has it
+    stored = row_type("Stored", [(name, kind, "") for name, kind in kinds.items()])
+    sums = Sums()
     for batch in RecordBatchReader.from_arrow(rows):
         try:
             part = _core.from_arrow(stored, batch, keep_personal_data=True)
@@ -117,36 +121,18 @@ def add_sums(sums: Sums, sets: Iterable[Any], groups: _core.Groups, columns: Ite
         sums[each] = (counted + count, (summed + checksum) % 2**63)
 
 
-def seal_of(columns: Iterable[str]) -> str:
-    """SQL of the checksum of a line of the log, whatever NULLs a later version appends to it."""
-    parts = ", ".join(f'coalesce("{name}"::VARCHAR, chr(30))' for name in columns if name != "seal")
-    return f"left(md5(rtrim(concat_ws(chr(31), {parts}), chr(30) || chr(31))), 16)"
-
-
-def table(connection: Any, name: str, rows: Sequence[Mapping[str, Any]], columns: str) -> Any:
-    """Makes a temporary table of rows and returns it; a value that a row lacks is NULL."""
-    names = [column.split()[0] for column in columns.split(",")]
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE {name} AS "
-        f"SELECT r.* FROM (SELECT unnest($rows::STRUCT({columns})[]) AS r)",
-        {"rows": [{name: row.get(name) for name in names} for row in rows]},
-    )
-    return connection.table(name)
-
-
 def stored_sets(connection: Any, name: str) -> None:
     """Makes a table of the sets of rows that are stored, ``sets_NAME``, from ``log_lines``.
 
     There is one for each account and day, and several where responses differ: ``several`` says so.
-    The greater its ``age``, the later were its rows received.
     """
     connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE sets_{name} AS
-    SELECT rows_in AS fetch_id, account, day, max(rows) AS rows,
-        count(*) OVER (PARTITION BY account, day) > 1 AS several,
-        row_number() OVER (ORDER BY max(({AGE}))) AS age
-    FROM log_lines WHERE book = '{name}' AND rows_in IS NOT NULL AND rows_in NOT IN (
-        SELECT unnest(dropped) FROM log_lines) GROUP BY rows_in, account, day""")
+    WITH own AS (FROM log_lines WHERE book = '{name}' AND rows_in IS NOT NULL AND rows_in NOT IN (
+        SELECT rows_in FROM log_lines WHERE source = 'compact'))
+    SELECT rows_in AS fetch_id, account, day, max(rows) AS rows, (account, day) IN (
+        SELECT account, day FROM own GROUP BY ALL HAVING min(rows_in) < max(rows_in)) AS several
+    FROM own GROUP BY rows_in, account, day""")
 
 
 def newest_rows(connection: Any, name: str) -> None:
@@ -157,15 +143,17 @@ def newest_rows(connection: Any, name: str) -> None:
     """
     connection.execute(f"""
     CREATE OR REPLACE TEMP TABLE newest_{name} AS
-    SELECT arg_max(s.fetch_id, age) AS fetch_id, {_KEY[name]} AS key, count(*) AS seen
-    FROM stored_{name} JOIN sets_{name} s USING (fetch_id) WHERE several
-    GROUP BY s.account, s.day, key""")
+    WITH ages AS (
+        SELECT rows_in AS fetch_id, max(({AGE})) AS age FROM log_lines
+        WHERE rows_in IN (SELECT fetch_id FROM sets_{name} WHERE several) GROUP BY rows_in)
+    SELECT arg_max(fetch_id, age) AS fetch_id, {_KEY[name]} AS key, count(*) AS seen
+    FROM stored_{name} JOIN ages USING (fetch_id) GROUP BY account, day, key""")
 
 
-def define(connection: Any, name: str, days: str) -> None:
+def define(connection: Any, name: str, days: str, present: int) -> None:
     """Makes the views of a book for some days: ``NAME``, and ``order_states`` with ``orders``.
 
-    Must follow `stored_sets` and a view of the rows.
+    Must follow `stored_sets` and a view of the rows, whose files have ``present`` rows.
 
     Raises:
         OSError: There are fewer or more rows than the log says.
@@ -173,10 +161,8 @@ def define(connection: Any, name: str, days: str) -> None:
     chosen = f"SELECT * FROM stored_{name} WHERE {days} AND fetch_id IN"
     single = f"{chosen} (SELECT fetch_id FROM sets_{name} WHERE NOT several)"
     view = f"FROM stored_{name} WHERE {days}"
-    ((wanted, several, present),) = connection.execute(f"""
-    SELECT coalesce(sum(rows), 0), coalesce(bool_or(several), false),
-        (SELECT coalesce(sum(coalesce(num_records, -1)), 0) FROM files_{name})
-    FROM sets_{name}""").fetchall()
+    ((wanted, several),) = connection.execute(f"""
+    SELECT coalesce(sum(rows), 0), coalesce(bool_or(several), false) FROM sets_{name}""").fetchall()
     if several or present != wanted:  # otherwise the files have these rows and no others
         view, counted = single, f"SELECT count(*) FROM ({single})"
         if several:
@@ -206,7 +192,7 @@ def find_damage(connection: Any, name: str) -> tuple[int, list[tuple[Any, ...]]]
     lines = connection.execute(f"""
     SELECT fetch_id, account, day, rows, checksum FROM log_all
     WHERE book = '{name}' AND rows_in = fetch_id AND fetch_id NOT IN (
-        SELECT unnest(dropped) FROM log_all)
+        SELECT rows_in FROM log_all WHERE source = 'compact')
     ORDER BY day, account""").fetchall()
     damaged = [
         (day, account, count)
@@ -225,25 +211,43 @@ def find_damage(connection: Any, name: str) -> tuple[int, list[tuple[Any, ...]]]
 class QueryResult(Table[Any]):
     """The rows of a query, each with an attribute for each column; a row is also iterable.
 
-    Filters, sorts and exports like any other table. A name that the query uses twice gets the
-    number of its column: ``price``, ``price_3``. Whole decimals are integers, other decimals
-    numbers, and other types that a book does not have are text. Times with a zone are in UTC; if
-    others are naive, all are.
+    Filters, sorts and exports like any other table. A name that the query uses twice gets a number:
+    ``price``, ``price_1``. Whole decimals are integers, other decimals numbers, and other types
+    that a book does not have are text. Times with a zone are in UTC; if others are naive, all are.
     """
 
     __slots__ = ()
 
     @classmethod
-    def _of_query(cls, table: pa.Table) -> QueryResult:
-        from pyarrow import types  # imported late: it takes as long as everything else here
+    def _of_query(cls, found: DuckDBPyRelation) -> QueryResult:
+        kinds = _kinds_of(found)
+        rows = _read(found, kinds)
+        # Infinity, which JSON lacks and no book has, is text.
+        lost = {name for name, *_ in rows.issues}
+        return cls._over(_read(found, kinds | dict.fromkeys(lost, "text")) if lost else rows)
 
-        kinds: dict[str, str] = {}
-        lists: dict[str, list[Any]] = {}
-        for at, name in enumerate(table.column_names):
-            unique = name if name not in kinds else f"{name}_{at}"
-            kinds[unique], lists[unique] = _values(table.column(at))
-        zones = {each.tz for each in table.schema.types if types.is_timestamp(each)}
-        return cls._of_lists(kinds, lists, UTC if zones and None not in zones else None)
+
+def _kinds_of(found: DuckDBPyRelation) -> dict[str, str]:
+    """Returns how the core keeps each column of a relation; other types become text."""
+    return {
+        name: next(
+            (kind for kind, known in _KINDS.items() if re.fullmatch(known, str(each))), "text"
+        )
+        for name, each in zip(found.columns, found.types, strict=True)
+    }
+
+
+def _read(found: DuckDBPyRelation, kinds: Mapping[str, str]) -> _core.Slice:
+    """Returns the rows of a relation, with columns of these names and kinds."""
+    times = {str(type_) for type_ in found.types if str(type_).startswith("TIMESTAMP")}
+    types = _TYPES | {"timestamp": "TIMESTAMPTZ" if times == {_ZONED} else "TIMESTAMP"}
+    columns = ", ".join(
+        f'#{at}::{types[kind]} AS "{name.replace(_QUOTE, 2 * _QUOTE)}"'
+        for at, (name, kind) in enumerate(kinds.items(), 1)
+    )
+    row = row_type("Row", [(name, kind, "") for name, kind in kinds.items()])
+    # Materialized, since an error of DuckDB would otherwise come as one of the data's producer.
+    return _core.from_arrow(row, found.project(columns).materialize(), keep_personal_data=True)
 
 
 def run(
@@ -280,8 +284,7 @@ def run(
             file=root,
         )
     try:
-        found = connection.sql(query, params=parameters)
-        return QueryResult._of_query(found.to_arrow_table())
+        return QueryResult._of_query(connection.sql(query, params=parameters).materialize())
     except duckdb.CatalogException as error:
         absent = _NO_TABLE.search(str(error))
         wanted = "orders" if absent and absent[1] == "order_states" else absent and absent[1]
@@ -309,20 +312,3 @@ def _only_reads(node: Any) -> bool:
     if kind == "BASE_TABLE" and not _PLAIN.fullmatch(node["table_name"]):
         return False
     return all(map(_only_reads, node.values()))
-
-
-def _values(column: pa.ChunkedArray) -> tuple[str, list[Any]]:
-    """Returns the kind of a column and its values; decimals as integers or numbers."""
-    from pyarrow import types
-
-    kind, values = column.type, column.to_pylist()
-    if types.is_integer(kind) or (types.is_decimal(kind) and kind.scale == 0):
-        return "integer", [None if value is None else int(value) for value in values]
-    if types.is_floating(kind) or types.is_decimal(kind):
-        numbers = [None if value is None else float(value) for value in values]
-        if math.inf in numbers or -math.inf in numbers:  # which JSON lacks, and no book has
-            return "text", numbers
-        return "number", [None if value != value else value for value in numbers]
-    if types.is_timestamp(kind):
-        return "timestamp", values
-    return "date" if types.is_date(kind) else "text", values

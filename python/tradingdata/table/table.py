@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
@@ -12,7 +12,6 @@ from .._util.validate import no_field
 from ..display.text import Shown, group, table_text
 from .conditions import Condition, core_conditions, parse_conditions
 from .export import TableExport
-from .rows import row_type
 from .selection import Selection
 
 Record = TypeVar("Record")
@@ -45,20 +44,6 @@ class Table(TableExport, Generic[Record]):
     def _of_columns(cls, columns: Sequence[list[Any]], zone: tzinfo | None = None) -> Self:
         """Returns a table of the values of each column; ``zone`` is that of the times."""
         return cls._over(_core.table_of(cls._row, list(columns), zone))
-
-    @classmethod
-    def _of_lists(
-        cls, kinds: Mapping[str, str], lists: Mapping[str, list[Any]], zone: tzinfo | None = None
-    ) -> Self:
-        """Returns a table of columns that the class does not declare; other values become text."""
-        row = row_type("Row", [(name, kind, "") for name, kind in kinds.items()])
-        columns = [
-            [v if v is None or isinstance(v, str) else str(v) for v in lists[name]]
-            if kind == "text"
-            else lists[name]
-            for name, kind in kinds.items()
-        ]
-        return cls._over(_core.table_of(row, columns, zone))
 
     def _part(self, rows: _core.Slice) -> Self:
         """Returns a table of some of the rows, with what else belongs to them."""
