@@ -63,6 +63,8 @@ HOSTILE = [
     "EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)",
     "WITH a AS (INSERT INTO log_lines FROM log_lines RETURNING 1) SELECT 1",
     "SELECT * FROM stored_trades",
+    "SELECT * FROM Log_Read",
+    "SELECT trades.* FROM trades, sets_trades",
     'SUMMARIZE "Stored_Trades"',
     "SELECT * FROM query('SELECT 1')",
     "SELECT 1; COPY (SELECT 1) TO '{file}' (USE_TMP_FILE false)",
@@ -157,6 +159,12 @@ def test_values_that_a_book_does_not_have_become_text_or_numbers(archive: td.Arc
     )
     with pytest.raises(duckdb.Error, match="out of range"):
         archive.sql("SELECT 1e20::HUGEINT AS large")
+
+
+def test_names_are_of_any_case_and_those_of_the_query_its_own(archive: td.Archive) -> None:
+    query = "WITH log_returns AS (SELECT count(*) AS n FROM TRADES) SELECT n FROM Log_Returns"
+    assert archive.sql(query)[0].n == 2
+    assert len(archive.sql('SELECT * FROM "Order_States", "Fetches"')) == 2 * 3
 
 
 def test_states_of_orders_and_the_log_are_views(archive: td.Archive) -> None:

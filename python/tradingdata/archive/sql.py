@@ -1,10 +1,11 @@
 """Queries of an archive by DuckDB: newest states, checksums, and the user's read-only SQL.
 
-A connection has these tables and views. Of each table NAME of the archive: ``files_NAME``, the
-files to read; ``stored_NAME``, their rows; ``schema_NAME``, the columns of these without rows. Of
-the log: ``log_lines``, the lines of some days. Of each book NAME: ``sets_NAME``, the sets of rows
-that are stored; ``newest_NAME``, the newest records where a day has several sets; and NAME, the
-view that users see.
+A connection has these tables and views. Of each table NAME of the archive: ``stored_NAME``, its
+rows, made of ``table_NAME``, which has its columns, and the files or ``remote_NAME``. Of the log:
+``log_files``, its files, ``log_read``, the lines of some days and those that begin or end an
+account, and ``log_lines``, the former. Of each book NAME: ``sets_NAME``, the sets of rows that are
+stored; ``newest_NAME``, the newest records where a day has several sets; and the views that users
+see: ``trades``, ``orders``, ``order_states`` and ``fetches``.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ _BROKEN = re.compile(r"stream registered as|IOError|OSError|[Pp]arquet")
 _QUERIES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 _FUNCTIONS = {"unnest", "range", "generate_series"}
 # A name of a table that is no file, which would have a dot, nor one of those behind the views.
-_PLAIN = re.compile(r"(?!(stored|schema|table|remote|live|log)_)\w+", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"(?!((stored|table|remote|sets|newest)_(trades|orders|fetches)|log_(files|read|lines))$)\w+",
+    re.IGNORECASE,
+)
 _NO_TABLE = re.compile(r"Table with name (\w+) does not exist")
 
 
