@@ -179,6 +179,38 @@ def test_rows_of_a_response_under_another_account_are_found(sound: Path, tmp_pat
         td.Archive(root).verify()
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["covered + 1 AS covered", "rows + 1 AS rows", "NULL AS rows_in", "'other' AS account"],
+)
+@pytest.mark.parametrize("keeps_the_line", [True, False])
+def test_a_line_of_the_log_that_was_altered_is_found(
+    sound: Path, tmp_path: Path, change: str, keeps_the_line: bool
+) -> None:
+    root = tmp_path / "books"
+    shutil.copytree(sound, root)
+    store, day = td.Archive(root)._store, "day = DATE '2026-11-19'"
+    with closing(sql.connect(private=True)) as connection:
+        store.view(connection, "fetches")
+        altered = f"SELECT * REPLACE ({change}), '2026-11' AS month FROM stored_fetches WHERE {day}"
+        changed = connection.sql(altered).materialize()
+        if not keeps_the_line:
+            store.delete("fetches", day)
+        store.append("fetches", changed)
+    with pytest.raises(td.ArchiveError, match=r"the log of 2026-11-19 .* was altered"):
+        td.Archive(root).verify()
+
+
+def test_an_archive_of_another_format_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as later:
+        later.setattr("tradingdata.archive.archive._FORMAT", 99)
+        td.Archive(tmp_path / "books")
+    with pytest.raises(td.ArchiveError, match=r"has format 99, and this version .* reads"):
+        td.Archive(tmp_path / "books")
+
+
 def test_an_archive_outlives_the_clean_up_of_its_log(sound: Path, tmp_path: Path) -> None:
     """Log files older than a day are deleted when a checkpoint has their content."""
     root = tmp_path / "books"

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 # The order book comes first, because the service clears it after the session.
 _CALLS = {"orders": "order_book", "trades": "trade_book"}
+_FORMAT = 2  # of the tables
 _NOTE = "and another book failed too: {}"
 
 
@@ -132,7 +133,7 @@ class Archive(ArchiveReading):
             self._check_new(create=flag("create", create))
             made: dict[str, Any] = {"tz": "Asia/Kolkata", "day_start": "06:00"}
             made |= {name: value for name, value in given.items() if value is not None}
-            create_tables(self._store, {"tradingdata": 1, **made})
+            create_tables(self._store, {"tradingdata": _FORMAT, **made})
         known = self._settings()
         for name, value in given.items():
             if value is not None and value != known[name]:
@@ -171,27 +172,21 @@ class Archive(ArchiveReading):
     def _settings(self) -> dict[str, Any]:
         try:
             found: dict[str, Any] = json.loads(self._store.description())
-            version = found["tradingdata"]
+            written = found["tradingdata"]
         except (ValueError, KeyError, TypeError):
-            version = None
-        if version != 1:
-            why = "is not an archive of tradingdata: choose another path"
-            later = "was written by a later version of tradingdata: update the package"
-            raise ArchiveError(f"{self.path} {later if version else why}", file=self.path)
+            written = None
+        if written != _FORMAT:
+            problem = "is not an archive of tradingdata"
+            if written is not None:
+                problem = f"has format {written}, and this version of tradingdata reads {_FORMAT}"
+            raise ArchiveError(f"{self.path} {problem}: choose another path", file=self.path)
         return found
 
     def __repr__(self) -> str:
         return f"<Archive {self.path}, time zone {zone_as_text(self.tz)}>"
 
     @overload
-    def fetch(
-        self,
-        client: Client,
-        *,
-        timeout: float | None = None,
-        concurrency: int = 8,
-        progress: bool = False,
-    ) -> Fetched: ...
+    def fetch(self, client: Client, *, timeout: float | None = None) -> Fetched: ...
     @overload
     def fetch(
         self,
@@ -219,8 +214,8 @@ class Archive(ArchiveReading):
             client: The client to fetch with, or a list of clients with different accounts, which
                 are fetched concurrently and stored in one commit.
             timeout: Seconds for each call; the client's own timeout if None.
-            concurrency: Maximum number of clients that fetch at a time.
-            progress: Whether to show a progress bar (tqdm).
+            concurrency: Maximum number of clients of a list that fetch at a time.
+            progress: Whether to show a progress bar (tqdm) for a list.
 
         Returns:
             ``Fetched``, the log entries of both books; for a list of clients, ``FetchedAccounts``
