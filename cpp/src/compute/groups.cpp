@@ -83,9 +83,10 @@ void add_hashes(std::vector<std::uint64_t>& hashes, const Slice& rows, const Key
   }
 }
 
-void add_hashes(std::vector<std::uint64_t>& hashes, const GroupedRows& part) {
+void add_hashes(std::vector<std::uint64_t>& hashes, const Slice& rows,
+                std::span<const KeyField> key) {
   std::uint64_t salt = 0;
-  for (const KeyField& key : part.key) add_hashes(hashes, part.rows, key, ++salt);
+  for (const KeyField& field : key) add_hashes(hashes, rows, field, ++salt);
 }
 
 // Where the first row of a group is.
@@ -156,7 +157,7 @@ Groups group_rows(std::span<const GroupedRows> parts) {
     GroupPart& part = groups.parts.emplace_back();
     part.rows = given.rows;
     std::vector<std::uint64_t> hashes(static_cast<std::size_t>(part.size()), seed);
-    add_hashes(hashes, given);
+    add_hashes(hashes, given.rows, given.key);
     part.group.reserve(hashes.size());
     std::int64_t row = given.rows.start;
     for (const std::uint64_t hash : hashes)
@@ -177,7 +178,7 @@ std::vector<std::int32_t> coarser(const Groups& groups, std::span<const GroupedR
     const GroupedRows& part = parts[at];
     const std::int64_t row = part.rows.start + groups.parts[at].first[group];
     std::vector<std::uint64_t> hash(1, seed);
-    add_hashes(hash, {{part.rows.table, row, row + 1}, part.key});
+    add_hashes(hash, {part.rows.table, row, row + 1}, part.key);
     numbers.push_back(finder.find(hash[0], {&part, row}));
   }
   return numbers;
@@ -260,7 +261,7 @@ std::vector<std::int64_t> checksums(const GroupPart& part, std::span<const int> 
   std::vector<std::uint64_t> hashes(part.group.size());
   for (const int field : fields) {
     const std::string_view name = part.rows.table->schema().field(field).name;
-    add_hashes(hashes, part.rows, {field}, mixed(0, name));
+    add_hashes(hashes, part.rows, KeyField{field}, mixed(0, name));
   }
   std::vector<std::int64_t> result(part.count.size());
   for (std::size_t row = 0; row < hashes.size(); ++row) {

@@ -67,7 +67,8 @@ enum class Likeness : std::uint8_t { none = 0, same = 1, some_missing = 2, diffe
 std::vector<std::uint8_t> likenesses(const GroupPart& part, int field);
 
 // By group: a checksum of the known values of some fields, modulo 2^63. The order of the rows, and
-// fields without values, do not count. Archives keep it: no later version may change it.
+// fields without values, do not count. Archives keep it: no later version may change it. Machines
+// of the other byte order have other checksums of text.
 std::vector<std::int64_t> checksums(const GroupPart& part, std::span<const int> fields);
 
 // The rows with the least and with the greatest known value of a timestamp; -1: none.
