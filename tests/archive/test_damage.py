@@ -167,14 +167,19 @@ def test_files_that_are_merged_are_checked_too(sound: Path, tmp_path: Path) -> N
         td.Archive(root).verify()
 
 
-def test_rows_of_a_response_under_another_account_are_found(sound: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change", ["'other' AS account", "received_at + INTERVAL 1 DAY AS received_at"]
+)
+def test_rows_that_say_another_response_are_found(sound: Path, tmp_path: Path, change: str) -> None:
     root = tmp_path / "books"
     shutil.copytree(sound, root)
     store = td.Archive(root)._store
     with closing(sql.connect(private=True)) as connection:
         store.view(connection, "trades")
-        moved = "SELECT * REPLACE ('other' AS account), '2026-11' AS month FROM stored_trades"
-        store.append("trades", connection.sql(f"{moved} WHERE day = DATE '2026-11-19'"))
+        moved = f"SELECT * REPLACE ({change}), '2026-11' AS month FROM stored_trades"
+        changed = connection.sql(f"{moved} WHERE day = DATE '2026-11-19'").materialize()
+        store.delete("trades", "day = DATE '2026-11-19'")
+        store.append("trades", changed)
     with pytest.raises(td.ArchiveError, match="2026-11-19"):
         td.Archive(root).verify()
 
@@ -199,6 +204,20 @@ def test_a_line_of_the_log_that_was_altered_is_found(
         store.append("fetches", changed)
     with pytest.raises(td.ArchiveError, match=r"the log of 2026-11-19 .* was altered"):
         td.Archive(root).verify()
+
+
+def test_a_line_without_its_time_is_an_error(sound: Path, tmp_path: Path) -> None:
+    root = tmp_path / "books"
+    shutil.copytree(sound, root)
+    store = td.Archive(root)._store
+    with closing(sql.connect(private=True)) as connection:
+        store.view(connection, "fetches")
+        altered = "SELECT * REPLACE (NULL AS filed_at), '2026-11' AS month FROM stored_fetches"
+        changed = connection.sql(altered).materialize()
+        store.delete("fetches", "day IS NOT NULL")
+        store.append("fetches", changed)
+    with pytest.raises(td.ArchiveError, match="a line of the log was altered"):
+        td.Archive(root).fetches()
 
 
 def test_an_archive_of_another_format_is_not_read(

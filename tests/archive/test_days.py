@@ -265,6 +265,8 @@ def test_missing_after_a_time_ignores_earlier_fetches(archive: td.Archive) -> No
     archive.add(orders_at(DAY, "15:45"))
     assert archive.missing(DAY, DAY) == []
     assert archive.missing(DAY, DAY, after="15:30") == [MissingDay(DAY, None, ("trades",))]
+    archive.add(response(td.TradeBook, [trade("2")]))
+    assert archive.missing(DAY, DAY, after="15:30") == [MissingDay(DAY, None, ("trades",))]
     with pytest.raises(ValueError, match="after must be a time"):
         archive.missing(DAY, DAY, after="noon")
     with pytest.raises(ValueError, match="before the start"):

@@ -416,8 +416,8 @@ class Archive(ArchiveReading):
                 ORDER BY ALL"""
                 found = connection.execute(query, {"before": before}).fetchall()
             for month, sets in groupby(found, itemgetter(0)):
-                names = ("month", "account", "day", "rows_in")
-                dropped = [dict(zip(names, each, strict=True)) for each in sets]
+                names = ("account", "day", "rows_in")
+                dropped = [dict(zip(names, each, strict=True)) for _, *each in sets]
                 self._ingest.mark("compact", dropped)
                 ids = ", ".join(str(each["rows_in"]) for each in dropped)
                 self._store.delete(name, f"month = '{month}' AND fetch_id IN ({ids})")

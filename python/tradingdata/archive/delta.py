@@ -243,7 +243,8 @@ class Store(NamedTuple):
             found = connection.execute(f"""
             SELECT {quoted(self.uri(name))} || '/' || log_files.path AS path, size_bytes,
                 coalesce(num_records, -1), "min.day", "max.day"
-            FROM log_files WHERE ({span.files}) OR ({also}) ORDER BY "min.day", path
+            FROM log_files WHERE ({span.files}) OR ({also})
+            ORDER BY "min.day", modification_time, path
             """).fetchall()
         parts = [f"table_{name}"]
         if found and self.is_remote:

@@ -17,7 +17,7 @@ from arro3.core import Table as Arrow
 
 from .. import _core
 from ..books.book import OrderBook, TradeBook
-from ..table.rows import declared
+from ..table.rows import declared, row_type
 from ..table.table import Table
 from . import sql
 from .coverage import Expected, expected_accounts
@@ -88,14 +88,16 @@ class Line:
     month: str | None
 
 
-_LINE = _core.names_of(Line)
-_STORED = ("day", "account", "fetch_id", "received_at", "month")  # with each row of a book
+# What is stored of its line with each row of a book.
+_STORED = ("day", "account", "fetch_id", "received_at", "month")
+_Stored = row_type("Stored", [field[:3] for field in _core.fields_of(Line) if field[0] in _STORED])
 
 
 def seals_of(lines: _core.Slice) -> list[int]:
-    """Returns the seals that lines of the log should have."""
+    """Returns the seals that lines of the log should have, also those of a later version."""
     groups = _core.Groups([lines], ["fetch_id"])
-    seals = groups.checksums([name for name in _LINE if name not in ("seal", "month")])
+    names = _core.names_of(lines.row_type)
+    seals = groups.checksums([name for name in names if name not in ("seal", "month")])
     return [seals[number] for number in groups.numbers()]
 
 
@@ -175,12 +177,6 @@ class Ingest(NamedTuple):
             CREATE OR REPLACE TEMP VIEW log_lines AS FROM log_read WHERE {span.rows}""")
             return table, expected_accounts(connection)
 
-    def lines(self, connection: Any, condition: str = "") -> _core.Slice:
-        """Returns lines of the log, of which there is a view, that meet a condition."""
-        names = ", ".join(_LINE[:-1])
-        rows = connection.sql(f"SELECT {names} FROM stored_fetches {condition}")
-        return _core.from_arrow(Line, rows, keep_personal_data=True)
-
     def entries(self, lines: _core.Slice) -> list[ArchiveFetch]:
         """Returns the entries of responses and failures, which have a line for each day."""
         found: dict[int, list[Any]] = {}
@@ -227,7 +223,7 @@ class Ingest(NamedTuple):
                 expected = known.get(line["account"])
                 if expected and expected.since <= line["since"] <= expected.until:
                     line["since"] = None
-            log = _log_of(lines)
+            log, sets = _log_of(lines), _table_of(_Stored, lines)
             is_new = [line["rows_in"] == line["fetch_id"] for line in lines]
             for name, (rows, numbers) in books.items():
                 new = [row for row, number in enumerate(numbers) if is_new[number]]
@@ -235,7 +231,7 @@ class Ingest(NamedTuple):
                     content = _core.join(rows)
                     if len(new) < len(content):
                         content, numbers = content.take(new), [numbers[row] for row in new]
-                    self.store.append(name, _stored(content, log.take(numbers)))
+                    self.store.append(name, _stored(content, sets.take(numbers)))
             self.store.append("fetches", Table._over(log), table)
             found = {(entry.account or "", entry.book): entry for entry in self.entries(log)}
         return [found[each.account, each.name] for each in received]
@@ -280,7 +276,8 @@ class Ingest(NamedTuple):
         """Yields a line for each day of a response, which has these rows, or for a failure."""
         covered = set()
         if received.error is not None:
-            line |= {"error": type(received.error).__name__, "message": str(received.error)}
+            message = str(received.error).encode(errors="replace").decode()  # half surrogate pairs
+            line |= {"error": type(received.error).__name__, "message": message}
         elif (response := received.book.response) is not None:
             line["sha256"] = response.sha256
             if received.name == "trades":
@@ -304,26 +301,35 @@ class Ingest(NamedTuple):
 
 def create(store: Store, settings: dict[str, Any]) -> None:
     """Creates the tables of an archive with these settings."""
-    log = _log_of([])
+    none = _table_of(_Stored, [])
     tables: dict[str, Any] = {
-        name: _stored(_content_of(name, kind()), log) for name, kind in KINDS.items()
+        name: _stored(_content_of(name, kind()), none) for name, kind in KINDS.items()
     }
-    store.create(tables | {"fetches": Table._over(log)}, json.dumps(settings))
+    store.create(tables | {"fetches": Table._over(_log_of([]))}, json.dumps(settings))
 
 
-def _log_of(lines: Iterable[dict[str, Any]]) -> _core.Slice:
-    """Returns lines of the log; missing values are None."""
-    columns: dict[str, list[Any]] = {name: [line.get(name) for line in lines] for name in _LINE}
-    columns["month"] = [day.isoformat()[:7] for day in columns["day"]]
-    columns["seal"] = seals_of(_core.table_of(Line, [*columns.values()], UTC))
-    return _core.table_of(Line, [*columns.values()], UTC)
+def _log_of(lines: Sequence[dict[str, Any]]) -> _core.Slice:
+    """Returns lines of the log, to which it adds their month and their seal."""
+    for line in lines:
+        line["month"] = line["day"].isoformat()[:7]
+    for line, seal in zip(lines, seals_of(_table_of(Line, lines)), strict=True):
+        line["seal"] = seal
+    return _table_of(Line, lines)
+
+
+def _table_of(kind: type, lines: Sequence[dict[str, Any]]) -> _core.Slice:
+    """Returns a table of lines; missing values are None."""
+    names = _core.names_of(kind)
+    return _core.table_of(kind, [[line.get(name) for line in lines] for name in names], UTC)
 
 
 def _stored(content: _core.Slice, lines: _core.Slice) -> Arrow:
-    """Returns rows as they are stored, with columns of the line of each."""
-    rows, own = (Arrow.from_arrow(Table._over(each)) for each in (content, lines))
-    columns: dict[str, Any] = {name: own.column(name) for name in _STORED}
-    return Arrow.from_pydict(columns | {name: rows.column(name) for name in rows.column_names})
+    """Returns rows of a book as they are stored, with what is stored of the line of each."""
+    tables = [Arrow.from_arrow(Table._over(each)) for each in (lines, content)]
+    columns: dict[str, Any] = {
+        name: each.column(name) for each in tables for name in each.column_names
+    }
+    return Arrow.from_pydict(columns)
 
 
 def _number_of(fetch: int, day: date, sign: int = 1) -> int:

@@ -264,9 +264,10 @@ class ArchiveReading:
                 coverage.report(self.path, gaps, missing_ok=True)
                 gaps = []
             lacking = {book for gap in gaps for book in gap.books}
-            for name in KINDS.keys() - lacking:
-                if any(view in statement.lower() for view in (name, f"{name[:-1]}_states")):
-                    self._define(connection, name, span)
+            words = statement.lower()
+            named = {name for name in KINDS if name in words or f"{name[:-1]}_states" in words}
+            for name in (named or KINDS.keys()) - lacking:  # all, if a name is mistaken
+                self._define(connection, name, span)
             connection.execute(
                 "CREATE TEMP VIEW fetches AS SELECT * EXCLUDE seal FROM stored_fetches WHERE "
                 + span.rows
@@ -332,8 +333,12 @@ class ArchiveReading:
             span = Span(*days_of(start, end), label_of(account))
             self._store.view(connection, "fetches", span)
             with explained(self.path, days="the log"):
-                log = f"WHERE {span.rows} ORDER BY filed_at, account, book, day"
-                return self._ingest.entries(self._ingest.lines(connection, log))
+                log = f"FROM stored_fetches WHERE {span.rows} ORDER BY filed_at, account, book, day"
+                lines = sql.rows_of(connection.sql(log))
+            try:
+                return self._ingest.entries(lines)
+            except (AttributeError, TypeError) as error:  # a value is None
+                raise self._damaged("a line of the log was altered") from error
 
     @property
     def accounts(self) -> tuple[str | None, ...]:
@@ -374,8 +379,10 @@ class ArchiveReading:
                 due = [
                     (day, datetime.combine(day, since, self.tz).astimezone(UTC)) for (day,) in days
                 ]
+                late = "received_at >= $2"
                 connection.executemany(
-                    "UPDATE log_read SET covered = NULL WHERE day = $1 AND received_at < $2", due
+                    f"UPDATE log_read SET covered = NULL WHERE day = $1 AND ({late}) IS NOT TRUE",
+                    due,
                 )
             books = dict.fromkeys(BOOKS, (first, last))
             return coverage.find_gaps(
@@ -402,7 +409,7 @@ class ArchiveReading:
             self._store.view(connection, "fetches")
             with explained(self.path, days="the log"):
                 connection.execute("CREATE TEMP TABLE log_all AS FROM stored_fetches")
-                lines = self._ingest.lines(connection)
+                lines = sql.rows_of(connection.table("log_all"))
                 for line, seal in zip(lines, seals_of(lines), strict=True):
                     if line.seal != seal:
                         raise self._damaged(

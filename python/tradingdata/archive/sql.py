@@ -47,12 +47,12 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
-SET = ["fetch_id", "account", "day"]  # what the rows of a set have in common
+SET = ["fetch_id", "account", "day", "received_at"]  # what the rows of a set have in common
 # The types of DuckDB that the core keeps in each way, and as which it takes them.
 _KINDS = {
     "integer": r"\w*INT(EGER)?|DECIMAL\(\d+,0\)",
-    "number": r"FLOAT|DOUBLE|DECIMAL.*",
-    "timestamp": "TIMESTAMP.*",
+    "number": r"FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)",
+    "timestamp": r"TIMESTAMP[^\[]*",
     "date": "DATE",
 }
 _TYPES = {"integer": "BIGINT", "number": "DOUBLE", "date": "DATE", "text": "VARCHAR"}
@@ -100,7 +100,6 @@ def scalar(connection: Any, query: str, values: Any = None) -> Any:
 def sums_of(rows: DuckDBPyRelation) -> Sums:
     """Returns the sums of the rows of a relation. Raises OSError if they cannot be read."""
     kinds = _kinds_of(rows)
-    del kinds["received_at"]  # in another zone than the others; the log has it
     stored = row_type("Stored", [(name, kind, "") for name, kind in kinds.items()])
     sums = Sums()
     for batch in RecordBatchReader.from_arrow(rows):
@@ -192,21 +191,24 @@ def find_damage(connection: Any, name: str) -> tuple[int, list[tuple[Any, ...]]]
     These are tuples of a day, an account and the number of rows that were stored, by the lines of
     the table ``log_all``.
     """
-    sums = sums_of(connection.table(f"stored_{name}"))
+    keys = "fetch_id, account, day, received_at AT TIME ZONE 'UTC' AS received_at"
+    sums = sums_of(
+        connection.sql(f"SELECT {keys}, * EXCLUDE ({', '.join(SET)}) FROM stored_{name}")
+    )
     lines = connection.execute(f"""
-    SELECT fetch_id, account, day, rows, checksum FROM log_all
+    SELECT {keys}, rows, checksum FROM log_all
     WHERE book = '{name}' AND rows_in = fetch_id AND fetch_id NOT IN (
         SELECT rows_in FROM log_all WHERE source = 'compact')
     ORDER BY day, account""").fetchall()
     damaged = [
-        (day, account, count)
-        for fetch, account, day, count, checksum in lines
-        if sums.pop((fetch, account, day), None) != (count, checksum)
+        (each[2], each[1], count)
+        for *each, count, checksum in lines
+        if sums.pop(tuple(each), None) != (count, checksum)
     ]
     known = {fetch for fetch, *_ in lines}
     damaged += [
         (day, account, count)
-        for (fetch, account, day), (count, _) in sums.items()
+        for (fetch, account, day, _), (count, _) in sums.items()
         if fetch in known
     ]
     return sum(count for *_, count, _ in lines), damaged
@@ -215,20 +217,27 @@ def find_damage(connection: Any, name: str) -> tuple[int, list[tuple[Any, ...]]]
 class QueryResult(Table[Any]):
     """The rows of a query, each with an attribute for each column; a row is also iterable.
 
-    Filters, sorts and exports like any other table. A name that the query uses twice gets a number:
-    ``price``, ``price_1``. Whole decimals are integers, other decimals numbers, and other types
-    that a book does not have are text. Times with a zone are in UTC; if others are naive, all are.
+    Filters, sorts and exports like any other table. A name that the query uses twice, in any case,
+    gets a number: ``price``, ``price_1``. Whole decimals are integers, other decimals numbers, and
+    other types that a book does not have are text. Times with a zone are in UTC; if others are
+    naive, all are.
     """
 
     __slots__ = ()
 
-    @classmethod
-    def _of_query(cls, found: DuckDBPyRelation) -> QueryResult:
-        kinds = _kinds_of(found)
+
+def rows_of(found: DuckDBPyRelation) -> _core.Slice:
+    """Returns the rows of a relation, whose columns have different names."""
+    kinds = _kinds_of(found)
+    try:
         rows = _read(found, kinds)
-        # Infinity, which JSON lacks and no book has, is text.
-        lost = {name for name, *_ in rows.issues}
-        return cls._over(_read(found, kinds | dict.fromkeys(lost, "text")) if lost else rows)
+    except duckdb.ConversionException as error:
+        raise duckdb.ConversionException(
+            "a whole number has more than 64 bits: convert it in the query to DOUBLE or VARCHAR"
+        ) from error
+    # Infinity, which JSON lacks and no book has, is text.
+    lost = {name for name, *_ in rows.issues}
+    return _read(found, kinds | dict.fromkeys(lost, "text")) if lost else rows
 
 
 def _kinds_of(found: DuckDBPyRelation) -> dict[str, str]:
@@ -243,7 +252,11 @@ def _kinds_of(found: DuckDBPyRelation) -> dict[str, str]:
 
 def _read(found: DuckDBPyRelation, kinds: Mapping[str, str]) -> _core.Slice:
     """Returns the rows of a relation, with columns of these names and kinds."""
-    times = {str(type_) for type_ in found.types if str(type_).startswith("TIMESTAMP")}
+    times = {
+        str(each)
+        for each, kind in zip(found.types, kinds.values(), strict=True)
+        if kind == "timestamp"
+    }
     types = _TYPES | {"timestamp": "TIMESTAMPTZ" if times == {_ZONED} else "TIMESTAMP"}
     columns = ", ".join(
         f'#{at}::{types[kind]} AS "{name.replace(_QUOTE, 2 * _QUOTE)}"'
@@ -288,15 +301,15 @@ def run(
             file=root,
         )
     try:
-        return QueryResult._of_query(connection.sql(query, params=parameters).materialize())
+        return QueryResult._over(rows_of(connection.sql(query, params=parameters).materialize()))
     except duckdb.CatalogException as error:
         absent = _NO_TABLE.search(str(error))
-        wanted = "orders" if absent and absent[1] == "order_states" else absent and absent[1]
+        wanted = absent and absent[1].lower().replace("order_states", "orders")
         lacking = [gap for gap in gaps if wanted in gap.books]
         report(root, lacking, missing_ok=False)
         raise
     except duckdb.Error as error:
-        if _BROKEN.search(str(error)):
+        if type(error) is duckdb.Error or _BROKEN.search(str(error)):
             with explained(root, days=days):
                 raise
         raise
