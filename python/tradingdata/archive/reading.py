@@ -242,7 +242,7 @@ class ArchiveReading:
         has a row for each response that stored an order; ``fetches`` is the log. Besides the
         record's fields, the first three have ``account``, ``day``, ``received_at`` (UTC),
         ``fetch_id`` and ``extra``, unknown fields as JSON text. The views contain the days asked
-        and no others. A book of which a day was never fetched has no view.
+        and no others, in no order. A book of which a day was never fetched has no view.
 
         Args:
             query: A query. It can read these views and nothing else.
