@@ -12,6 +12,7 @@ import pytest
 
 import tradingdata as td
 from archiving import DAY, DAYS, archive_with, clock, order_response, response, trade
+from tradingdata import sandbox
 
 
 @pytest.fixture
@@ -95,6 +96,19 @@ def test_object_storage(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(again.trades(DAY)) == 3
         with pytest.raises(td.ArchiveError, match="there is no archive"):
             td.Archive("s3://books/none", create=False)
+
+        archive = td.Archive("s3://books/accounts")
+        with sandbox.start(accounts=["desk1", "desk2"], orders=20) as service:
+            clients = [service.client(label) for label in ("desk1", "desk2")]
+            for _ in range(2):
+                archive.fetch(clients).raise_errors()
+            orders = clients[0].order_book()
+            assert list(archive.orders(account="desk1")) == list(orders)
+            assert list(archive.trades(account="desk2")) == list(clients[1].trade_book())
+        assert len(archive.fetches(account="desk1")) == 4
+        assert len(archive.history(str(orders[0].order_no), account="desk1")) == 1
+        query = "SELECT DISTINCT account FROM trades WHERE account <> 'desk1'"
+        assert [*map(tuple, archive.sql(query))] == [("desk2",)]
 
         # An object of another day is not read, and may be missing.
         archive = td.Archive("s3://books/days")

@@ -18,7 +18,6 @@ from arro3.core import Table as Arrow
 from .. import _core
 from ..books.book import OrderBook, TradeBook
 from ..table.rows import declared, row_type
-from ..table.table import Table
 from . import sql
 from .coverage import Expected, expected_accounts
 from .delta import Span, explained
@@ -205,7 +204,7 @@ class Ingest(NamedTuple):
         """Writes lines that are no response: ends of accounts, or what compacting dropped."""
         filed = datetime.now(UTC)
         made = [self._line(Received("", "", source, None), filed) | line for line in lines]
-        self.store.append("fetches", Table._over(_log_of(made)))
+        self.store.append("fetches", _arrow(_log_of(made)))
 
     def store_all(self, received: Sequence[Received]) -> list[ArchiveFetch]:
         """Stores responses and failures in one commit, and returns their entries.
@@ -231,8 +230,8 @@ class Ingest(NamedTuple):
                     content = _core.join(rows)
                     if len(new) < len(content):
                         content, numbers = content.take(new), [numbers[row] for row in new]
-                    self.store.append(name, _stored(content, sets.take(numbers)))
-            self.store.append("fetches", Table._over(log), table)
+                    self.store.append(name, _arrow(sets.take(numbers), content))
+            self.store.append("fetches", _arrow(log), table)
             found = {(entry.account or "", entry.book): entry for entry in self.entries(log)}
         return [found[each.account, each.name] for each in received]
 
@@ -303,9 +302,9 @@ def create(store: Store, settings: dict[str, Any]) -> None:
     """Creates the tables of an archive with these settings."""
     none = _table_of(_Stored, [])
     tables: dict[str, Any] = {
-        name: _stored(_content_of(name, kind()), none) for name, kind in KINDS.items()
+        name: _arrow(none, _content_of(name, kind())) for name, kind in KINDS.items()
     }
-    store.create(tables | {"fetches": Table._over(_log_of([]))}, json.dumps(settings))
+    store.create(tables | {"fetches": _arrow(_log_of([]))}, json.dumps(settings))
 
 
 def _log_of(lines: Sequence[dict[str, Any]]) -> _core.Slice:
@@ -323,12 +322,13 @@ def _table_of(kind: type, lines: Sequence[dict[str, Any]]) -> _core.Slice:
     return _core.table_of(kind, [[line.get(name) for line in lines] for name in names], UTC)
 
 
-def _stored(content: _core.Slice, lines: _core.Slice) -> Arrow:
-    """Returns rows of a book as they are stored, with what is stored of the line of each."""
-    tables = [Arrow.from_arrow(Table._over(each)) for each in (lines, content)]
-    columns: dict[str, Any] = {
-        name: each.column(name) for each in tables for name in each.column_names
-    }
+def _arrow(*parts: _core.Slice) -> Arrow:
+    """Returns the columns of slices of equal length, with strings on which pyarrow computes."""
+    columns: dict[str, Any] = {}
+    for part in parts:
+        names = _core.names_of(part.row_type)
+        table = Arrow.from_arrow_pycapsule(part.arrow_stream(names, "large"))
+        columns |= {name: table.column(name) for name in names}
     return Arrow.from_pydict(columns)
 
 
