@@ -291,9 +291,7 @@ class ArchiveReading:
         wanted = f"order_no = {quoted(number)}"
         if label is not None:
             wanted += f" AND account = {quoted(label)}"
-        keys = ", ".join(
-            f"{key} NULLS FIRST" for key in ("account", *sql.IDENTITY["orders"], "received_at")
-        )
+        keys = ["account", *sql.IDENTITY["orders"], "received_at", "row_no"]
         with closing(sql.connect()) as connection:
             for name in ("orders", "fetches"):
                 self._store.view(connection, name)
@@ -301,21 +299,19 @@ class ArchiveReading:
                 connection.execute(f"""
                 CREATE TEMP TABLE found AS SELECT * FROM stored_orders WHERE {wanted} AND
                 fetch_id IN (SELECT fetch_id FROM stored_fetches WHERE book = 'orders')
-                ORDER BY {keys}""")
+                ORDER BY {" NULLS FIRST, ".join(keys)}""")
                 orders = cast(
                     "OrderBook",
                     self._as_book("orders", connection.sql("SELECT * EXCLUDE fetch_id FROM found")),
                 )
-                times = connection.execute(
-                    "SELECT received_at AT TIME ZONE 'UTC', account FROM found"
-                ).fetchall()
+                owners = sql.rows_of(connection.sql("SELECT received_at, account FROM found"))
         states: list[OrderState] = []
         last: Any = None
-        for (at, owner), order_row in zip(times, orders, strict=True):
-            content = {**order_row._asdict(), "account": owner, **dict.fromkeys(UNCOUNTED)}
+        for owner, order_row in zip(owners, orders, strict=True):
+            content = {**order_row._asdict(), "account": owner.account, **dict.fromkeys(UNCOUNTED)}
             if content != last:
-                seen = at and at.replace(tzinfo=UTC).astimezone(self.tz)
-                states.append(OrderState(seen, owner or None, order_row))
+                at = owner.received_at and owner.received_at.astimezone(self.tz)
+                states.append(OrderState(at, owner.account or None, order_row))
             last = content
         return states
 
