@@ -374,11 +374,14 @@ def _rows_of(
 def _content_of(name: str, book: AnyBook) -> _core.Slice:
     """Returns the rows of a book with their unknown fields and values that did not fit."""
     book = book.localize(None)
+    lost = _lost(book)
+    if not lost:  # sorted, since sorting again, when they are read, is fast
+        book = book.sort(TIMES[name][0], "row_no")
     content = book._selection(extra=True)._exported
-    if not _lost(book):
-        return content
-    values = content.to_dict(_core.names_of(content.row_type)) | {"extra": _extras(book)}
-    return _core.table_of(content.row_type, list(values.values()))
+    if lost:
+        values = content.to_dict(_core.names_of(content.row_type)) | {"extra": _extras(book)}
+        content = _core.table_of(content.row_type, list(values.values()))
+    return content
 
 
 def _lost(book: AnyBook) -> set[str]:
