@@ -64,12 +64,7 @@ __all__ += errors.__all__
 
 if TYPE_CHECKING:
     from . import analysis, dask, sandbox, types
-    from .accounts.fetch import (
-        AccountBooks,
-        fetch_books,
-        order_books,
-        trade_books,
-    )
+    from .accounts.fetch import AccountBooks, fetch_books, order_books, trade_books
     from .analysis import (
         ChargeRate,
         charges,

@@ -48,10 +48,7 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
     """
 
     def __init__(
-        self,
-        kind: type[AnyBooks],
-        books: dict[str, AnyBooks],
-        errors: dict[str, TradingDataError],
+        self, kind: type[AnyBooks], books: dict[str, AnyBooks], errors: dict[str, TradingDataError]
     ) -> None:
         self._kind = kind
         self._books = books

@@ -196,10 +196,7 @@ def _row(
     multiplier, kind = contract
     sides = ((0, 0.0), (0, 0.0))
     if traded is not None:
-        sides = (
-            (traded.buy_quantity, traded.buy_value),
-            (traded.sell_quantity, traded.sell_value),
-        )
+        sides = ((traded.buy_quantity, traded.buy_value), (traded.sell_quantity, traded.sell_value))
     still_open = (0, None, None) if held is None else (held.quantity, held.average, held.price)
     unrealised = 0.0 if held is None else held.unrealised
     net = Fraction(repr(row.realised)) + Fraction(repr(unrealised or 0.0)) - charged

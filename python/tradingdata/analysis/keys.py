@@ -71,10 +71,7 @@ def kind_of(expiry: date | None, strike: float | None) -> str:
 ORDER_KEY = ("client_id", "order_date_time.day", "exchange", "segment", "order_no")
 ORDER_FIELDS = tuple(name.removesuffix(".day") for name in ORDER_KEY)
 # ``_lead`` and ``_apart`` of a table of sides of orders.
-ORDER_NAMES = (
-    ("order_no",),
-    ("account", "exchange", "txn_type", "client_id", "day", "segment"),
-)
+ORDER_NAMES = (("order_no",), ("account", "exchange", "txn_type", "client_id", "day", "segment"))
 
 SAME, SOME_MISSING = 1, 2  # as the core reports the values of a group
 

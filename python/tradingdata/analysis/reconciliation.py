@@ -12,16 +12,7 @@ from .._core import Slice
 from ..books.book import OrderBook, TradeBook
 from ..display.text import counted, group
 from ..table.rows import declared
-from .inputs import (
-    Orders,
-    Trades,
-    amount,
-    days_of,
-    joined,
-    last_states,
-    multipliers_at,
-    of_days,
-)
+from .inputs import Orders, Trades, amount, days_of, joined, last_states, multipliers_at, of_days
 from .keys import ORDER_COLUMNS, ORDER_KEY, ORDER_NAMES, SAME, SOME_MISSING, OfOrder
 from .result_table import ResultTable
 

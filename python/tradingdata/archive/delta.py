@@ -213,11 +213,7 @@ class Store(NamedTuple):
             return table
 
     def view(
-        self,
-        connection: Any,
-        name: str,
-        span: Span | None = None,
-        also: str = "false",
+        self, connection: Any, name: str, span: Span | None = None, also: str = "false"
     ) -> tuple[Any, dict[str, int]]:
         """Makes a view of a table's rows, ``stored_NAME``.
 
@@ -249,19 +245,19 @@ class Store(NamedTuple):
         parts = [f"table_{name}"]
         if found and self.is_remote:
             connection.register(f"remote_{name}", table.to_pyarrow_dataset())
-            rows = span.rows if also == "false" else "true"
-            parts.append(f"(FROM remote_{name} WHERE {rows})")
+            chosen = span.rows if also == "false" else "true"
+            parts.append(f"(FROM remote_{name} WHERE {chosen})")
         elif found:
             for path, size, _, first, last in found:
                 _check_file(path, size, f"the {name} of {in_words(first, last)}")
             files = ", ".join(quoted(path) for path, *_ in found)
             options = "union_by_name = true, hive_partitioning = false"
             parts.append(f"read_parquet([{files}], {options})")
-        rows = " UNION ALL BY NAME FROM ".join(parts)
+        source = " UNION ALL BY NAME FROM ".join(parts)
         with explained(self.root, days=name):
             connection.execute(f"""
             CREATE OR REPLACE TEMP VIEW stored_{name} AS
-            SELECT * EXCLUDE month FROM (FROM {rows})""")
+            SELECT * EXCLUDE month FROM (FROM {source})""")
         return table, {path: rows for path, _, rows, *_ in found}
 
     def _newest(self, name: str) -> int:
@@ -371,7 +367,4 @@ def _check_file(path: str, size: int, content: str) -> None:
     except FileNotFoundError:
         problem = "is missing"
     if problem:
-        raise ArchiveError(
-            f"{path} {problem}, which has {content}: restore a backup",
-            file=path,
-        )
+        raise ArchiveError(f"{path} {problem}, which has {content}: restore a backup", file=path)

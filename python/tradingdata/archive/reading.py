@@ -342,12 +342,7 @@ class ArchiveReading:
         return tuple(label or None for label in sorted(self._expected()))
 
     def missing(
-        self,
-        start: Day,
-        end: Day,
-        *,
-        account: str | None = None,
-        after: time | str | None = None,
+        self, start: Day, end: Day, *, account: str | None = None, after: time | str | None = None
     ) -> list[MissingDay]:
         """Returns the days (inclusive) on which a book was not fetched.
 

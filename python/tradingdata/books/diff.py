@@ -81,10 +81,7 @@ def changes_of(
 
 
 def _differing(
-    orders: _core.Slice,
-    previous: _core.Slice,
-    pairs: list[tuple[int, int]],
-    ignore: frozenset[str],
+    orders: _core.Slice, previous: _core.Slice, pairs: list[tuple[int, int]], ignore: frozenset[str]
 ) -> dict[int, list[str]]:
     """Returns the fields that differ, for each row of ``orders`` that has changed."""
     found: dict[int, list[str]] = defaultdict(list)

@@ -9,16 +9,7 @@ from tradingdata._util.validate import words
 from tradingdata.books.book import StockList
 
 from .errors import fitting, for_a_terminal
-from .options import (
-    BookOutput,
-    Care,
-    Connection,
-    Selection,
-    argument,
-    command,
-    option,
-    received,
-)
+from .options import BookOutput, Care, Connection, Selection, argument, command, option, received
 from .output import book_destination
 from .terminal import remark
 

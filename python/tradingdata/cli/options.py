@@ -233,8 +233,7 @@ class Selection(Filter):
     """Selection, order and number of rows."""
 
     sort: Annotated[
-        str | None,
-        option("Sort by these columns; a minus sorts in descending order.", "A,-B,..."),
+        str | None, option("Sort by these columns; a minus sorts in descending order.", "A,-B,...")
     ] = None
     limit: Annotated[int | None, option("Keep the first N rows.", "N", min=1)] = None
 

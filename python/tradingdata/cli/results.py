@@ -146,8 +146,7 @@ def pnl(
         option("Products in which sales may open short positions: all, none, or I,M,...", "CODES"),
     ] = "all",
     prices: Annotated[
-        Path | None,
-        option("Value what is open: a CSV file with security_id and price.", "FILE"),
+        Path | None, option("Value what is open: a CSV file with security_id and price.", "FILE")
     ] = None,
     charges: Annotated[
         Path | None, option("Deduct charges at the rates of this TOML file.", "FILE")

@@ -191,9 +191,7 @@ class LoopPort:
             self._forget(call)
 
     def _settle(
-        self,
-        retries: list[tuple[int, int, str, float]],
-        outcomes: list[tuple[int, _core.Outcome]],
+        self, retries: list[tuple[int, int, str, float]], outcomes: list[tuple[int, _core.Outcome]]
     ) -> None:
         for call, attempt, reason, delay in retries:
             if call not in self._waiting:

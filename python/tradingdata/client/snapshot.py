@@ -37,10 +37,7 @@ class Books(NamedTuple):
 
 
 def snapshot(
-    client: Any,
-    timeout: float | None,
-    pause: Callable[[float], Any],
-    compute: Callable[..., Any],
+    client: Any, timeout: float | None, pause: Callable[[float], Any], compute: Callable[..., Any]
 ) -> Plan[Books]:
     """The plan of ``books()``.
 

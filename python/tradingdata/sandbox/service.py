@@ -73,12 +73,7 @@ class Service:
     """
 
     def __init__(
-        self,
-        market: Market,
-        accounts: tuple[str, ...],
-        orders: int,
-        speed: float | None,
-        port: int,
+        self, market: Market, accounts: tuple[str, ...], orders: int, speed: float | None, port: int
     ) -> None:
         from .http import Server  # imports http.server, which takes as long as all the rest
 

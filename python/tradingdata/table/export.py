@@ -68,10 +68,7 @@ class TableExport:
     # -- data frames --
 
     def to_pandas(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
+        self, columns: Sequence[str] | None = None, *, extra: bool = False
     ) -> pd.DataFrame:
         """Returns a pandas DataFrame with a row for each row of the table.
 
@@ -91,10 +88,7 @@ class TableExport:
         return self._selection(columns, extra=extra).pandas()
 
     def to_polars(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
+        self, columns: Sequence[str] | None = None, *, extra: bool = False
     ) -> pl.DataFrame:
         """Returns a polars DataFrame, which shares the table's memory and keeps it alive.
 
@@ -109,12 +103,7 @@ class TableExport:
         """
         return self._selection(columns, extra=extra).polars()
 
-    def to_arrow(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        extra: bool = False,
-    ) -> pa.Table:
+    def to_arrow(self, columns: Sequence[str] | None = None, *, extra: bool = False) -> pa.Table:
         """Returns a pyarrow Table: text as ``string``, times ``timestamp[us]``, dates ``date32``.
 
         Args:

@@ -162,10 +162,7 @@ _MOST_ROWS = 1_048_576 - 1  # of a sheet, below the header
 _MOST_TEXT = 32_767  # characters in a cell
 _EXACT = 10**15  # a cell holds 15 digits
 _FIRST_YEAR = 1900  # workbooks cannot represent earlier dates
-_FORMATS = {
-    "timestamp": "yyyy-mm-dd hh:mm:ss",
-    "date": "yyyy-mm-dd",
-}
+_FORMATS = {"timestamp": "yyyy-mm-dd hh:mm:ss", "date": "yyyy-mm-dd"}
 _WIDEST = 40
 
 
