@@ -255,7 +255,7 @@ class ArchiveReading:
         Raises:
             ArchiveError: The query reads a book of which days were never fetched, would do
                 something else than read, or the archive is damaged.
-            duckdb.Error: DuckDB rejects the query, or a whole number has more than 64 bits.
+            duckdb.Error: DuckDB rejects the query, or a whole number is not in -2^63 to 2^63 - 1.
         """
         statement = text("query", query)
         with closing(sql.connect(only=self.path)) as connection:

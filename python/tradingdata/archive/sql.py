@@ -233,7 +233,7 @@ def rows_of(found: DuckDBPyRelation) -> _core.Slice:
         rows = _read(found, kinds)
     except duckdb.ConversionException as error:
         raise duckdb.ConversionException(
-            "a whole number has more than 64 bits: convert it in the query to DOUBLE or VARCHAR"
+            "a whole number is not in -2^63 to 2^63 - 1: use CAST to DOUBLE or VARCHAR"
         ) from error
     # Infinity, which JSON lacks and no book has, is text.
     lost = {name for name, *_ in rows.issues}
