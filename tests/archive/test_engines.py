@@ -6,12 +6,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 import tradingdata as td
 from archiving import DAY, DAYS, archive_with, clock, order_response, response, trade
+from calls import wait_until
 from tradingdata import sandbox
 
 
@@ -63,18 +63,19 @@ def test_dask_reads_the_files(archive: td.Archive) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the server
-def test_object_storage(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_object_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An archive in s3:// behaves as one in a folder."""
     pytest.importorskip("moto.server")
     boto3 = pytest.importorskip("boto3")
     # In a process of its own: deltalake keeps the GIL while it looks for a table.
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    log = tmp_path / "log"
+    with log.open("w") as errors:
+        server = subprocess.Popen(command, stderr=errors)
     try:
-        assert server.stderr is not None
-        lines = iter(server.stderr.readline, "")
-        address = next(found[0] for line in lines if (found := re.search(r"http://[\d.:]+", line)))
-        Thread(target=server.stderr.read).start()  # a pipe that is full stops the server
+        running = re.compile(r"(http://[\d.]+:\d+)\s")
+        wait_until(lambda: running.search(log.read_text()) is not None)
+        (address,) = running.findall(log.read_text())[:1]
         for name, value in {
             "AWS_ACCESS_KEY_ID": "x",
             "AWS_SECRET_ACCESS_KEY": "x",
