@@ -6,7 +6,7 @@ import datetime as dt
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +165,23 @@ def test_files_that_are_merged_are_checked_too(sound: Path, tmp_path: Path) -> N
         td.Archive(root).trades(DAYS[0])
     with pytest.raises(td.ArchiveError, match="is missing"):
         td.Archive(root).verify()
+
+
+def test_damage_that_a_query_meets_is_no_error_of_the_query(sound: Path, tmp_path: Path) -> None:
+    """F124: DuckDB raises many kinds of errors for the pages of a file."""
+    root = tmp_path / "books"
+    shutil.copytree(sound, root)
+    query = "SELECT * FROM trades ORDER BY ALL"
+    whole = td.Archive(root).sql(query)
+    file = Path(td.Archive(root).files("trades")[0])
+    content = file.read_bytes()
+    values = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    harmless = 0
+    for at in range(4, values - 16, values // 16):
+        file.write_bytes(content[:at] + b"\xff" * 16 + content[at + 16 :])
+        with suppress(td.ArchiveError):
+            harmless += td.Archive(root).sql(query) == whole
+    assert harmless <= 8
 
 
 @pytest.mark.parametrize(
