@@ -247,8 +247,8 @@ class Ingest(NamedTuple):
                 content, groups, days, sums = _rows_of(each.name, self._kept(each.book), line)
             own = [*self._lines_of(each, line, sums)]
             if sums:
-                numbers = {line["day"]: number for number, line in enumerate(own, len(lines))}
-                of_groups = [numbers[day] for day in days]
+                by_day = {one["day"]: number for number, one in enumerate(own, len(lines))}
+                of_groups = [by_day[day] for day in days]
                 books[each.name][0].append(content)
                 books[each.name][1].extend([of_groups[group] for group in groups])
             lines += own
@@ -275,7 +275,8 @@ class Ingest(NamedTuple):
         """Yields a line for each day of a response, which has these rows, or for a failure."""
         covered = set()
         if received.error is not None:
-            message = str(received.error).encode(errors="replace").decode()  # half surrogate pairs
+            # The core refuses half of a surrogate pair, and the books would be lost with it.
+            message = str(received.error).encode(errors="replace").decode()
             line |= {"error": type(received.error).__name__, "message": message}
         elif (response := received.book.response) is not None:
             line["sha256"] = response.sha256

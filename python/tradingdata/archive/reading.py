@@ -265,8 +265,9 @@ class ArchiveReading:
                 gaps = []
             lacking = {book for gap in gaps for book in gap.books}
             words = statement.lower()
-            named = {name for name in KINDS if name in words or f"{name[:-1]}_states" in words}
-            for name in (named or KINDS.keys()) - lacking:  # all, if a name is mistaken
+            named = {name for name in KINDS if any(view in words for view in sql.VIEWS[name])}
+            # Without any, a name may be mistaken, for which DuckDB suggests one of the views.
+            for name in (named or KINDS.keys()) - lacking:
                 self._define(connection, name, span)
             connection.execute(
                 "CREATE TEMP VIEW fetches AS SELECT * EXCLUDE seal FROM stored_fetches WHERE "
@@ -370,9 +371,9 @@ class ArchiveReading:
                 due = [
                     (day, datetime.combine(day, since, self.tz).astimezone(UTC)) for (day,) in days
                 ]
-                late = "received_at >= $2"
                 connection.executemany(
-                    f"UPDATE log_read SET covered = NULL WHERE day = $1 AND ({late}) IS NOT TRUE",
+                    """UPDATE log_read SET covered = NULL
+                    WHERE day = $1 AND (received_at >= $2) IS NOT TRUE""",
                     due,
                 )
             books = dict.fromkeys(BOOKS, (first, last))

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     Parameters = Sequence[Any] | Mapping[str, Any]
 
+# The views that users see of each book.
+VIEWS = {"trades": ("trades",), "orders": ("orders", "order_states")}
 # The number of rows and their checksum, by the set to which they belong.
 Sums = dict[Any, tuple[int, int]]
 # The fields that identify a record among those of its account and day.
@@ -191,19 +193,18 @@ def find_damage(connection: Any, name: str) -> tuple[int, list[tuple[Any, ...]]]
     These are tuples of a day, an account and the number of rows that were stored, by the lines of
     the table ``log_all``.
     """
-    keys = "fetch_id, account, day, received_at AT TIME ZONE 'UTC' AS received_at"
-    sums = sums_of(
-        connection.sql(f"SELECT {keys}, * EXCLUDE ({', '.join(SET)}) FROM stored_{name}")
-    )
+    # The times of a table are in one zone, and those of records in none.
+    naive = "* REPLACE (received_at AT TIME ZONE 'UTC' AS received_at)"
+    sums = sums_of(connection.sql(f"SELECT {naive} FROM stored_{name}"))
     lines = connection.execute(f"""
-    SELECT {keys}, rows, checksum FROM log_all
+    SELECT {", ".join(SET)}, rows, checksum FROM (SELECT {naive} FROM log_all)
     WHERE book = '{name}' AND rows_in = fetch_id AND fetch_id NOT IN (
         SELECT rows_in FROM log_all WHERE source = 'compact')
     ORDER BY day, account""").fetchall()
     damaged = [
-        (each[2], each[1], count)
-        for *each, count, checksum in lines
-        if sums.pop(tuple(each), None) != (count, checksum)
+        (day, account, count)
+        for fetch, account, day, at, count, checksum in lines
+        if sums.pop((fetch, account, day, at), None) != (count, checksum)
     ]
     known = {fetch for fetch, *_ in lines}
     damaged += [
@@ -304,11 +305,12 @@ def run(
         return QueryResult._over(rows_of(connection.sql(query, params=parameters).materialize()))
     except duckdb.CatalogException as error:
         absent = _NO_TABLE.search(str(error))
-        wanted = absent and absent[1].lower().replace("order_states", "orders")
-        lacking = [gap for gap in gaps if wanted in gap.books]
+        name = absent and absent[1].lower()
+        lacking = [gap for gap in gaps if any(name in VIEWS[book] for book in gap.books)]
         report(root, lacking, missing_ok=False)
         raise
     except duckdb.Error as error:
+        # A broken page of a file is the base class of errors, which no mistake in a query is.
         if type(error) is duckdb.Error or _BROKEN.search(str(error)):
             with explained(root, days=days):
                 raise
