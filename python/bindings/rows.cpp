@@ -164,8 +164,21 @@ std::string doc_of(const Field& field) {
   return std::string(field.doc) + " (" + std::string(name_of(field.kind)) + " | None)";
 }
 
-// Everything but the fields and the slots is written in Python, once for all types. `base` has no
-// fields of its own, or is nullptr.
+// What all rows inherit, written in Python once for all types. It has no values of its own.
+PyObject* base_of_rows = nullptr;
+
+py::object make_base() {
+  constexpr unsigned flags =
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  std::array<PyType_Slot, 1> slots{};
+  PyType_Spec spec{"tradingdata.Row", sizeof(PyObject), 0, flags, slots.data()};
+  py::object made = owned(PyType_FromSpec(&spec));
+  base_of_rows = made.inc_ref().ptr();
+  return made;
+}
+
+// Everything but the fields and the slots is inherited: readers such as orjson take a type that
+// owns the names of a protocol for a plain class. `base` has no fields of its own.
 void make_type(RowType& made, std::string_view module, std::string_view text, PyObject* base) {
   made.names.fill(*made.schema);
   made.name = std::string(module) + "." + std::string(made.schema->record);
@@ -228,7 +241,7 @@ py::object make_row_type(const std::string& name, const std::vector<FieldTuple>&
   made->owned = std::make_unique<OwnedSchema>(name, std::move(columns));
   made->schema = &made->owned->schema();
   if (base.is_none()) {
-    make_type(*made, "tradingdata", "A row of a table.", nullptr);
+    make_type(*made, "tradingdata", "A row of a table.", base_of_rows);
   } else {
     const auto module = attribute(base, "__module__").cast<std::string>();
     const auto text = attribute(base, "__doc__").cast<std::string>();
@@ -280,10 +293,11 @@ py::object make_row(const py::object& slice, std::int64_t row) {
 
 void bind_records(py::module_& module) {
   import_datetime();
+  module.add_object("Row", make_base());
   for (const Schema* const schema : record_schemas) {
     auto made = std::make_unique<RowType>();
     made->schema = schema;
-    make_type(*made, "tradingdata", text_of_record(*schema), nullptr);
+    make_type(*made, "tradingdata", text_of_record(*schema), base_of_rows);
     module.add_object(std::string(schema->record).c_str(), add_type(std::move(made)));
   }
   module.def("row_type", &make_row_type, py::arg("name"), py::arg("fields"),

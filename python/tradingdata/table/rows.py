@@ -56,7 +56,6 @@ def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
         made: Any = _core.row_type(name, [(*field, False, False) for field in fields])
         made._schema = schema
         made.__iter__ = lambda row: iter(row._asdict().values())
-        _extend(made)
         return _ROW_TYPES.setdefault(schema, made)  # another thread may have made it meanwhile
     return _ROW_TYPES[schema]
 
@@ -87,7 +86,6 @@ def declared(kind: type[Declared]) -> type[Declared]:
     fields = [(name, each, meanings.get(name, ""), False, False) for name, each in kinds.items()]
     made: Any = _core.row_type(kind.__name__, fields, leading(kind))
     made._schema = made
-    _extend(made)
     return made  # type: ignore[no-any-return]
 
 
@@ -100,7 +98,8 @@ def leading(kind: type[Declared]) -> type[Declared]:
     own = {
         name: each for name, each in vars(kind).items() if name not in ("__dict__", "__weakref__")
     }
-    return type(kind.__name__, kind.__bases__, own | {"__slots__": ()})
+    bases = (_core.Row,) if kind.__bases__ == (object,) else kind.__bases__
+    return type(kind.__name__, bases, own | {"__slots__": ()})
 
 
 _MEANING = re.compile(r"^        (\w+): (.*?)\.?$", re.MULTILINE)
@@ -115,7 +114,10 @@ class _DataclassFields:
     """
 
     def __get__(self, record: Record | None, owner: type) -> dict[str, Any]:
-        fields = self._of(owner)
+        try:
+            fields = self._of(owner)
+        except ValueError:  # a base of types of rows
+            raise AttributeError("__dataclass_fields__") from None
         if record is not None and _core.row_extras(record):
             return fields
         return {name: field for name, field in fields.items() if name != "_source"}
@@ -254,14 +256,11 @@ class _RowMethods:
         return record_html(self)
 
 
-def _extend(made: Any) -> None:
-    for name, value in vars(_RowMethods).items():
-        if name not in ("__doc__", "__module__", "__slots__"):
-            setattr(made, name, value)
-
-
-for _type in RECORD_TYPES:
-    _extend(_type)
+# Inherited, not owned: orjson reads the fields of a type that owns ``__dataclass_fields__`` without
+# regard for descriptors, and the process dies.
+for _name, _value in vars(_RowMethods).items():
+    if _name not in ("__doc__", "__module__", "__slots__", "__dict__", "__weakref__"):
+        setattr(_core.Row, _name, _value)
 
 pickle(_core.Slice, _reduce_slice)
 _core.hand_over(
