@@ -101,7 +101,11 @@ def time_of_day(name: str, value: Any) -> time:
 
 
 def path(name: str, value: Any) -> str:
-    """Returns a path as text. Refuses numbers: ``open`` takes them for file descriptors."""
+    """Returns a path as text, ``~`` and ``~user`` replaced by that home folder, as a shell does.
+
+    Every path that a user names goes through this. Refuses numbers: ``open`` takes them for file
+    descriptors.
+    """
     try:
         found = os.fsdecode(value)
         found.encode("utf-8", "surrogateescape")
@@ -113,7 +117,7 @@ def path(name: str, value: Any) -> str:
         ) from None
     except UnicodeDecodeError:  # Windows has file names of text only
         raise ConfigurationError(f"{name} is not UTF-8: pass text instead of bytes") from None
-    return found
+    return os.path.expanduser(found)
 
 
 def words(name: str, value: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Slice
+from .._util import validate
 from .._util.validate import shown
 from ..display.text import group
 from ..table.conditions import Condition, CoreCondition, core_conditions, parse_conditions
@@ -81,7 +82,7 @@ class ChargeRate:
             ValueError: It is not TOML, or has anything but such tables with these fields, whose
                 conditions are on fields of a trade.
         """
-        with open(path, "rb") as file:
+        with open(validate.path("path", path), "rb") as file:
             found = tomllib.load(file)
         tables = found.pop("rate", None)
         if found or not isinstance(tables, list) or not tables:

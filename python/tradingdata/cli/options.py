@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from tradingdata import _core
+from tradingdata._util import validate
 from tradingdata._util.declarations import RECORDS, kinds_of
 from tradingdata._util.validate import did_you_mean
 from tradingdata.client.client import Client
@@ -95,12 +96,20 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
     parameters.append(Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=Debug))
 
     def run(*, debug: bool, **values: Any) -> None:
+        values = {name: _expanded(value) for name, value in values.items()}
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         function(**values)
 
     run.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
     return run
+
+
+def _expanded(value: Any) -> Any:
+    """Returns paths with their ``~`` replaced; shells leave that of ``--output=~/x`` alone."""
+    if isinstance(value, list):
+        return [_expanded(each) for each in value]
+    return Path(validate.path("path", value)) if isinstance(value, Path) else value
 
 
 class Format(StrEnum):

@@ -41,7 +41,7 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
     environment's does not exist.
     """
     if ca_file is not None:
-        return _named(validate.path("ca_file", ca_file), "ca_file")
+        return _named(ca_file, "ca_file")
     if trust_env:
         for variable in _VARIABLES:
             named = os.environ.get(variable)
@@ -60,8 +60,9 @@ def find_ca_file(ca_file: str | os.PathLike[str] | None, *, trust_env: bool) -> 
     return where
 
 
-def _named(path: str, source: str) -> str:
-    if not os.path.isfile(validate.text(source, path)):
+def _named(given: str | os.PathLike[str], source: str) -> str:
+    path = validate.text(source, validate.path(source, given))
+    if not os.path.isfile(path):
         problem = "is not a file" if os.path.exists(path) else "does not exist"
         raise ConfigurationError(
             f"the CA file {path} named by {source} {problem}: name the PEM file of the authorities "

@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._util import validate
 from .._util.files import require_private, whole_file
 from .._util.platform import config_folder
 from .._util.validate import text
@@ -28,7 +29,8 @@ _CHECKS = {**IN_FILES, "access_token": text, "access_token_file": text}
 def profiles_path() -> str:
     """Returns the profile file: ``TRADINGDATA_PROFILES``, or the user's configuration folder's."""
     named = os.environ.get(PROFILES_VARIABLE)
-    return named or os.path.join(config_folder(), "tradingdata", "profiles.toml")
+    default = os.path.join(config_folder(), "tradingdata", "profiles.toml")
+    return validate.path(PROFILES_VARIABLE, named or default)
 
 
 class Profiles(NamedTuple):
@@ -72,7 +74,8 @@ class Profiles(NamedTuple):
     def token_path(self, name: str) -> str:
         """Returns the path of a profile's token file, which it must have."""
         secret: str = self.tables[name]["access_token_file"]
-        return os.path.join(os.path.dirname(self.path), secret)
+        named = validate.path("access_token_file", secret)
+        return os.path.join(os.path.dirname(self.path), named)
 
 
 def load_profile(name: str | None) -> dict[str, Any]:

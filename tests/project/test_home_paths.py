@@ -1,0 +1,175 @@
+"""`~` in every path that a user can name is the home folder, never a folder of that name (F155)."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tradingdata as td
+from tradingdata import analysis, sandbox, types
+from tradingdata._util import validate
+from tradingdata.cli.app import COMMANDS
+from tradingdata.cli.options import spread
+from tradingdata.client.options import IN_FILES
+from tradingdata.client.profiles import Profiles, profiles_path
+
+BOOK = td.TradeBook([td.Trade(order_no="1", quantity=5, traded_price=2.0)])
+RATES = "[[rate]]\nbrokerage = 0.0003\n"
+
+# What is called with a path below the home folder, and what it reads there or leaves there.
+Use = tuple[Callable[[str], Any], str, str | None]
+
+
+def client_with(path: str) -> td.Client:
+    return td.Client("https://127.0.0.1:9", access_token="x" * 16, ca_file=path)
+
+
+def loaded(path: str) -> td.TradeBook:
+    BOOK.save(Path.home() / "loaded.json", overwrite=True)
+    return td.TradeBook.load(path)
+
+
+USES: dict[str, Use] = {
+    "Archive.__init__": (lambda path: td.Archive(path), "books", None),
+    "AsyncClient.__init__": (
+        lambda path: td.AsyncClient("https://127.0.0.1:9", access_token="x" * 16, ca_file=path),
+        "roots.pem",
+        "",
+    ),
+    "ChargeRate.load": (td.ChargeRate.load, "rates.toml", RATES),
+    "Client.__init__": (client_with, "roots.pem", ""),
+    "TradeBook.load": (loaded, "loaded.json", None),
+    "TradeBook.save": (BOOK.save, "saved.json", None),
+    "TradeBook.to_csv": (lambda path: BOOK.to_csv(path), "book.csv", None),
+    "TradeBook.to_excel": (BOOK.to_excel, "book.xlsx", None),
+    "TradeBook.to_json": (lambda path: BOOK.to_json(path), "book.json", None),
+    "TradeBook.to_parquet": (BOOK.to_parquet, "book.parquet", None),
+    "token_file": (lambda path: td.token_file(path)(), "token", "x" * 16),
+}
+
+
+def is_path(parameter: inspect.Parameter) -> bool:
+    return "Path" in str(parameter.annotation)
+
+
+def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every public function and method, inherited ones under the first class that has them."""
+    seen = set()
+    for module in (td, analysis, sandbox, types):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if not inspect.isclass(value):
+                if callable(value):
+                    yield name, value
+                continue
+            for member, function in inspect.getmembers(value, callable):
+                plain = getattr(function, "__func__", function)
+                constructs = member == "__init__"
+                if (constructs or not member.startswith("_")) and (constructs or plain not in seen):
+                    seen.add(plain)
+                    yield f"{value.__name__}.{member}", function
+
+
+def with_paths() -> set[str]:
+    """The functions that take a path, those of each table under the name of the trade book."""
+    found = set()
+    for name, function in functions():
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError):  # of the core
+            continue
+        if any(map(is_path, parameters)):
+            kind, _, member = name.rpartition(".")
+            inherited = getattr(td.TradeBook, member, None)
+            plain = getattr(function, "__func__", function)
+            if kind and getattr(inherited, "__func__", inherited) is plain:
+                name = f"TradeBook.{member}"
+            found.add(name)
+    return found
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder, beside the folder in which the test runs."""
+    folder = tmp_path / "home"
+    elsewhere = tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("USERPROFILE", str(folder))
+    monkeypatch.chdir(elsewhere)
+    return folder
+
+
+def test_every_public_function_with_a_path_has_a_use_here() -> None:
+    assert with_paths() == set(USES)
+
+
+@pytest.mark.parametrize("name", sorted(USES))
+def test_f155_a_function_takes_the_home_folder(name: str, home: Path) -> None:
+    use, file, content = USES[name]
+    if content is not None:
+        (home / file).write_text(content)
+    use(f"~/{file}")
+    assert (home / file).exists()
+    assert list(Path().iterdir()) == []
+
+
+def test_f155_keys_of_a_profile_take_it(home: Path) -> None:
+    (home / "token").write_text("x" * 16)
+    (home / "roots.pem").touch()
+    paths = [name for name, check in IN_FILES.items() if check.__name__ == "path"]
+    assert paths == ["ca_file"]
+    table = {"base_url": "https://127.0.0.1:9", "access_token_file": "~/token"}
+    profiles = Profiles("profiles.toml", {"desk1": table | dict.fromkeys(paths, "~/roots.pem")})
+    options = profiles.options("desk1")
+    assert options["access_token"]() == "x" * 16
+    td.Client(**options)
+
+
+def test_f155_variables_take_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "roots.pem").touch()
+    monkeypatch.setenv("SSL_CERT_FILE", "~/roots.pem")
+    td.Client("https://127.0.0.1:9", access_token="x" * 16)
+    monkeypatch.setenv("TRADINGDATA_PROFILES", "~/profiles.toml")
+    assert profiles_path() == str(home / "profiles.toml")
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_f155_commands_take_it(name: str, home: Path) -> None:
+    """Also where no shell has expanded it: in quotes, or behind `--output=`."""
+    function = COMMANDS[name][0]
+    given: dict[str, Any] = {}
+
+    @functools.wraps(function)
+    def seen(**values: Any) -> None:
+        given.update(values)
+
+    run = spread(seen)
+    parameters = inspect.signature(run).parameters.values()
+    values: dict[str, Any] = {each.name: each.default for each in parameters}
+    paths = {each.name for each in parameters if is_path(each)}
+    several = {each.name for each in parameters if "list" in str(each.annotation)}
+    values |= {each: [Path("~/x")] if each in several else Path("~/x") for each in paths}
+    run(**values | {"debug": False})
+    for value in list(given.values()):
+        given |= vars(value) if is_dataclass(value) else {}
+    for each in paths:
+        assert given[each] == ([home / "x"] if each in several else home / "x")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("~", "home"), ("~/a b", "home/a b"), ("a/~/b", "a/~/b"), ("./~", "./~"),
+     ("~nobody-has-this-name/x", "~nobody-has-this-name/x"), (b"~/x", "home/x"), ("", "")],
+)  # fmt: skip
+def test_f155_only_what_a_shell_replaces_is_replaced(
+    path: str | bytes, expected: str, home: Path
+) -> None:
+    assert validate.path("path", path) == expected.replace("home", str(home))
