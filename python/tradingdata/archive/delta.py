@@ -8,11 +8,14 @@ delta-rs.
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import time
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
 
 import deltalake
 import deltalake.exceptions
@@ -53,6 +56,9 @@ _FORMAT = deltalake.WriterProperties(
 # Commits of the log between merges of its files, each of which takes a reader 1 ms.
 _MERGE_INTERVAL = 20
 _PAUSE = 0.05  # seconds between two attempts
+# Held by the only program that merges, since delta-rs lets two merges of the same files succeed,
+# which doubles their rows.
+_MERGING = "_merging"
 # A local table's newest version. A log that ends earlier has lost its last files, which would
 # otherwise look like commits that never were.
 _NEWEST = "_newest"
@@ -191,6 +197,9 @@ class Store(NamedTuple):
                     storage_options=self.options,
                 )
                 self._retried(make, deltalake.exceptions.DeltaError)
+                self._sync(name, 0, 0)
+            if not self.is_remote:
+                _sync(os.path.dirname(self.root))
 
     def description(self) -> str:
         """Returns the text with which the archive was created."""
@@ -285,15 +294,60 @@ class Store(NamedTuple):
             )
 
         _, version = self._commit(name, write, table)
-        if name == "fetches" and version % _MERGE_INTERVAL == 0:
-            with suppress(ArchiveError):  # the rows are stored, whatever comes of this
+        if name == "fetches" and version % _MERGE_INTERVAL == 0 and not self.is_remote:
+            # The rows are stored, whatever comes of this, and another program may be merging.
+            with suppress(ArchiveError), self._alone(wait=False):
                 self.merge(name)
+
+    @contextmanager
+    def _alone(self, *, wait: bool) -> Iterator[None]:
+        """Excludes other merges, of threads and of processes, until the block ends.
+
+        Raises:
+            ArchiveError: Another one is running, until the timeout if this waits.
+        """
+        if self.is_remote:
+            raise ArchiveError(
+                f"{self.root} is not on a local disk, which alone can exclude other merges: "
+                "copy the archive to one to merge its files",
+                file=self.root,
+            )
+        until = time.monotonic() + (self.timeout if wait else 0.0)
+        with open(f"{self.root}/{_MERGING}", "ab") as file:
+            while not _lock(file):
+                if time.monotonic() >= until:
+                    raise ArchiveError(
+                        f"{self.root} is being merged by another program: try again later",
+                        file=self.root,
+                        retryable=True,
+                    )
+                time.sleep(_PAUSE)
+            yield  # closing the file releases the lock, as does the end of the process
+
+    def _sync(self, name: str, first: int, last: int) -> None:
+        """Makes some versions of a local table, inclusive, outlast a loss of power."""
+        if self.is_remote:
+            return
+        log = f"{self.uri(name)}/_delta_log"
+        paths = {log, self.uri(name), self.root}
+        for version in range(first, last + 1):
+            path = f"{log}/{version:020}.json"
+            paths |= {path, f"{log}/{version:020}.checkpoint.parquet", f"{log}/_last_checkpoint"}
+            for action in _actions(path):
+                if "add" in action:
+                    added = f"{self.uri(name)}/{unquote(action['add']['path'])}"
+                    paths |= {added, os.path.dirname(added)}
+        for path in sorted(paths, key=len, reverse=True):
+            with suppress(FileNotFoundError):
+                _sync(path)
 
     def _note(self, name: str, version: int) -> None:
         if not self.is_remote and version > self._newest(name):
             draft = f"{self.uri(name)}/{_NEWEST}.{os.getpid()}.{time.monotonic_ns()}"
             with open(draft, "wb") as file:
                 file.write(str(version).encode())
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(draft, f"{self.uri(name)}/{_NEWEST}")
 
     def _retried(self, work: Callable[[], Result], *errors: type[Exception]) -> Result:
@@ -322,19 +376,38 @@ class Store(NamedTuple):
 
     def delete(self, name: str, predicate: str) -> None:
         """Removes the rows that a predicate in SQL selects."""
-        self._commit(name, lambda table: table.delete(predicate, writer_properties=_FORMAT))
+        with self._alone(wait=True):
+            self._commit(name, lambda table: table.delete(predicate, writer_properties=_FORMAT))
 
     def merge(self, name: str) -> int:
-        """Merges the files of each month; returns how many files that saved."""
-        done, _ = self._commit(
-            name, lambda table: table.optimize.compact(writer_properties=_FORMAT)
+        """Merges the files of each month; returns how many files that saved.
+
+        The caller excludes other merges. That the merged files had the rows of those that replace
+        them is checked afterwards, since a program of an earlier version excludes nobody.
+        """
+        before = self._table(name)
+        first = int(before.version()) + 1
+        done, last = self._commit(
+            name, lambda table: table.optimize.compact(writer_properties=_FORMAT), before
         )
+        merged: dict[str, int] = {}
+        for version in range(first, last + 1):
+            for action in _actions(f"{self.uri(name)}/_delta_log/{version:020}.json"):
+                if "remove" in action:
+                    path = action["remove"]["path"]
+                    merged[path] = merged.get(path, 0) + 1
+        if twice := [path for path, times in merged.items() if times > 1]:
+            raise ArchiveError(
+                f"{self.uri(name)} was merged by two programs at once, which doubled the rows of "
+                f"{len(twice)} files: restore a backup",
+                file=self.root,
+            )
         return int(done["numFilesRemoved"]) - int(done["numFilesAdded"])
 
     def compact(self, name: str) -> int:
         """Merges the files of each month, as `merge` does, and removes those that were merged."""
-        saved = self.merge(name)
-        with explained(self.root, "write"):
+        with self._alone(wait=True), explained(self.root, "write"):
+            saved = self.merge(name)
             table = self._table(name)
             table.create_checkpoint()
             table.cleanup_metadata()
@@ -358,7 +431,41 @@ class Store(NamedTuple):
         with explained(self.root, "write"):
             done, version = self._retried(attempt, deltalake.exceptions.CommitFailedError)
             self._note(name, version)
+            self._sync(name, version, version)
             return done, version
+
+
+def _actions(path: str) -> list[dict[str, Any]]:
+    """Returns the actions of a commit, a file that has been written completely."""
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def _sync(path: str) -> None:
+    """Writes a file or the names in a folder to the disk."""
+    if os.name != "posix" and os.path.isdir(path):
+        return  # Windows opens no folders
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(file: Any) -> bool:
+    """Locks a file that no other file object has locked; returns whether that succeeded."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _check_file(path: str, size: int, content: str) -> None:
