@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import tradingdata as td
-from searching import ENVELOPE, Read, both, codes, pages_asked
+from searching import ENVELOPE, Read, both, codes, listing, pages_asked
 from service import (
     Service,
     cut_content_length,
@@ -107,6 +107,21 @@ class TestShift:
         reading = read(service.base_url, page_size=10, prefetch=0)
         assert reading.codes == codes(ROWS)
         assert reading.pager.stats.duplicates > 0
+
+
+@both
+def test_a_known_company_with_another_value_is_kept(service: Service, read: Read) -> None:
+    """F140: on a short page that has nothing else."""
+    rows = stocks(9)
+    changed = {**rows[2], "mcap": 1.5}
+    service.choose(listing(rows[:4], rows[4:8], [changed], rows[8:]))
+    reading = read(service.base_url, page_size=4)
+    assert reading.codes == codes([*rows[:8], changed, rows[8]])
+    assert reading.pager.stats.doubtful
+    assert reading.warnings == [
+        "stocks came again with other values while the list was read, so there may be more "
+        "stocks: read again"
+    ]
 
 
 FAULTS = {

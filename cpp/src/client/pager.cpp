@@ -30,6 +30,8 @@ PageContent page_content(const Table& stocks) {
 
 namespace {
 
+constexpr int most_stale = 2;
+
 PagerOptions checked(PagerOptions options) {
   const auto check = [](bool good, const char* rule) {
     if (!good) throw Error(ErrorKind::configuration, rule);
@@ -51,7 +53,8 @@ const char* name_of(PagerEnd end) {
 }
 
 const char* name_of(PagerDoubt doubt) {
-  constexpr const char* names[] = {"none", "repeated page", "short page", "refused size"};
+  constexpr const char* names[] = {"none", "repeated page", "short page", "refused size",
+                                   "changed rows"};
   return names[static_cast<std::size_t>(doubt)];
 }
 
@@ -143,15 +146,20 @@ bool Pager::retry_with_other_size(int status) {
 
 void Pager::read(PageContent content) {
   const std::int64_t size = std::ssize(content);
-  const auto was_seen = [&](const PageRow& row) { return identities_.contains(row.identity); };
-  if (std::ranges::all_of(content, was_seen)) {  // at whatever price
-    const bool page_1_was_full = first_rows_ >= requested_size_;
-    if (is_second() && page_1_was_full && size >= first_rows_) return stop_stuck();
+  const auto is_known = [&](const PageRow& row) { return identities_.contains(row.identity); };
+  const auto is_identical = [&](const PageRow& row) { return contents_.contains(row.content); };
+  const bool stale = std::ranges::all_of(content, is_known);
+  if (stale && is_second() && first_rows_ >= requested_size_ && size >= first_rows_) {
+    return stop_stuck();
+  }
+  if (std::ranges::all_of(content, is_identical)) {
     stats_.duplicates += size;
     // A shorter one is what a service repeats that gives its last page for every later one.
     if (size >= first_rows_ || limit_ < requested_size_) doubt(PagerDoubt::repeated_page);
     return finish(PagerEnd::repeated_page);
   }
+  stale_run_ = stale ? stale_run_ + 1 : 0;
+  if (stale) doubt(PagerDoubt::changed_rows);
   if (!contents_.empty() && last_rows_ < std::max(first_rows_, limit_))
     doubt(PagerDoubt::short_page);
   PageRows page{due_, {}, 0};
@@ -164,6 +172,8 @@ void Pager::read(PageContent content) {
     }
   }
   accept(std::move(content), std::move(page));
+  // A service whose prices change with each response would repeat its rows for ever.
+  if (stale_run_ == most_stale && !ended()) finish(PagerEnd::repeated_page);
 }
 
 void Pager::accept(PageContent content, PageRows page) {

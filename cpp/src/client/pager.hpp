@@ -46,6 +46,7 @@ enum class PagerDoubt : std::uint8_t {
   repeated_page,  // the last page repeats earlier rows, and is as long as the first or of its size
   short_page,     // a page shorter than requested, and more rows on the next
   refused_size,   // the service refuses the page size that it gave, so its offsets are unknown
+  changed_rows,   // a page without new companies, at other prices: the list changed meanwhile
 };
 
 // In words, for statistics.
@@ -137,6 +138,7 @@ class Pager {
   bool last_was_full_ = true;  // the latest page, as far as is known
   bool asked_again_ = false;   // for the page that is due, which came empty
   bool cut_ = false;           // max_items left rows of the last page behind
+  int stale_run_ = 0;          // pages in a row without a new company, up to the latest
   PagerDoubt doubt_ = PagerDoubt::none;
   PagerEnd end_ = PagerEnd::open;
   std::exception_ptr error_;

@@ -117,6 +117,16 @@ TEST_CASE("and where pages are longer than requested") {
   }
 }
 
+TEST_CASE("F140 rows that differ in numbers only are each given, or doubtful, or an error") {
+  for (const std::int64_t listings : {2, 3, 12}) {
+    CAPTURE(listings);
+    for_each_size({.listings = listings},
+                  [](const Paging& paging, const PagerOptions& options, const Reading& reading) {
+                    if (options.start_page == 1) never_silent(paging, options, reading);
+                  });
+  }
+}
+
 TEST_CASE("F74 a service that ignores `page` is an error or doubtful unless page 1 was all") {
   for_each_size({.ignores_page = true},
                 [](const Paging& paging, const PagerOptions& options, const Reading& reading) {

@@ -252,7 +252,7 @@ TEST_CASE("F74 so is one with the same companies at other prices") {
   CHECK(walk.rows.size() == 20);
 }
 
-TEST_CASE("F74 a short page 1 that comes again at other prices ends in doubt") {
+TEST_CASE("F74 F140 a short page 1 at ever new prices keeps its rows and ends in doubt") {
   for (const std::int64_t size : {1, 3}) {
     Walk walk({5, 1, {}, 1});
     int requests = 0;
@@ -262,10 +262,23 @@ TEST_CASE("F74 a short page 1 that comes again at other prices ends in doubt") {
       for (Row& row : rows) row = {{}, row.content + std::to_string(requests), row.content};
       return rows;
     });
-    CHECK(requests == 2);
-    CHECK(walk.rows.size() == static_cast<std::size_t>(size));
-    CHECK(walk.pager.doubt() == PagerDoubt::repeated_page);
+    CHECK(requests == 3);
+    CHECK(walk.rows.size() == static_cast<std::size_t>(3 * size));
+    CHECK(walk.pager.doubt() == PagerDoubt::changed_rows);
   }
+}
+
+TEST_CASE("F140 a short page of known companies with other values is kept, and so is the next") {
+  const Row changed{2, "row 2 at another price", "row 2"};
+  const Rows pages[] = {numbered(0, 4), numbered(4, 4), {changed}, numbered(8, 1), {}};
+  Walk walk({4, 1, {}, 1});
+  walk.run(
+      [&](std::int64_t page, std::int64_t) { return pages[std::min<std::int64_t>(page, 5) - 1]; });
+  std::vector<std::string> expected = contents(numbered(0, 9));
+  expected.insert(expected.begin() + 8, changed.content);
+  CHECK(walk.rows == expected);
+  CHECK(walk.pager.end() == PagerEnd::empty_page);
+  CHECK(walk.pager.doubt() == PagerDoubt::changed_rows);
 }
 
 TEST_CASE("F74 page 2 that repeats a short page 1 ends, in doubt") {

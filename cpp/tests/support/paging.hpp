@@ -58,6 +58,7 @@ struct Paging {
   bool missing_behind = false;  // gives 404 behind the last page
   std::int64_t empty_page = 0;  // the page that comes empty once although it has rows
   std::int64_t short_page = 0;  // the page that comes with only half of its rows
+  std::int64_t listings = 1;    // rows in a row that differ in numbers only
 };
 
 inline Service service_of(const Paging& paging) {
@@ -72,7 +73,9 @@ inline Service service_of(const Paging& paging) {
     if (page == paging.empty_page && !std::exchange(*came_empty, true)) return Rows{};
     const std::int64_t first = (page - 1) * step;
     const std::int64_t rows = std::clamp<std::int64_t>(paging.total - first, 0, given);
-    return numbered(first, page == paging.short_page ? (rows + 1) / 2 : rows);
+    Rows result = numbered(first, page == paging.short_page ? (rows + 1) / 2 : rows);
+    for (Row& row : result) row.name = "company " + std::to_string(*row.code / paging.listings);
+    return result;
   };
 }
 

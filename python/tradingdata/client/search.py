@@ -44,6 +44,7 @@ DOUBTS = {
         "the service returned a shorter page than requested, then rejected that page size",
         _SMALLER,
     ),
+    "changed rows": ("stocks came again with other values while the list was read", "read again"),
 }
 
 
