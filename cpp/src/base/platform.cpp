@@ -3,9 +3,12 @@
 
 #ifdef _WIN32
 #define NOMINMAX
+#include <winsock2.h>
+// After the header of sockets, which it would replace.
 #include <windows.h>
 #else
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,6 +38,11 @@ void unmap_pages(void* pages, std::size_t) noexcept {
   VirtualFree(pages, 0, MEM_RELEASE);
 }
 
+bool readable(std::intptr_t socket) noexcept {
+  WSAPOLLFD asked{static_cast<SOCKET>(socket), POLLRDNORM, 0};
+  return WSAPoll(&asked, 1, 0) != 0;
+}
+
 Notifier::Notifier() = default;
 Notifier::~Notifier() = default;
 void Notifier::raise() noexcept {}
@@ -60,6 +68,11 @@ void* map_pages(std::size_t size) noexcept {
 
 void unmap_pages(void* pages, std::size_t size) noexcept {
   munmap(pages, size);
+}
+
+bool readable(std::intptr_t socket) noexcept {
+  pollfd asked{static_cast<int>(socket), POLLIN, 0};
+  return poll(&asked, 1, 0) != 0;
 }
 
 // The ends neither block nor survive an exec.

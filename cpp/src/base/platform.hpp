@@ -38,6 +38,9 @@ namespace detail {
 void* map_pages(std::size_t size) noexcept;
 void unmap_pages(void* pages, std::size_t size) noexcept;
 
+// Whether a read of the socket would not wait: bytes are there, or the connection's end.
+bool readable(std::intptr_t socket) noexcept;
+
 // A file descriptor that is readable while it is raised: a pipe with at most one byte in it, since
 // event loops on POSIX systems can watch any descriptor. Those of Windows watch sockets only.
 class Notifier {

@@ -11,6 +11,10 @@
 
 #include "http/address.hpp"
 
+#ifdef TRADINGDATA_OPENSSL
+extern "C" __attribute__((weak)) int SSL_has_pending(const void* session);
+#endif
+
 namespace tradingdata::detail {
 
 struct HeaderNode : curl_slist {};
@@ -90,7 +94,43 @@ bool names_a_host(CURL* easy) {
   return false;
 }
 
+// Whether the TLS library holds bytes that it has read from the socket and libcurl has not taken.
+// Only OpenSSL is asked.
+bool holds_bytes([[maybe_unused]] CURL* easy) {
+#ifdef TRADINGDATA_OPENSSL
+  const auto* const session = info<curl_tlssessioninfo*>(easy, CURLINFO_TLS_SSL_PTR);
+  if (&SSL_has_pending != nullptr && session != nullptr && session->internals != nullptr &&
+      session->backend == CURLSSLBACKEND_OPENSSL) {
+    return SSL_has_pending(session->internals) == 1;
+  }
+#endif
+  return false;
+}
+
+Addresses addresses_of(std::string_view to, std::string_view from, int to_port, int from_port) {
+  Addresses addresses;
+  to.copy(addresses.to.data(), addresses.to.size());
+  from.copy(addresses.from.data(), addresses.from.size());
+  addresses.to_port = to_port;
+  addresses.from_port = from_port;
+  return addresses;
+}
+
 }  // namespace
+
+void KeptSockets::keep(const Addresses& addresses, std::intptr_t socket) noexcept {
+  try {
+    if (sockets_.size() >= most) sockets_.clear();
+    sockets_.insert_or_assign(addresses, socket);
+  } catch (const std::bad_alloc&) {
+    sockets_.erase(addresses);  // the next request takes a new connection
+  }
+}
+
+bool KeptSockets::quiet(const Addresses& addresses) const {
+  const auto found = sockets_.find(addresses);
+  return found != sockets_.end() && !readable(found->second);
+}
 
 long ceil_milliseconds(Duration duration) {
   constexpr milliseconds longest = std::chrono::hours(24);
@@ -98,8 +138,8 @@ long ceil_milliseconds(Duration duration) {
   return static_cast<long>(std::max<milliseconds::rep>(whole.count(), 1));
 }
 
-EasyHandle::EasyHandle(const CurlOptions& options)
-    : options_(&options), easy_(curl_easy_init(), &curl_easy_cleanup) {
+EasyHandle::EasyHandle(const CurlOptions& options, KeptSockets& kept)
+    : options_(&options), kept_(&kept), easy_(curl_easy_init(), &curl_easy_cleanup) {
   static_assert(CURL_ERROR_SIZE <= std::tuple_size_v<decltype(error_text_)>);
   if (easy_ == nullptr) throw std::bad_alloc();
   set_fixed_options();
@@ -166,13 +206,21 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET(CURLOPT_WRITEDATA, static_cast<void*>(&receiver_));
 }
 
-int EasyHandle::on_connected(void* self, char*, char*, int, int) noexcept {
+int EasyHandle::on_connected(void* self, char* to, char* from, int to_port,
+                             int from_port) noexcept {
   EasyHandle& handle = *static_cast<EasyHandle*>(self);
-  // A connection that is used again had its handshake in an earlier transfer.
-  if (handle.phase_ == Phase::handshake && !names_a_host(handle.raw()))
-    return CURL_PREREQFUNC_ABORT;
+  if (!handle.may_send(addresses_of(to, from, to_port, from_port))) return CURL_PREREQFUNC_ABORT;
   handle.phase_ = Phase::first_byte;
   return CURL_PREREQFUNC_OK;
+}
+
+bool EasyHandle::may_send(const Addresses& addresses) {
+  addresses_ = addresses;
+  if (phase_ == Phase::handshake) return names_a_host(raw());
+  // A kept connection had its handshake in an earlier transfer. What has arrived on it since would
+  // be taken for the response. It may also be the connection's end, or a TLS session ticket.
+  refused_connection_ = phase_ == Phase::lookup && (!kept_->quiet(addresses) || holds_bytes(raw()));
+  return !refused_connection_;
 }
 
 void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& limits) {
@@ -181,6 +229,7 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   deadline_ = steady_clock::now() + limits.total;
   error_text_[0] = '\0';
   phase_ = Phase::lookup;
+  refused_connection_ = false;
   receiver_.start(options_->max_body, &request);
 
   std::vector<const char*> lines;
@@ -210,8 +259,19 @@ void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& li
   // Unchecked: libcurl 7.88 refuses it while a handle still holds the buffer of a transfer that was
   // given up during its name lookup, and that buffer serves as well.
   curl_easy_setopt(raw(), CURLOPT_BUFFERSIZE, buffer_size_);
-  TRADINGDATA_SET(CURLOPT_TIMEOUT_MS, ceil_milliseconds(limits.total));
   TRADINGDATA_SET(CURLOPT_CONNECTTIMEOUT_MS, ceil_milliseconds(limits.connect));
+  TRADINGDATA_SET(CURLOPT_FRESH_CONNECT, 0L);
+  set_time_limit(limits.total);
+}
+
+void EasyHandle::prepare_again() {
+  refused_connection_ = false;
+  TRADINGDATA_SET(CURLOPT_FRESH_CONNECT, 1L);
+  set_time_limit(deadline_ - steady_clock::now());
+}
+
+void EasyHandle::set_time_limit(Duration total) {
+  TRADINGDATA_SET(CURLOPT_TIMEOUT_MS, ceil_milliseconds(total));
 }
 
 void EasyHandle::forget_request() {
@@ -227,6 +287,8 @@ bool EasyHandle::ended_by_closing(int code) const {
 }
 
 Arrival EasyHandle::arrival(int code) {
+  const auto socket = info<curl_socket_t>(raw(), CURLINFO_ACTIVESOCKET);
+  if (socket != CURL_SOCKET_BAD) kept_->keep(addresses_, static_cast<std::intptr_t>(socket));
   if (receiver_.failure()) return {id_, *receiver_.failure()};
   if (!receiver_.refused()) {
     if (code != CURLE_OK && !ended_by_closing(code)) return {id_, failure(code)};

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -16,11 +19,36 @@ long ceil_milliseconds(Duration duration);
 
 struct HeaderNode;  // curl_slist, made in place round lines that others own
 
+// Both ends of a connection, as libcurl writes them.
+struct Addresses {
+  std::array<char, 48> to{};  // an IPv6 address has at most 46 characters
+  std::array<char, 48> from{};
+  int to_port = 0;
+  int from_port = 0;
+
+  auto operator<=>(const Addresses&) const = default;
+};
+
+// The sockets of kept connections. Not every libcurl says which socket a request is about to use:
+// they say its addresses then, and the socket after the response.
+class KeptSockets {
+ public:
+  void keep(const Addresses& addresses, std::intptr_t socket) noexcept;
+  // Whether nothing has arrived since the last response. False if the connection is unknown.
+  bool quiet(const Addresses& addresses) const;
+
+ private:
+  // Those of closed connections are not removed one by one.
+  static constexpr std::size_t most = 1000;
+
+  std::map<Addresses, std::intptr_t> sockets_;
+};
+
 class EasyHandle {
  public:
-  // `options` must live as long as transfers are started. Throws Error where libcurl does not take
-  // an option: nothing is sent under weaker rules.
-  explicit EasyHandle(const CurlOptions& options);
+  // `options` and `kept` must live as long as transfers are started. Throws Error where libcurl
+  // does not take an option: nothing is sent under weaker rules.
+  EasyHandle(const CurlOptions& options, KeptSockets& kept);
   ~EasyHandle();
 
   static EasyHandle& of(void* easy);
@@ -29,6 +57,10 @@ class EasyHandle {
   CallId id() const { return id_; }
 
   void prepare(CallId id, const Request& request, const TimeLimits& limits);
+  // Whether the transfer ended before its request, since something that nobody asked for had
+  // arrived on the kept connection. Then it can be started again, on a new connection.
+  bool refused_connection() const { return refused_connection_; }
+  void prepare_again();
   void forget_request();
   Arrival arrival(int code);  // a CURLcode
 
@@ -47,8 +79,11 @@ class EasyHandle {
   static int on_connected(void* self, char* to, char* from, int to_port, int from_port) noexcept;
   bool ended_by_closing(int code) const;
   bool connected() const { return phase_ >= Phase::first_byte; }
+  bool may_send(const Addresses& addresses);
+  void set_time_limit(Duration total);
 
   const CurlOptions* options_;
+  KeptSockets* kept_;
   std::unique_ptr<void, void (*)(void*)> easy_;
   CallId id_ = 0;
   const Request* request_ = nullptr;
@@ -58,6 +93,8 @@ class EasyHandle {
   std::array<char, 256> error_text_{};  // CURL_ERROR_SIZE
   long buffer_size_ = small_buffer;     // bytes; the large one from the first large response on
   TimePoint deadline_;
+  Addresses addresses_;  // of the connection in use
+  bool refused_connection_ = false;
 };
 
 }  // namespace tradingdata::detail

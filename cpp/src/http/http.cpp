@@ -80,7 +80,7 @@ class CurlTransport final : public Transport {
     std::unique_ptr<EasyHandle> handle;
     if (free_.empty()) {
       free_.reserve(active_.size() + 1);  // `release` must need no memory
-      handle = std::make_unique<EasyHandle>(options_);
+      handle = std::make_unique<EasyHandle>(options_, kept_);
     } else {
       handle = std::move(free_.back());
       free_.pop_back();
@@ -134,6 +134,7 @@ class CurlTransport final : public Transport {
     curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
     const std::scoped_lock lock(detail::process_mutex());
     multi_ = multi;
+    kept_ = {};
     process_ = detail::process_id();
   }
 
@@ -180,12 +181,23 @@ class CurlTransport final : public Transport {
       if (message->msg != CURLMSG_DONE) continue;
       const CURLcode code = message->data.result;
       EasyHandle& handle = EasyHandle::of(message->easy_handle);
+      if (handle.refused_connection()) {
+        start_again(handle);
+        continue;
+      }
       arrivals.push_back(handle.arrival(code));
       release(active_.find(handle.id()));
     }
   }
 
+  void start_again(EasyHandle& handle) {
+    handle.prepare_again();
+    check(curl_multi_remove_handle(multi_, handle.raw()));
+    check(curl_multi_add_handle(multi_, handle.raw()));
+  }
+
   CurlOptions options_;
+  detail::KeptSockets kept_;
   std::int64_t process_ = 0;
   CURLM* multi_ = nullptr;
   std::atomic<bool> woken_ = false;

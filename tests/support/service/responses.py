@@ -120,6 +120,14 @@ def hold(gate: threading.Event, then: Behaviour) -> Behaviour:
     return steps(wait, then)
 
 
+def unasked(
+    asked: Behaviour, sent: threading.Event, *, pause: float = 0, body: bytes = EMPTY_BOOK
+) -> Behaviour:
+    """Do the other behaviour, then send a whole response that nobody asked for (F158)."""
+    stray = delay(pause, raw(message(body=body)))
+    return steps(asked, stray, lambda _: sent.set())
+
+
 # Close at once: in order, without a byte (F7, F70), or with a TCP reset.
 hang_up: Behaviour = Connection.close
 reset: Behaviour = Connection.reset
