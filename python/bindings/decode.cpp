@@ -44,6 +44,7 @@ void bind_decode(py::module_& module) {
   module.def("decode_list", &decode_bytes<Decoder::Form::list>, py::arg("record"), py::arg("data"),
              py::arg("strict") = false, py::arg("keep_personal_data") = false);
   module.def("is_personal", &is_personal_name, py::arg("name"));
+  module.def("without_account_numbers", &without_account_numbers, py::arg("text"));
   module.def("displayed", &displayed, py::arg("name"), py::arg("text"));
 }
 

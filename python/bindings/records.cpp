@@ -43,8 +43,8 @@ bool put(TableBuilder& table, int index, std::int64_t row, PyObject* value) {
       if (days_of(value) != zero_date) return true;
       if (table.cells<std::int64_t>(index)[row] == zero_date * micros_per_day) return false;
       raise(PyExc_ValueError,
-            "%s cannot be %.100R: 0001-01-01 stands for no time: pass a later day, or None",
-            field.name.data(), value);
+            "%s cannot be %s: 0001-01-01 stands for no time: pass a later day, or None",
+            field.name.data(), shown(value).c_str());
     case Kind::date:
       return (table.cells<std::int32_t>(index)[row] = date_of(field, value)) != zero_date;
   }
@@ -171,7 +171,12 @@ PyObject* repr_row(PyObject* self) {
       const Field& field = type.schema->field(i);
       if (field.kind == Kind::text && table.text(i, row->row).empty()) continue;
       py::object value = owned(row->columns->cell(i, row->row));
-      if (field.personal()) value = py::str(masked(table.text(i, row->row)));
+      if (field.kind == Kind::text) {
+        const std::string_view text = table.text(i, row->row);
+        if (field.personal()) value = py::str(masked(text));
+        // A query may give a number under any name.
+        if (type.owned) value = py::str(without_account_numbers(text));
+      }
       parts.append(format("%s=%R", field.name.data(), value.ptr()));
     }
     const std::size_t unknown = table.extras_of(row->row).size();
@@ -227,8 +232,11 @@ py::object from_rows(const py::object& record, const py::list& rows) {
   Union united;
   for (const py::handle& row : rows) {
     if (Py_TYPE(row.ptr()) != type.type) {
-      raise(PyExc_TypeError, "a table of %s is made of %s records, not of %R",
-            type.schema->record.data(), type.type->tp_name, row.ptr());
+      const char* const name = type.schema->record.data();
+      const bool is_dict = PyDict_Check(row.ptr()) != 0;
+      raise(PyExc_TypeError, "a table of %s is made of %s records, not of %s%s%s%s", name,
+            type.type->tp_name, Py_TYPE(row.ptr())->tp_name, is_dict ? ": pass " : "",
+            is_dict ? name : "", is_dict ? "(**row) for each" : "");
     }
     const RowObject* const object = row_of(row);
     united.add({&object->columns->table(), object->row, object->row + 1}, object->columns->zone());

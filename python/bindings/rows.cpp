@@ -266,7 +266,8 @@ const RowType& row_type_given(py::handle record) {
                    : reinterpret_cast<PyObject*>(type.type) == record.ptr();
   });
   if (found == nullptr) {
-    raise(PyExc_ValueError, "there is no record %R: pass its name or its type", record.ptr());
+    raise(PyExc_ValueError, "there is no record %s: pass its name or its type",
+          shown(record.ptr()).c_str());
   }
   return *found;
 }

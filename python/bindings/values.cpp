@@ -10,21 +10,20 @@
 
 #include "base/number.hpp"
 #include "bindings.hpp"
+#include "decode/redact.hpp"
 
 namespace tradingdata::python {
 
 namespace {
 
 [[noreturn]] void refuse(const Field& field, PyObject* value, const char* wanted) {
-  if (field.personal()) {
-    raise(PyExc_TypeError, "%s takes %s or None, not %s", field.name.data(), wanted,
-          Py_TYPE(value)->tp_name);
-  }
-  raise(PyExc_TypeError, "%s takes %s or None, not %.100R", field.name.data(), wanted, value);
+  const std::string what = field.personal() ? Py_TYPE(value)->tp_name : shown(value);
+  raise(PyExc_TypeError, "%s takes %s or None, not %s", field.name.data(), wanted, what.c_str());
 }
 
 [[noreturn]] void refuse_value(const Field& field, PyObject* value, const char* why) {
-  raise(PyExc_ValueError, "%s cannot be %.100R: %s", field.name.data(), value, why);
+  const std::string what = field.personal() ? "this value" : shown(value);
+  raise(PyExc_ValueError, "%s cannot be %s: %s", field.name.data(), what.c_str(), why);
 }
 
 // NumPy's integers are no ints, but give one.
@@ -48,6 +47,16 @@ bool is_number(PyObject* value) {
 }
 
 }  // namespace
+
+std::string shown(PyObject* value) {
+  constexpr std::int64_t most = 100;
+  const py::object text = format("%R", value);
+  Py_ssize_t size = 0;
+  const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (utf8 != nullptr) return redacted_line({utf8, static_cast<std::size_t>(size)}, most, nullptr);
+  PyErr_Clear();
+  return std::string("a value of type ") + Py_TYPE(value)->tp_name;
+}
 
 PyObject* make_datetime(std::chrono::year_month_day date, std::int64_t micros, py::handle zone) {
   const auto seconds = static_cast<int>(micros / micros_per_second);

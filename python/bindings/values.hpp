@@ -25,6 +25,9 @@ std::int32_t days_of(PyObject* date);
 // UTF-8, owned by the value.
 std::string_view text_of(const Field& field, PyObject* value);
 
+// A value's repr for a message, without personal data.
+std::string shown(PyObject* value);
+
 // A new datetime, or date; nullptr with a Python error set. `zone` may be None.
 PyObject* make_datetime(std::chrono::year_month_day date, std::int64_t micros, py::handle zone);
 PyObject* make_date(std::chrono::year_month_day date);

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import re
 import warnings
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +17,8 @@ from hypothesis import strategies as st
 
 import tradingdata as td
 from echoes import shown_of
+from tradingdata.table.rows import row_type
+from tradingdata.table.table import Table
 
 PAN = "ABCPK1234F"
 HIDDEN = ("CPK123", "cpk123", "98765432")
@@ -114,6 +119,67 @@ def test_what_is_kept_is_masked_where_it_is_shown(inner: str) -> None:
     shown = repr([book, book[0], book.issues, set_fields(book[0]), Shown(book, names).rows])
     shown += book._repr_html_() + book[0]._repr_html_()  # type: ignore[attr-defined]
     assert not shows_a_number(shown)
+
+
+def test_f150_a_number_is_masked_once_and_alike_in_every_copy(tmp_path: Path) -> None:
+    for value in VALUES[3:5]:
+        book = decoded(body(f'"symbol":"INFY","pan_no":{value}'))
+        assert book.response is not None
+        for suffix in ("json", "parquet"):
+            book.save(tmp_path / f"{value}.{suffix}")
+        copies = [
+            decoded(book.response.content),
+            td.TradeBook([copy.copy(book[0])]),
+            td.TradeBook([pickle.loads(pickle.dumps(book[0]))]),
+            pickle.loads(pickle.dumps(book)),
+            pickle.loads(pickle.dumps(td.concat([book]))),
+            decoded(f'{{"status":"success","data":{book.to_json()}}}'.encode()),
+            td.TradeBook.from_arrow(book.to_arrow()),
+            *(td.TradeBook.load(tmp_path / f"{value}.{suffix}") for suffix in ("json", "parquet")),
+        ]
+        assert {copied[0].pan_no for copied in copies} == {book[0].pan_no}
+        assert not shows_a_number(str(book[0].pan_no))
+
+
+KEPT = td.TradeBook([td.Trade(order_no="1", symbol="INFY", pan_no=PAN)])
+WRONG: dict[str, Callable[[], object]] = {
+    "dicts for records": lambda: td.TradeBook(KEPT.to_dicts()),  # type: ignore[arg-type]
+    "lists for records": lambda: td.TradeBook([[PAN]]),  # type: ignore[list-item]
+    "text for records": lambda: td.TradeBook([PAN]),  # type: ignore[list-item]
+    "half a surrogate": lambda: td.Trade(pan_no=PAN + "\ud800"),
+    "another field": lambda: td.Trade(quantity=PAN),  # type: ignore[arg-type]
+    "a row for a field": lambda: td.Trade(symbol=KEPT.to_dicts()),  # type: ignore[arg-type]
+    "a list in a filter": lambda: KEPT.filter(pan_no=[PAN]),
+    "a mapping in a filter": lambda: KEPT.filter(quantity={"panNo": f"{PAN} x"}),
+    "another column": lambda: KEPT.filter(quantity=PAN),
+    "concat": lambda: td.concat([KEPT, {"pan_no": PAN}]),  # type: ignore[type-var]
+    "an option": lambda: td.Client("https://127.0.0.1", timeout=PAN),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_f150_no_error_about_an_argument_shows_a_number(wrong: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        WRONG[wrong]()
+    assert not shows_a_number(str(caught.value))
+
+
+def test_dicts_are_refused_with_what_to_pass() -> None:
+    with pytest.raises(TypeError, match=r"records, not of dict: pass Trade\(\*\*row\) for each"):
+        td.TradeBook(KEPT.to_dicts())  # type: ignore[arg-type]
+    assert td.TradeBook(td.Trade(**row) for row in KEPT.to_dicts()) == KEPT
+
+
+@pytest.mark.parametrize("name", ["pan_no", "PAN-NO", "x", "symbol"])
+def test_f150_rows_of_any_table_show_no_number(name: str) -> None:
+    """A query may give a number any name; what only contains such letters is shown."""
+    kind = row_type("Row", [(name, "text", ""), ("future", "text", "")])
+    table: Any = type("Rows", (Table,), {"__slots__": (), "_row": kind})
+    made = table._of_columns([[PAN, f"({PAN})"], ["BANKNIFTY2026JANFUT"] * 2])
+    shown = [repr(made), made._repr_html_(), repr(made[0]), made[0]._repr_html_()]
+    assert not shows_a_number("".join(shown))
+    assert all("BANKNIFTY2026JANFUT" in text for text in shown)
+    assert made.to_dict()[name] == [PAN, f"({PAN})"]
 
 
 def test_a_change_does_not_show_a_kept_number() -> None:

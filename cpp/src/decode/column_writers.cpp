@@ -138,7 +138,11 @@ void ColumnWriters::slow_text(int field, std::int64_t row, const Literal& litera
                             : view_of_body(literal.from + 1, literal.to - 1));
       break;
     case Literal::Type::number:
-      store(field, row, view_of_body(literal.from, literal.to));
+      // The digits in the body are masked, and stay digits; a copy masks its text again.
+      store(field, row,
+            sinks_[static_cast<std::size_t>(field)].masked
+                ? table_.keep_text(masked(between(literal.from, literal.to)))
+                : view_of_body(literal.from, literal.to));
       note(field, Problem::text_as_number, row, literal);
       break;
     default: no_value(field, row, literal, Problem::not_text);

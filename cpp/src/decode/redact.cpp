@@ -132,6 +132,23 @@ std::size_t value_end(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
+}  // namespace
+
+std::string without_account_numbers(std::string_view text) {
+  std::string hidden(text);
+  const std::size_t size = account_number.size();
+  const auto ends_at = [&](std::size_t at) {
+    return at >= text.size() || !is_alphanumeric(text[at]);
+  };
+  for (std::size_t i = 0; i + size <= text.size(); ++i) {
+    const bool alone = (i == 0 || ends_at(i - 1)) && ends_at(i + size);
+    if (alone && begins_with_account_number(text.substr(i))) mask(&hidden[i], size);
+  }
+  return hidden;
+}
+
+namespace {
+
 void hide_personal(std::string& text, bool to_the_end) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (begins_with_account_number(std::string_view(text).substr(i))) {

@@ -22,6 +22,10 @@ bool is_personal_name(std::string_view name);
 void mask(char* text, std::size_t size);
 std::string masked(std::string_view text);
 
+// The same of each account number in a text that stands by itself: the symbol of a future may
+// contain letters and digits of this shape.
+std::string without_account_numbers(std::string_view text);
+
 // At most `limit` bytes of a text, then "..."; `<token>` replaces tokens and runs of them. Other
 // characters keep their spelling, but for controls and malformed UTF-8. `tokens` may be null.
 std::string redacted_head(std::string_view text, std::int64_t limit, TokenSearch* tokens);

@@ -12,6 +12,7 @@ from datetime import date, datetime, time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def shown(value: object) -> str:
     The repr of a book or a frame would hide the message.
     """
     try:
-        text = repr(value)
+        text = _core.displayed("", repr(value))  # without personal data
     except Exception:  # of an integer with thousands of digits, or an object of the caller's
         text = ""
     is_short = 0 < len(text) <= _MOST_SHOWN and "\n" not in text

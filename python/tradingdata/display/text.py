@@ -184,11 +184,20 @@ def plain(kind: str, value: Any) -> str:
     return _texts(kind, [value])[0]
 
 
+def impersonal(name: str, value: Any) -> Any:
+    """Returns a value of a result without account numbers, which a query may give any name."""
+    if value is not None and _core.is_personal(name):
+        return _masked(name, value)
+    return _core.without_account_numbers(value) if isinstance(value, str) else value
+
+
 def field_text(record: type | str, name: str, value: Any) -> str:
     """Returns the text of a field, also of an unknown one, with personal data masked."""
     kind = kinds_of(record).get(name)
     if value is not None and (kind is None or _core.is_personal(name)):
         return _masked(name, value)
+    if not isinstance(record, str) and record.__name__ not in RECORDS:
+        value = impersonal(name, value)
     is_price = record in (_core.Order, "Order") and name == _PRICE[1]
     return plain(kind or "text", _price(value) if is_price else value)
 

@@ -53,7 +53,9 @@ def row_type(name: str, fields: Sequence[Field]) -> type[Any]:
     """Returns the type of the rows of a table with these columns; equal content, one type."""
     schema = (name, tuple(fields))
     if schema not in _ROW_TYPES:
-        made: Any = _core.row_type(name, [(*field, False, False) for field in fields])
+        made: Any = _core.row_type(
+            name, [(*field, _core.is_personal(field[0]), False) for field in fields]
+        )
         made._schema = schema
         made.__iter__ = lambda row: iter(row._asdict().values())
         return _ROW_TYPES.setdefault(schema, made)  # another thread may have made it meanwhile

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, SupportsIndex, T
 from .. import _core
 from .._util.declarations import kinds_of
 from .._util.validate import no_field
-from ..display.text import Shown, group, table_text
+from ..display.text import Shown, group, impersonal, table_text
 from .conditions import Condition, core_conditions, parse_conditions
 from .export import TableExport
 from .selection import Selection
@@ -257,7 +257,7 @@ class Table(TableExport, Generic[Record]):
     def _cells(self, name: str, rows: list[int]) -> list[Any]:
         """Returns the values of a column that a display shows, without personal data."""
         (found,) = self._rows.cells(rows, [name])
-        return found
+        return [impersonal(name, value) for value in found]
 
     def _preview(self) -> tuple[str, Shown | None]:
         """Returns the line above the rows, and the rows to show, if there are any."""
