@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 import service as s
 from calls import BOOK_PATH, good_book, in_time, run_child
 from service import Authority, Behaviour, Request, Service
+from stalled_phases import served_phase
 
 # Interrupts itself while `work` waits; prints how long the interrupt took to come out.
 INTERRUPT = """
@@ -68,33 +67,6 @@ again = td.Client(good_url, access_token=TOKEN)
 print(len(again.trade_book()))
 client.close()
 """
-
-
-@contextmanager
-def served_phase(phase: str, ca: Authority) -> Iterator[str]:
-    """The URL of something that keeps a call in that phase."""
-    stalls = {
-        "first byte": s.stall(),
-        "handler": s.stall(),
-        "body": s.stall_mid_body(),
-        "back-off": s.retry_after("20"),
-    }
-    with ExitStack() as stack:
-        if phase == "DNS":
-            yield "https://api.example.test"
-        elif phase == "connect":
-            yield f"http://127.0.0.1:{stack.enter_context(s.black_hole())}"
-        elif phase == "TLS":
-            service = Service(tls=ca.good(), on_connect=s.stall())
-            yield stack.enter_context(service).base_url
-        elif phase == "pages":
-            service = stack.enter_context(Service())
-            service.choose(s.pages(s.stocks(30), faults={2: [s.stall()]}))
-            yield service.base_url
-        else:
-            service = stack.enter_context(Service())
-            service.script(then=stalls.get(phase, good_book()))
-            yield service.base_url
 
 
 @pytest.mark.parametrize(

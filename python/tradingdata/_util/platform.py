@@ -17,6 +17,8 @@ import weakref
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, TextIO
 
+from .stopping import SLICE, may_stop, raise_if_stopped
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from signal import Signals
@@ -45,22 +47,25 @@ def config_folder() -> str:
 
 
 def wait_until(ends: Callable[[float], object], seconds: float = math.inf) -> bool:
-    """Waits for a lock or a thread so that Ctrl-C ends the wait.
+    """Waits for a lock or a thread so that Ctrl-C ends the wait, also that of its caller's thread.
 
     Args:
-        ends: Waits for up to the seconds that it is given, and returns whether that was enough. On
-            Windows no signal interrupts it, so it is called for short times.
+        ends: Waits for up to the seconds that it is given, and returns whether that was enough. It
+            is called for short times where nothing interrupts it: on Windows, and in a thread that
+            works for another one.
         seconds: Time limit.
 
     Returns:
         Whether the wait ended before the time limit.
     """
     until = time.monotonic() + seconds
+    longest = min(_LONGEST_WAIT, SLICE) if may_stop() else _LONGEST_WAIT
     while True:
+        raise_if_stopped()
         left = until - time.monotonic()
-        if ends(max(0.0, min(left, _LONGEST_WAIT))):
+        if ends(max(0.0, min(left, longest))):
             return True
-        if left <= _LONGEST_WAIT:
+        if left <= longest:
             return False
 
 

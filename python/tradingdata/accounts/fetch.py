@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from threading import Event
+from contextlib import closing, nullcontext, suppress
+from itertools import islice
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._util.optional_imports import progress_bar
 from .._util.platform import wait_until
+from .._util.stopping import stop_on
 from .._util.validate import count, flag, shown
 from .._util.warn import warn_user
 from ..books.book import LabelledBooks, OrderBook, TradeBook
@@ -19,7 +22,7 @@ from ..errors import ConfigurationError, DataWarning, TradingDataError
 from ..table.export import TableExport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 
     from ..table.selection import Selection
 
@@ -211,32 +214,53 @@ def client_of(label: str, account: Account, *, alone: bool = False) -> Client:
     return Client(**{**options, "account": label})
 
 
-def fetch_in_threads(
-    fetch: Callable[[Item], Fetched], accounts: Collection[Item], workers: int, progress: bool
-) -> list[Fetched]:
-    """Returns what ``fetch`` returns for each account, ``workers`` at a time.
+def side_by_side(
+    work: Callable[[Item], Fetched], items: Collection[Item], workers: int, progress: bool
+) -> Generator[tuple[Item, Fetched], None, None]:
+    """Yields each item with what ``work`` returns for it, as it arrives, ``workers`` at a time.
 
-    An interrupt, or the first error, is raised at once: what waits for its turn is not begun, and
-    what runs ends by itself, by its deadline or because its client is closed.
+    An interrupt, or the first error, is raised at once, and so is what ends the generator: what
+    waits for its turn is not begun, and the calls in progress end within a slice of their wait. The
+    threads are daemons, because nothing ends a token function that hangs.
     """
-    bar = progress_bar("fetch", "accounts", enabled=flag("progress", progress), total=len(accounts))
-    threads = ThreadPoolExecutor(workers, "tradingdata-account")
+    bar = progress_bar("fetch", "accounts", enabled=flag("progress", progress), total=len(items))
+    stop = Event()
+    waiting = iter(items)
+    taking = Lock()
+    done: SimpleQueue[tuple[Item, Any, BaseException | None]] = SimpleQueue()
+
+    def work_on() -> None:
+        stop_on(stop)
+        while not stop.is_set():
+            with taking:
+                taken = list(islice(waiting, 1))
+            for item in taken:
+                try:
+                    done.put((item, work(item), None))
+                except BaseException as error:
+                    done.put((item, None, error))
+            if not taken:
+                return
+
+    arrived: list[tuple[Item, Any, BaseException | None]] = []
+
+    def arrives(seconds: float) -> bool:
+        with suppress(Empty):
+            arrived.append(done.get(timeout=seconds))
+        return bool(arrived)
+
     try:
-        futures = [threads.submit(fetch, account) for account in accounts]
-        running = set(futures)
-
-        def all_done(seconds: float) -> bool:
-            done, still_running = wait(running, seconds, FIRST_COMPLETED)
-            for future in done:
-                future.result()
-                bar.update(1)
-            running.intersection_update(still_running)
-            return not running
-
-        wait_until(all_done)
-        return [future.result() for future in futures]
+        for number in range(min(workers, len(items))):
+            Thread(target=work_on, name=f"tradingdata-account-{number}", daemon=True).start()
+        for _ in items:
+            wait_until(arrives)
+            item, result, error = arrived.pop()
+            if error is not None:
+                raise error
+            bar.update(1)
+            yield item, result
     finally:
-        threads.shutdown(wait=False, cancel_futures=True)
+        stop.set()
         bar.close()
 
 
@@ -250,19 +274,12 @@ def _fetch_each(
     """Returns the results of the call by label, and the errors of the accounts that failed."""
     named = named_accounts(accounts)
     workers = count("concurrency", concurrency)
-    made: list[Client] = []
-    ended = Event()
 
     def fetch(label: str) -> Fetched | TradingDataError:
         account = named[label]
         try:
             client = client_of(label, account, alone=len(named) == 1)
-            if client is account:
-                return call(client, timeout=timeout)
-            made.append(client)
-            if ended.is_set():  # made after the others were closed
-                client.close()
-            with client:
+            with nullcontext() if client is account else client:
                 return call(client, timeout=timeout)
         except TradingDataError as error:
             error.account = error.account or label
@@ -271,13 +288,9 @@ def _fetch_each(
             error.add_note(f"account {label!r}")
             raise
 
-    try:
-        results = dict(zip(named, fetch_in_threads(fetch, named, workers, progress), strict=True))
-    except BaseException:
-        ended.set()
-        for client in made:
-            client.close()
-        raise
+    with closing(side_by_side(fetch, named, workers, progress)) as arrivals:
+        arrived = dict(arrivals)
+    results = {label: arrived[label] for label in named}
     errors = {label: each for label, each in results.items() if isinstance(each, TradingDataError)}
     if errors:
         warn_user(DataWarning(f"{_failure_text(errors)}; see .errors"))

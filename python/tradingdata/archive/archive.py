@@ -18,7 +18,7 @@ from .._util import validate
 from .._util.plans import run, run_async
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, shown, text
-from ..accounts.fetch import fetch_in_threads, raise_errors
+from ..accounts.fetch import raise_errors, side_by_side
 from ..errors import ArchiveError, ConfigurationError, TradingDataError
 from . import sql
 from .delta import NAMES, RETENTION_HOURS, Span, Store, explained
@@ -234,13 +234,22 @@ class Archive(ArchiveReading):
         workers = count("concurrency", concurrency)
         flag("progress", progress)
         self._check(clients)
+        labels = [each.account or "" for each in clients]
 
         def both(each: Any) -> list[Received]:
             return run(_both_books(each, timeout))
 
-        # One client is called on the caller's thread, so that Ctrl-C ends the call.
-        received = fetch_in_threads(both, clients, workers, progress) if several else [both(client)]
-        return self._stored(received, several=several)
+        if not several:
+            return self._stored([both(client)], several=False)
+        arrived: list[list[Received]] = []
+        try:
+            with closing(side_by_side(both, clients, workers, progress)) as arrivals:
+                arrived.extend(received for _, received in arrivals)
+        except BaseException:
+            self._stored(arrived, several=True)
+            raise
+        arrived.sort(key=lambda received: labels.index(received[0].account))
+        return self._stored(arrived, several=True)
 
     @overload
     async def fetch_async(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, c
 
 from .. import _core
 from .._util.declarations import CALL_OF
+from .._util.stopping import raise_if_stopped
 from .._util.validate import seconds
 from ..books.book import UNCOUNTED, OrderBook, TradeBook
 from ..books.book import Book as AnyBook
@@ -72,9 +73,11 @@ def wait_for(
     """Blocks until a call or a page of a search is over and returns its result.
 
     The core waits in slices of at most 50 ms. Signal handlers and ``on_retry`` run between them and
-    never beneath the core; what they raise ends the wait, and the caller closes the call.
+    never beneath the core; what they raise ends the wait, and the caller closes the call. In a
+    thread that works for an interrupted caller, the wait ends with ``Stopped``.
     """
     while True:
+        raise_if_stopped()
         over, result, retries = call.wait()
         for retry in retries:
             on_retry(*retry)

@@ -6,11 +6,11 @@ Options and display are in ``base``; transport, retries and decoding are in the 
 from __future__ import annotations
 
 import atexit
-import time
 from typing import TYPE_CHECKING
 
 from .. import _core
 from .._util.plans import run
+from .._util.stopping import pause
 from ..books.book import OrderBook, TradeBook
 from ..watch import watch
 from .base import Book, ClientBase, wait_for
@@ -108,7 +108,7 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
         """
         from .snapshot import snapshot
 
-        return run(snapshot(self, timeout, time.sleep, lambda work, *args: work(*args)))
+        return run(snapshot(self, timeout, pause, lambda work, *args: work(*args)))
 
     def stock(self, identifier: str, *, timeout: float | None = None) -> Stock:
         """Returns the stock with exactly this NSE symbol, BSE code or ISIN, ignoring case.

@@ -1,0 +1,142 @@
+"""Ctrl-C while many accounts are fetched: soon, in every phase, and what arrived is kept."""
+
+from __future__ import annotations
+
+import threading
+import time
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import service as s
+import tradingdata as td
+from calls import BOOK_PATH, TOKEN, good_book, run_child, wait_until
+from sandbox_calls import arguments
+from service import Authority, Behaviour, Request, Service
+from signalling import sent_after
+from stalled_phases import served_phase
+from tradingdata import sandbox
+from tradingdata._util.platform import ForkLock
+from tradingdata._util.stopping import Stopped, pause, raise_if_stopped, stop_on
+
+PROMISED = 1.5  # seconds until the process has ended
+
+# Twelve accounts of which eight are fetched at a time, and one that succeeds. Prints when the
+# interrupt came, and the seconds until its calls had ended: a token function ends by itself.
+INTERRUPT = """
+import threading
+from signalling import send
+url, good_url, ca_file, what, form = sys.argv[1:]
+
+def token():
+    time.sleep(20)
+
+def interrupt():
+    time.sleep(0.5)
+    sent.append((time.monotonic(), starved()))
+    send()
+
+sent = []
+options = dict(timeout=3600, connect_timeout=60, ca_file=ca_file, access_token=TOKEN)
+if what in ("token", "turn"):
+    options["access_token"] = token
+if what == "rate limit":
+    options["rate_limit"] = td.RateLimit(0.01)
+accounts = {f"desk{number}": {"base_url": url, **options} for number in range(12)}
+accounts["good"] = {"base_url": good_url, "access_token": TOKEN}
+if form == "clients":
+    accounts = {label: td.Client(**given, account=label) for label, given in accounts.items()}
+if what == "turn":
+    accounts |= dict.fromkeys(accounts, accounts["desk0"])
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    td.trade_books(accounts)
+    print("ended by itself")
+except KeyboardInterrupt:
+    [(at, before)] = sent
+if form == "clients":
+    assert not any(client.closed for client in accounts.values())
+ends = [each for each in threading.enumerate() if each.name.startswith("tradingdata-account")]
+for each in ends if what not in ("token", "turn") else ():
+    each.join()
+print(at, time.monotonic() - at, starved() - before)
+"""
+
+
+@pytest.mark.parametrize(
+    ("phase", "form"),
+    [
+        *product(
+            ("DNS", "connect", "TLS", "first byte", "body", "back-off", "rate limit", "token"),
+            ("options", "clients"),
+        ),
+        ("turn", "clients"),  # several labels wait for the token of one client
+    ],
+)
+def test_f141_an_interrupt_ends_the_process_in_every_phase(
+    phase: str, form: str, ca: Authority, service: Service, tmp_path: Path
+) -> None:
+    service.script(then=good_book())
+    environment = s.resolver(tmp_path, seconds=20) if phase == "DNS" else {}
+    with served_phase(phase, ca) as url:
+        arguments = (url, service.base_url, str(ca.pem_file), phase, form)
+        [line] = run_child(INTERRUPT, *arguments, environment=environment).splitlines()
+        ended = time.monotonic()
+    sent, calls_ended, waited = map(float, line.split())
+    assert calls_ended - waited <= PROMISED
+    assert ended - sent - waited <= PROMISED
+
+
+def test_f141_clients_of_an_interrupted_fetch_work_on(service: Service) -> None:
+    gate = threading.Event()
+
+    def respond(request: Request) -> Behaviour:
+        if request.path != BOOK_PATH:
+            gate.set()
+            return s.book_reply([])
+        return good_book() if gate.is_set() else s.stall()
+
+    service.choose(respond)
+    clients = {label: td.Client(service.base_url, access_token=TOKEN) for label in "ab"}
+    with pytest.raises(KeyboardInterrupt), sent_after(0.3):
+        td.trade_books(clients)
+    clients["a"].order_book()
+    assert {label: len(book) for label, book in td.trade_books(clients).items()} == {"a": 3, "b": 3}
+
+
+def test_f141_what_had_arrived_is_in_the_archive(tmp_path: Path) -> None:
+    labels = ("desk1", "desk2", "desk3")
+    with sandbox.start(accounts=labels, orders=12) as service:
+        service.fail_next("stall", seconds=60, account="desk2", times=None)
+        archive = td.Archive(tmp_path / "books")
+        clients = [td.Client(**given, account=name) for name, given in arguments(service).items()]
+        with pytest.raises(KeyboardInterrupt), sent_after(1.0):
+            archive.fetch(clients)
+        stored = {(entry.account, entry.book) for entry in archive.fetches() if entry.ok}
+    assert stored == {
+        (label, book) for label in ("desk1", "desk3") for book in ("orders", "trades")
+    }
+
+
+def test_waits_of_a_thread_end_with_the_flag_and_no_others() -> None:
+    stop, ended, lock = threading.Event(), [], ForkLock()
+
+    def waits(wait: object) -> None:
+        stop_on(stop)
+        try:
+            wait(20)  # type: ignore[operator]
+        except Stopped:
+            ended.append(wait)
+
+    waiting = [pause, lock.acquire]
+    with lock:
+        threads = [threading.Thread(target=waits, args=(wait,)) for wait in waiting]
+        for thread in threads:
+            thread.start()
+        stop.set()
+        wait_until(lambda: len(ended) == len(waiting), 2)
+    for thread in threads:
+        thread.join()
+    raise_if_stopped()
+    pause(0.01)
