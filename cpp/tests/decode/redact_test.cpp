@@ -174,7 +174,7 @@ TEST_CASE("values of other shapes are hidden completely") {
   CHECK(cell(*book(with_pan(R"("")")), "pan_no") == "");
   CHECK(cell(*book(with_pan("null")), "pan_no") == "null");
   const Decoded number = book(with_pan("1234567890"));
-  CHECK(cell(*number, "pan_no") == "1111111111");
+  CHECK(cell(*number, "pan_no") == "11XXXXXX11");
   CHECK(issue(*number, "pan_no", Problem::text_as_number)->raw == "");
   const Decoded object = book(with_pan(R"({"pan":"ABCDE1234F"})"));
   CHECK(cell(*object, "pan_no") == "null");
