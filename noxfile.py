@@ -218,7 +218,7 @@ def python(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """ruff, shellcheck, the hosted workflows, the lock file"""
-    environment(session)
+    install(session, TEST, "all", "test", "lint")
     run(session, "ruff", "check", ".")
     files = [path for path in sorted((ROOT / ".ci").rglob("*")) if path.is_file()]
     scripts = [path for path in files if re.match(r"#!.*\bbash\b", path.read_text("utf-8"))]
@@ -234,7 +234,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def format(session: nox.Session) -> None:
     """ruff format, clang-format; `-- --fix` applies them"""
-    environment(session)
+    install(session, TEST, "all", "test", "lint")
     fix = "--fix" in session.posargs
     sources = [*(ROOT / "cpp").rglob("*.[ch]pp"), *(ROOT / "python/bindings").rglob("*.[ch]pp")]
     session.run(TEST / "bin/ruff", "format", *([] if fix else ["--check"]), ".")
