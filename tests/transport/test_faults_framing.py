@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 import service as s
 import tradingdata as td
@@ -38,6 +40,16 @@ PASSING = [
         s.reply(200, BODY[:-20]),
         rf"incomplete body: .* ends too early at byte {len(BODY) - 20}\b",
         id="F128 cut behind its own length",
+    ),
+    pytest.param(
+        s.cut_head(s.message(body=BODY), keep=30),
+        "incomplete response: its head",
+        id="F170 cut head",
+    ),
+    pytest.param(
+        s.cut_head(s.head(401, s.CONTENT_TYPE), keep=40),
+        "head ends too early",
+        id="F170 head of 401",
     ),
     pytest.param(s.reply(200, b" "), "ends too early|empty", id="F128 cut before its first value"),
     pytest.param(s.gzip_flipped(20), "gzip data is corrupt", id="F40 flipped bit"),
@@ -133,7 +145,16 @@ def test_a_response_against_the_rules_is_refused_at_once(
         ),
         pytest.param(s.encoded(s.gzip_bytes(BODY), "gzip"), id="gzip"),
         pytest.param(s.drip(BODY, bytes_per=200, every=0.005), id="slowly"),
-        pytest.param(s.encoded(BODY, "identity"), id="identity"),
+        pytest.param(s.encoded(BODY, "identity"), id="F169 identity"),
+        pytest.param(s.encoded(BODY, "UTF-8"), id="F169 a charset as encoding"),
+        pytest.param(s.encoded(BODY, "none"), id="F169 none"),
+        pytest.param(
+            s.with_lines(b"Transfer-Encoding: identity", body=BODY), id="F169 transfer of identity"
+        ),
+        pytest.param(
+            s.encoded(s.gzip_bytes(BODY) + bytes(512), "gzip"), id="F169 zeros after gzip"
+        ),
+        pytest.param(s.encoded(s.gzip_bytes(BODY) + b"\r\n", "gzip"), id="F169 CR LF after gzip"),
     ],
 )
 def test_what_is_odd_but_whole_is_taken(call: Any, behaviour: Behaviour) -> None:
@@ -234,6 +255,56 @@ def test_memory_stops_at_the_cap(call: Any, behaviour: Behaviour) -> None:
     assert "pass a larger `max_body` if such a response is right" in str(error)
     assert not error.retryable
     assert grown < 24
+
+
+# Lines that a parser may take for another head, another length or the head's end.
+NAMES = (
+    b"HTTP/1.1 200|HTTP/2 200|http/1.1 200 OK|:status|Status|X-Y| X|Content-Length|Content-Length |"
+    b"content-length|Transfer-Encoding"
+)
+LINES = st.builds(
+    b"%s%s%s".__mod__,
+    st.tuples(
+        st.sampled_from(NAMES.split(b"|")),
+        st.sampled_from([b":", b": ", b" : ", b" ", b""]),
+        st.sampled_from([b"200", b"200 OK", b"5", b"-5", b"identity", b"\x00", b"\xff", b""]),
+    ),
+)
+
+
+@given(status=st.sampled_from([200, 401, 404, 429, 503]), lines=st.lists(LINES, max_size=4))
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(status=503, lines=[b"HTTP/2 200: x"])
+@example(status=401, lines=[b"HTTP/1.1 200 OK: x", b"Content-Length: 5"])
+def test_f138_the_status_is_that_of_the_status_line(
+    service: Service, status: int, lines: list[bytes]
+) -> None:
+    service.script(s.steps(s.with_lines(*lines, status=status, body=BODY), s.hang_up))
+    with td.Client(service.base_url, access_token=TOKEN, attempts=1) as client:
+        try:
+            found = 200 if len(client.trade_book()) == 3 else None
+        except td.TransportError:
+            return
+        except td.TradingDataError as error:
+            found = error.status_code
+    assert found == status
+
+
+@both
+@pytest.mark.parametrize("line", [b"HTTP/2 200: x", b"HTTP/1.1 200 OK: x"])
+@pytest.mark.parametrize("status", [401, 404, 503])
+def test_f138_a_header_line_like_a_status_line_is_none(call: Any, line: bytes, status: int) -> None:
+    with served(then=s.with_lines(line, status=status, body=BODY)) as service:
+        error = failure(service.base_url, call=call, attempts=1)
+    assert error.status_code == status
+
+
+@both
+def test_f138_two_lengths_stay_two_whatever_is_between_them(call: Any) -> None:
+    other = s.with_lines(b"HTTP/1.1 200 OK: x", b"Content-Length: 5", body=BODY)
+    with served(then=s.steps(other, s.hang_up)) as service:
+        error = failure(service.base_url, call=call, attempts=1)
+    assert type(error) is td.TransportError
 
 
 def test_f34_a_length_above_the_cap_is_refused_before_its_body(service: Service) -> None:

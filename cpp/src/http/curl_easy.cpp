@@ -53,14 +53,10 @@ Value info(CURL* easy, CURLINFO what) {
   return value;
 }
 
-std::size_t on_header(char* data, std::size_t size, std::size_t count, void* receiver) noexcept {
+std::size_t on_header_line(char* data, std::size_t size, std::size_t count,
+                           void* receiver) noexcept {
   const std::size_t bytes = size * count;
-  return static_cast<Receiver*>(receiver)->header({data, bytes}) ? bytes : bytes + 1;
-}
-
-std::size_t on_body(char* data, std::size_t size, std::size_t count, void* receiver) noexcept {
-  const std::size_t bytes = size * count;
-  return static_cast<Receiver*>(receiver)->body({data, bytes}) ? bytes : bytes + 1;
+  return static_cast<Receiver*>(receiver)->header_line({data, bytes}) ? bytes : bytes + 1;
 }
 
 // A transfer's phase comes from these callbacks and not from the times and ports that libcurl
@@ -143,6 +139,11 @@ EasyHandle::EasyHandle(const CurlOptions& options, KeptSockets& kept)
   static_assert(CURL_ERROR_SIZE <= std::tuple_size_v<decltype(error_text_)>);
   if (easy_ == nullptr) throw std::bad_alloc();
   set_fixed_options();
+  curl_header* none = nullptr;
+  if (curl_easy_header(raw(), "Date", 0, CURLH_HEADER, -1, &none) == CURLHE_NOT_BUILT_IN) {
+    throw Error(ErrorKind::configuration,
+                "the libcurl in use was built without its header API: install another one");
+  }
 }
 
 EasyHandle::~EasyHandle() = default;
@@ -200,10 +201,10 @@ void EasyHandle::set_fixed_options() {
   TRADINGDATA_SET_WHERE_KNOWN(CURLOPT_CERTINFO, 1L);
   TRADINGDATA_SET(CURLOPT_PREREQFUNCTION, &EasyHandle::on_connected);
   TRADINGDATA_SET(CURLOPT_PREREQDATA, static_cast<void*>(this));
-  TRADINGDATA_SET(CURLOPT_HEADERFUNCTION, &on_header);
+  TRADINGDATA_SET(CURLOPT_HEADERFUNCTION, &on_header_line);
   TRADINGDATA_SET(CURLOPT_HEADERDATA, static_cast<void*>(&receiver_));
-  TRADINGDATA_SET(CURLOPT_WRITEFUNCTION, &on_body);
-  TRADINGDATA_SET(CURLOPT_WRITEDATA, static_cast<void*>(&receiver_));
+  TRADINGDATA_SET(CURLOPT_WRITEFUNCTION, &EasyHandle::on_body);
+  TRADINGDATA_SET(CURLOPT_WRITEDATA, static_cast<void*>(this));
 }
 
 int EasyHandle::on_connected(void* self, char* to, char* from, int to_port,
@@ -221,6 +222,27 @@ bool EasyHandle::may_send(const Addresses& addresses) {
   // be taken for the response. It may also be the connection's end, or a TLS session ticket.
   refused_connection_ = phase_ == Phase::lookup && (!kept_->quiet(addresses) || holds_bytes(raw()));
   return !refused_connection_;
+}
+
+std::size_t EasyHandle::on_body(char* data, std::size_t size, std::size_t count,
+                                void* self) noexcept {
+  EasyHandle& handle = *static_cast<EasyHandle*>(self);
+  const std::size_t bytes = size * count;
+  return handle.read_head() && handle.receiver_.body({data, bytes}) ? bytes : bytes + 1;
+}
+
+bool EasyHandle::read_head() noexcept {
+  const auto status = static_cast<int>(info<long>(raw(), CURLINFO_RESPONSE_CODE));
+  if (receiver_.has_head() || status < 200) return true;  // the head of an interim response
+  const auto header = [this](const char* name, std::size_t i) -> std::optional<std::string_view> {
+    curl_header* found = nullptr;
+    constexpr int final_response = -1;
+    if (curl_easy_header(raw(), name, i, CURLH_HEADER, final_response, &found) != CURLHE_OK) {
+      return std::nullopt;
+    }
+    return found->value;
+  };
+  return receiver_.head(status, header);
 }
 
 void EasyHandle::prepare(CallId id, const Request& request, const TimeLimits& limits) {
@@ -290,8 +312,12 @@ Arrival EasyHandle::arrival(int code) {
   const auto socket = info<curl_socket_t>(raw(), CURLINFO_ACTIVESOCKET);
   if (socket != CURL_SOCKET_BAD) kept_->keep(addresses_, static_cast<std::intptr_t>(socket));
   if (receiver_.failure()) return {id_, *receiver_.failure()};
+  // The status counts even where libcurl stopped at the head's first malformed line.
+  const bool malformed = code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_BAD_CONTENT_ENCODING;
+  if ((receiver_.lines_ended() || malformed) && !read_head()) return {id_, *receiver_.failure()};
   if (!receiver_.refused()) {
-    if (code != CURLE_OK && !ended_by_closing(code)) return {id_, failure(code)};
+    const bool ended = receiver_.complete() || ended_by_closing(code);
+    if (code != CURLE_OK && !ended) return {id_, failure(code)};
     if (const std::optional<Failure> wrong = receiver_.finish()) return {id_, *wrong};
   }
   if (receiver_.received() >= large_response) buffer_size_ = large_buffer;

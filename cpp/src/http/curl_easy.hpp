@@ -77,6 +77,8 @@ class EasyHandle {
   bool uses_proxy(const std::string& address) const;
   // Called when a connection is ready, and before anything is sent over it.
   static int on_connected(void* self, char* to, char* from, int to_port, int from_port) noexcept;
+  static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self) noexcept;
+  bool read_head() noexcept;
   bool ended_by_closing(int code) const;
   bool connected() const { return phase_ >= Phase::first_byte; }
   bool may_send(const Addresses& addresses);

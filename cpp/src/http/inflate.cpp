@@ -133,6 +133,7 @@ void Inflater::reset() {
   stream_->reset();
   started_ = false;
   ended_ = false;
+  padded_ = false;
 }
 
 InflateResult Inflater::feed(std::string_view chunk, Buffer& out, std::int64_t limit) {
@@ -140,8 +141,12 @@ InflateResult Inflater::feed(std::string_view chunk, Buffer& out, std::int64_t l
   started_ = true;
   bool more = true;
   while (more) {
-    if (ended_) {  // a gzip file may be several members in a row
-      stream_->reset();
+    if (ended_) {
+      const std::size_t padding = chunk.find_first_not_of(std::string_view("\0\r\n", 3));
+      padded_ = padded_ || padding != 0;
+      if (padding == std::string_view::npos) return InflateResult::good;
+      if (padded_) return InflateResult::corrupt;
+      stream_->reset();  // a gzip file may be several members in a row
       ended_ = false;
     }
     const std::int64_t room = make_room(out, limit);

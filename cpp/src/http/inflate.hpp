@@ -21,6 +21,7 @@ class Inflater {
   void reset();
 
   // Appends what `chunk` inflates to, written straight into `out`. `limit` caps the size of `out`.
+  // Zeros and line ends after the last member are padding, as gzip's own program has it.
   InflateResult feed(std::string_view chunk, Buffer& out, std::int64_t limit);
 
   bool ended() const { return ended_; }  // the last member's checksum and length were right
@@ -32,6 +33,7 @@ class Inflater {
   std::unique_ptr<Stream> stream_;
   bool started_ = false;
   bool ended_ = false;
+  bool padded_ = false;
 };
 
 // Name and version of the library, e.g. "isa-l/2.30.0" or "zlib/1.2.13".

@@ -1,4 +1,4 @@
-// Reads headers and body as libcurl delivers them. Everything is noexcept, because an exception
+// Reads head and body as libcurl delivers them. Everything is noexcept, because an exception
 // must not cross libcurl's C code.
 #include "http/response_reader.hpp"
 
@@ -34,8 +34,9 @@ void Receiver::start(std::int64_t max_body, const Request* request) {
   header_bytes_ = 0;
   received_ = 0;
   encoding_ = Encoding::identity;
+  lines_ended_ = false;
   chunked_ = false;
-  headers_ended_ = false;
+  until_close_ = false;
   enough_ = false;
 }
 
@@ -44,67 +45,64 @@ void Receiver::fail(Retry retry, std::string message, const char* help) {
   failure_ = Failure{ErrorKind::transport, retry, std::move(message), help, false, received_};
 }
 
-bool Receiver::header(std::string_view line) noexcept {
+bool Receiver::header_line(std::string_view line) noexcept {
+  lines_ended_ = line == "\r\n" || line == "\n";
+  header_bytes_ += static_cast<std::int64_t>(line.size());
+  if (header_bytes_ <= largest_headers) return true;
   try {
-    if (headers_ended_) return true;  // trailers: of no use here
-    header_bytes_ += static_cast<std::int64_t>(line.size());
-    if (header_bytes_ > largest_headers) {
-      fail(Retry::never, "the response's headers are larger than 256 KiB");
-    } else {
-      read_header(line);
-    }
+    fail(Retry::never, "the response's headers are larger than 256 KiB");
+  } catch (const std::exception&) {
+    fail(Retry::never, out_of_memory);
+  }
+  return false;
+}
+
+bool Receiver::head(int status, const HeaderLookup& header) noexcept {
+  try {
+    response_.status = status;
+    read_head(header);
   } catch (const std::exception&) {
     fail(Retry::never, out_of_memory);
   }
   return !failure_;
 }
 
-void Receiver::read_header(std::string_view line) {
-  if (line.starts_with("HTTP/")) {  // a new head: an interim response came before it
-    response_ = Response();
-    content_length_.reset();
-    encoding_ = Encoding::identity;
-    chunked_ = false;
-    return read_status(line);
+void Receiver::read_head(const HeaderLookup& header) {
+  const auto text = [&](const char* name) -> std::optional<std::string> {
+    const std::optional<std::string_view> value = header(name, 0);
+    if (!value) return std::nullopt;
+    return std::string(*value);
+  };
+  response_.retry_after = text("Retry-After");
+  response_.date = text("Date");
+  response_.location = text("Location");
+  for (std::size_t i = 0; const auto coding = header("Content-Encoding", i); ++i) {
+    read_content_encoding(*coding);
   }
-  const std::string_view content = trimmed(line);
-  if (content.empty()) {
-    if (response_.status >= 200) end_headers();
-    return;
+  if (encoding_ == Encoding::gzip && !inflater_) inflater_ = std::make_unique<Inflater>();
+  if (refused()) return;
+  read_framing(header);
+  if (encoding_ == Encoding::unknown) {
+    fail(Retry::never,
+         "the response has a content encoding that was not requested (only gzip was)");
   }
-  const std::size_t colon = content.find(':');
-  if (colon == std::string_view::npos) return;
-  read_field(trimmed(content.substr(0, colon)), trimmed(content.substr(colon + 1)));
+  if (!failure_) prepare_body();
 }
 
-// libcurl accepts any number of blanks before the status code.
-void Receiver::read_status(std::string_view line) {
-  const std::string_view code = trimmed(line.substr(std::min(line.find(' '), line.size())));
-  std::from_chars(code.data(), code.data() + code.size(), response_.status);
-  if (response_.status < 100) {
-    fail(Retry::never, "the server sent an invalid HTTP status line", advice::base_url);
-  }
-}
-
-void Receiver::read_field(std::string_view name, std::string_view value) {
-  const auto is = [name](std::string_view other) { return same_ignoring_case(name, other); };
-  if (is("content-length")) {
-    read_content_length(value);
-  } else if (is("content-encoding")) {
-    read_content_encoding(value);
-  } else if (is("transfer-encoding")) {
-    if (same_ignoring_case(value, "chunked")) {
+void Receiver::read_framing(const HeaderLookup& header) {
+  for (std::size_t i = 0; const auto coding = header("Transfer-Encoding", i); ++i) {
+    if (same_ignoring_case(*coding, "chunked")) {
       chunked_ = true;
-    } else if (!same_ignoring_case(value, "identity")) {
+    } else if (same_ignoring_case(*coding, "identity")) {
+      until_close_ = true;
+    } else {
       fail(Retry::never, "the response has a transfer encoding that was not requested");
     }
-  } else if (is("retry-after")) {
-    response_.retry_after = value;
-  } else if (is("date")) {
-    response_.date = value;
-  } else if (is("location")) {
-    response_.location = value;
   }
+  for (std::size_t i = 0; const auto length = header("Content-Length", i); ++i) {
+    read_content_length(*length);
+  }
+  if (chunked_) content_length_.reset();
 }
 
 void Receiver::read_content_length(std::string_view value) {
@@ -120,22 +118,16 @@ void Receiver::read_content_length(std::string_view value) {
 
 void Receiver::read_content_encoding(std::string_view value) {
   const std::string coding = lower_case(value);
-  if (coding == "identity" || coding.empty()) return;
+  // Neither of the last three is a coding, but services send them.
+  for (const char* plain : {"identity", "", "none", "utf-8", "utf8"}) {
+    if (coding == plain) return;
+  }
   const bool gzip = coding == "gzip" || coding == "x-gzip";
   // Two codings on top of each other were not requested either.
   encoding_ = gzip && encoding_ == Encoding::identity ? Encoding::gzip : Encoding::unknown;
 }
 
-void Receiver::end_headers() {
-  headers_ended_ = true;
-  if (chunked_) content_length_.reset();
-  if (encoding_ == Encoding::unknown && !refused()) {
-    fail(Retry::never,
-         "the response has a content encoding that was not requested (only gzip was)");
-  } else if (encoding_ == Encoding::gzip && !inflater_) {
-    inflater_ = std::make_unique<Inflater>();
-  }
-  if (refused()) return;
+void Receiver::prepare_body() {
   if (request_ != nullptr && request_->reader) {
     response_.reader = request_->reader(request_->secrets());
   }
@@ -157,7 +149,7 @@ bool Receiver::body(std::string_view chunk) noexcept {
   } catch (const std::exception&) {
     fail(Retry::never, out_of_memory);
   }
-  return !failure_ && !enough_;
+  return !failure_ && !enough_ && !(until_close_ && complete());
 }
 
 std::int64_t Receiver::cap() const {
@@ -190,6 +182,7 @@ void Receiver::read_body(std::string_view chunk) {
 }
 
 std::optional<Failure> Receiver::finish() {
+  if (!has_head()) fail(Retry::always, "incomplete response: its head ends too early");
   if (failure_ || refused() || encoding_ != Encoding::gzip) return failure_;
   if (inflater_->started() && !inflater_->ended()) {
     fail(Retry::always, "incomplete body: the response's gzip data ends too early");

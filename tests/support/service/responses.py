@@ -57,6 +57,19 @@ def message(
     return head(status, *kept, *own, reason=reason) + body
 
 
+def with_lines(
+    *lines: bytes, status: int = 200, body: bytes = EMPTY_BOOK, reason: str | None = None
+) -> Behaviour:
+    """Reply with more lines in the head, as they are, behind those of `message` (F138)."""
+    first, _, rest = message(status, body, reason=reason).partition(b"\r\n\r\n")
+    return raw(b"\r\n".join([first, *lines, b"", rest]))
+
+
+def cut_head(head: bytes, *, keep: int) -> Behaviour:
+    """Send the first bytes of a head and close in order (F170)."""
+    return steps(raw(head[:keep]), hang_up)
+
+
 def raw(data: bytes) -> Behaviour:
     """Send these bytes; the connection stays open."""
     return lambda connection: connection.send(data)
