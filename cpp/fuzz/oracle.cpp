@@ -40,7 +40,7 @@ bool is_odd(const Element& element, const Schema& schema) {
   if (element.get(record) != simdjson::SUCCESS) return true;
   std::set<std::string_view> seen;
   for (const auto pair : record) {
-    if (schema.find(pair.key) >= 0 && !seen.insert(pair.key).second) return true;
+    if (schema.find_sent(pair.key) >= 0 && !seen.insert(pair.key).second) return true;
   }
   return false;
 }
@@ -292,7 +292,7 @@ void compare(const Element& records, const Table& table) {
     for (int field = 0; field < table.schema().width(); ++field) missing.insert(field);
     std::map<std::string_view, Element> unknown;
     for (const auto pair : dom::object(element)) {
-      const int field = table.schema().find(pair.key);
+      const int field = table.schema().find_sent(pair.key);
       if (field < 0) {
         unknown.insert_or_assign(pair.key, pair.value);
         continue;

@@ -54,7 +54,7 @@ def described(record: dict[str, Any]) -> list[nodes.Node]:
     head += row(nodes.Text(heading) for heading in HEADINGS)
     body = nodes.tbody()
     for field in record["fields"]:
-        marks = [trait for trait in ("personal", "optional") if field[trait]]
+        marks = [trait for trait in ("personal", "optional", "local") if field[trait]]
         note = f" ({', '.join(marks)})" if marks else ""
         cells = nodes.Text(field["kind"]), nodes.Text(field["doc"] + note)
         body += row([nodes.literal(text=field["name"]), *cells])

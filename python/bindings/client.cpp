@@ -62,8 +62,8 @@ std::shared_ptr<Worker> make_worker(std::shared_ptr<Client> client) {
 }
 
 std::shared_ptr<BlockingCall> book(const std::shared_ptr<Client>& self, const std::string& record,
-                                   std::optional<double> timeout) {
-  Call call = self->book(*row_type_given(py::str(record)).schema, timeout);
+                                   std::optional<double> timeout, std::string account) {
+  Call call = self->book(*row_type_given(py::str(record)).schema, timeout, std::move(account));
   return released([&] { return std::make_shared<BlockingCall>(self, std::move(call)); });
 }
 
@@ -201,7 +201,7 @@ void bind_client(py::module_& module) {
       .def_property_readonly("has_token", &Client::has_token)
       .def_property_readonly("closed", &Client::closed)
       .def_property_readonly("base_url", [](const Client& self) { return self.options().base_url; })
-      .def("book", &book, py::arg("record"), py::arg("timeout"))
+      .def("book", &book, py::arg("record"), py::arg("timeout"), py::arg("account") = "")
       .def("stats", &stats)
       .def("close", &Client::close);
   py::class_<BlockingCall, std::shared_ptr<BlockingCall>>(module, "BlockingCall", py::is_final())
@@ -221,12 +221,13 @@ void bind_client(py::module_& module) {
       .def(py::init(&make_worker), py::arg("client"))
       .def(
           "submit_book",
-          [](Worker& self, const std::string& record, std::optional<double> timeout) {
+          [](Worker& self, const std::string& record, std::optional<double> timeout,
+             std::string account) {
             // Waits for nothing, so the GIL may stay.
-            return self.submit(
-                self.client().book(*row_type_given(py::str(record)).schema, timeout));
+            const Schema& schema = *row_type_given(py::str(record)).schema;
+            return self.submit(self.client().book(schema, timeout, std::move(account)));
           },
-          py::arg("record"), py::arg("timeout"))
+          py::arg("record"), py::arg("timeout"), py::arg("account") = "")
       .def("cancel", &Worker::cancel, py::arg("id"))
       .def("notification_fd", &Worker::notification_fd)
       .def("take", [](Worker& self) { return events_as_python(self.take()); })

@@ -182,7 +182,9 @@ py::object extra_value(const Table& table, const Extra& extra) {
 
 void add_extras(const Table& table, std::int64_t row, py::dict& into) {
   for (const Extra& extra : table.extras_of(row)) {
-    into[owned(make_text(table.extra_name(extra)))] = extra_value(table, extra);
+    const py::object name = owned(make_text(table.extra_name(extra)));
+    if (!into.contains(name))
+      into[name] = extra_value(table, extra);  // a local field's comes first
   }
 }
 

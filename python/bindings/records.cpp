@@ -263,17 +263,6 @@ py::object names_of(const py::object& record) {
                    [&](int field) { return Py_NewRef(type.names.name(field)); });
 }
 
-// One table of all rows, whose first column has the label of the slice that a row is from.
-py::object labelled(const py::object& record, const py::list& parts,
-                    const std::vector<std::string>& labels) {
-  if (labels.size() != parts.size()) throw py::value_error("each slice takes one label");
-  const RowType& type = row_type_given(record);
-  Union united;
-  united.add(parts);
-  return whole_slice(released([&] { return concat(united.slices, *type.schema, labels); }),
-                     united.zone);
-}
-
 // The row alone, in the table that it keeps alive.
 py::object slice_of(const py::object& row) {
   const RowObject* const object = row_of(row);
@@ -308,7 +297,7 @@ py::tuple names_at(const Schema& schema, std::span<const int> fields) {
 py::dict field(const Field& declared) {
   return py::dict("name"_a = declared.name, "kind"_a = name_of(declared.kind),
                   "doc"_a = declared.doc, "personal"_a = declared.personal(),
-                  "optional"_a = declared.optional());
+                  "optional"_a = declared.optional(), "local"_a = declared.local());
 }
 
 py::dict record(const Record& declared) {
@@ -340,7 +329,6 @@ void bind_record_functions(py::module_& module) {
   module.def("from_rows", &from_rows, py::arg("record"), py::arg("rows"));
   module.def("fields_of", &fields_of, py::arg("record"));
   module.def("names_of", &names_of, py::arg("record"));
-  module.def("labelled", &labelled, py::arg("record"), py::arg("parts"), py::arg("labels"));
   module.def("table_of", &table_of, py::arg("record"), py::arg("columns"),
              py::arg("zone") = py::none());
   module.def("changed", &changed, py::arg("row"), py::arg("changes"));

@@ -184,6 +184,14 @@ py::object column_list(const OwnedSlice& slice, int field) {
                    [&](std::int64_t row) { return slice.columns().cell(field, row); });
 }
 
+// Whether any row has a value of the field.
+bool has_value(const OwnedSlice& self, const std::string& name) {
+  const Column& column = self.table().column(field_named(self.table(), name));
+  const auto rows = std::views::iota(self.start(), self.stop());
+  return column.nulls < self.table().rows() &&
+         std::ranges::any_of(rows, [&](std::int64_t row) { return column.valid(row); });
+}
+
 py::object column(const OwnedSlice& self, const std::string& name) {
   return column_list(self, field_named(self.table(), name));
 }
@@ -316,6 +324,7 @@ void bind_slice(py::module_& module) {
       .def("extra_names", &extra_names)
       .def("with_extra_column", &with_extras_in_one, py::arg("record"))
       .def("column", &column, py::arg("name"))
+      .def("has_value", &has_value, py::arg("name"))
       .def("to_dict", &to_dict, py::arg("columns"))
       .def("to_dicts", &to_dicts, py::arg("columns"), py::arg("extra") = false)
       .def("where", &where, py::arg("conditions"))

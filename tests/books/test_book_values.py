@@ -57,7 +57,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["utf-8", "escaped"])
 @pytest.mark.parametrize("way", WAYS)
 def test_every_view_holds_what_was_sent(kind: str, way: str, ascii_only: bool) -> None:
-    truth = sample(kind, 60, ascii_only=ascii_only)
+    truth = sample(kind, 60, seed=2, ascii_only=ascii_only)
     held = WAYS[way](truth.book)
     assert held == expected(truth)
     types = [[type(value) for value in row.values()] for row in held]

@@ -22,6 +22,14 @@ MAKERS: dict[str, Any] = {kind: partial(samples, kind) for kind in KINDS}
 FORMS = {call["record"].lower(): call["form"] for call in _core.calls()}
 ZERO_DATE = "0001-01-01"
 UNKNOWN = "brand_new"
+# The fields of a record that no response has, with the type that they would have in the document.
+LOCAL = {
+    record["name"].lower(): {
+        field["name"]: "string" for field in record["fields"] if field["local"]
+    }
+    for record in _core.records()
+}
+LABELS = (None, "desk1", "a label that is not inline ₹")
 
 
 @dataclass(frozen=True)
@@ -31,16 +39,19 @@ class Sample:
     kind: str
     book: Any
     rows: Sequence[Record]
+    account: str | None = None
 
     @property
     def kinds(self) -> dict[str, str]:
-        return {field.name: field.type for field in fields(self.kind)}
+        return {field.name: field.type for field in fields(self.kind)} | LOCAL[self.kind]
 
     def column(self, name: str) -> list[Any]:
+        if name in LOCAL[self.kind]:  # whatever a response has under this name is unknown
+            return [self.account] * len(self.rows)
         return [value_of(self.kinds[name], row[name]) for row in self.rows]
 
     def part(self, rows: slice) -> Sample:
-        return Sample(self.kind, self.book[rows], self.rows[rows])
+        return Sample(self.kind, self.book[rows], self.rows[rows], self.account)
 
     def unknown(self) -> list[Any]:
         return [row.get(UNKNOWN) for row in self.rows]
@@ -60,7 +71,7 @@ def value_of(documented: str, sent: Any) -> Any:
 
 def of_kind(sample: Sample, *documented: str) -> list[str]:
     """The names of the fields that have one of these types in the document."""
-    return [name for name, kind in sample.kinds.items() if kind in documented]
+    return [field.name for field in fields(sample.kind) if field.type in documented]
 
 
 def body_of(kind: str, rows: object, *, ascii_only: bool = False) -> bytes:
@@ -68,7 +79,10 @@ def body_of(kind: str, rows: object, *, ascii_only: bool = False) -> bytes:
 
 
 def sample(kind: str, count: int = 200, seed: int = 0, *, ascii_only: bool = False) -> Sample:
-    """A book with odd texts, nulls for a tenth of all values, unknown fields in every third row."""
+    """A book with odd texts, nulls for a tenth of all values, unknown fields in every third row.
+
+    Its label is one of LABELS: the first two seeds have none, and a short one.
+    """
     generator = random.Random(f"nulls {kind} {seed}")
     records = MAKERS[kind](count, seed, variety=True)
     for index, record in enumerate(records):
@@ -77,14 +91,15 @@ def sample(kind: str, count: int = 200, seed: int = 0, *, ascii_only: bool = Fal
                 record[name] = None
         if index % 3 == 0:
             record[UNKNOWN] = {"index": index, "text": "a value that is not inline ₹"}
-    return read(kind, body_of(kind, records, ascii_only=ascii_only))
+    account = LABELS[seed % len(LABELS)] if LOCAL[kind] else None
+    return read(kind, body_of(kind, records, ascii_only=ascii_only), account)
 
 
-def read(kind: str, body: bytes) -> Sample:
+def read(kind: str, body: bytes, account: str | None = None) -> Sample:
     """A book of some bytes, and the same bytes by Python's json."""
     rows = json.loads(body)
-    book = BOOKS[kind].from_json(body, keep_personal_data=True)
-    return Sample(kind, book, rows if FORMS[kind] == "array" else rows["data"])
+    book = BOOKS[kind].from_json(body, keep_personal_data=True, account=account)
+    return Sample(kind, book, rows if FORMS[kind] == "array" else rows["data"], account)
 
 
 def empty(kind: str) -> Any:

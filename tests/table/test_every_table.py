@@ -18,7 +18,6 @@ import pytest
 import tradingdata as td
 from oracle import KINDS, sample
 from sample_books import BOOK
-from sandbox_calls import arguments
 from tradingdata import _core, analysis, sandbox
 from tradingdata.table.export import TableExport
 from tradingdata.table.rows import row_type
@@ -60,7 +59,6 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
         query = "SELECT symbol, quantity, trade_value, exch_trade_time, 7 AS symbol FROM trades"
         yield {
             "TradeBook": trades,
-            "AccountBooks": td.order_books(arguments(service)),
             "QueryResult": archive.sql(query),
             "Matches": pnl.matches,
             "unmatched": pnl.unmatched,
@@ -72,7 +70,6 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Table
 NAMES = [
     *(
         "TradeBook",
-        "AccountBooks",
         "QueryResult",
         "Matches",
         "unmatched",
@@ -169,16 +166,6 @@ def test_every_table_is_filtered_by_the_same_rules() -> None:
     ]
     for each in conditions:
         assert of_values(BOOK).filter(**each).to_dicts() == BOOK.filter(**each).to_dicts()
-
-
-def test_unknown_fields_of_several_accounts_are_exported_too() -> None:
-    sent = sample("trade", 3).book
-    books = td.AccountBooks(td.TradeBook, {"a": sent, "b": sent}, {})
-    head = books.to_csv(extra=True).splitlines()[0].split(",")
-    assert head == ["account", *sent.columns, "extra"]
-    assert sent.extra_fields
-    assert books.to_dicts(extra=True)[0] == {"account": "a", **sent.to_dicts(extra=True)[0]}
-    assert json.loads(books.to_json(extra=True))[0].keys() == books.to_dicts(extra=True)[0].keys()
 
 
 @pytest.mark.parametrize("wrong", [BOOK, BOOK[0], BOOK.to_pandas(), 5, object(), ["a"] * 500])

@@ -52,10 +52,11 @@ struct DecodingReader final : BodyReader {
 
 // Makes the call's result a table, decoded while the response arrives.
 void decode_response(Call& call, const Schema& schema, Decoder::Form form,
-                     const ClientOptions& options) {
-  const auto decoder = [&schema, form, strict = options.strict,
-                        keep = options.keep_personal_data](const Secrets& secrets) {
-    return std::make_shared<DecodingReader>(schema, form, DecodeOptions{strict, keep, secrets});
+                     const ClientOptions& options, std::string account) {
+  const auto decoder = [&schema, form, strict = options.strict, keep = options.keep_personal_data,
+                        account = std::move(account)](const Secrets& secrets) {
+    return std::make_shared<DecodingReader>(schema, form,
+                                            DecodeOptions{strict, keep, secrets, account});
   };
   call.request.reader = decoder;
   call.judge = [decoder](Response& response, const Secrets& secrets) -> Judged {
@@ -93,7 +94,8 @@ void Client::check_open() const {
   if (detail::ending) throw Error(ErrorKind::closed, "the process is ending");
 }
 
-Call Client::new_call(const ServiceCall& declared, std::optional<double> timeout) const {
+Call Client::new_call(const ServiceCall& declared, std::optional<double> timeout,
+                      std::string account) const {
   check_open();
   const double seconds = timeout.value_or(options_.timeout);
   Call call;
@@ -112,15 +114,15 @@ Call Client::new_call(const ServiceCall& declared, std::optional<double> timeout
   call.request.body = declared.body;
   call.started = options_.sources.now();
   call.deadline = call.started + from_seconds(seconds);
-  decode_response(call, *declared.schema, declared.form, options_);
+  decode_response(call, *declared.schema, declared.form, options_, std::move(account));
   return call;
 }
 
-Call Client::book(const Schema& schema, std::optional<double> timeout) const {
+Call Client::book(const Schema& schema, std::optional<double> timeout, std::string account) const {
   const ServiceCall* const declared = call_of(schema);
   check(declared != nullptr && declared->form == Decoder::Form::book,
         "no call returns such a book");
-  return new_call(*declared, timeout);
+  return new_call(*declared, timeout, std::move(account));
 }
 
 Call Client::search(std::string_view query, std::int64_t page, std::int64_t limit,

@@ -61,7 +61,9 @@ class Client : public std::enable_shared_from_this<Client> {
 
   // One call each, to be run here or on any engine of this client; `timeout` in seconds. They throw
   // Error: `configuration` (no token, bad arguments), `closed`.
-  Call book(const Schema& schema, std::optional<double> timeout = {}) const;
+  // `account` is the label of the rows.
+  Call book(const Schema& schema, std::optional<double> timeout = {},
+            std::string account = {}) const;
   Call search(std::string_view query, std::int64_t page, std::int64_t limit,
               std::optional<double> timeout = {}) const;
 
@@ -80,7 +82,8 @@ class Client : public std::enable_shared_from_this<Client> {
   const ClientOptions& options() const { return options_; }
 
  private:
-  Call new_call(const ServiceCall& declared, std::optional<double> timeout) const;
+  Call new_call(const ServiceCall& declared, std::optional<double> timeout,
+                std::string account = {}) const;
   std::unique_ptr<Engine> borrow();
   void give_back(std::unique_ptr<Engine> engine) noexcept;
 

@@ -133,7 +133,7 @@ void ArrowExtras::add_object(std::int64_t row, std::string_view text) {
   body.pass_end(body.pass_value(begin, depth - 1));
   visit_pairs(body, begin, depth, [&](const Pair& pair) {
     const std::string name = pair.name();
-    if (table_.table().schema().find(name) >= 0) return true;
+    if (table_.table().schema().find_sent(name) >= 0) return true;
     const char* const end = body.pass_value(pair.value, depth);
     add(row, table_.extra_name(name), {pair.value, static_cast<std::size_t>(end - pair.value)});
     return true;

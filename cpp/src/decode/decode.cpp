@@ -115,6 +115,7 @@ class Decoder::Parser {
     try {
       read(Document(table_.table().buffers().front()));
       note_tokens();
+      if (!options_.written) set_local_fields();
     } catch (Error& error) {
       error.body = redacted_head(body_.view(), most_shown, options_.tokens.get());
       throw;
@@ -154,6 +155,14 @@ class Decoder::Parser {
     if (count == 0) return;
     if (options_.strict) refuse(body_, body_.begin(), "it repeats the access token (strict)", "$");
     table_.issues().push_back(Issue{"$", Problem::token_sent, count, 0, ""});
+  }
+
+  // The label of the account is the only one so far.
+  void set_local_fields() {
+    const Schema& schema = table_.table().schema();
+    for (int field = schema.sent(); field < schema.width(); ++field) {
+      table_.set_all(field, options_.account);
+    }
   }
 
   static constexpr std::string_view no_book = "it is not an envelope with data, message and status";

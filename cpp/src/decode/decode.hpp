@@ -20,6 +20,8 @@ struct DecodeOptions {
   bool strict = false;                    // a value that is lost, or missing, is an error
   bool keep_personal_data = false;        // else personal fields are masked, in the kept body too
   std::shared_ptr<TokenSearch> tokens{};  // never kept or shown; may be null
+  std::string account{};                  // the label of all rows; empty: none
+  bool written = false;                   // by `rows_as_json`: each record has its local fields
 };
 
 // Decodes a body while it arrives. The result does not depend on how it was cut: `finish` returns

@@ -117,7 +117,7 @@ Input read_all(ArrowArrayStream& given) {
 
 // What others add to the columns of a record: an archive, and pandas with its index.
 bool is_added(std::string_view name) {
-  for (const std::string_view added : {"account", "day", "fetch", "received_at"}) {
+  for (const std::string_view added : {"day", "fetch", "received_at"}) {
     if (name == added) return true;
   }
   return name.starts_with("__index_level_") && name.ends_with("__");

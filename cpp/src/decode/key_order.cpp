@@ -13,17 +13,20 @@ namespace tradingdata::detail {
 namespace {
 
 static_assert(std::ranges::all_of(record_schemas, [](const Schema* schema) {
-  return schema->fields.size() <= FieldSet().size();
+  return schema->fields.size() <= FieldSet().size() &&
+         std::ranges::none_of(schema->fields.first(static_cast<std::size_t>(schema->sent())),
+                              &Field::local);
 }));
 
 }  // namespace
 
-FieldSet all_fields(const Schema& schema) {
+FieldSet fields_read(const Schema& schema, bool with_local) {
   FieldSet fields;
-  if (schema.fields.size() > fields.size()) {
+  const auto count = static_cast<std::size_t>(with_local ? schema.width() : schema.sent());
+  if (count > fields.size()) {
     throw std::invalid_argument("JSON cannot be decoded into more than 128 columns");
   }
-  return ~fields >> (fields.size() - schema.fields.size());
+  return ~fields >> (fields.size() - count);
 }
 
 namespace {
@@ -58,8 +61,9 @@ void Order::add(std::string_view text, const KeyMeaning& meaning) {
   if (known) fields.set(place);
 }
 
-KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask)
+KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask, bool with_local)
     : schema_(schema),
+      with_local_(with_local),
       table_(table),
       mask_(mask),
       order_(remembered(schema) ? std::exchange(*remembered(schema), {}) : Order()) {
@@ -69,15 +73,23 @@ KeyOrder::KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask)
 KeyOrder::~KeyOrder() {
   // The numbers of unknown names are this table's only.
   // A body may end on another thread than it began on.
-  if (Order* const kept = remembered(schema_); kept != nullptr && order_.of_extra.empty()) {
+  // Keys of local fields must mean nothing in a service's body.
+  Order* const kept = remembered(schema_);
+  if (kept != nullptr && order_.of_extra.empty() && !with_local_) {
     *kept = std::move(order_);
   }
+}
+
+int KeyOrder::field_of(std::string_view key) const {
+  if (!with_local_ || !key.starts_with(local_prefix)) return schema_.find_sent(key);
+  const int field = schema_.find(key.substr(local_prefix.size()));
+  return field >= schema_.sent() ? field : -1;
 }
 
 KeyMeaning KeyOrder::look_up(const char* from, const StringScan& scan) {
   std::string_view name(from, static_cast<std::size_t>(scan.end - from));
   if (scan.escaped) name = scratch_ = unescaped(from, scan.end);
-  KeyMeaning meaning{.field = schema_.find(name)};
+  KeyMeaning meaning{.field = field_of(name)};
   if (meaning.field >= 0) return meaning;
   if (mask_.hide_tokens_in_text(from, scan.end)) name = scratch_ = unescaped(from, scan.end);
   meaning.extra = table_.extra_name(name);

@@ -18,7 +18,8 @@ namespace tradingdata::detail {
 // Some of the fields of a record.
 using FieldSet = std::bitset<128>;
 
-FieldSet all_fields(const Schema& schema);  // throws where there are more
+// Those that a record may have: all, or those that are sent. Throws where there are more.
+FieldSet fields_read(const Schema& schema, bool with_local);
 
 // The meaning of a key: a field of the schema, or one that only the wire knows.
 struct KeyMeaning {
@@ -59,7 +60,7 @@ struct Order {
 // keep their order, and a small body would be half read before anything was learned from it.
 class KeyOrder {
  public:
-  KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask);
+  KeyOrder(const Schema& schema, TableBuilder& table, PanMask& mask, bool with_local);
   ~KeyOrder();
   KeyOrder(const KeyOrder&) = delete;
   KeyOrder& operator=(const KeyOrder&) = delete;
@@ -87,7 +88,10 @@ class KeyOrder {
  private:
   static constexpr std::int64_t most_keys = 256;
 
+  int field_of(std::string_view key) const;
+
   const Schema& schema_;
+  bool with_local_;
   TableBuilder& table_;
   PanMask& mask_;
   Order order_;

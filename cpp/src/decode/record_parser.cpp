@@ -20,7 +20,7 @@ std::size_t size_of(std::int64_t count) {
 // Of one that has all of the fields: their names, and for each two quotes, a colon and a comma.
 std::int64_t least_size_of_record(const Schema& schema) {
   std::size_t size = 0;
-  for (const Field& field : schema.fields) size += field.name.size() + 4;
+  for (int i = 0; i < schema.sent(); ++i) size += schema.field(i).name.size() + 4;
   return static_cast<std::int64_t>(size);
 }
 
@@ -34,8 +34,8 @@ RecordParser::RecordParser(const Document& body, TableBuilder& table, const Deco
       mask_(body, !options.keep_personal_data, options.tokens.get()),
       issues_(body, table, options, where),
       writers_(body, table, issues_, mask_, depth_),
-      order_(table.table().schema(), table, mask_),
-      all_(all_fields(table.table().schema())),
+      order_(table.table().schema(), table, mask_, options.written),
+      all_(fields_read(table.table().schema(), options.written)),
       longest_(longest),
       extras_(table.extras()) {}
 
@@ -172,7 +172,8 @@ RecordParser::UnknownField& RecordParser::unknown_field(std::int32_t name) {
 
 void RecordParser::note_missing(const char* record_end, std::int64_t row, const FieldSet& seen) {
   for (int field = 0; field < table_.table().schema().width(); ++field) {
-    if (!seen[static_cast<std::size_t>(field)]) writers_.missing(field, row, record_end - 1);
+    const auto place = static_cast<std::size_t>(field);
+    if (all_[place] && !seen[place]) writers_.missing(field, row, record_end - 1);
   }
 }
 
@@ -182,7 +183,7 @@ void RecordParser::refuse_repeated() {
   std::set<std::string> names;
   visit_pairs(body_, element_, depth_, [&](const Pair& pair) {
     const std::string name = pair.name();
-    if (table_.table().schema().find(name) < 0 || names.insert(name).second) return true;
+    if (table_.table().schema().find_sent(name) < 0 || names.insert(name).second) return true;
     issues_.refuse(pair.key, "a field occurs twice in one record",
                    issues_.path_of(position_, name));
     return false;

@@ -43,6 +43,11 @@ void put_cell(std::string& out, const Table& table, int field, std::int64_t row,
   }
 }
 
+bool is_field(const Table& table, const Extra& extra, const JsonOptions& options) {
+  const int field = table.schema().find(table.extra_name(extra));
+  return field >= 0 && std::ranges::find(options.fields, field) != options.fields.end();
+}
+
 void put_row(std::string& out, const Table& table, std::int64_t row, const JsonOptions& options) {
   const std::size_t begin = out.size();
   out += '{';
@@ -54,11 +59,19 @@ void put_row(std::string& out, const Table& table, std::int64_t row, const JsonO
     out += ':';
   };
   for (const int field : options.fields) {
-    put_key(table.schema().field(field).name);
+    const Field& declared = table.schema().field(field);
+    if (options.restorable && declared.local()) {
+      if (!table.valid(field, row)) continue;
+      put_key(std::string(local_prefix).append(declared.name));
+    } else {
+      put_key(declared.name);
+    }
     put_cell(out, table, field, row, options);
   }
   if (options.extras) {
     for (const Extra& extra : table.extras_of(row)) {
+      // An object has a name once: that of the local field.
+      if (!options.restorable && is_field(table, extra, options)) continue;
       put_key(table.extra_name(extra));
       out += table.extra_json(extra);
     }
@@ -71,9 +84,10 @@ void put_row(std::string& out, const Table& table, std::int64_t row, const JsonO
   }
 }
 
-JsonOptions everything(const Table& table) {
-  JsonOptions options{.extras = true};
-  options.fields.resize(static_cast<std::size_t>(table.schema().width()));
+// The first fields of a row, and its unknown ones.
+JsonOptions everything(int fields) {
+  JsonOptions options{.extras = true, .restorable = true};
+  options.fields.resize(static_cast<std::size_t>(fields));
   std::iota(options.fields.begin(), options.fields.end(), 0);
   return options;
 }
@@ -82,12 +96,12 @@ JsonOptions everything(const Table& table) {
 
 std::string row_as_json(const Table& table, std::int64_t row) {
   std::string out;
-  put_row(out, table, row, everything(table));
+  put_row(out, table, row, everything(table.schema().sent()));
   return out;
 }
 
 std::string rows_as_json(const Table& table, std::int64_t start, std::int64_t stop) {
-  const JsonOptions options = everything(table);
+  const JsonOptions options = everything(table.schema().width());
   std::string out = "[";
   for (std::int64_t row = start; row < stop; ++row) {
     if (row > start) out += ',';

@@ -12,10 +12,11 @@
 
 namespace tradingdata {
 
-// One record as a JSON object, every field by its wire name, then unknown ones as sent.
+// One record as a JSON object as the service sends it: every field by its wire name, then unknown
+// ones as sent.
 std::string row_as_json(const Table& table, std::int64_t row);
 
-// A run of rows as a JSON array, which the decoder reads back to equal rows.
+// A run of rows as a JSON array, which the decoder reads back to equal rows (`written`).
 std::string rows_as_json(const Table& table, std::int64_t start, std::int64_t stop);
 
 struct JsonOptions {
@@ -24,6 +25,7 @@ struct JsonOptions {
   std::vector<int> fields{};  // positions, in the order of the keys
   bool extras = false;        // whether a row's unknown fields follow, as sent
   bool lines = false;         // one object per line, without an array around them
+  bool restorable = false;    // local fields have a prefix, as the decoder reads them back
   // It follows each time where it is set.
   ZoneOffset offset{};
 };

@@ -10,6 +10,13 @@
 
 namespace tradingdata {
 
+// The label of the account, which the client sets. A field of this name that the service might send
+// is an unknown one.
+inline constexpr Field account_field{"account",
+                                     Kind::text,
+                                     "Label of the account, set by its client and never sent",
+                                     {.local = true}};
+
 inline constexpr std::array trade_fields{
     Field{"order_date_time", Kind::timestamp, "Order entry time"},
     Field{"exch_order_time", Kind::timestamp, "Time the exchange received the order"},
@@ -51,6 +58,7 @@ inline constexpr std::array trade_fields{
     Field{"placed_by_entity_id", Kind::text, "Identifier of the entity that placed the order"},
     Field{"tick_size", Kind::number, "Minimum price movement"},
     Field{"algo_id", Kind::text, "Identifier of the algorithm used, if any"},
+    account_field,
 };
 
 inline constexpr std::array order_fields{
@@ -123,6 +131,7 @@ inline constexpr std::array order_fields{
     Field{"source", Kind::text, "Meaning not shown by the service"},
     Field{"source_name", Kind::text, "Meaning not shown by the service"},
     Field{"strategy_id", Kind::text, "Meaning not shown by the service"},
+    account_field,
 };
 
 inline constexpr std::array stock_fields{
@@ -155,12 +164,12 @@ consteval auto positions_in(std::span<const Field> fields, Names... names) {
   return std::array{Schema{{}, fields}[names]...};
 }
 
-// Numbers of two exchanges or segments may collide, the legs of an order share its number, and both
-// sides of a trade of an account with itself share the trade's.
+// Numbers of two exchanges, segments or accounts may collide, the legs of an order share its
+// number, and both sides of a trade of an account with itself share the trade's.
 inline constexpr auto trade_identity =
-    positions_in(trade_fields, "trade_no", "exchange", "segment", "order_no");
+    positions_in(trade_fields, "trade_no", "exchange", "segment", "order_no", "account");
 inline constexpr auto order_identity =
-    positions_in(order_fields, "order_no", "exchange", "segment", "leg_no");
+    positions_in(order_fields, "order_no", "exchange", "segment", "leg_no", "account");
 inline constexpr auto stock_identity = positions_in(stock_fields, "isin", "co_code");
 
 inline constexpr auto trade_times =
@@ -170,18 +179,18 @@ inline constexpr auto order_times =
 
 // The name precedes the symbol, which all expiries and strikes of an underlying share.
 inline constexpr auto trade_display =
-    positions_in(trade_fields, "display_name", "txn_type", "quantity", "traded_price",
+    positions_in(trade_fields, "account", "display_name", "txn_type", "quantity", "traded_price",
                  "exch_trade_time", "trade_value", "exchange", "symbol");
 inline constexpr auto order_display =
-    positions_in(order_fields, "display_name", "txn_type", "quantity", "price", "status",
+    positions_in(order_fields, "account", "display_name", "txn_type", "quantity", "price", "status",
                  "traded_qty", "order_date_time", "exchange", "symbol");
 inline constexpr auto stock_display = positions_in(
     stock_fields, "nsesymbol", "bsecode", "companyname", "isin", "mcaptype", "mcap", "sectorname");
 
 inline constexpr auto trade_narrow =
-    positions_in(trade_fields, "display_name", "txn_type", "quantity", "traded_price");
-inline constexpr auto order_narrow =
-    positions_in(order_fields, "display_name", "txn_type", "quantity", "status", "price");
+    positions_in(trade_fields, "display_name", "txn_type", "quantity", "traded_price", "account");
+inline constexpr auto order_narrow = positions_in(order_fields, "display_name", "txn_type",
+                                                  "quantity", "status", "price", "account");
 inline constexpr auto stock_narrow = positions_in(stock_fields, "nsesymbol", "companyname", "mcap");
 
 }  // namespace detail

@@ -154,8 +154,7 @@ namespace {
 // looked up once.
 class Copier {
  public:
-  // `shift` fields of the result precede those of the sources.
-  explicit Copier(TableBuilder& into, int shift = 0) : into_(into), shift_(shift) {}
+  explicit Copier(TableBuilder& into) : into_(into) {}
 
   // Appends the rows; `row_at(i)` gives the i-th of `count`.
   template <typename RowAt>
@@ -186,13 +185,13 @@ class Copier {
     const Column& column = from.column(field);
     const auto* const values = column.as<Stored>();
     const std::int64_t first = into_.table().rows();
-    auto* const copies = into_.cells<Stored>(field + shift_) + first;
+    auto* const copies = into_.cells<Stored>(field) + first;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = row_at(i);
       if (column.valid(row)) {
         copies[i] = copy(values[row]);
       } else {
-        into_.set_null(field + shift_, first + i);
+        into_.set_null(field, first + i);
       }
     }
   }
@@ -218,7 +217,6 @@ class Copier {
   static constexpr std::int32_t unknown = -1;
 
   TableBuilder& into_;
-  int shift_;
   const Table* source_ = nullptr;
   std::vector<std::int32_t> renamed_;  // by the source's number of a name
 };
@@ -239,31 +237,20 @@ TablePtr gather(const Table& table, std::span<const std::int64_t> rows) {
 
 TablePtr concat(std::span<const Slice> slices) {
   if (slices.empty()) throw std::invalid_argument("there is nothing to join");
-  return concat(slices, slices.front().table->schema(), {});
-}
-
-TablePtr concat(std::span<const Slice> slices, const Schema& schema,
-                std::span<const std::string> labels) {
-  const int shift = labels.empty() ? 0 : 1;
+  const Schema& schema = slices.front().table->schema();
   std::int64_t rows = 0;
   for (const Slice& slice : slices) {
-    const Schema& own = slice.table->schema();
-    if (&own != &slices.front().table->schema() || own.width() + shift != schema.width()) {
+    if (&slice.table->schema() != &schema) {
       throw std::invalid_argument("books of different records cannot be joined");
     }
     rows += slice.stop - slice.start;
   }
   TableBuilder result(schema);
   result.reserve(rows);
-  Copier copier(result, shift);
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    const Slice& slice = slices[i];
-    const std::int64_t first = result.table().rows();
+  Copier copier(result);
+  for (const Slice& slice : slices) {
     copier.copy(*slice.table, slice.stop - slice.start,
                 [&](std::int64_t row) { return slice.start + row; });
-    if (labels.empty()) continue;
-    auto* const views = result.cells<TextView>(0);
-    std::fill(views + first, views + result.table().rows(), result.keep_text(labels[i]));
   }
   return std::move(result).build();
 }

@@ -51,8 +51,4 @@ TableBuilder copy_of(const Table& table, std::span<const std::int64_t> rows, con
 // One table of all the slices' rows, in order. They must be of one schema, and there must be one.
 TablePtr concat(std::span<const Slice> slices);
 
-// The same of a wider schema: its first field is text, the label of the slice that a row is from,
-// and the others are those of the slices.
-TablePtr concat(std::span<const Slice> slices, const Schema& schema,
-                std::span<const std::string> labels);
 }  // namespace tradingdata

@@ -25,6 +25,7 @@ constexpr std::string_view name_of(Kind kind) {
 struct Traits {
   bool personal = false;  // masked while it is decoded
   bool optional = false;  // a response may lack it without an issue
+  bool local = false;     // set on this side: no response has it
 };
 
 struct Field {
@@ -34,13 +35,18 @@ struct Field {
   Traits traits = {};
 
   constexpr bool personal() const { return traits.personal; }
-  constexpr bool optional() const { return traits.optional; }
+  constexpr bool optional() const { return traits.optional || traits.local; }
+  constexpr bool local() const { return traits.local; }
 };
+
+// Before the name of a local field in what is written to be read back, where a field of this name
+// may be an unknown one.
+inline constexpr std::string_view local_prefix = "_tradingdata.";
 
 struct Schema {
   std::string_view record = {};  // the name of a row's type
   std::span<const Field> fields = {};
-  // The fields that identify a record among those of its account and day; a text field first.
+  // The fields that identify a record among those of its day; a text field first.
   std::span<const int> identity = {};
 
   constexpr int width() const { return static_cast<int>(fields.size()); }
@@ -54,6 +60,19 @@ struct Schema {
       if (fields[static_cast<std::size_t>(i)].name == name) return i;
     }
     return -1;
+  }
+
+  // How many of the fields are sent: local ones are the last.
+  constexpr int sent() const {
+    int count = width();
+    while (count > 0 && field(count - 1).local()) --count;
+    return count;
+  }
+
+  // The position of a field that is sent, or -1: a key of that name may be a local field's.
+  constexpr int find_sent(std::string_view name) const {
+    const int found = find(name);
+    return found < sent() ? found : -1;
   }
 
   // The position of a field that must exist: a wrong name does not compile.

@@ -104,6 +104,15 @@ void TableBuilder::unset_null(int field, std::int64_t row) {
   word |= bit;
 }
 
+void TableBuilder::set_all(int field, std::string_view text) {
+  auto* const views = cells<TextView>(field);
+  std::fill_n(views, table_->rows_, text.empty() ? TextView{} : keep_text(text));
+  for (std::int64_t row = 0; row < table_->rows_; row += 64) {
+    validity_word(field, row) = text.empty() ? 0 : ~std::uint64_t{0};
+  }
+  column(field).nulls = text.empty() ? table_->rows_ : 0;
+}
+
 void TableBuilder::hold_body(Buffer body) {
   if (body.data() == nullptr) body.reserve(0);
   table_->buffers_.push_back(std::move(body));

@@ -222,6 +222,8 @@ class TableBuilder {
   }
   void set_null(int field, std::int64_t row);
   void unset_null(int field, std::int64_t row);
+  // Sets a text field of all rows to the same text, or to null if it is empty.
+  void set_all(int field, std::string_view text);
 
   // Text that outlives the call: inline, or copied to a buffer of the table's own.
   TextView keep_text(std::string_view text);

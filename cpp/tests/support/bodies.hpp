@@ -82,7 +82,7 @@ inline std::string value_of(const Field& field, int place, Random& random) {
 
 inline Record record(const Schema& schema, Random& random) {
   Record made;
-  for (int place = 0; place < schema.width(); ++place) {
+  for (int place = 0; place < schema.sent(); ++place) {
     const Field& field = schema.field(place);
     made.emplace_back(field.name, value_of(field, place, random));
   }

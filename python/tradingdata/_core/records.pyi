@@ -101,6 +101,8 @@ class Trade(_RecordBase):
     """Minimum price movement."""
     algo_id: str | None = None
     """Identifier of the algorithm used, if any."""
+    account: str | None = None
+    """Label of the account, set by its client and never sent."""
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +245,8 @@ class Order(_RecordBase):
     """Meaning not shown by the service."""
     strategy_id: str | None = None
     """Meaning not shown by the service."""
+    account: str | None = None
+    """Label of the account, set by its client and never sent."""
 
 @final
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, suppress
 from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
@@ -14,7 +14,7 @@ from .._util.platform import wait_until
 from .._util.stopping import stop_on
 from .._util.validate import count, flag, shown
 from .._util.warn import warn_user
-from ..books.book import LabelledBooks, OrderBook, TradeBook
+from ..books.book import OrderBook, TradeBook, concat
 from ..client.client import Client
 from ..client.profiles import load_profile
 from ..client.snapshot import Books
@@ -43,7 +43,7 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
     in the order of the accounts, without the accounts that failed: check ``errors``, or call
     ``raise_errors()``, before using totals.
 
-    Exports give one table with ``account`` as its first column, with the same schema even if every
+    Exports give one table with the column ``account``, with the same schema even if every
     account failed. Pairs of books are two tables: use ``orders`` and ``trades``.
 
     Attributes:
@@ -92,7 +92,10 @@ class AccountBooks(TableExport, Mapping[str, AnyBooks]):
     def _selection(self, columns: Sequence[str] | None = None, *, extra: bool = False) -> Selection:
         if self._kind is Books:
             raise TypeError("each account has a pair of books: use `.orders` or `.trades`")
-        return LabelledBooks.of(self._kind, self._books)._selection(columns, extra=extra)
+        kind: Any = self._kind
+        books: list[Any] = list(self._books.values()) or [kind()]
+        chosen: Selection = concat(books)._selection(columns, extra=extra)
+        return chosen
 
     def __repr__(self) -> str:
         accounts = "1 account" if len(self) == 1 else f"{len(self):,} accounts"
@@ -279,7 +282,9 @@ def _fetch_each(
         account = named[label]
         try:
             client = client_of(label, account, alone=len(named) == 1)
-            with nullcontext() if client is account else client:
+            if client is account:
+                return call(client._under(label), timeout=timeout)
+            with client:
                 return call(client, timeout=timeout)
         except TradingDataError as error:
             error.account = error.account or label

@@ -329,7 +329,7 @@ def _arrow(*parts: _core.Slice) -> Arrow:
     for part in parts:
         names = _core.names_of(part.row_type)
         table = Arrow.from_arrow_pycapsule(part.arrow_stream(names, "large"))
-        columns |= {name: table.column(name) for name in names}
+        columns |= {name: table.column(name) for name in names if name not in columns}
     return Arrow.from_pydict(columns)
 
 
@@ -368,7 +368,9 @@ def _rows_of(
         found = zip(*content.cells(groups.first(), TIMES[name]), strict=True)
         days = [next((t.date() for t in times if t), line["day"]) for times in found]
     sums = sql.Sums()
-    sql.add_sums(sums, days, groups, _core.names_of(content.row_type))
+    # The label is the line's: a book that is added may have none.
+    own = [name for name in _core.names_of(content.row_type) if name not in sql.SET]
+    sql.add_sums(sums, days, groups, own)
     return content, groups.numbers(), days, sums
 
 

@@ -116,8 +116,9 @@ class ArchiveReading:
                 return self._as_book(name, connection.sql(f"{rows} ORDER BY {keys}"))
 
     def _as_book(self, name: str, rows: DuckDBPyRelation) -> AnyBook:
+        labelled = rows.project("* REPLACE (nullif(account, '') AS account)")
         try:
-            book: AnyBook = KINDS[name].from_arrow(rows, keep_personal_data=self._ingest.keep)
+            book: AnyBook = KINDS[name].from_arrow(labelled, keep_personal_data=self._ingest.keep)
         except ValueError as error:
             raise OSError(str(error)) from error
         return book

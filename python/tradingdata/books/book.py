@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import tzinfo
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from .. import _core
 from .._util.declarations import BOOK_CALLS, CALL_OF, RECORDS
 from .._util.time_zones import zone_from
-from .._util.validate import flag, shown
+from .._util.validate import flag, shown, text
 from ..display.text import KEY_COLUMNS, Shown, book_cells, book_heading
-from ..table.rows import Order, Stock, Trade, row_type
+from ..table.rows import Order, Stock, Trade
 from ..table.table import Record, Table
 from .diff import OrderChange, changes_of, checked_ignore
 from .issues import Issue, decode_issues, disagreements, response_issues, warn_of_lost
@@ -38,7 +38,6 @@ ArrowTable = ArrowStream | ArrowArray
 
 # These change with the market and from response to response, while the order itself does not.
 UNCOUNTED = ("row_no", "ref_ltp")
-ACCOUNT = "account"  # the first column of books of several accounts
 
 
 class Book(Table[Record]):
@@ -105,7 +104,16 @@ class Book(Table[Record]):
         return self._record
 
     def _display_columns(self) -> list[str]:
-        return KEY_COLUMNS[self._record]
+        absent = self._absent()
+        return [name for name in KEY_COLUMNS[self._record] if name not in absent]
+
+    def _absent(self) -> set[str]:
+        labelled = self._response is not None and self._response.account  # the heading says so
+        return {
+            field["name"]
+            for field in RECORDS[self._record]["fields"]
+            if field["local"] and (labelled or not self._rows.has_value(field["name"]))
+        }
 
     def _cells(self, name: str, rows: list[int]) -> list[Any]:
         return book_cells(self, name, rows)
@@ -118,11 +126,15 @@ class Book(Table[Record]):
 
     @classmethod
     def _decode(
-        cls, data: bytes | bytearray | memoryview, strict: bool, keep_personal_data: bool
+        cls,
+        data: bytes | bytearray | memoryview,
+        strict: bool,
+        keep_personal_data: bool,
+        account: str | None,
     ) -> _core.Slice:
         in_envelope = CALL_OF[cls._record] in BOOK_CALLS
         decode = _core.decode_book if in_envelope else _core.decode_list
-        return decode(cls._record, data, strict, keep_personal_data)
+        return decode(cls._record, data, strict, keep_personal_data, account or "")
 
     @classmethod
     def _received(cls, rows: _core.Slice, response: Response | None) -> Self:
@@ -136,6 +148,7 @@ class Book(Table[Record]):
         cls,
         data: bytes | bytearray | memoryview | str,
         *,
+        account: str | None = None,
         strict: bool = False,
         keep_personal_data: bool = False,
     ) -> Self:
@@ -145,6 +158,7 @@ class Book(Table[Record]):
 
         Args:
             data: The body, as bytes or text.
+            account: Label of the account, for the field ``account`` of each row.
             strict: Whether lost or missing values raise ``DecodeError`` instead of a warning.
             keep_personal_data: Whether to keep account numbers (PAN) instead of masking them.
 
@@ -165,8 +179,9 @@ class Book(Table[Record]):
             raise TypeError(
                 f"from_json takes a response body as bytes or str, not {kind}"
             ) from None
-        rows = cls._decode(body, strict, keep_personal_data)
-        return cls._received(rows, Response(rows))
+        label = None if account is None else text("account", account)
+        rows = cls._decode(body, strict, keep_personal_data, label)
+        return cls._received(rows, Response(rows, label))
 
     @classmethod
     def from_arrow(cls, data: ArrowTable, *, keep_personal_data: bool = False) -> Self:
@@ -175,7 +190,7 @@ class Book(Table[Record]):
         Columns are found by name. One that is missing is ``None`` in every row, and an issue. An
         unknown one becomes an unknown field of each row, and so does each member of the JSON
         objects in a text column ``extra``, which exports with ``extra=True`` write. Columns that an
-        archive adds (``account``, ``day``, ``fetch``, ``received_at``) are dropped. A value that
+        archive adds (``day``, ``fetch``, ``received_at``) are dropped. A value that
         does not fit its field is ``None`` and an issue, as in ``from_json``; lost values issue a
         ``DataWarning``. NaN counts as missing. Times with a zone give a localized book. The data is
         copied.
@@ -269,10 +284,11 @@ class Book(Table[Record]):
         """Restores a book from the result of ``_packed``."""
         response = None
         if "response" in facts:
-            rows = cls._decode(body, False, keep_personal_data)
+            account = facts["response"]["account"]
+            rows = cls._decode(body, False, keep_personal_data, account)
             response = Response(rows, **facts["response"])
         else:
-            rows = _core.decode_list(cls._record, body, False, keep_personal_data)
+            rows = _core.decode_list(cls._record, body, False, keep_personal_data, written=True)
         issues = tuple(Issue(*issue) for issue in facts["issues"]) if "issues" in facts else None
         # Saved times are naive; the zone is stored separately.
         return cls._of(rows.with_zone(zone), response=response, issues=issues)
@@ -407,19 +423,3 @@ def concat(books: Iterable[AnyBook]) -> AnyBook:
     joined = _core.join([book._rows for book in parts])
     issues = tuple(issue for book in parts for issue in book.issues)
     return kind._of(joined, issues=issues)
-
-
-class LabelledBooks(Table[Any]):
-    """The rows of several books, whose first column is the label of the account."""
-
-    @classmethod
-    def of(cls, kind: Any, books: Mapping[str, Any]) -> LabelledBooks:
-        """Returns the rows of books of this kind, which are given by label."""
-        fields = [(name, each, doc) for name, each, doc, _ in _core.fields_of(kind._record)]
-        row = row_type(kind._record, [(ACCOUNT, "text", ""), *fields])
-        parts = [book._rows for book in books.values()]
-        return cls._over(_core.labelled(row, parts, list(books)))
-
-    @property
-    def _title(self) -> str:
-        return self._rows.row_type.__name__

@@ -307,4 +307,5 @@ class AsyncClient(
 
     def _send(self, what: str, seconds: float) -> Awaitable[tuple[Any, ...]]:
         port = self._ports.of(asyncio.get_running_loop())
-        return port.result(port.worker.submit_book(what, seconds), self._retry_hook(what))
+        sent = port.worker.submit_book(what, seconds, self._account or "")
+        return port.result(sent, self._retry_hook(what))

@@ -284,6 +284,12 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         updates: TradeUpdates = self._watched(TradeBook, state, interval, until, timeout)
         return updates
 
+    def _under(self, label: str) -> Self:
+        """Returns the same client, its connections and token, with another label of the account."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self), _account=label)
+        return made
+
     def __repr__(self) -> str:
         name = type(self).__name__
         if not hasattr(self, "_tokens"):

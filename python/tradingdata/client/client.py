@@ -149,7 +149,7 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
         return self._received(kind, run(self._response(kind._record, timeout)))
 
     def _send(self, what: str, seconds: float) -> tuple[Any, ...] | None:
-        call = self._core.book(what, seconds)
+        call = self._core.book(what, seconds, self._account or "")
         try:
             return wait_for(call, self._retry_hook(what))
         finally:

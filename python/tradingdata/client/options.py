@@ -168,8 +168,8 @@ class ClientOptions(Generic[Token]):
                 be an async function. Defaults to the environment variable
                 ``TRADINGDATA_ACCESS_TOKEN``. Without a token, ``search`` works and the books raise
                 ``ConfigurationError``.
-            account: Label of the account for your own use; never sent. Responses and errors carry
-                it.
+            account: Label of the account for your own use; never sent. The rows of books, responses
+                and errors have it as ``account``.
             timeout: Total seconds for a call, including all attempts and the waits between them.
             connect_timeout: Seconds for one attempt to connect.
             attempts: Maximum number of requests per call.

@@ -43,7 +43,8 @@ class Shown:
         known, best = table._kinds, table._display_columns()
         names = list(best if columns is None else columns)
         kinds = [known.get(name, "text") for name in names]
-        hidden = [name for name in (*known, *table._rows.extra_names()) if name not in names]
+        omitted = {*names, *table._absent()}
+        hidden = [name for name in (*known, *table._rows.extra_names()) if name not in omitted]
         self.names = [printable(name) for name in names]  # unknown fields may have any name
         self.hidden = [printable(name) for name in hidden]
         essential = table._essential if names == list(best) else names

@@ -389,4 +389,8 @@ def _in_order(record: str, values: dict[str, object]) -> bytes:
 @lru_cache(maxsize=2)
 def _blank(record: str) -> dict[str, object]:
     empty = {"integer": 0, "number": 0.0}
-    return {each["name"]: empty.get(each["kind"], "") for each in RECORDS[record]["fields"]}
+    return {
+        each["name"]: empty.get(each["kind"], "")
+        for each in RECORDS[record]["fields"]
+        if not each["local"]
+    }

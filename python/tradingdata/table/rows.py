@@ -208,7 +208,8 @@ def _reduce_slice(rows: Slice) -> tuple[Callable[..., Slice], tuple[Any, ...]]:
 
 def restore_records(record: str, data: bytes, zone: tzinfo | None, masked: bool) -> Slice:
     """Restores records of the service from their pickle."""
-    return _core.decode_list(record, data, keep_personal_data=not masked).with_zone(zone)
+    rows = _core.decode_list(record, data, keep_personal_data=not masked, written=True)
+    return rows.with_zone(zone)
 
 
 def restore_rows(schema: Any, columns: list[list[Any]], zone: tzinfo | None) -> Slice:

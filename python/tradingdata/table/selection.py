@@ -80,7 +80,8 @@ class Selection:
         if self.extra:
             extras = [_core.row_extras(row) for row in self.rows]
             names = self.rows.extra_names()
-            found |= {name: [values.get(name) for values in extras] for name in names}
+            for name in names:  # a local field's name comes first
+                found.setdefault(name, [values.get(name) for values in extras])
         return found
 
     def cells(self) -> dict[str, list[Any]]:

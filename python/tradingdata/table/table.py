@@ -250,6 +250,10 @@ class Table(TableExport, Generic[Record]):
         """Returns the columns that a display shows."""
         return self.columns
 
+    def _absent(self) -> set[str]:
+        """Returns the columns that a display does not mention, since they say nothing."""
+        return set()
+
     def _total(self) -> dict[str, float]:
         """Returns the sums that a display shows below the rows."""
         return {}
