@@ -75,7 +75,7 @@ def fetch(
             "client cannot be imported by name, and pickling it would copy the values that it "
             "refers to into the task graph: pass a function of a module"
         )
-    if archive._store.options:
+    if archive._options:
         raise ConfigurationError(
             "the archive has storage_options, which would appear in the task graph: set the "
             "storage's environment variables on the workers, and open the archive without them"

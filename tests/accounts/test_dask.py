@@ -105,14 +105,14 @@ def test_a_function_may_create_the_clients(
 
 
 def test_credentials_of_the_storage_stay_out_of_the_graph() -> None:
-    archive: Any = SimpleNamespace(_store=SimpleNamespace(options={"secret": "canary"}))
+    archive: Any = SimpleNamespace(_options={"secret": "canary"})
     with pytest.raises(td.ConfigurationError, match="storage_options") as caught:
         tradingdata.dask.fetch(["p1"], archive)
     assert "canary" not in str(caught.value)
 
 
 def test_what_may_hold_a_token_is_refused_without_showing_it(service: sandbox.Service) -> None:
-    archive: Any = SimpleNamespace(_store=SimpleNamespace(options=None))
+    archive: Any = SimpleNamespace(_options=None)
     secret = "canary-5f0e"
     options: Any = {"base_url": service.base_url, "access_token": secret}
     with pytest.raises(td.ConfigurationError, match="would appear in the task graph") as caught:

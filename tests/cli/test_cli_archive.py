@@ -45,7 +45,7 @@ def test_a_fetch_keeps_both_books_and_a_second_one_adds_nothing(
     assert f"  {len(trades)} rows\n" in first.text
     assert run("archive", "fetch", path).text.count(" rows, which were stored before\n") == 2
     assert run("archive", "verify", path).text.endswith("rows are as they were stored\n")
-    assert "fewer files" in run("archive", "compact", path, "--drop-history").text
+    assert "fewer files" in run("archive", "compact", path).text
 
 
 @pytest.mark.parametrize("book", ["trades", "orders"])
@@ -56,7 +56,7 @@ def test_a_day_reads_back_as_the_service_sent_it(
     sent = client.trade_book() if book == "trades" else client.order_book()
     found = rows(run, "archive", book, kept, DAY)
     assert sorted(row["order_no"] for row in found) == sorted(row.order_no or "" for row in sent)
-    assert rows(run, "archive", book, kept, "2026-11-21") == [], "a Saturday"
+    assert run("archive", book, kept, "2026-11-21").code == Code.FILE, "a Saturday, asked by itself"
     assert len(rows(run, "archive", book, kept, DAY, "2026-11-22")) == len(sent)
     symbol = sent[0].symbol
     some = rows(run, "archive", book, kept, "--where", f"symbol={symbol}", "--columns", "symbol")
@@ -125,12 +125,11 @@ def test_a_query_goes_into_every_format(
     assert "symbol" in run("archive", "sql", kept, "SELECT symbol FROM trades WHERE false").text
 
 
-def test_infinity_goes_into_every_format_as_text(run: Run, kept: Path, tmp_path: Path) -> None:
+def test_infinity_is_missing_in_every_format(run: Run, kept: Path, tmp_path: Path) -> None:
     query = "SELECT 'inf'::DOUBLE AS most, '-inf'::DOUBLE AS least, 1.5 AS number"
     reported = run("archive", "sql", kept, query, "-f", "json").text
     strict = json.loads(reported, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    assert strict == [{"most": "inf", "least": "-inf", "number": 1.5}]
-    assert "-inf" in run("archive", "sql", kept, query).text
+    assert strict == [{"most": None, "least": None, "number": 1.5}]
     for name in ("result.csv", "result.parquet", "result.xlsx"):
         assert run("archive", "sql", kept, query, "-o", tmp_path / name).code == Code.OK
 

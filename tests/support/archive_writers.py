@@ -14,7 +14,7 @@ import sys, time
 sys.path[:0] = [{here!r}, {tests!r}]
 import tradingdata as td
 from archiving import clock, response, trade
-archive = td.Archive({path!r}, timeout=120)
+archive = td.Archive({path!r})
 writer, commits, rows, work = {writer!r}, {commits}, {rows}, {work!r}
 print("ready", flush=True)
 for number in range(commits):

@@ -31,7 +31,7 @@ def response(
     keep: bool = False,
 ) -> Any:
     """The book of one complete response, received at that time."""
-    table = kind._decode(as_json(envelope(list(records))), False, keep)
+    table = kind._decode(as_json(envelope(list(records))), False, keep, account)
     response = Response(
         table, status_code=200, account=account, attempts=1, elapsed=0.1, received_at=at
     )

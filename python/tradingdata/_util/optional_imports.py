@@ -15,7 +15,6 @@ MINIMUM = {
     "pandas": "2.2",
     "polars": "1.3",
     "pyarrow": "16.0",
-    "deltalake": "1.5",
     "duckdb": "2.0",
     "dask": "2025.1",
     "matplotlib": "3.10",

@@ -1,20 +1,15 @@
-"""An archive of books in Delta Lake tables, because the service clears its order book daily.
+"""An archive of books in Parquet files, because the service clears its order book daily.
 
 Every response and failure is logged, so that "no trades" and "never fetched" can be distinguished.
 """
 
 from __future__ import annotations
 
-from .._util.optional_imports import require
-
-for _library in ("deltalake", "duckdb"):
-    require(_library, "archive", "an archive")
-
-from .archive import Archive, Fetched, FetchedAccounts  # noqa: E402
-from .coverage import MissingDay  # noqa: E402
-from .ingest import ArchiveFetch  # noqa: E402
-from .reading import OrderState  # noqa: E402
-from .sql import QueryResult  # noqa: E402
+from .archive import Archive, OrderState
+from .arrivals import Fetched, FetchedAccounts
+from .coverage import MissingDay
+from .ingest import ArchiveFetch
+from .views import QueryResult
 
 __all__ = [
     "Archive",

@@ -1,99 +1,92 @@
-"""The public class ``Archive``: opens an archive, writes to it, reads it and maintains it."""
+"""The public class ``Archive``: every call that a user makes of an archive."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Iterable
-from contextlib import closing
-from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
-from inspect import iscoroutinefunction
-from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from contextlib import closing, suppress
+from datetime import UTC, date, datetime, time
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from .._util import validate
 from .._util.plans import run, run_async
 from .._util.time_zones import zone_as_text, zone_from, zone_of_text
 from .._util.validate import count, flag, seconds, shown, text
-from ..accounts.fetch import raise_errors, side_by_side
-from ..errors import ArchiveError, ConfigurationError, TradingDataError
-from . import sql
-from .delta import NAMES, RETENTION_HOURS, Span, Store, explained
-from .ingest import KINDS, ArchiveFetch, Ingest, Received
-from .ingest import create as create_tables
-from .reading import ArchiveReading
+from ..accounts.fetch import side_by_side
+from ..books.book import UNCOUNTED, OrderBook, TradeBook
+from ..errors import ArchiveError, ConfigurationError
+from . import coverage, views
+from .arrivals import Arrivals, both_books, clients_of
+from .coverage import Index, Span, sessions_of, span_of
+from .databases import cursor
+from .folder import Disk, Objects
+from .ingest import KINDS, ArchiveFetch, Ingest, Received, time_of
+from .reader import Reader, explained, label_of
+from .store import BOOKS, Rows, Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
-    from .._util.plans import Plan
+    from duckdb import DuckDBPyRelation
+
     from ..client.aio import AsyncClient
     from ..client.client import Client
-    from .coverage import Day
+    from ..table.rows import Order
+    from .arrivals import Fetched, FetchedAccounts
+    from .coverage import Day, MissingDay
     from .ingest import AnyBook
+    from .log import Found
+    from .views import Parameters, QueryResult
 
-# The order book comes first, because the service clears it after the session.
-_CALLS = {"orders": "order_book", "trades": "trade_book"}
-_FORMAT = 2  # of the tables
-_NOTE = "and another book failed too: {}"
-
-
-class Fetched(NamedTuple):
-    """The log entries that `Archive.fetch` wrote for one account.
-
-    Attributes:
-        orders: Entry of the order book.
-        trades: Entry of the trade book.
-    """
-
-    orders: ArchiveFetch
-    trades: ArchiveFetch
+_FORMAT = 3
 
 
-@dataclass(frozen=True)
-class FetchedAccounts:
-    """The result of fetching several accounts.
+class OrderState(NamedTuple):
+    """One state of an order.
 
     Attributes:
-        fetched: The log entries by account.
-        errors: The first error of each account of which a book could not be fetched.
+        seen_at: When the first response with this state was received, in the archive's time zone;
+            ``None`` if unknown, as for a saved book without a time.
+        account: The label of the account, or ``None``.
+        order: The order in that response.
     """
 
-    fetched: dict[str, Fetched]
-    errors: dict[str, Exception]
-
-    def raise_errors(self) -> None:
-        """Raises the errors, if any: one as it is, several as an ``ExceptionGroup``."""
-        raise_errors(self.errors)
+    seen_at: datetime | None
+    account: str | None
+    order: Order
 
 
-class Archive(ArchiveReading):
-    """Order books and trade books of any days and accounts in a folder of Delta Lake tables.
+class Archive:
+    """Order books and trade books of any days and accounts in a folder of Parquet files.
 
-    Any engine that reads Delta Lake or Parquet can read the folder. Threads, processes and, through
-    object storage, machines may write at the same time. Only its owner may read a local folder. No
-    file remains open between calls, so an archive needs no closing and can be pickled.
+    Every file is written once and never changed, so threads, processes and, through object storage
+    or a shared disk, machines may write, read and compact at the same time. Any engine that reads
+    Parquet can read the folder. Only its owner may read a local one. No file remains open between
+    calls, so an archive needs no closing and can be pickled.
 
     A trade belongs to the day of its ``exch_trade_time``. An order belongs to each day whose order
     book showed it, and has the state of that day. A response received before ``day_start`` belongs
     to the day before.
 
     Args:
-        path: The folder, or an address such as ``s3://bucket/books``.
+        path: The folder, or an address such as ``s3://bucket/books`` (extra ``s3``).
         tz: The time zone of the days. It is fixed when the archive is created; the one of an
             existing archive if None, and ``Asia/Kolkata`` for a new one.
         day_start: When a day begins; fixed when the archive is created, ``06:00`` if None.
-        holidays: Weekdays on which the exchanges were closed, which are never missing.
+        calendar: The days on which the exchanges are open: the name of a calendar of
+            exchange_calendars such as ``"XBOM"``, or an object with ``is_session(day)``. A name is
+            kept when the archive is created. Weekdays if None and none was kept.
+        holidays: Days on which the exchanges were closed, which are never missing.
+        sessions: Days on which they were open although the calendar says otherwise, such as a
+            Saturday.
         keep_personal_data: Whether to store and return account numbers (PAN) instead of masking
             them. It is fixed when the archive is created.
         create: Whether to create the archive if it does not exist.
-        timeout: Seconds to wait while other programs write.
-        storage_options: Options of the object storage, as deltalake takes them; credentials are
-            also read from the environment.
+        storage_options: Options of the object storage, as fsspec takes them; credentials are also
+            read from the environment.
 
     Raises:
         ArchiveError: The folder cannot be used; every other call may raise it too.
@@ -111,30 +104,46 @@ class Archive(ArchiveReading):
         *,
         tz: str | tzinfo | None = None,
         day_start: time | str | None = None,
+        calendar: Any = None,
         holidays: Iterable[Day] = (),
+        sessions: Iterable[Day] = (),
         keep_personal_data: bool = False,
         create: bool = True,
-        timeout: float = 30.0,
-        storage_options: dict[str, str] | None = None,
+        storage_options: dict[str, Any] | None = None,
     ) -> None:
-        place = text("path", validate.path("path", path))  # deltalake takes UTF-8
-        root = place if "://" in place else os.path.abspath(place)
-        self._store = Store(root, storage_options, seconds("timeout", timeout))
-        if isinstance(holidays, str):
-            raise TypeError(f"holidays is a list of days; use [{holidays!r}]")
-        self._holidays = frozenset(validate.day("holidays", day) for day in holidays)
-        begin = None if day_start is None else validate.time_of_day("day_start", day_start)
+        place = text("path", validate.path("path", path))
+        root: str = place if "://" in place else os.path.abspath(place)
+        begins = None if day_start is None else validate.time_of_day("day_start", day_start)
         given: dict[str, Any] = {
             "tz": zone_as_text(zone_from(tz)),
-            "day_start": begin and begin.isoformat("minutes"),
+            "day_start": begins and begins.isoformat("minutes"),
             "keep_personal_data": flag("keep_personal_data", keep_personal_data),
         }
-        if not self._store.exists():
+        days = {"holidays": holidays, "sessions": sessions}
+        for name, each in days.items():
+            if isinstance(each, str):
+                raise TypeError(f"{name} is a list of days; use [{each!r}]")
+        self._holidays = frozenset(validate.day("holidays", day) for day in holidays)
+        self._sessions = frozenset(validate.day("sessions", day) for day in sessions)
+        self._is_open = sessions_of(calendar)
+        self._options = storage_options
+        self._calendar = calendar
+        self._store, index = _open(root, storage_options)
+        with explained(self.path, "read"):
+            known = self._store.settings()
+        if known is None:
             self._check_new(create=flag("create", create))
             made: dict[str, Any] = {"tz": "Asia/Kolkata", "day_start": "06:00"}
+            made["calendar"] = calendar if isinstance(calendar, str) else None
             made |= {name: value for name, value in given.items() if value is not None}
-            create_tables(self._store, {"tradingdata": _FORMAT, **made})
-        known = self._settings()
+            with explained(self.path, "write"):
+                known = self._store.settings({"tradingdata": _FORMAT, **made})
+        if known is None or known.get("tradingdata") != _FORMAT:
+            found = known and known.get("tradingdata")
+            problem = "is not an archive of tradingdata"
+            if found is not None:
+                problem = f"has format {found}, and this version of tradingdata reads {_FORMAT}"
+            raise ArchiveError(f"{root} {problem}: choose another path", file=root)
         for name, value in given.items():
             if value is not None and value != known[name]:
                 raise ArchiveError(
@@ -142,48 +151,74 @@ class Archive(ArchiveReading):
                     f"that, or use another path",
                     file=root,
                 )
+        if calendar is None:
+            self._is_open = sessions_of(known["calendar"])
         zone = zone_of_text(known["tz"])
         begin = time.fromisoformat(known["day_start"])
-        self._ingest = Ingest(self._store, zone, begin, keep_personal_data)
+        self._ingest = Ingest(self._store, index, zone, begin, keep_personal_data)
+        self._reader = Reader(self._store, index, self._is_session, keep=keep_personal_data)
 
     def _check_new(self, *, create: bool) -> None:
         """Raises ArchiveError unless the folder may become an archive."""
-        root = self._store.root
+        root = self.path
         problem = ""
-        if not create:
+        found: list[str] = []
+        if os.path.isdir(root):
+            with explained(self.path, "read"):
+                found = sorted(os.listdir(root))
+        if "fetches" in found:
+            problem = f"{root} is an archive of an earlier format: choose another path"
+        elif not create:
             problem = (
                 f"there is no archive at {root}: check the path, restore a backup, or create one "
                 "with `create=True` or `tradingdata archive fetch`"
             )
-        elif not self._store.is_remote and os.path.lexists(root):
-            if not os.path.isdir(root):
-                problem = f"{root} is a file, not the folder of an archive"
-            else:
-                with explained(root):
-                    strange = sorted(set(os.listdir(root)) - set(NAMES))
-                if strange:
-                    problem = (
-                        f"{root} is a folder with other files ({strange[0]}): choose another path, "
-                        "or restore a backup"
-                    )
+        elif os.path.lexists(root) and not os.path.isdir(root):
+            problem = f"{root} is a file, not the folder of an archive"
+        elif strange := [name for name in found if not name.startswith(".archive.json-")]:
+            problem = (
+                f"{root} is a folder with other files ({strange[0]}): choose another path, or "
+                "restore a backup"
+            )
         if problem:
             raise ArchiveError(problem, file=root)
 
-    def _settings(self) -> dict[str, Any]:
-        try:
-            found: dict[str, Any] = json.loads(self._store.description())
-            written = found["tradingdata"]
-        except (ValueError, KeyError, TypeError):
-            written = None
-        if written != _FORMAT:
-            problem = "is not an archive of tradingdata"
-            if written is not None:
-                problem = f"has format {written}, and this version of tradingdata reads {_FORMAT}"
-            raise ArchiveError(f"{self.path} {problem}: choose another path", file=self.path)
-        return found
+    def _is_session(self, day: date) -> bool:
+        if day in self._holidays:
+            return False
+        return day in self._sessions or self._is_open(day)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {
+            "calendar": self._calendar,
+            "holidays": sorted(self._holidays),
+            "sessions": sorted(self._sessions),
+            "keep_personal_data": self._ingest.keep,
+            "create": False,
+            "storage_options": self._options,
+        }
+        return _restored, (type(self), self.path, options)
 
     def __repr__(self) -> str:
         return f"<Archive {self.path}, time zone {zone_as_text(self.tz)}>"
+
+    @property
+    def path(self) -> str:
+        """The folder or address."""
+        return self._store.root
+
+    @property
+    def tz(self) -> tzinfo:
+        """The time zone of the days."""
+        return self._ingest.zone
+
+    @property
+    def accounts(self) -> tuple[str | None, ...]:
+        """The account labels in the log; ``None`` is for fetches without one."""
+        with self._reader.read() as (_, index):
+            return tuple(label or None for label in index.accounts())
+
+    # -- writing --
 
     @overload
     def fetch(self, client: Client, *, timeout: float | None = None) -> Fetched: ...
@@ -208,11 +243,12 @@ class Archive(ArchiveReading):
 
         Both are fetched even if one fails; the failure is logged (see `fetches`), and for one
         client the first error is raised afterwards. When this returns, the books are on the disk.
-        They are stored under ``client.account``.
+        They are stored under ``client.account``. Books that have arrived are stored even if the
+        call is interrupted.
 
         Args:
             client: The client to fetch with, or a list of clients with different accounts, which
-                are fetched concurrently and stored in one commit.
+                are fetched concurrently and stored together.
             timeout: Seconds for each call; the client's own timeout if None.
             concurrency: Maximum number of clients of a list that fetch at a time.
             progress: Whether to show a progress bar (tqdm) for a list.
@@ -230,26 +266,21 @@ class Archive(ArchiveReading):
             TradingDataError: A request failed.
         """
         several = isinstance(client, Iterable)
-        clients = _clients(client, are_async=False)
+        clients = clients_of(client, are_async=False)
         workers = count("concurrency", concurrency)
         flag("progress", progress)
+        limit = None if timeout is None else seconds("timeout", timeout)
         self._check(clients)
-        labels = [each.account or "" for each in clients]
-
-        def both(each: Any) -> list[Received]:
-            return run(_both_books(each, timeout))
-
-        if not several:
-            return self._stored([both(client)], several=False)
-        arrived: list[list[Received]] = []
-        try:
-            with closing(side_by_side(both, clients, workers, progress)) as arrivals:
-                arrived.extend(received for _, received in arrivals)
-        except BaseException:
-            self._stored(arrived, several=True)
-            raise
-        arrived.sort(key=lambda received: labels.index(received[0].account))
-        return self._stored(arrived, several=True)
+        with Arrivals(self._store_all, several=several) as arrivals:
+            # One client is called on the caller's thread, so that Ctrl-C ends the call.
+            if several:
+                both = partial(_run_both, limit=limit, arrivals=arrivals)
+                with closing(side_by_side(both, clients, workers, progress)) as done:
+                    for _ in done:
+                        pass
+            else:
+                run(both_books(clients[0], limit, arrivals))
+        return cast("Fetched | FetchedAccounts", arrivals.result(clients))
 
     @overload
     async def fetch_async(
@@ -264,16 +295,21 @@ class Archive(ArchiveReading):
     ) -> Fetched | FetchedAccounts:
         """Same as `fetch` for an ``AsyncClient``, without blocking the event loop."""
         several = isinstance(client, Iterable)
-        clients = _clients(client, are_async=True)
+        clients = clients_of(client, are_async=True)
+        limit = None if timeout is None else seconds("timeout", timeout)
         await asyncio.to_thread(self._check, clients)
-
-        plans = [_both_books(each, timeout) for each in clients]
-        received = await asyncio.gather(*map(run_async, plans))
-        return await asyncio.to_thread(self._stored, received, several=several)
+        arrivals = Arrivals(self._store_all, several=several)
+        try:
+            plans = [both_books(each, limit, arrivals) for each in clients]
+            await asyncio.gather(*map(run_async, plans))
+        finally:
+            await asyncio.shield(asyncio.to_thread(arrivals.close))
+        return cast("Fetched | FetchedAccounts", arrivals.result(clients))
 
     def _check(self, clients: Sequence[Any]) -> None:
         """Raises, before any request, if the responses could not be stored correctly."""
-        self._store.check_writable()
+        with explained(self.path, "write"):
+            self._store.check_writable()
         labels = [client.account or "" for client in clients]
         twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice is not None:
@@ -285,7 +321,8 @@ class Archive(ArchiveReading):
     def _check_label(self, unlabelled: bool, problem: str, others: set[str]) -> None:
         if not unlabelled:
             return
-        known = set(self._expected())
+        with self._reader.read(check=False) as (_, index):
+            known = set(index.accounts())
         labels = sorted((known | others) - {""})
         if labels and "" not in known:
             raise ConfigurationError(
@@ -293,44 +330,26 @@ class Archive(ArchiveReading):
                 " pass `account`, otherwise records may be duplicated"
             )
 
-    def _stored(
-        self, received: Sequence[Sequence[Received]], *, several: bool
-    ) -> Fetched | FetchedAccounts:
-        """Stores what was received from each client; raises the error of a single one."""
-        each = [one for both in received for one in both]
-        failures = [one.error for one in each if one.error is not None]
+    def _store_all(self, received: Sequence[Received]) -> list[ArchiveFetch]:
+        """Stores responses; the ArchiveError of a failure has their books."""
         try:
-            entries = iter(self._ingest.store_all(each) if each else ())
+            with explained(self.path, "write"):
+                entries = self._ingest.store_all(received)
         except ArchiveError as error:
-            error.books = tuple(one.book for one in each if one.book is not None)
-            for failure in failures:
-                error.add_note(_NOTE.format(failure))
-            if not error.books and failures:
-                failures[0].add_note(f"and the archive could not log it: {error}")
-                raise failures[0] from None
+            error.books = tuple(one.book for one in received if one.book is not None)
             raise
-        found = FetchedAccounts({}, {})
-        for both in received:
-            result = Fetched(**{one.name: next(entries) for one in both})
-            failed = [one.error for one in both if one.error is not None]
-            if failed:
-                found.errors[both[0].account] = failed[0]
-                for other in failed[1:]:
-                    failed[0].add_note(_NOTE.format(other))
-            else:
-                found.fetched[both[0].account] = result
-        if several:
-            return found
-        found.raise_errors()
-        return next(iter(found.fetched.values()))
+        with suppress(ArchiveError), explained(self.path, "write"):  # the responses are stored
+            self._store.compact_closed(_merge)
+        return entries
 
     def add(
         self, book: AnyBook, *, account: str | None = None, at: datetime | None = None
     ) -> ArchiveFetch:
         """Adds a book, such as one from ``load`` or ``from_json``.
 
-        Books may be added in any order and more than once. A book that is not one complete response
-        (a slice, a concatenation or a constructed one) adds its rows, but covers no day.
+        Books may be added in any order and more than once: the same response is stored once. A book
+        that is not one complete response (a slice, a concatenation or a constructed one) adds its
+        rows, but covers no day.
 
         Args:
             book: A ``TradeBook`` or an ``OrderBook``.
@@ -340,7 +359,7 @@ class Archive(ArchiveReading):
                 which they were entered, and an order book covers no day.
 
         Returns:
-            The log entry. Rows that equal the newest of their account and day are not stored again;
+            The log entry. The rows of a response that equals the one before are not stored again;
             ``stored`` is then false.
 
         Raises:
@@ -365,98 +384,355 @@ class Archive(ArchiveReading):
             account = response.account if response is not None else None
             self._check_label(not account, "the book has no account label", set())
         label = text("account", account or "")
-        try:
-            return self._ingest.store_all([Received(name, label, "add", at, book)])[0]
-        except ArchiveError as error:
-            error.books = (book,)
-            raise
+        return self._store_all([Received(name, label, "add", at, book)])[0]
+
+    def withdraw(self, fetch_id: str) -> None:
+        """Takes a response back that is wrong, such as one stored under the wrong account.
+
+        It is as if it had not been fetched; nothing is deleted, and `fetches` still lists it.
+
+        Args:
+            fetch_id: The ``id`` of its entry in `fetches`.
+
+        Raises:
+            ValueError: The archive has no such response.
+        """
+        identity = text("fetch_id", fetch_id)
+        with self._reader.read(check=False) as (log, _):
+            line = log.lines.get(identity)
+            if line is None or line["source"] not in ("fetch", "add"):
+                raise ValueError(f"the archive has no response {identity!r}: see fetches()")
+            values = {name: line[name] for name in ("account", "book", "day")}
+            repeats = [x["id"] for x in log.lines.values() if x["repeats"] == identity]
+        with explained(self.path, "write"):
+            for each in (identity, *repeats):  # whose content is the same
+                self._ingest.mark("withdraw", withdraws=each, **values)
 
     def retire(self, account: str, day: Day) -> None:
         """Declares that an account is not expected after a day, so that it is not missing then.
+
+        The last call counts, until a response of a later day is stored.
 
         Args:
             account: Its label.
             day: The last day on which it is expected.
         """
-        label = text("account", account)
-        known = self._expected()
-        if label not in known:
-            raise ValueError(f"the archive has no account {label!r}")
-        until = validate.day("day", day)
-        day = min(known[label].since, until)
-        self._ingest.mark("retire", [{"account": label, "day": day, "until": until}])
+        label, until = text("account", account), validate.day("day", day)
+        with self._reader.read(check=False) as (_, index):
+            if label not in index.accounts():
+                raise ValueError(f"the archive has no account {label!r}")
+        with explained(self.path, "write"):
+            self._ingest.mark("retire", account=label, day=str(until))
 
-    def compact(self, *, keep_history: bool = True) -> int:
+    def compact(self) -> int:
         """Merges the files of each month into few, which makes reading many days faster.
 
-        Deletes files that are a day old and no part of the archive, such as those of a crash. Run
-        it monthly, or after many small writes; others may read and write meanwhile.
-
-        Args:
-            keep_history: Whether to keep the states of records that later responses replaced, which
-                `history` and ``order_states`` show. An archive that is fetched all day is a
-                fraction of the size without them. Those of accounts and days for which something
-                was stored in the last 24 hours stay until the next time.
+        Keeps every state of every record. Deletes files that were merged a day ago, and what killed
+        programs left. Run it monthly; months that are over are also merged by themselves when they
+        have more than 500 commits. Any number of programs may read, write and compact meanwhile.
 
         Returns:
             By how many the number of files decreased.
         """
-        if not flag("keep_history", keep_history):
-            self._drop_history()
-        return sum(map(self._store.compact, NAMES))
+        for attempt in (1, 2, 3):
+            try:
+                with explained(self.path, "write"):
+                    return self._store.compact(_merge)
+            except ArchiveError:  # another compaction may have hidden a file meanwhile
+                if attempt == 3:
+                    raise
+        raise AssertionError
 
-    def _drop_history(self) -> None:
-        """Deletes rows that were replaced, after the log says so: a crash leaves rows at worst.
+    # -- reading --
 
-        Only of account-days for which nothing was stored recently: another program may be about to
-        name rows in the log that were the newest until then.
+    def trades(
+        self,
+        start: Day | None = None,
+        end: Day | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
+    ) -> TradeBook:
+        """Returns the trades of some days in their newest state, ordered by day and time.
+
+        Each session must have been fetched for each account that is expected on it; see `missing`.
+        Without ``start``, all days up to ``end`` are read, and must have been fetched since the
+        first fetch; without both, all up to the last fetch. The book's ``issues`` are the values
+        that did not fit when they were received.
+
+        Args:
+            start: The first day, a date or text such as "2026-11-20". A single day must have been
+                fetched even if it is no session.
+            end: The last day (inclusive); ``start`` if None.
+            account: The label of one account, ``""`` for the one without a label; all if None.
+            missing_ok: Whether days that were never fetched issue a ``DataWarning`` instead of
+                raising.
+
+        Raises:
+            ArchiveError: Days were never fetched (``error.missing`` lists them), or the archive is
+                damaged.
+            ValueError: ``end`` is before ``start``, or a text is not a day.
         """
-        before = datetime.now(UTC) - timedelta(hours=RETENTION_HOURS)
-        for name in KINDS:
-            with closing(sql.connect()) as connection:
-                self._ingest.open_log(connection, Span())
-                self._define(connection, name, Span())
-                query = f"""
-                SELECT strftime(day, '%Y-%m') AS month, account, day, fetch_id FROM sets_{name}
-                WHERE several AND fetch_id NOT IN (SELECT fetch_id FROM {name})
-                AND (account, day) IN (
-                    SELECT account, day FROM log_lines WHERE book = '{name}'
-                    GROUP BY account, day HAVING max(filed_at) < $before)
-                ORDER BY ALL"""
-                found = connection.execute(query, {"before": before}).fetchall()
-            for month, sets in groupby(found, itemgetter(0)):
-                names = ("account", "day", "rows_in")
-                dropped = [dict(zip(names, each, strict=True)) for _, *each in sets]
-                self._ingest.mark("compact", dropped)
-                ids = ", ".join(str(each["rows_in"]) for each in dropped)
-                self._store.delete(name, f"month = '{month}' AND fetch_id IN ({ids})")
+        return cast("TradeBook", self._book("trades", start, end, account, missing_ok))
+
+    def orders(
+        self,
+        start: Day | None = None,
+        end: Day | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
+    ) -> OrderBook:
+        """Returns the orders of some days, each as its day's order book last showed it.
+
+        An order of several days is returned once for each. Arguments as for `trades`.
+        """
+        return cast("OrderBook", self._book("orders", start, end, account, missing_ok))
+
+    def _book(
+        self, name: str, start: Day | None, end: Day | None, account: str | None, missing_ok: bool
+    ) -> AnyBook:
+        def read(connection: Any) -> AnyBook:
+            span, gaps = self._reader.covered([name], start, end, account)
+            coverage.report(self.path, gaps, missing_ok=flag("missing_ok", missing_ok))
+            least, exact, lost = self._reader.define(connection, name, span)
+            with explained(self.path, "read", f"the {name} of {span}"):
+                book = self._reader.ordered(connection, name, lost=lost)
+                if len(book) > least or (exact and len(book) < least):
+                    raise OSError(f"{len(book)} rows where the log has {least}")
+            return book
+
+        return self._reader.retried(read)
+
+    def scan(
+        self,
+        name: str,
+        start: Day | None = None,
+        end: Day | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
+    ) -> DuckDBPyRelation:
+        """Returns the rows of `trades` or `orders` as a DuckDB relation, which reads nothing yet.
+
+        For frames of many days: ``.pl()``, ``.df()`` and ``.to_arrow_table()``, after methods such
+        as ``.filter("symbol = 'INFY'")`` and ``.select("day", "quantity")``, which read only what
+        they need. It has the columns ``day``, ``account``, ``received_at`` and ``fetch_id``, the
+        record's fields, and ``extra``: unknown fields and values that did not fit, as JSON text.
+
+        Args:
+            name: ``"trades"`` or ``"orders"``.
+            start: The first day; this and the others are as for `trades`.
+            end: The last day (inclusive).
+            account: The label of one account.
+            missing_ok: Whether days may be missing.
+        """
+        if name not in list(KINDS):
+            raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
+        opened = cursor()  # the relation keeps it
+        span, gaps = self._reader.covered([name], start, end, account)
+        coverage.report(self.path, gaps, missing_ok=flag("missing_ok", missing_ok))
+        self._reader.define(opened, name, span)
+        return cast("DuckDBPyRelation", opened.table(name))
+
+    def sql(
+        self,
+        query: str,
+        start: Day | None = None,
+        end: Day | None = None,
+        parameters: Parameters | None = None,
+        *,
+        account: str | None = None,
+        missing_ok: bool = False,
+    ) -> QueryResult:
+        """Runs an SQL query (DuckDB) over the views of some days.
+
+        ``trades`` and ``orders`` have a row for each record in its newest state; ``order_states``
+        has a row for each response that stored an order; ``fetches`` is the log. Besides the
+        record's fields, the first three have ``account``, ``day``, ``received_at`` (UTC),
+        ``fetch_id`` and ``extra``, unknown fields as JSON text. The views contain the days asked
+        and no others, in no order. A book of which a day was never fetched has no view. Ctrl-C ends
+        the query, which may use half of the machine's memory.
+
+        Args:
+            query: A query. It can read these views and nothing else.
+            start: The first day; the first in the archive if None.
+            end: The last day (inclusive); ``start`` if None, or the last in the archive without it.
+            parameters: Values for its placeholders, ``?`` or ``$name``.
+            account: The label of one account; all if None.
+            missing_ok: Whether days may be missing, as for `trades`.
+
+        Raises:
+            ArchiveError: The query reads a book of which days were never fetched, would do
+                something else than read, or the archive is damaged.
+            duckdb.Error: DuckDB rejects the query, or a whole number is not in -2^63 to 2^63 - 1.
+        """
+        statement = text("query", query)
+        flag("missing_ok", missing_ok)
+
+        def read(connection: Any) -> QueryResult:
+            span, gaps = self._reader.covered(BOOKS, start, end, account)
+            if missing_ok:
+                coverage.report(self.path, gaps, missing_ok=True)
+                gaps = []
+            lacking = {book for gap in gaps for book in gap.books}
+            words = statement.lower()
+            named = {name for name in KINDS if any(view in words for view in views.VIEWS[name])}
+            # Without any, a name may be mistaken, for which DuckDB suggests one of the views.
+            for name in (named or KINDS.keys()) - lacking:
+                self._reader.define(connection, name, span)
+            if "fetches" in words or not named:
+                self._reader.define_fetches(connection, span)
+            try:
+                return views.run(connection, self.path, gaps, statement, parameters)
+            except views.Error as error:
+                if views.is_damage(error):
+                    with explained(self.path, "read", str(span)):
+                        raise
+                raise
+
+        return self._reader.retried(read, self._store.local_root)
+
+    def history(self, order_no: str, *, account: str | None = None) -> list[OrderState]:
+        """Returns the states of an order over time, each with the time when it was first seen.
+
+        If several records have this number (legs, accounts), their states follow each other.
+        ``row_no`` and ``ref_ltp`` change while an order does not, so they do not count as changes.
+
+        Args:
+            order_no: The order's number.
+            account: The label of one account, ``""`` for the one without a label; all if None.
+
+        Returns:
+            The states; empty if the archive has no such order.
+        """
+        number, label = text("order_no", order_no), label_of(account)
+
+        def read(connection: Any) -> tuple[Any, Any]:
+            self._reader.define_states(connection, Span(account=label))
+            with explained(self.path, "read"):
+                owners, rows = views.states(connection, number)
+                return views.rows_of(owners), self._reader.as_book("orders", rows)
+
+        owners, orders = self._reader.retried(read)
+        states: list[OrderState] = []
+        last: dict[Any, Any] = {}
+        for owner, order_row in zip(owners, orders, strict=True):
+            content = {**order_row._asdict(), "extra": order_row._extra, **dict.fromkeys(UNCOUNTED)}
+            key = (owner.account, *(content[name] for name in views.IDENTITY["orders"]))
+            if last.get(key) != content:
+                at = owner.received_at and owner.received_at.astimezone(self.tz)
+                states.append(OrderState(at, owner.account or None, order_row))
+            last[key] = content
+        return states
+
+    def fetches(
+        self, start: Day | None = None, end: Day | None = None, *, account: str | None = None
+    ) -> list[ArchiveFetch]:
+        """Returns the log of responses and failures, in the order in which they were written.
+
+        Args:
+            start: The first day; all days if None.
+            end: The last day (inclusive); ``start`` if None.
+            account: The label of one account, ``""`` for the one without a label; all if None.
+        """
+        span = span_of(start, end, label_of(account))
+        with self._reader.read(span) as (log, index):
+            lines = self._reader.lines(log, span)
+            gone = index.withdrawn
+            return [self._ingest.entry(line, withdrawn=line["id"] in gone) for line in lines]
+
+    def missing(
+        self, start: Day, end: Day, *, account: str | None = None, after: time | str | None = None
+    ) -> list[MissingDay]:
+        """Returns the days (inclusive) on which a book was not fetched.
+
+        A complete trade response covers the days of its rows and, from ``day_start``, the day on
+        which it was received; an order response covers its day. A day that is no session is missing
+        only if a fetch failed, or if it is the only one asked for. An account is expected from its
+        first response or failure until it is retired. A fetched day without trades or orders is not
+        missing.
+
+        Args:
+            start: The first day, a date or text such as "2026-11-20".
+            end: The last day.
+            account: The label of one account, ``""`` for the one without a label; every account in
+                the log if None.
+            after: A time of day in the archive's time zone, such as "15:30": responses received
+                earlier do not count for that day, because they may be incomplete.
+        """
+        since = None if after is None else validate.time_of_day("after", after)
+        span = span_of(validate.day("start", start), validate.day("end", end), label_of(account))
+        first, last = cast("date", span.first), cast("date", span.last)
+
+        def counts(day: str, line: dict[str, Any]) -> bool:
+            due = datetime.combine(date.fromisoformat(day), cast("time", since), self.tz)
+            return line["at"] is not None and time_of(line["at"]) >= due.astimezone(UTC)
+
+        with self._reader.read(span) as (_, index):
+            books = dict.fromkeys(BOOKS, (first, last))
+            counted = None if since is None else counts
+            return index.gaps((first, last), span.account, books, self._reader.is_session, counted)
+
+    def verify(self) -> int:
+        """Reads everything and compares sizes and SHA-256 digests with the log.
+
+        Returns:
+            The number of rows that were checked.
+
+        Raises:
+            ArchiveError: Something is damaged; the message says which days.
+        """
+        with explained(self.path, "read"):
+            log = Store(self._store.folder).verify()
+        self._reader.check_lost(log, Span())
+        return sum(sum(x["days"].values()) for x in log.lines.values() if x["repeats"] is None)
+
+    def files(self, name: str) -> list[str]:
+        """Returns the paths of the Parquet files of a book, for other engines.
+
+        They have earlier states too: see `scan` for the newest. Each row is in one of them.
+
+        Args:
+            name: ``"trades"`` or ``"orders"``.
+        """
+        if name not in list(KINDS):
+            raise ValueError(f"name must be 'trades' or 'orders', not {shown(name)}")
+        with self._reader.read() as (log, _):
+            lines = [x for x in log.lines.values() if x["book"] == name and x["repeats"] is None]
+            wanted = {(x["id"], day[:7]) for x in lines for day, rows in x["days"].items() if rows}
+            return sorted(found.path for found in self._store.find(log, sorted(wanted)))
 
 
-def _clients(given: Any, *, are_async: bool) -> list[Any]:
-    """Returns the clients of an argument. Raises TypeError for anything else."""
-    clients = list(given) if isinstance(given, Iterable) else [given]
-    for each in clients:
-        call = getattr(each, "trade_book", None)
-        if not callable(call) or iscoroutinefunction(call) != are_async:
-            raise TypeError(
-                "fetch takes a Client or a list of them, and fetch_async an AsyncClient, not "
-                f"{shown(each)}"
-            )
-    return clients
+def _run_both(client: Any, *, limit: float | None, arrivals: Arrivals) -> None:
+    run(both_books(client, limit, arrivals))
 
 
-def _both_books(client: Any, timeout: float | None) -> Plan[list[Received]]:
-    """Fetches both books of a client, even if one fails."""
-    found = []
-    for name, call in _CALLS.items():
-        book, failure, at = None, None, None
-        try:
-            book = yield getattr(client, call)(timeout=timeout)
-            at = book.response and book.response.received_at
-        except Exception as error:
-            failure = error
-            if isinstance(error, TradingDataError):
-                error.account = error.account or client.account or None
-        account = client.account or ""
-        found.append(Received(name, account, "fetch", at or datetime.now(UTC), book, failure))
-    return found
+_STORES: dict[str, tuple[Store, Index]] = {}  # what was read of a log serves all of a process
+_MOST_STORES = 16
+
+
+def _open(root: str, options: dict[str, Any] | None) -> tuple[Store, Index]:
+    if "://" in root:
+        return Store(Objects(root, options)), Index()
+    key = f"{os.getpid()} {root}"
+    if key not in _STORES:
+        while len(_STORES) >= _MOST_STORES:
+            _STORES.pop(next(iter(_STORES)))
+        _STORES[key] = Store(Disk(root)), Index()
+    return _STORES[key]
+
+
+def _restored(kind: type[Archive], path: str, options: dict[str, Any]) -> Archive:
+    return kind(path, **options)
+
+
+def _merge(book: str, month: str, files: list[Found], rows: int) -> Rows:
+    opened = cursor()  # until the rows are written
+    write = views.merger(opened, book, month, files, rows)
+
+    def written(path: str) -> None:
+        with closing(opened):
+            write(path)
+
+    return Rows(book, month, rows, written)

@@ -1,7 +1,7 @@
-"""Coverage of an archive: days as arguments, the days that were fetched, and those that were not.
+"""What the log of an archive says of days: which were fetched, by which responses, and which not.
 
-A response covers days, and an account is expected on each weekday from its first line in the log
-until it is retired. Weekends count only if a fetch was tried and failed.
+A response covers days, and an account is expected on each session from its first line in the log
+until it is retired. Other days count only if a fetch was tried and failed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._util import validate
 from .._util.warn import warn_user
-from ..errors import ArchiveError, DataWarning
+from ..errors import ArchiveError, ConfigurationError, DataWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    from .log import Log
 
     Day = date | str
+    Line = dict[str, Any]
 
-BOOKS = ("orders", "trades")
 _MOST_LISTED = 8  # in a message
 
 
@@ -37,18 +39,46 @@ class MissingDay(NamedTuple):
     books: tuple[str, ...]
 
 
-class Expected(NamedTuple):
-    """The days on which an account is expected, inclusive."""
+class Span(NamedTuple):
+    """Some days, inclusive, of one account or all; None where it is open."""
 
+    first: date | None = None
+    last: date | None = None
+    account: str | None = None
+
+    def __str__(self) -> str:
+        if self.first is None or self.last is None:
+            return "all days"
+        return in_words(str(self.first), str(self.last))
+
+    def has(self, day: str) -> bool:
+        """Returns whether a day, as text, is one of these."""
+        low, high = self.texts()
+        return low <= day <= high
+
+    def texts(self) -> tuple[str, str]:
+        """Returns the first and the last day as text, which sort all days."""
+        return str(self.first or date.min), str(self.last or date.max)
+
+
+class Part(NamedTuple):
+    """The responses that have the newest states of a book of an account and a day.
+
+    Attributes:
+        day: The day.
+        account: The account.
+        ids: The responses, the newest last.
+        rows: How many rows of the day they have together.
+    """
+
+    day: str
     account: str
-    since: date
-    until: date
+    ids: list[str]
+    rows: int
 
 
-def days_of(start: Day | None, end: Day | None) -> tuple[date | None, date | None]:
-    """Returns the first and the last day of a range, None where it is open.
-
-    With ``start`` alone, the range is that day.
+def span_of(start: Day | None, end: Day | None, account: str | None = None) -> Span:
+    """Returns days as given by a caller; with ``start`` alone, the range is that day.
 
     Raises:
         ValueError: The end is before the start.
@@ -57,81 +87,224 @@ def days_of(start: Day | None, end: Day | None) -> tuple[date | None, date | Non
     last = first if end is None else validate.day("end", end)
     if first is not None and last is not None and last < first:
         raise ValueError(f"the end ({last}) is before the start ({first})")
-    return first, last
+    return Span(first, last, account)
 
 
-_EXPECTED = """
-SELECT account, min(since), CASE WHEN max(since) <= max(until) THEN max(until) ELSE $never END
-FROM log_read WHERE since IS NOT NULL OR until IS NOT NULL
-GROUP BY account HAVING min(since) IS NOT NULL ORDER BY account
-"""
+class Index:
+    """The lines of a log by account, book and day."""
+
+    def __init__(self) -> None:
+        self._clear("")
+
+    def _clear(self, generation: str) -> None:
+        self._generation, self._count = generation, 0
+        self.withdrawn: set[str] = set()
+        # By account and book: the lines of each day, and the days covered and failed.
+        self.lines: dict[tuple[str, str], dict[str, list[Line]]] = {}
+        self._covered: dict[tuple[str, str], set[int]] = defaultdict(set)
+        self._failed: dict[tuple[str, str], set[int]] = defaultdict(set)
+        self._since: dict[str, str] = {}
+        self._last: dict[str, tuple[str, str]] = {}  # the last day, with the time of its line
+        self._retired: dict[str, tuple[str, str]] = {}  # the time of the line, with the day
+
+    def update(self, log: Log) -> Index:
+        """Adds the lines that are new in a log; returns itself."""
+        new = [log.lines[each] for each in log.order[self._count :]]
+        withdrawn = {line["withdraws"] for line in new if line["source"] == "withdraw"}
+        if log.generation != self._generation or withdrawn:
+            self._clear(log.generation)
+            new = [log.lines[each] for each in log.order]
+            self.withdrawn = {x["withdraws"] for x in new if x["source"] == "withdraw"}
+        for line in new:
+            self._add(line)
+        self._count = len(log.order)
+        return self
+
+    def _add(self, line: Line) -> None:
+        account, book, filed = line["account"], line["book"], line["filed"]
+        if line["source"] == "retire":
+            self._retired[account] = max(self._retired.get(account, ("", "")), (filed, line["day"]))
+        if line["source"] not in ("fetch", "add") or line["id"] in self.withdrawn:
+            return
+        days = self.lines.setdefault((account, book), {})
+        for day in line["days"]:
+            days.setdefault(day, []).append(line)
+        day = max(line["days"])
+        self._since[account] = min(self._since.get(account, day), day)
+        self._last[account] = max(self._last.get(account, ("", "")), (filed, day))
+        self._covered[account, book].update(map(_ordinal, line["covered"]))
+        if line["error"] is not None:
+            self._failed[account, book].update(map(_ordinal, line["days"]))
+
+    def accounts(self) -> dict[str, tuple[date, date]]:
+        """Returns the first and the last day on which each account is expected.
+
+        A fetch after an account was retired, of a later day, ends its retirement.
+        """
+        found = {}
+        for account, since in sorted(self._since.items()):
+            until = date.max
+            if account in self._retired:
+                at, day = self._retired[account]
+                last_at, last = self._last[account]
+                if not (last_at > at and last > day):
+                    until = date.fromisoformat(day)
+            found[account] = (date.fromisoformat(since), until)
+        return found
+
+    def extent(self, book: str, span: Span) -> tuple[date, date] | None:
+        """Returns the first and the last day of a book in a span, or None without any."""
+        days = [
+            day
+            for (label, name), lines in self.lines.items()
+            if name == book and span.account in (None, label)
+            for day in lines
+            if span.has(day)
+        ]
+        return (date.fromisoformat(min(days)), date.fromisoformat(max(days))) if days else None
+
+    def parts(self, book: str, span: Span) -> list[Part]:
+        """Returns the responses with the newest states of a book, by day and account."""
+        low, high = span.texts()
+        found = []
+        for (account, name), days in self.lines.items():
+            if name == book and span.account in (None, account):
+                for day, lines in days.items():
+                    if low <= day <= high:
+                        ids = [*newest(lines, day)]
+                        if ids:
+                            rows = {x["repeats"] or x["id"]: x["days"][day] for x in lines}
+                            found.append(Part(day, account, ids, sum(rows[one] for one in ids)))
+        return sorted(found)
+
+    def stored(self, book: str, span: Span) -> list[tuple[str, str]]:
+        """Returns the responses of a book that have rows of their own, with each of their days."""
+        return [
+            (line["id"], day)
+            for (account, name), days in self.lines.items()
+            if name == book and span.account in (None, account)
+            for day, lines in days.items()
+            if span.has(day)
+            for line in lines
+            if line["days"][day] and line["repeats"] is None
+        ]
+
+    def gaps(
+        self,
+        days: tuple[date, date],
+        account: str | None,
+        books: dict[str, tuple[date, date]],
+        is_session: Callable[[date], bool],
+        after: Callable[[str, Line], bool] | None = None,
+    ) -> list[MissingDay]:
+        """Returns the days of some books that no response covers.
+
+        Before the first account is expected, a day must be covered for any of them.
+
+        Args:
+            days: The first and the last day; a single one counts whether it is a session or not.
+            account: One account, which is expected until it is retired, or None for all.
+            books: The names of the books, each with the first and the last day to check.
+            is_session: Whether a day must have been fetched.
+            after: Which responses count for a day; all if None.
+        """
+        first, last = days
+        known = self.accounts()
+        expected: list[tuple[str | None, date, date]] = [(x, *known[x]) for x in known]
+        if account is not None:
+            expected = [(account, first, known[account][1] if account in known else date.max)]
+        elif (begin := min((since for since, _ in known.values()), default=date.max)) > first:
+            expected.append((None, first, min(last, begin - timedelta(1))))
+        due = {first.toordinal()}
+        if first < last:
+            each_day = range(first.toordinal(), last.toordinal() + 1)
+            due = {day for day in each_day if is_session(date.fromordinal(day))}
+        lacking: dict[tuple[int, str], list[str]] = defaultdict(list)
+        for label, since, until in expected:
+            for book, (start, end) in sorted(books.items()):
+                covered, failed = self._of_book(label, book, after)
+                low, high = max(since, start).toordinal(), min(until, end).toordinal()
+                for day in (due | failed) - covered:
+                    if low <= day <= high:
+                        lacking[day, label or ""].append(book)
+        return [
+            MissingDay(date.fromordinal(day), label or None, tuple(books_of_day))
+            for (day, label), books_of_day in sorted(lacking.items())
+        ]
+
+    def _of_book(
+        self, account: str | None, book: str, after: Callable[[str, Line], bool] | None
+    ) -> tuple[set[int], set[int]]:
+        """Returns the days covered, and those on which a fetch failed, of one account or any."""
+        keys = [key for key in self.lines if key[1] == book and account in (None, key[0])]
+        failed = set().union(*(self._failed[key] for key in keys))
+        if after is None:
+            return set().union(*(self._covered[key] for key in keys)), failed
+        lines = {x["id"]: x for key in keys for same in self.lines[key].values() for x in same}
+        covered: set[int] = set()
+        for line in lines.values():
+            covered.update(_ordinal(day) for day in line["covered"] if after(day, line))
+        return covered, failed
 
 
-def expected_accounts(connection: Any) -> dict[str, Expected]:
-    """Returns when each account is expected, from the lines that begin or end that.
+def newest(lines: Sequence[Line], day: str) -> dict[str, tuple[str, str]]:
+    """Returns the responses with the newest states of a day, each with its rank, the newest last.
 
-    A fetch after an account was retired ends its retirement.
+    These are the newest response that has rows, and those of whose records a newer one lacks some.
+    The rows of an unchanged response are those of the response that it repeats.
     """
-    found = connection.execute(_EXPECTED, {"never": date.max}).fetchall()
-    return {account: Expected(account, since, until) for account, since, until in found}
+    ranks: dict[str, tuple[str, str]] = {}
+    for line in lines:
+        if line["days"][day]:
+            root = line["repeats"] or line["id"]
+            ranks[root] = max(ranks.get(root, ("", "")), rank_of(line))
+    covered = {x for one in lines for x in one["covers"] if x in ranks and rank_of(one) > ranks[x]}
+    left = sorted((rank, one) for one, rank in ranks.items() if one not in covered)
+    return {one: rank for rank, one in left}
 
 
-_ANYBODY = "\0"  # all accounts, before the first one is expected
-_DAYS = """
-SELECT account, book, list(covered - DATE '0001-01-01' + 1) FILTER (covered IS NOT NULL),
-    list(day - DATE '0001-01-01' + 1) FILTER (error IS NOT NULL)
-FROM log_lines GROUP BY account, book
-"""  # dates would take as long to fetch as all the rest
+def rank_of(line: Line) -> tuple[str, str]:
+    """Returns the place of a response among others; one without a time comes first."""
+    return line["at"] or "", line["id"]
 
 
-def find_gaps(
-    connection: Any,
-    known: dict[str, Expected],
-    days: tuple[date, date],
-    account: str | None,
-    books: dict[str, tuple[date, date]],
-    holidays: Iterable[date],
-) -> list[MissingDay]:
-    """Returns the days of some books that no response covers.
+def _ordinal(day: str) -> int:
+    return date.fromisoformat(day).toordinal()
 
-    Before the first account is expected, a day must be covered for any of them.
+
+def sessions_of(calendar: Any) -> Callable[[date], bool]:
+    """Returns what says whether the exchanges were open on a day.
 
     Args:
-        connection: A connection to DuckDB with ``log_lines``, those of the log for these days.
-        known: When each account is expected.
-        days: The first and the last day.
-        account: One account, which is expected until it is retired, or None for all.
-        books: The names of the books, each with the first and the last day to check.
-        holidays: Days on which the exchanges were closed.
+        calendar: None for weekdays, the name of a calendar of exchange_calendars such as "XBOM", or
+            an object with a method ``is_session``.
     """
-    first, last = days
-    expected = [*known.values()]
-    if account is not None:
-        until = known[account].until if account in known else date.max
-        expected = [Expected(account, first, until)]
-    elif (begin := min((each.since for each in expected), default=date.max)) > first:
-        expected.append(Expected(_ANYBODY, first, min(last, begin - timedelta(1))))
-    covered: dict[tuple[str, str], set[int]] = defaultdict(set)
-    failed: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for label, book, covers, fails in connection.execute(_DAYS).fetchall():
-        covered[label, book].update(covers or ())
-        covered[_ANYBODY, book].update(covers or ())
-        failed[label, book].update(fails or ())
-    closed = {day.toordinal() for day in holidays}
-    each_day = range(first.toordinal(), last.toordinal() + 1)
-    due = {day for day in each_day if date.fromordinal(day).weekday() < 5} - closed
-    gaps: dict[tuple[int, str], list[str]] = defaultdict(list)
-    for label, since, until in expected:
-        for book, (start, end) in sorted(books.items()):
-            low, high = max(since, start).toordinal(), min(until, end).toordinal()
-            lacking = (due | failed[label, book]) - covered[label, book] - closed
-            for day in lacking:
-                if low <= day <= high:
-                    gaps[day, label].append(book)
-    return [
-        MissingDay(date.fromordinal(day), label.strip(_ANYBODY) or None, tuple(lacking))
-        for (day, label), lacking in sorted(gaps.items())
-    ]
+    if calendar is None:
+        return lambda day: day.weekday() < 5
+    if isinstance(calendar, str):
+        try:
+            import exchange_calendars as library
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                f"the calendar {calendar!r} needs exchange_calendars, which is not installed: pip "
+                "install exchange_calendars"
+            ) from error
+        try:
+            calendar = library.get_calendar(calendar)
+        except library.errors.InvalidCalendarName as error:
+            raise ConfigurationError(
+                f"exchange_calendars has no calendar {calendar!r}: use one such as 'XBOM'"
+            ) from error
+        first, last = calendar.first_session.date(), calendar.last_session.date()
+        return lambda day: bool(
+            calendar.is_session(str(day)) if first <= day <= last else day.weekday() < 5
+        )
+    if not callable(getattr(calendar, "is_session", None)):
+        raise TypeError(
+            "calendar must be None, the name of an exchange calendar, or an object with "
+            f"is_session(day), not {validate.shown(calendar)}"
+        )
+    return lambda day: bool(calendar.is_session(day))
 
 
 def report(root: str, gaps: Sequence[MissingDay], *, missing_ok: bool) -> None:
@@ -169,11 +342,12 @@ def describe(gaps: Sequence[MissingDay]) -> str:
     return "; ".join(parts[:_MOST_LISTED]) + ("; and more" if len(parts) > _MOST_LISTED else "")
 
 
-def in_words(first: date, last: date) -> str:
+def in_words(first: str, last: str) -> str:
     """Returns a range of days as text."""
-    return f"{first}" if first == last else f"{first} to {last}"
+    return first if first == last else f"{first} to {last}"
 
 
-def _listed(texts: Sequence[str]) -> str:
-    more = len(texts) - _MOST_LISTED
-    return ", ".join(texts[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+def _listed(texts: Iterable[str]) -> str:
+    known = [*texts]
+    more = len(known) - _MOST_LISTED
+    return ", ".join(known[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

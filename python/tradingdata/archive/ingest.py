@@ -1,103 +1,39 @@
-"""Stores responses: their rows by day, then the lines of the log, which are the commit.
-
-The log, the table ``fetches``, has a line for each day of a response or failure. Readers take only
-rows that a line names, so rows without one, which a crash may leave, are never seen.
-"""
+"""Turns responses and failures into lines of an archive's log and the rows that come with them."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
-from contextlib import closing
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arro3.core import Table as Arrow
-
 from .. import _core
+from .._util.warn import warn_user
 from ..books.book import OrderBook, TradeBook
-from ..table.rows import declared, row_type
-from . import sql
-from .coverage import Expected, expected_accounts
-from .delta import Span, explained
+from ..books.issues import decode_issues, warn_of_lost
+from ..errors import ArchiveError, DataWarning
+from . import views
+from .coverage import newest, rank_of
+from .databases import connection
+from .store import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
     from datetime import tzinfo
 
-    from .delta import Store
+    from .coverage import Index, Line
+    from .log import Log
+    from .store import Store
 
     AnyBook = TradeBook | OrderBook
-    # Of each book the rows, in parts, and of each row the number of its line.
-    _Books = dict[str, tuple[list[_core.Slice], list[int]]]
 
 KINDS: dict[str, Any] = {"trades": TradeBook, "orders": OrderBook}
-# The times that determine the day of a row: the first that is known.
-TIMES = {record["noun"][1]: record["event_times"] for record in _core.records()}
-# The columns that say which days are covered by which rows; all take twice as long to read.
-COVERAGE = """
-    day, account, since, until, book, source, received_at, filed_at, covered, rows, rows_in,
-    checksum, error"""
-
-
-@declared
-class Line:
-    """A line of the log.
-
-    Attributes:
-        day: Day of its rows, or on which something happened.
-        account: Label of the account, or "".
-        since: First day on which the account is expected.
-        until: Last day on which the account is expected.
-        book: Book that was received.
-        fetch_id: Number of the line.
-        source: What wrote it: fetch, add, retire or compact.
-        received_at: When the response was received, or the fetch failed.
-        filed_at: When the line was written.
-        covered: The day, if the response covers it.
-        rows: Number of rows of that day.
-        rows_in: Line whose rows are these: itself, or an earlier one that says the same. In a line
-            of compact: the line whose rows were deleted.
-        checksum: Sum of the rows' hashes.
-        sha256: Digest of the response's body.
-        error: Class of the error.
-        message: Message of the error.
-        seal: Sum of the hashes of all this.
-        month: Partition of the table.
-    """
-
-    day: date | None
-    account: str | None
-    since: date | None
-    until: date | None
-    book: str | None
-    fetch_id: int | None
-    source: str | None
-    received_at: datetime | None
-    filed_at: datetime | None
-    covered: date | None
-    rows: int | None
-    rows_in: int | None
-    checksum: int | None
-    sha256: str | None
-    error: str | None
-    message: str | None
-    seal: int | None
-    month: str | None
-
-
-# What is stored of its line with each row of a book.
-_STORED = ("day", "account", "fetch_id", "received_at", "month")
-_Stored = row_type("Stored", [field[:3] for field in _core.fields_of(Line) if field[0] in _STORED])
-
-
-def seals_of(lines: _core.Slice) -> list[int]:
-    """Returns the seals that lines of the log should have, also those of a later version."""
-    groups = _core.Groups([lines], ["fetch_id"])
-    names = _core.names_of(lines.row_type)
-    seals = groups.checksums([name for name in names if name not in ("seal", "month")])
-    return [seals[number] for number in groups.numbers()]
+_EARLIEST = date(1990, 1, 1)
+_AHEAD = timedelta(366)  # a trade of a later day has a wrong time
+_AT = "%Y-%m-%dT%H:%M:%S.%f"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +41,7 @@ class ArchiveFetch:
     """One entry of an archive's log: a stored response, or a failed fetch.
 
     Attributes:
-        id: Number of the entry.
+        id: The entry's id, which rows have as ``fetch_id``.
         book: ``"trades"`` or ``"orders"``.
         account: The label of the account, or ``None``.
         source: ``"fetch"``, or ``"add"`` for a saved book.
@@ -115,13 +51,14 @@ class ArchiveFetch:
         complete: Whether the book was one complete response.
         days: The days that it covers or has rows of.
         rows: Number of rows in the book.
-        stored: Whether rows were stored, because they differ from those received before.
+        stored: Whether rows were stored, because the body differs from the one received before.
+        withdrawn: Whether it was withdrawn.
         sha256: SHA-256 digest of the response's body in hex; ``None`` without a complete one.
         error: Name of the error's class, or ``None``.
         message: The error's message; ``""`` without an error.
     """
 
-    id: int
+    id: str
     book: str
     account: str | None
     source: str
@@ -131,6 +68,7 @@ class ArchiveFetch:
     days: tuple[date, ...]
     rows: int
     stored: bool
+    withdrawn: bool
     sha256: str | None
     error: str | None
     message: str
@@ -152,264 +90,240 @@ class Received(NamedTuple):
     error: Exception | None = None
 
 
-class Ingest(NamedTuple):
+@dataclass(frozen=True)
+class Ingest:
     """Stores what was received."""
 
     store: Store
+    index: Index
     zone: tzinfo
     day_start: time
     keep: bool
 
-    def open_log(self, connection: Any, span: Span) -> tuple[Any, dict[str, Expected]]:
-        """Makes ``log_lines``, the columns `COVERAGE` of the lines for a span.
+    def entry(self, line: Line, *, stored: bool | None = None, withdrawn: bool = False) -> Any:
+        """Returns a line of a response or failure as an entry."""
+        rows = sum(line["days"].values())
+        return ArchiveFetch(
+            id=line["id"],
+            book=line["book"],
+            account=line["account"] or None,
+            source=line["source"],
+            at=line["at"] and time_of(line["at"]).astimezone(self.zone),
+            filed_at=time_of(line["filed"]).astimezone(self.zone),
+            complete=line["sha256"] is not None,
+            days=tuple(map(date.fromisoformat, line["days"])),
+            rows=rows,
+            stored=(line["repeats"] is None and rows > 0) if stored is None else stored,
+            withdrawn=withdrawn,
+            **{name: line[name] for name in ("sha256", "error", "message")},
+        )
 
-        Returns:
-            The table of the log, and when each account is expected.
-        """
-        marked = '("null_count.since" < num_records OR "null_count.until" < num_records)'
-        also = f"{Span(account=span.account).files} AND {marked}"
-        table, _ = self.store.view(connection, "fetches", span, also=also)
-        with explained(self.store.root, days="the log"):
-            connection.execute(f"""
-            CREATE OR REPLACE TEMP TABLE log_read AS SELECT {COVERAGE} FROM stored_fetches
-            WHERE ({span.rows}) OR since IS NOT NULL OR until IS NOT NULL;
-            CREATE OR REPLACE TEMP VIEW log_lines AS FROM log_read WHERE {span.rows}""")
-            return table, expected_accounts(connection)
-
-    def entries(self, lines: _core.Slice) -> list[ArchiveFetch]:
-        """Returns the entries of responses and failures, which have a line for each day."""
-        found: dict[int, list[Any]] = {}
-        for line in lines:
-            if line.source in ("fetch", "add"):
-                found.setdefault(_number_of(line.fetch_id, line.day, -1), []).append(line)
-        return [
-            ArchiveFetch(
-                id=number,
-                book=line.book,
-                account=line.account or None,
-                source=line.source,
-                at=line.received_at and line.received_at.astimezone(self.zone),
-                filed_at=line.filed_at.astimezone(self.zone),
-                complete=line.sha256 is not None,
-                days=tuple(each.day for each in each_day),
-                rows=sum(each.rows for each in each_day),
-                stored=any(each.rows_in == each.fetch_id for each in each_day),
-                **{name: getattr(line, name) for name in ("sha256", "error", "message")},
-            )
-            for number, each_day in found.items()
-            for line in each_day[:1]
-        ]
-
-    def mark(self, source: str, lines: Iterable[dict[str, Any]]) -> None:
-        """Writes lines that are no response: ends of accounts, or what compacting dropped."""
-        filed = datetime.now(UTC)
-        made = [self._line(Received("", "", source, None), filed) | line for line in lines]
-        self.store.append("fetches", _arrow(_log_of(made)))
+    def mark(self, source: str, **values: Any) -> None:
+        """Writes a line that is no response: the end of an account, or of a response."""
+        line = _line(secrets.token_hex(16), "", "", source) | values
+        if source == "withdraw":
+            line |= {"id": _hash(f"withdraw {line['withdraws']}"), "again": True}
+        self.store.commit([line], [])
 
     def store_all(self, received: Sequence[Received]) -> list[ArchiveFetch]:
-        """Stores responses and failures in one commit, and returns their entries.
+        """Stores responses and failures in one commit, and returns their entries."""
+        with self.store.lock:
+            log = self.store.log()
+            self.index.update(log)
+        entries: list[ArchiveFetch] = []
+        lines: list[Line] = []
+        with connection() as opened:
+            contents: dict[tuple[str, str], list[tuple[str, int]]] = {}
+            for number, each in enumerate(received):
+                line, content = self._line_of(opened, each, f"response_{number}")
+                known = log.lines.get(line["id"])
+                if known and known["book"] and self.store.is_sound(log, known, whole=True):
+                    entries.append(self.entry(known, stored=False))
+                    continue  # the same response once more
+                if content is not None:
+                    self._compare(opened, log, line, f"response_{number}")
+                lines.append(line)
+                if line["repeats"] is None:
+                    for month in sorted({day[:7] for day, rows in line["days"].items() if rows}):
+                        of_month = {d: n for d, n in line["days"].items() if d[:7] == month}
+                        contents.setdefault((each.name, month), []).append(
+                            (f"response_{number}", sum(of_month.values()))
+                        )
+                entries.append(self.entry(line))
+            tables = [
+                Rows(
+                    book,
+                    month,
+                    sum(rows for _, rows in parts),
+                    views.writer(opened, month, [name for name, _ in parts]),
+                )
+                for (book, month), parts in sorted(contents.items())
+            ]
+            if lines:
+                self.store.commit(lines, tables)
+        return entries
 
-        There is at most one of each book and account.
-        """
-        with explained(self.store.root, "write"), closing(sql.connect()) as connection:
-            lines, books = self._lines(received)
-            days = [line["day"] for line in lines]
-            labels = {each.account for each in received}
-            label = labels.pop() if len(labels) == 1 else None
-            table, known = self.open_log(connection, Span(min(days), max(days), label))
-            _find_rows(connection, lines)
-            for line in lines:
-                expected = known.get(line["account"])
-                if expected and expected.since <= line["since"] <= expected.until:
-                    line["since"] = None
-            log, sets = _log_of(lines), _table_of(_Stored, lines)
-            is_new = [line["rows_in"] == line["fetch_id"] for line in lines]
-            for name, (rows, numbers) in books.items():
-                new = [row for row, number in enumerate(numbers) if is_new[number]]
-                if new:
-                    content = _core.join(rows)
-                    if len(new) < len(content):
-                        content, numbers = content.take(new), [numbers[row] for row in new]
-                    self.store.append(name, _arrow(sets.take(numbers), content))
-            self.store.append("fetches", _arrow(log), table)
-            found = {(entry.account or "", entry.book): entry for entry in self.entries(log)}
-        return [found[each.account, each.name] for each in received]
-
-    def _lines(self, received: Sequence[Received]) -> tuple[list[dict[str, Any]], _Books]:
-        """Returns a line for each day of each response or failure, and the rows of each book."""
-        filed = datetime.now(UTC)
-        lines: list[dict[str, Any]] = []
-        books: _Books = {name: ([], []) for name in KINDS}
-        for each in received:
-            line = self._line(each, filed)
-            sums = sql.Sums()
-            if each.book is not None:
-                content, groups, days, sums = _rows_of(each.name, self._kept(each.book), line)
-            own = [*self._lines_of(each, line, sums)]
-            if sums:
-                by_day = {one["day"]: number for number, one in enumerate(own, len(lines))}
-                of_groups = [by_day[day] for day in days]
-                books[each.name][0].append(content)
-                books[each.name][1].extend([of_groups[group] for group in groups])
-            lines += own
-        return lines, books
-
-    def _line(self, received: Received, filed: datetime) -> dict[str, Any]:
-        """Returns a line for the day on which something was received."""
-        clock = (received.at or filed).astimezone(self.zone)
-        return {
-            "account": received.account,
-            "book": received.name,
-            "day": clock.date() - timedelta(clock.time() < self.day_start),
-            "fetch_id": secrets.randbits(62),
-            "source": received.source,
-            "received_at": received.at and received.at.astimezone(UTC),
-            "filed_at": filed,
-            "rows": 0,
-            "message": "",
-        }
-
-    def _lines_of(
-        self, received: Received, line: dict[str, Any], sums: sql.Sums
-    ) -> Iterator[dict[str, Any]]:
-        """Yields a line for each day of a response, which has these rows, or for a failure."""
-        covered = set()
-        if received.error is not None:
-            # The core refuses half of a surrogate pair, and the books would be lost with it.
+    def _line_of(
+        self, connection: Any, received: Received, name: str
+    ) -> tuple[Line, _core.Slice | None]:
+        """Returns the line of a response or failure, and the rows, which become a view ``name``."""
+        book = received.book
+        line = _line(secrets.token_hex(16), received.account, received.name, received.source)
+        at = received.at
+        line["at"] = at and f"{at.astimezone(UTC):{_AT}}"
+        clock = (at or datetime.now(UTC)).astimezone(self.zone)
+        day = clock.date() - timedelta(clock.time() < self.day_start)
+        line["day"] = str(day)
+        if book is None:
+            # Half of a surrogate pair cannot be written, and the books would be lost with it.
             message = str(received.error).encode(errors="replace").decode()
             line |= {"error": type(received.error).__name__, "message": message}
-        elif (response := received.book.response) is not None:
-            line["sha256"] = response.sha256
+            line["days"] = {str(day): 0}
+            return line, None
+        if not self.keep and not book._rows.masked:
+            book = book._unpacked(*book._packed(), keep_personal_data=False)
+        response = book.response
+        body = response.sha256 if response else hashlib.sha256(book._rows.to_json()).hexdigest()
+        line["body"] = body
+        key = "\n".join((received.account, received.name, line["at"] or "", body))
+        line |= {"id": _hash(key), "again": True}
+        content, line["lost"] = _content_of(book)
+        by_time = received.name == "trades" or at is None
+        latest = day + _AHEAD if at else date(2200, 1, 1)
+        days, wrong = views.register(
+            connection, name, received.name, content, line, by_time, (_EARLIEST, latest)
+        )
+        if wrong:
+            warn_user(
+                DataWarning(
+                    f"{wrong} of these {received.name} have a time that cannot be right and are "
+                    f"stored under {day}: check their times"
+                )
+            )
+        covered = set()
+        if response is not None:
+            line["sha256"] = body
             if received.name == "trades":
-                covered = set(sums)
-            at = received.at
-            if at and (received.name == "orders" or line["day"] == at.astimezone(self.zone).date()):
-                covered.add(line["day"])
-        days = sorted(covered | set(sums)) or [line["day"]]
-        for day in days:
-            count, checksum = sums.get(day, (0, None))
-            own = {"day": day, "since": days[-1], "covered": day if day in covered else None}
-            fetch = _number_of(line["fetch_id"], day)
-            yield line | own | {"fetch_id": fetch, "rows": count, "checksum": checksum}
+                covered = set(days)
+            if at and (received.name == "orders" or day == at.astimezone(self.zone).date()):
+                covered.add(str(day))
+        line["covered"] = sorted(covered)
+        line["days"] = {each: days.get(each, 0) for each in sorted(covered | set(days))}
+        if not line["days"]:
+            line["days"] = {str(day): 0}
+        return line, content
 
-    def _kept(self, book: AnyBook) -> AnyBook:
-        """Returns the book with personal values masked, unless the archive keeps them."""
-        if self.keep or book._rows.masked:
-            return book
-        return book._unpacked(*book._packed(), keep_personal_data=False)
+    def _compare(self, connection: Any, log: Log, line: Line, name: str) -> None:
+        """Says in a line which response it repeats, or the records of which it has all."""
+        lines = self.index.lines.get((line["account"], line["book"]), {})
+        rank, rows = rank_of(line), {day: n for day, n in line["days"].items() if n}
+        fronts = {day: newest(lines[day], day) for day in {*rows, line["day"]} if day in lines}
+        older = {one for front in fronts.values() for one, at in front.items() if at < rank}
+        if not rows or not older:
+            return
+        lasts = {next(reversed(fronts.get(day) or {"": ("", "")})) for day in rows}
+        last = log.lines.get(lasts.pop()) if len(lasts) == 1 else None
+        if (
+            last
+            and last["id"] in older
+            and (last["body"], last["lost"]) == (line["body"], line["lost"])
+        ):
+            same = {day: n for day, n in last["days"].items() if n} == rows
+            if same and self.store.is_sound(log, last):
+                line["repeats"] = last["id"]
+                return
+        ids = [one for one in older if line["book"] == "trades" or line["day"] in fronts]
+        wanted = {(one, day[:7]) for one in ids for day, n in log.lines[one]["days"].items() if n}
+        with suppress(ArchiveError, views.Error):  # damage costs a comparison, not the response
+            files = self.store.find(log, sorted(wanted))
+            line["covers"] = views.covered(connection, line["book"], name, files, ids)
 
 
-def create(store: Store, settings: dict[str, Any]) -> None:
-    """Creates the tables of an archive with these settings."""
-    none = _table_of(_Stored, [])
-    tables: dict[str, Any] = {
-        name: _arrow(none, _content_of(name, kind())) for name, kind in KINDS.items()
+def _line(identity: str, account: str, book: str, source: str) -> Line:
+    return {
+        "id": identity,
+        "account": account,
+        "book": book,
+        "source": source,
+        "at": None,
+        "filed": f"{datetime.now(UTC):{_AT}}",
+        "day": str(date.today()),
+        "days": {},
+        "covered": [],
+        "body": None,
+        "sha256": None,
+        "error": None,
+        "message": "",
+        "covers": [],
+        "repeats": None,
+        "lost": 0,
+        "again": False,  # whether it can be stored again, with the same id
     }
-    store.create(tables | {"fetches": _arrow(_log_of([]))}, json.dumps(settings))
 
 
-def _log_of(lines: Sequence[dict[str, Any]]) -> _core.Slice:
-    """Returns lines of the log, to which it adds their month and their seal."""
-    for line in lines:
-        line["month"] = line["day"].isoformat()[:7]
-    for line, seal in zip(lines, seals_of(_table_of(Line, lines)), strict=True):
-        line["seal"] = seal
-    return _table_of(Line, lines)
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _table_of(kind: type, lines: Sequence[dict[str, Any]]) -> _core.Slice:
-    """Returns a table of lines; missing values are None."""
-    names = _core.names_of(kind)
-    return _core.table_of(kind, [[line.get(name) for line in lines] for name in names], UTC)
+def time_of(text: str) -> datetime:
+    """Returns the time that a line has as text."""
+    return datetime.strptime(text, _AT).replace(tzinfo=UTC)
 
 
-def _arrow(*parts: _core.Slice) -> Arrow:
-    """Returns the columns of slices of equal length, with strings on which pyarrow computes."""
-    columns: dict[str, Any] = {}
-    for part in parts:
-        names = _core.names_of(part.row_type)
-        table = Arrow.from_arrow_pycapsule(part.arrow_stream(names, "large"))
-        columns |= {name: table.column(name) for name in names if name not in columns}
-    return Arrow.from_pydict(columns)
+def _content_of(book: AnyBook) -> tuple[_core.Slice, int]:
+    """Returns the rows of a book with their unknown fields and values that did not fit.
 
-
-def _number_of(fetch: int, day: date, sign: int = 1) -> int:
-    """Returns the number of a response's line for a day, or with -1 of a line's response."""
-    return fetch + sign * (day - date(1970, 1, 1)).days
-
-
-def _find_rows(connection: Any, lines: Iterable[dict[str, Any]]) -> None:
-    """Names the line that has the rows of each: the last one with the same rows, or itself.
-
-    Only the last one of its account, book and day will do: all of its rows are the newest, so that
-    `compact` cannot be deleting them.
+    Also returns how many rows have values that did not fit.
     """
-    found = connection.execute(f"""
-    SELECT DISTINCT ON (account, book, day) account, book, day, rows, checksum, rows_in
-    FROM log_lines WHERE rows_in IS NOT NULL ORDER BY ({sql.AGE}) DESC""").fetchall()
-    known = {tuple(content): rows_in for *content, rows_in in found}
-    for line in lines:
-        content = tuple(line[name] for name in ("account", "book", "day", "rows", "checksum"))
-        line["rows_in"] = known.get(content, line["fetch_id"]) if line["rows"] else None
-
-
-def _rows_of(
-    name: str, book: AnyBook, line: dict[str, Any]
-) -> tuple[_core.Slice, list[int], list[date], sql.Sums]:
-    """Returns the rows of a book, the group of each, each group's day, and the sums of each day.
-
-    The day of a row is that of its times, or the one of the line that comes with the book. That is
-    always the day of an order whose response has a time.
-    """
-    content = _content_of(name, book)
-    groups = _core.Groups([content], [f"{time}.day" for time in TIMES[name]])
-    days = [line["day"]] * len(groups)
-    if name == "trades" or line["received_at"] is None:
-        found = zip(*content.cells(groups.first(), TIMES[name]), strict=True)
-        days = [next((t.date() for t in times if t), line["day"]) for times in found]
-    sums = sql.Sums()
-    # The label is the line's: a book that is added may have none.
-    own = [name for name in _core.names_of(content.row_type) if name not in sql.SET]
-    sql.add_sums(sums, days, groups, own)
-    return content, groups.numbers(), days, sums
-
-
-def _content_of(name: str, book: AnyBook) -> _core.Slice:
-    """Returns the rows of a book with their unknown fields and values that did not fit."""
     book = book.localize(None)
-    lost = _lost(book)
-    if not lost:  # sorted, since sorting again, when they are read, is fast
-        book = book.sort(TIMES[name][0], "row_no")
     content = book._selection(extra=True)._exported
-    if lost:
-        values = content.to_dict(_core.names_of(content.row_type)) | {"extra": _extras(book)}
-        content = _core.table_of(content.row_type, list(values.values()))
-    return content
+    lost = {issue.field for issue in book.issues if issue.lost and issue.raw}
+    lost &= set(book.columns)
+    if not lost:
+        return content, 0
+    columns = {name: book._rows.column(name) for name in lost}
+    rows = [row for row in range(len(book)) if any(c[row] is None for c in columns.values())]
+    texts = book._rows.record_texts()
+    values = content.to_dict(_core.names_of(content.row_type))
+    found = 0
+    for row in rows:
+        sent = json.loads(texts[row], parse_float=_Digits, parse_int=_Digits, parse_constant=str)
+        kept = [
+            f"{json.dumps(name)}: {_spelled(sent[name])}"
+            for name in lost
+            if sent.get(name) not in (None, "") and columns[name][row] is None
+        ]
+        if kept:
+            found += 1
+            own = values["extra"][row]
+            values["extra"][row] = (
+                "{" + ", ".join([*([own.strip()[1:-1]] if own else []), *kept]) + "}"
+            )
+    return _core.table_of(content.row_type, list(values.values())), found
 
 
-def _lost(book: AnyBook) -> set[str]:
-    """Returns the fields of which values did not fit."""
-    return {issue.field for issue in book.issues if issue.lost} & set(book.columns)
+class _Digits(str):
+    """A number as it was spelled."""
 
 
-def _extras(book: AnyBook) -> list[str | None]:
-    """Returns each row's unknown fields and values that did not fit, as JSON, or None."""
-    known, lost = set(book.columns), _lost(book)
-    fitting = {name: book._rows.column(name) for name in lost}
-    found = []
-    for row, content in enumerate(book._rows.record_texts()):
-        sent = json.loads(content, parse_float=_number, parse_constant=str)
-        kept = {
-            name: value
-            for name, value in sent.items()
-            if name not in known
-            or (name in lost and value not in (None, "") and fitting[name][row] is None)
-        }
-        found.append(json.dumps(kept) if kept else None)
-    return found
+def _spelled(value: Any) -> str:
+    return str(value) if isinstance(value, _Digits) else json.dumps(value)
 
 
-def _number(digits: str) -> float | str:
-    """Returns a number with a fraction, as text where a float has not the same digits."""
-    value = float(digits)
-    return value if repr(value) == digits else digits
+def told(name: str, book: AnyBook, extras: Sequence[tuple[int, str]], *, keep: bool) -> AnyBook:
+    """Returns a book with the issues of values that did not fit when they were received.
+
+    Args:
+        name: Which book it is.
+        book: The book.
+        extras: Rows, each with its unknown fields and such values as a JSON object.
+        keep: Whether personal values are kept.
+    """
+    body = f"[{','.join(text for _, text in extras)}]".encode()
+    found = decode_issues(_core.decode_list(book._record, body, False, keep))
+    lost = [x._replace(row=extras[x.row][0]) for x in found if x.lost and x.raw]
+    if not lost:
+        return book
+    warn_of_lost(lost, book._record)
+    whole: AnyBook = KINDS[name]._of(book._rows, issues=(*book.issues, *lost))
+    return whole

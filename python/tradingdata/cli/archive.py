@@ -267,23 +267,17 @@ def sql(
 
 @command("archive verify", "tradingdata archive verify books")
 def verify(stored: Stored) -> None:
-    """Verify all counts and checksums."""
+    """Verify every byte of every file."""
     rows = stored.open().verify()
     write_out(f"{group(rows)} rows are as they were stored\n".encode())
 
 
 @command("archive compact", "tradingdata archive compact books")
-def compact(
-    stored: Stored,
-    drop_history: Annotated[
-        bool,
-        switch("--drop-history", "Also delete states that were replaced a day ago or earlier."),
-    ] = False,
-) -> None:
+def compact(stored: Stored) -> None:
     """Merge small files.
 
-    Run it monthly. Keeps all states of all records unless --drop-history is given. Deletes files
-    that are a day old and no part of the archive.
+    Run it monthly. Keeps all states of all records. Deletes files that were merged a day ago, and
+    what killed programs left.
     """
-    saved = stored.open().compact(keep_history=not drop_history)
+    saved = stored.open().compact()
     write_out(f"{group(max(saved, 0))} fewer files\n".encode())
