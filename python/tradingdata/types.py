@@ -3,16 +3,18 @@
 Clients, books and watches return them; none is constructed by callers.
 """
 
-from .books.diff import OrderChange
+from .books.diff import OrderChange, TradeChange
 from .books.issues import Issue
 from .books.response import Response
 from .client.base import ClientStats
 from .client.options import Retry
 from .client.search import AsyncSearchPager, SearchPager, SearchStats
-from .watch import OrderUpdate, TradeUpdate
+from .watch.polling import AsyncWatch, Watch
+from .watch.updates import OrderUpdate, TradeUpdate
 
 __all__ = [
     "AsyncSearchPager",
+    "AsyncWatch",
     "ClientStats",
     "Issue",
     "OrderChange",
@@ -21,7 +23,9 @@ __all__ = [
     "Retry",
     "SearchPager",
     "SearchStats",
+    "TradeChange",
     "TradeUpdate",
+    "Watch",
 ]
 
 

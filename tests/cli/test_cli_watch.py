@@ -43,7 +43,7 @@ def script_changes(service: Scripted) -> None:
     filled = first | {"status": "Success", "traded_qty": 7}
     service.script(
         book_reply([first, second]),
-        reply(503, headers={"Retry-After": "60"}),  # later than the deadline: no other attempt
+        reply(404),
         book_reply([filled, second]),
         then=book_reply([filled]),
     )
@@ -58,7 +58,7 @@ def test_a_pipe_gets_a_line_a_change_and_a_miss_is_reported(run: Run) -> None:
     kinds = [line.split()[1] for line in ran.text.splitlines()]
     assert kinds == ["new", "new", "missed", "changed", "gone"]
     lines = ran.text.splitlines()
-    assert "503" in lines[2]
+    assert "404" in lines[2]
     assert "status Pending -> Success" in lines[3]
     assert all(re.match(r"\d\d:\d\d:\d\d  ", line) for line in lines)
 
@@ -66,7 +66,7 @@ def test_a_pipe_gets_a_line_a_change_and_a_miss_is_reported(run: Run) -> None:
 def test_json_carries_the_whole_order(run: Run) -> None:
     reported = [json.loads(line) for line in run(*WATCH, "--json").text.splitlines()]
     assert [one["kind"] for one in reported] == ["new", "new", "missed", "changed", "gone"]
-    assert reported[2]["error"] == "ServerError"
+    assert reported[2]["error"] == "NotFoundError"
     assert "status" in reported[3]["fields"]
     assert reported[3]["order"]["status"] == "Success"
     assert reported[3]["order"]["order_no"] == reported[0]["order"]["order_no"]
@@ -123,10 +123,7 @@ def test_an_error_that_does_not_pass_ends_it(
 @pytest.mark.parametrize("width", [60, 120])
 def test_retries_and_an_outage_are_shown_above_the_table(service: Scripted, width: int) -> None:
     two = [row | {"status": "Pending"} for row in orders(2)]
-    again, down = (
-        reply(503, headers={"Retry-After": "0"}),
-        reply(503, headers={"Retry-After": "60"}),
-    )
+    again, down = reply(503, headers={"Retry-After": "0"}), reply(404)
     service.script(book_reply(two), again, book_reply(two), down, then=book_reply(two[:1]))
     arguments = ("watch", "-i", "0.01", "--polls", "4", "--timeout", "5")
     shown = on_terminal(*arguments, env=environment(service), width=width)
@@ -139,7 +136,7 @@ def test_retries_and_an_outage_are_shown_above_the_table(service: Scripted, widt
     last = words[places[-1] :]
     assert "display_name" in last
     assert "missed" not in last
-    assert "503 Service Unavailable" in words[places[2] :]
+    assert "404 Not Found" in words[places[2] :]
 
 
 Program = Callable[..., str]
@@ -167,7 +164,7 @@ def test_a_command_is_run_on_a_change_and_once_for_an_outage(
     ran = run(*WATCH, "--on-change", program(KEEP, changes))
     assert ran.code == Code.OK, ran.err
     first, *reported = [json.loads(line) for line in changes.read_text().splitlines()]
-    assert (first["kind"], first["error"]) == ("missed", "ServerError")
+    assert (first["kind"], first["error"]) == ("missed", "NotFoundError")
     assert [one["kind"] for one in reported] == ["changed", "gone"], "not the first poll's orders"
     assert reported[0]["order"]["status"] == "Success"
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import tradingdata as td
 from service import as_json, envelope, orders, trades
 from tradingdata import _core
-from tradingdata.watch import OrderState, TradeState, watch
+from tradingdata.watch.polling import Rules, Watch
+from tradingdata.watch.updates import OrderState, TradeState
 
 Record = dict[str, Any]
 Response = TypeVar("Response")
@@ -19,31 +21,41 @@ class Clock:
 
     def __init__(self) -> None:
         self.now = 1000.0
-        self.slept: list[float] = []
+        self.after_next_sleep = 0.0  # what passes unseen, once
 
     def __call__(self) -> float:
         return self.now
 
     def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
+        self.now += seconds + self.after_next_sleep
+        self.after_next_sleep = 0.0
 
 
 class Polls:
-    """Returns responses one by one, raises errors, calls functions, and records when."""
+    """Returns responses one by one, raises errors, calls functions, and records when.
+
+    A book from which records vanished is requested once more, a second later; the second response
+    is then the same, unless ``confirms`` is false.
+    """
 
     def __init__(
         self,
         responses: Iterable[Any],
         clock: Clock,
         decode: Callable[[Any], Any] = lambda body: body,
+        *,
+        confirms: bool = True,
     ) -> None:
         self._responses = iter(responses)
+        self._confirms = confirms
+        self._last: Any = None
         self._clock = clock
         self._decode = decode
         self.at: list[float] = []
 
     def __call__(self) -> Any:
+        if self._confirms and self._last is not None and self._clock.now == self.at[-1] + 1.0:
+            return self._last
         self.at.append(self._clock.now)
         response = next(self._responses, None)
         if callable(response):
@@ -52,7 +64,8 @@ class Polls:
             raise Over
         if isinstance(response, Exception):
             raise response
-        return self._decode(response)
+        self._last = self._decode(response)
+        return self._last
 
 
 class Over(Exception):
@@ -78,7 +91,7 @@ def order_updates(
         clock,
         lambda reported: reported if isinstance(reported, td.OrderBook) else order_book(reported),
     )
-    return until_over(watch(polls, state, interval, clock=clock, sleep=clock.sleep))
+    return until_over(watched(polls, state, clock, interval, **options))
 
 
 def trade_updates(*responses: Any, **options: Any) -> Iterator[td.types.TradeUpdate]:
@@ -90,16 +103,34 @@ def trade_updates(*responses: Any, **options: Any) -> Iterator[td.types.TradeUpd
         lambda reported: reported if isinstance(reported, td.TradeBook) else trade_book(reported),
     )
     state = TradeState(options.pop("previous", None))
-    return until_over(watch(polls, state, 5.0, clock=clock, sleep=clock.sleep))
+    return until_over(watched(polls, state, clock, **options))
 
 
-def until_over(updates: Iterable[Response]) -> Iterator[Response]:
-    iterator = iter(updates)
-    while True:
+def watched(
+    poll: Callable[[], Any],
+    state: OrderState | TradeState,
+    clock: Clock,
+    interval: float = 5.0,
+    *,
+    left: Callable[[], float] = lambda: math.inf,
+    ends_after: int | None = 3,
+) -> Watch[Any]:
+    """A watch whose clock is not the computer's, of a client that stays open."""
+    rules = Rules(interval, left, ends_after, lambda: False)
+    return Watch(poll, state, rules, clock=clock, sleep=clock.sleep)
+
+
+class until_over(Iterator[Response]):
+    """The updates until the responses are used up; another error does not end them."""
+
+    def __init__(self, updates: Iterable[Response]) -> None:
+        self._updates = iter(updates)
+
+    def __next__(self) -> Response:
         try:
-            yield next(iterator)
+            return next(self._updates)
         except Over:
-            return
+            raise StopIteration from None
 
 
 def some_orders(count: int = 3, **overrides: Any) -> list[Record]:

@@ -69,7 +69,7 @@ def what_came_with_it(trades: td.TradeBook) -> None:
 def changes(orders: td.OrderBook, client: td.Client) -> None:
     for change in orders.diff(orders[:5], ignore=["row_no"]):
         assert_type(change, td.types.OrderChange)
-        assert_type(change.kind, Literal["new", "changed", "gone"])
+        assert_type(change.kind, Literal["new", "changed", "gone", "returned"])
         assert_type(change.order, td.Order)
         assert_type(change.previous, td.Order | None)
         assert_type(change.fields, tuple[str, ...])
@@ -87,6 +87,9 @@ def watched(client: td.Client, known: td.OrderBook) -> None:
         assert_type(fills, td.types.TradeUpdate)
         assert_type(fills.trades, td.TradeBook)
         assert_type(fills.fills, tuple[td.Trade, ...])
+        assert_type(fills.changes, tuple[td.types.TradeChange, ...])
+        assert_type((fills.cleared, fills.misses), tuple[bool, int])
+    assert_type(client.watch_orders(ends_after=None), td.types.Watch[td.types.OrderUpdate])
 
 
 async def watched_async(client: td.AsyncClient) -> None:

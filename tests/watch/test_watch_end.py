@@ -9,11 +9,13 @@ import threading
 import pytest
 
 import tradingdata as td
-from tradingdata.watch import Grid, OrderState, time_left, watch
+from tradingdata.watch.polling import Schedule, time_left
+from tradingdata.watch.updates import OrderState
 from watching import (
     Clock,
     Polls,
     order_book,
+    watched,
 )
 
 
@@ -21,24 +23,17 @@ from watching import (
 def test_the_last_poll_is_at_the_end(end: float, polls: int) -> None:
     clock = Clock()
     made = Polls([order_book([])] * 10, clock)
-    updates = list(
-        watch(
-            made,
-            OrderState((), None),
-            5.0,
-            lambda: 1000.0 + end - clock.now,
-            clock=clock,
-            sleep=clock.sleep,
-        )
-    )
+    state = OrderState((), None)
+    updates = list(watched(made, state, clock, left=lambda: 1000.0 + end - clock.now))
     assert len(updates) == len(made.at) == polls
     assert made.at[-1] - made.at[0] == pytest.approx(end)
 
 
 def test_no_poll_is_made_at_the_end_against_what_the_service_asks() -> None:
-    grid = Grid(5.0, 0.0)
-    grid.ended(0.0, td.RateLimitError("slow down", retryable=True, retry_after=60.0))
-    assert grid.next(0.0, 12.0) is None
+    schedule = Schedule(5.0)
+    schedule.begin(0.0, 12.0)
+    schedule.ended(0.0, td.RateLimitError("slow down", retry_after=60.0))
+    assert schedule.due(0.0, 12.0) is None
 
 
 def test_an_end_is_a_time_of_today_or_a_moment() -> None:

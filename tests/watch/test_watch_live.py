@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import threading
 import warnings
 import weakref
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -18,8 +16,11 @@ from calls import TOKEN, in_time, run_child, within
 from service import (
     Service,
     book_reply,
+    envelope,
     html_reply,
+    json_reply,
     orders,
+    redirect,
     retry_after,
     stall,
     trades,
@@ -29,32 +30,39 @@ from watching import content, reported
 UNCHANGED = orders(20, pan_no="ABCDE1234F", order_no=str)
 
 
-def first(updates: Iterator[Any], count: int) -> list[Any]:
-    """The first updates; closes the generator."""
-    with contextlib.closing(updates) as generator:  # type: ignore[type-var]
-        return list(itertools.islice(generator, count))
+Seen = list[Any]
 
 
-def first_async(service: Service, call: str, count: int, **options: Any) -> list[Any]:
-    """The same of an AsyncClient's watch."""
+def first_async(
+    service: Service, call: str, count: int, seen: Seen | None = None, **options: Any
+) -> Seen:
+    """The first updates of an AsyncClient's watch."""
+    updates = [] if seen is None else seen
 
-    async def run() -> list[Any]:
-        async with td.AsyncClient(service.base_url, access_token=TOKEN, attempts=1) as client:
-            updates: AsyncIterator[Any]
-            async with contextlib.aclosing(getattr(client, call)(0.01, **options)) as updates:
-                seen = []
-                async for update in updates:
-                    seen.append(update)
-                    if len(seen) == count:
-                        break
-                return seen
+    async def run() -> None:
+        async with (
+            td.AsyncClient(service.base_url, access_token=TOKEN, attempts=1) as client,
+            getattr(client, call)(0.01, **options) as watch,
+        ):
+            while len(updates) < count:
+                updates.append(await anext(watch))
 
-    return asyncio.run(run())
+    asyncio.run(run())
+    return updates
 
 
-def first_sync(service: Service, call: str, count: int, **options: Any) -> list[Any]:
-    with td.Client(service.base_url, access_token=TOKEN, attempts=1) as client:
-        return first(getattr(client, call)(0.01, **options), count)
+def first_sync(
+    service: Service, call: str, count: int, seen: Seen | None = None, **options: Any
+) -> Seen:
+    """The same of a Client's."""
+    updates = [] if seen is None else seen
+    with (
+        td.Client(service.base_url, access_token=TOKEN, attempts=1) as client,
+        getattr(client, call)(0.01, **options) as watch,
+    ):
+        while len(updates) < count:
+            updates.append(next(watch))
+    return updates
 
 
 both = pytest.mark.parametrize("watched", [first_sync, first_async], ids=["sync", "async"])
@@ -63,8 +71,7 @@ both = pytest.mark.parametrize("watched", [first_sync, first_async], ids=["sync"
 @both
 def test_an_unchanged_response_changes_nothing(watched: Any, service: Service) -> None:
     service.script(
-        book_reply(UNCHANGED), book_reply(UNCHANGED), book_reply(UNCHANGED[:19]),
-        book_reply(UNCHANGED[:19]),
+        book_reply(UNCHANGED), book_reply(UNCHANGED), *[book_reply(UNCHANGED[:19])] * 3,
     )  # fmt: skip
     updates = watched(service, "watch_orders", 4)
     assert [len(update.changes) for update in updates] == [20, 0, 1, 0]
@@ -78,7 +85,7 @@ def test_an_unchanged_response_changes_nothing(watched: Any, service: Service) -
 def test_a_miss_is_reported_and_the_watch_goes_on(watched: Any, service: Service) -> None:
     service.script(
         book_reply(UNCHANGED), html_reply(503), book_reply(UNCHANGED), retry_after("0"),
-        book_reply(UNCHANGED[1:]),
+        book_reply(UNCHANGED[1:]), book_reply(UNCHANGED[1:]),
     )  # fmt: skip
     updates = watched(service, "watch_orders", 5)
     missed = [update.missed for update in updates]
@@ -87,11 +94,44 @@ def test_a_miss_is_reported_and_the_watch_goes_on(watched: Any, service: Service
     assert reported(updates[4]) == [("gone", "0", ())]
 
 
+# What a proxy, a maintenance page or a limit of requests sends for a while.
+PASSING = [
+    html_reply(200), html_reply(403), html_reply(404), redirect(302, "https://example.com"),
+    json_reply({}), json_reply(envelope(None, status="error", message="Too many requests")),
+    html_reply(500),
+]  # fmt: skip
+
+
 @both
-def test_an_error_that_cannot_pass_ends_the_watch(watched: Any, service: Service) -> None:
-    service.script(book_reply(UNCHANGED), html_reply(403))
+def test_f161_one_bad_poll_is_a_miss_and_the_watch_goes_on(watched: Any, service: Service) -> None:
+    good = book_reply(UNCHANGED)
+    service.script(good, *itertools.chain(*((bad, good) for bad in PASSING)))
+    updates = watched(service, "watch_orders", 1 + 2 * len(PASSING))
+    assert [update.misses for update in updates] == [0, *[1, 0] * len(PASSING)]
+    errors = [type(update.missed).__name__ for update in updates[1::2]]
+    assert errors == [
+        "DecodeError", "AuthenticationError", "NotFoundError", "StatusError", "DecodeError",
+        "ServiceError", "ServerError",
+    ]  # fmt: skip
+    assert {update.changes for update in updates[1:]} == {()}
+
+
+@both
+def test_a_token_that_stays_refused_ends_the_watch(watched: Any, service: Service) -> None:
+    service.script(book_reply(UNCHANGED), then=html_reply(401))
+    updates: list[Any] = []
     with pytest.raises(td.AuthenticationError):
-        watched(service, "watch_orders", 2)
+        watched(service, "watch_orders", 4, seen=updates)
+    assert [update.misses for update in updates] == [0, 1, 2]
+    assert len(watched(service, "watch_orders", 5, ends_after=None)) == 5
+
+
+@both
+def test_a_token_that_is_replaced_in_time_heals_it(watched: Any, service: Service) -> None:
+    service.script(*[html_reply(401)] * 2, book_reply(UNCHANGED), *[html_reply(401)] * 2,
+                   then=book_reply(UNCHANGED))  # fmt: skip
+    updates = watched(service, "watch_orders", 6)
+    assert [update.misses for update in updates] == [1, 2, 0, 1, 2, 0]
 
 
 @both

@@ -28,8 +28,9 @@ def test_the_first_orders_are_new_and_then_only_what_happens_is_reported() -> No
         [("new", "0", ()), ("new", "1", ()), ("new", "2", ())],
         [],
         [("changed", "0", ("status",)), ("new", "3", ()), ("gone", "1", ())],
-        [("gone", "0", ()), ("gone", "2", ()), ("gone", "3", ())],
+        [],
     ]
+    assert [update.cleared for update in updates] == [False, False, False, True]
     assert [list(update.orders) for update in updates] == [
         list(order_book(records)) for records in (first, first, second, [])
     ]
@@ -62,6 +63,8 @@ def test_a_failure_that_may_pass_is_a_miss_with_the_orders_as_known() -> None:
     assert (missed.missed, missed.changes) == (error, ())
     assert missed.orders is first.orders
     assert again.missed is error
+    assert [update.misses for update in (first, missed, again, good)] == [0, 1, 2, 0]
+    assert repr(again).endswith("missed: ServerError, 2 in a row>")
     assert error.__traceback__ is None
     assert (good.missed, reported(good)) == (None, [("changed", "0", ("status",))])
 
@@ -78,22 +81,23 @@ def test_a_miss_before_the_first_response_is_no_empty_book() -> None:
 
 
 @pytest.mark.parametrize(
-    "error",
-    [td.AuthenticationError("no"), td.DecodeError("odd"), td.ServiceError("no"), ValueError("own")],
+    "error", [ValueError("own"), td.ConfigurationError("no token"), td.ClientClosedError("closed")]
 )
-def test_any_other_error_is_raised(error: Exception) -> None:
-    updates = order_updates(some_orders(1), error, some_orders(1))
+def test_what_no_later_poll_can_mend_is_raised_and_ends_nothing(error: Exception) -> None:
+    """F164: `next()` after an error goes on, and is no clean end."""
+    updates = order_updates(some_orders(1), error, error, some_orders(1))
     next(updates)
-    with pytest.raises(type(error)):
-        next(updates)
-    with pytest.raises(StopIteration):
-        next(updates)
+    for _ in range(2):
+        with pytest.raises(type(error)):
+            next(updates)
+    assert next(updates).changes == ()
 
 
 def test_an_update_is_a_tuple_that_prints_and_pickles() -> None:
     (update,) = order_updates(some_orders(2))
-    orders, changes, missed, at = update
-    assert (orders, changes, missed, at) == (update.orders, update.changes, None, update.at)
+    orders, changes, cleared, missed, misses, at = update
+    assert (orders, changes, at) == (update.orders, update.changes, update.at)
+    assert (cleared, missed, misses) == (False, None, 0)
     assert repr(update) == f"<OrderUpdate {update.at:%H:%M:%S}Z, 2 orders, 2 changes>"
     assert pickle.loads(pickle.dumps(update)) == update
 
@@ -110,6 +114,7 @@ def test_an_older_state_is_reported_as_the_service_returns_it() -> None:
     assert updates[1].orders.response is not None
 
 
-def test_the_orders_of_a_day_that_is_over_are_gone() -> None:
+def test_the_orders_of_a_day_that_is_over_are_cleared() -> None:
     _, second = order_updates(some_orders(2), some_orders(7)[5:])
-    assert [change.kind for change in second.changes] == ["new", "new", "gone", "gone"]
+    assert second.cleared
+    assert [change.kind for change in second.changes] == ["new", "new"]

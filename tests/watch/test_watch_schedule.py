@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,13 +12,15 @@ import pytest
 import tradingdata as td
 from service import as_json, envelope
 from systems import posix
-from tradingdata.watch import Grid, OrderState, watch, watch_async
+from tradingdata.watch.polling import AsyncWatch, Rules, Schedule
+from tradingdata.watch.updates import OrderState
 from watching import (
     Clock,
     Polls,
     order_book,
     some_orders,
     until_over,
+    watched,
 )
 
 EMPTY = order_book([])
@@ -30,7 +33,7 @@ def times(
     clock = Clock()
     polls = Polls(responses, clock)
     state = OrderState((), None)
-    for _ in until_over(watch(polls, state, interval, clock=clock, sleep=clock.sleep)):
+    for _ in until_over(watched(polls, state, clock, interval)):
         reader(clock)
     return [at - polls.at[0] for at in polls.at]
 
@@ -47,9 +50,7 @@ def polled(*durations: float, interval: float = 5.0) -> list[float]:
     """When polls begin that take so long each."""
     clock = Clock()
     polls = Polls([taking(seconds, EMPTY, [clock]) for seconds in durations], clock)
-    for _ in until_over(
-        watch(polls, OrderState((), None), interval, clock=clock, sleep=clock.sleep)
-    ):
+    for _ in until_over(watched(polls, OrderState((), None), clock, interval)):
         pass
     return [at - polls.at[0] for at in polls.at]
 
@@ -75,13 +76,71 @@ def test_ten_thousand_polls_do_not_drift() -> None:
     assert at == pytest.approx([i * 0.1 for i in range(10_001)], abs=1e-6)
 
 
-def test_a_refusal_with_retry_after_waits_as_asked_and_stays_on_the_grid() -> None:
-    assert times(limited(12.0), limited(2.0), EMPTY) == [0, 15, 20, 25]
+def schedule_without_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tradingdata.watch.polling._JITTER", 0.0)
 
 
-def test_a_refusal_without_one_waits_twice_as_long_each_time_up_to_a_minute() -> None:
+def test_a_refusal_with_retry_after_waits_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule_without_jitter(monkeypatch)
+    assert times(limited(12.0), limited(2.0), EMPTY) == [0, 12, 17, 22]
+
+
+def test_a_refusal_without_one_waits_twice_as_long_each_time_up_to_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schedule_without_jitter(monkeypatch)
     assert times(*[limited(None)] * 5, EMPTY, limited(None)) == [0, 10, 30, 70, 130, 190, 195, 205]
     assert times(limited(None), interval=90.0) == [0, 90]
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        td.ServiceError("too many requests"),
+        td.AuthenticationError("403"),
+        td.ServerError("maintenance", retry_after=10.0),
+    ],
+)
+def test_any_refusal_gives_the_service_a_pause(
+    refusal: td.TradingDataError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule_without_jitter(monkeypatch)
+    assert times(refusal, EMPTY) == [0, 10, 15]
+
+
+def test_a_wait_of_hours_is_a_miss_and_the_next_poll_comes_within_75_seconds() -> None:
+    """F161: a Retry-After of 16 hours."""
+    first, second = times(limited(16 * 3600.0))
+    assert 60 <= second - first <= 75
+
+
+def test_watches_that_are_refused_together_do_not_poll_together_again() -> None:
+    later = [times(limited(30.0), EMPTY)[1:] for _ in range(3)]
+    assert len({round(at, 3) for polls in later for at in polls}) == 6
+    assert all(30 <= first <= 37.5 for first, _ in later)
+
+
+def test_after_a_suspend_the_next_poll_is_at_once() -> None:
+    """Eight hours pass within one look at the clock; the pace is kept from then on."""
+    clock = Clock()
+    polls = Polls([EMPTY] * 4, clock)
+    updates = watched(polls, OrderState((), None), clock)
+    next(updates)
+    clock.after_next_sleep = 8 * 3600.0
+    next(updates)
+    assert polls.at[1] - polls.at[0] == 8 * 3600 + 1
+    next(updates)
+    assert polls.at[2] - polls.at[0] == 8 * 3600 + 5
+
+
+def test_after_a_suspend_over_the_end_one_poll_is_made() -> None:
+    clock = Clock()
+    polls = Polls([EMPTY] * 4, clock)
+    updates = watched(polls, OrderState((), None), clock, left=lambda: 1100.0 - clock.now)
+    next(updates)
+    clock.after_next_sleep = 8 * 3600.0
+    assert len(list(updates)) == 1
+    assert len(polls.at) == 2
 
 
 def test_another_failure_does_not_slow_down() -> None:
@@ -90,12 +149,11 @@ def test_another_failure_does_not_slow_down() -> None:
 
 
 def test_no_tick_comes_twice_where_the_clock_is_a_hair_behind_it() -> None:
-    grid = Grid(0.1, 0.0)
-    due = grid.next(0.0)
-    assert due is not None
+    schedule = Schedule(0.1)
+    due = 0.0
     for _ in range(1000):
-        grid.ended(due - 1e-12, None)
-        following = grid.next(due - 1e-12)
+        schedule.begin(due, math.inf)
+        following = schedule.due(due - 1e-12, math.inf)
         assert following is not None
         assert following - due == pytest.approx(0.1)
         due = following
@@ -114,13 +172,18 @@ def test_the_async_watch_keeps_the_same_pace() -> None:
         async def sleep(seconds: float) -> None:
             clock.sleep(seconds)
 
-        updates = watch_async(poll, OrderState((), None), 5.0, clock=clock, sleep=sleep)
+        rules = Rules(5.0, lambda: math.inf, 3, lambda: False)
+        updates: AsyncWatch[Any] = AsyncWatch(
+            poll, OrderState((), None), rules, clock=clock, sleep=sleep
+        )
         seen = [update.missed is None async for update in until_over_async(updates)]
         assert seen == [True, False, True]
         return polls.at
 
     first, *others = asyncio.run(polls_at())
-    assert [at - first for at in others] == [5.0, 20.0, 25.0]
+    assert others[0] - first == 5.0
+    assert 18.0 <= others[1] - first <= 21.0  # 12 seconds and a quarter, after the poll of one
+    assert others[2] - others[1] == pytest.approx(5.0)
 
 
 async def until_over_async(updates: Any) -> Any:
@@ -143,6 +206,8 @@ def test_a_bad_interval_is_refused_at_the_call() -> None:
         client.watch_trades("5")  # type: ignore[arg-type]
     with pytest.raises(td.ConfigurationError, match="timeout must be a positive number"):
         client.watch_trades(timeout=-1)
+    with pytest.raises(td.ConfigurationError, match="ends_after must be an integer of at least 1"):
+        client.watch_trades(ends_after=0)
 
 
 def test_ten_thousand_polls_grow_with_the_changes_and_not_with_the_polls() -> None:
@@ -167,9 +232,7 @@ def test_ten_thousand_polls_grow_with_the_changes_and_not_with_the_polls() -> No
     polls = Polls(bodies(10_000), clock, td.OrderBook.from_json)
     state = OrderState(("row_no", "ref_ltp"), None)
     early = 0
-    for number, update in enumerate(
-        until_over(watch(polls, state, 0.5, clock=clock, sleep=clock.sleep))
-    ):
+    for number, update in enumerate(until_over(watched(polls, state, clock, 0.5))):
         kept.extend(update.changes)
         if number == 1000:
             early = resident()

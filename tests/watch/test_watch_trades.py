@@ -24,7 +24,7 @@ def numbers(update: td.types.TradeUpdate) -> list[str | None]:
 
 def test_each_fill_is_reported_once() -> None:
     all_of_them = some_trades(5)
-    error = td.ServerError("down", retryable=True)
+    error = td.ServerError("down")
     updates = list(
         trade_updates(all_of_them[:2], all_of_them[:2], error, all_of_them[1:4], all_of_them)
     )
@@ -32,7 +32,7 @@ def test_each_fill_is_reported_once() -> None:
     assert [len(update.trades) for update in updates] == [2, 2, 2, 3, 5]
     assert updates[2].missed is error
     assert updates[4].fills == (trade_book(all_of_them)[4],)
-    assert repr(updates[4]).endswith("Z, 5 trades, 1 fills>")
+    assert repr(updates[4]).endswith("Z, 5 trades, 1 fills, 1 changes>")
 
 
 def test_a_fill_that_a_response_repeats_or_forgets_is_reported_once() -> None:

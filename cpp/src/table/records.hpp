@@ -164,12 +164,13 @@ consteval auto positions_in(std::span<const Field> fields, Names... names) {
   return std::array{Schema{{}, fields}[names]...};
 }
 
-// Numbers of two exchanges, segments or accounts may collide, the legs of an order share its
-// number, and both sides of a trade of an account with itself share the trade's.
-inline constexpr auto trade_identity =
-    positions_in(trade_fields, "trade_no", "exchange", "segment", "order_no", "account");
+// Numbers of two exchanges, segments, clients or accounts may collide, the (child) legs of an order
+// share its number, and both sides of a trade of an account with itself share the trade's.
+inline constexpr auto trade_identity = positions_in(trade_fields, "trade_no", "exchange", "segment",
+                                                    "order_no", "client_id", "account");
 inline constexpr auto order_identity =
-    positions_in(order_fields, "order_no", "exchange", "segment", "leg_no", "account");
+    positions_in(order_fields, "order_no", "exchange", "segment", "leg_no", "child_leg_unq_id",
+                 "client_id", "account");
 inline constexpr auto stock_identity = positions_in(stock_fields, "isin", "co_code");
 
 inline constexpr auto trade_times =

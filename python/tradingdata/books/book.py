@@ -14,7 +14,7 @@ from .._util.validate import flag, shown, text
 from ..display.text import KEY_COLUMNS, Shown, book_cells, book_heading
 from ..table.rows import Order, Stock, Trade
 from ..table.table import Record, Table
-from .diff import OrderChange, changes_of, checked_ignore
+from .diff import OrderChange, changes_of, checked_ignore, compare
 from .issues import Issue, decode_issues, disagreements, response_issues, warn_of_lost
 from .response import Response
 
@@ -368,9 +368,10 @@ class OrderBook(Book[Order]):
     ) -> tuple[OrderChange, ...]:
         """Compares this book with an earlier one: which orders are new, changed or gone.
 
-        Orders are matched by exchange, segment, ``order_no`` and ``leg_no``, equal keys by their
-        occurrence. All values are compared, including those of unknown fields, except timestamps,
-        account numbers and the fields of ``ignore``.
+        Orders are matched by client, day of entry, exchange, segment, ``order_no``, ``leg_no`` and
+        ``child_leg_unq_id``, where a missing value fits any; equal rows first, where several agree
+        in all of these. All values are compared, including those of unknown fields, except
+        timestamps, account numbers and the fields of ``ignore``.
 
         Args:
             previous: The earlier book.
@@ -385,7 +386,9 @@ class OrderBook(Book[Order]):
         """
         if not isinstance(previous, OrderBook):
             raise TypeError(f"diff takes an OrderBook, not {type(previous).__name__}")
-        return changes_of(self._rows, previous._rows, checked_ignore(ignore))
+        rows, known = self._rows, previous._rows
+        compared = compare(rows, known, checked_ignore(ignore))
+        return changes_of(rows, known, compared, present=len(known))
 
 
 class StockList(Book[Stock]):

@@ -1,41 +1,45 @@
-"""Comparison of two order books: which orders are new, changed or gone."""
+"""Comparison of two books: which orders are new, changed or gone, which trades are corrected."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from .. import _core
 from .._util.declarations import RECORDS
 from .._util.validate import shown
 from ..display.text import instrument_name, value_of
-from ..table.rows import Order
+from ..table.rows import Order, Trade
+from .pairing import paired
 
-_KEY = RECORDS["Order"]["identity"]
-_FIELDS = [
+_COUNTED = [
     field["name"]
     for field in RECORDS["Order"]["fields"]
     if field["kind"] != "timestamp" and not field["personal"]
 ]
+# What a calculation takes from a trade.
+_EXECUTED = ("txn_type", "quantity", "traded_price")
 # Whoever keeps a record keeps at most this many in memory.
 _TOGETHER = 16
 _ABSENT = object()
 
 
 class OrderChange(NamedTuple):
-    """An order that is new, has changed or is gone; its records own their storage.
+    """An order that is new, has changed, is gone or has returned; its records own their storage.
 
     Attributes:
-        kind: ``"new"``, ``"changed"`` or ``"gone"``. ``"gone"`` means that the order is no longer
-            in the book. It does not say why; in particular, not that it was cancelled.
+        kind: ``"new"``, ``"changed"``, ``"gone"`` or, from a watch, ``"returned"``. ``"gone"``
+            means that the order is no longer in the book. It does not say why; in particular, not
+            that it was cancelled. ``"returned"`` means that it is in the book again.
         order: The current record; the last known one if the order is gone.
-        previous: The earlier record; ``None`` for a new order.
-        fields: Wire names of the changed fields in the record's order, unknown fields last. Empty
-            unless ``kind`` is ``"changed"``.
+        previous: The last known record before; ``None`` for a new order.
+        fields: Wire names of the fields that differ in the two records, in the record's order,
+            unknown fields last. Empty for a new order, one that is gone, and one that has returned
+            as it was.
     """
 
-    kind: Literal["new", "changed", "gone"]
+    kind: Literal["new", "changed", "gone", "returned"]
     order: Order
     previous: Order | None
     fields: tuple[str, ...]
@@ -43,80 +47,137 @@ class OrderChange(NamedTuple):
     def __repr__(self) -> str:
         order = self.order
         known = (self.kind, order.order_no, instrument_name(order), order.txn_type)
-        what = " ".join(part for part in known if part)
-        shown = [self._values(name) for name in self.fields[:4]]
-        more = f" and {len(self.fields) - 4} more" if len(self.fields) > 4 else ""
-        values = f" ({', '.join(shown)}{more})" if shown else ""
-        return f"<OrderChange {what}{values}>"
+        return _change_text(self, known, self.previous, order)
 
-    def _values(self, name: str) -> str:
+
+class TradeChange(NamedTuple):
+    """A trade reported before that has changed; its records own their storage.
+
+    The quantity executed changes by that of ``trade`` minus that of ``previous``, where ``None``
+    counts as 0.
+
+    Attributes:
+        kind: ``"corrected"``: its quantity, price or side differs. ``"busted"``: it is no longer in
+            a book that is otherwise there. ``"returned"``: it was busted, and is there again.
+        trade: The current record; ``None`` for a busted trade.
+        previous: The record before; ``None`` for a trade that has returned.
+        fields: Wire names of the fields that differ. Empty unless ``kind`` is ``"corrected"``.
+    """
+
+    kind: Literal["corrected", "busted", "returned"]
+    trade: Trade | None
+    previous: Trade | None
+    fields: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        trade: Any = self.previous if self.trade is None else self.trade
+        known = (self.kind, trade.trade_no, instrument_name(trade), trade.txn_type)
+        return _change_text(self, known, self.previous, trade)
+
+
+def _change_text(
+    change: OrderChange | TradeChange, known: Iterable[str | None], before: Any, now: Any
+) -> str:
+    def values(name: str) -> str:
         if _core.is_personal(name):
             return name
-        values = f"{value_of(self.previous, name)!r} -> {value_of(self.order, name)!r}"
-        return f"{name}: {_core.displayed(name, values)}"
+        both = f"{value_of(before, name)!r} -> {value_of(now, name)!r}"
+        return f"{name}: {_core.displayed(name, both)}"
+
+    what = " ".join(part for part in known if part)
+    shown = [values(name) for name in change.fields[:4]]
+    more = f" and {len(change.fields) - 4} more" if len(change.fields) > 4 else ""
+    differences = f" ({', '.join(shown)}{more})" if shown else ""
+    return f"<{type(change).__name__} {what}{differences}>"
 
 
-def changes_of(
-    orders: _core.Slice, previous: _core.Slice, ignore: Iterable[str]
-) -> tuple[OrderChange, ...]:
-    """Returns the changes in the order of ``orders``, then what is gone since ``previous``.
+class Comparison(NamedTuple):
+    """What has happened to the records of a book since earlier ones.
 
-    Values count; timestamps, account numbers and the fields of ``ignore`` do not.
+    Attributes:
+        matches: For each record the row of the same one among the earlier records, or None.
+        left: The rows of the earlier records that have no match.
+        fields: By row, the fields of a record that differ from the earlier one.
     """
-    known = {key: row for row, key in enumerate(_keys(previous))}
-    matches = [known.pop(key, None) for key in _keys(orders)]
+
+    matches: list[int | None]
+    left: list[int]
+    fields: dict[int, list[str]]
+
+
+def compare(records: _core.Slice, previous: _core.Slice, ignore: Iterable[str] = ()) -> Comparison:
+    """Compares the records of two books of one type; of trades, only what was executed.
+
+    Of orders, all values count but timestamps, account numbers and the fields of ``ignore``.
+    """
+    is_order = records.record == "Order"
+    ignored = frozenset(ignore)
+    names = [name for name in (_COUNTED if is_order else _EXECUTED) if name not in ignored]
+    matches, left = paired(records, previous, names)
     pairs = [(row, old) for row, old in enumerate(matches) if old is not None]
-    fields = _differing(orders, previous, pairs, frozenset(ignore))
-    wanted = [(row, old) for row, old in enumerate(matches) if old is None or row in fields]
-    now = copies(orders, [row for row, _ in wanted])
-    was = iter(copies(previous, [old for _, old in wanted if old is not None]))
-    changes = [
-        OrderChange("new", order, None, ())
-        if old is None
-        else OrderChange("changed", order, next(was), tuple(fields[row]))
-        for order, (row, old) in zip(now, wanted, strict=True)
-    ]
-    gone = copies(previous, list(known.values()))
-    return (*changes, *(OrderChange("gone", order, order, ()) for order in gone))
+    fields = _differing(records, previous, pairs, names)
+    if is_order and (records.extra_names() or previous.extra_names()):
+        for row, old in pairs:
+            a, b = map(_core.row_extras, (records[row], previous[old]))
+            for name in sorted(a.keys() | b.keys()):
+                if name not in ignored and a.get(name, _ABSENT) != b.get(name, _ABSENT):
+                    fields[row].append(name)
+    return Comparison(matches, left, fields)
 
 
 def _differing(
-    orders: _core.Slice, previous: _core.Slice, pairs: list[tuple[int, int]], ignore: frozenset[str]
-) -> dict[int, list[str]]:
-    """Returns the fields that differ, for each row of ``orders`` that has changed."""
-    found: dict[int, list[str]] = defaultdict(list)
-    # Most polls begin with the orders of the one before, and most of these are equal.
+    records: _core.Slice,
+    previous: _core.Slice,
+    pairs: list[tuple[int, int]],
+    names: Sequence[str],
+) -> defaultdict[int, list[str]]:
+    """Returns the fields that differ, by row of ``records``."""
+    found: defaultdict[int, list[str]] = defaultdict(list)
+    # Most books begin with the records of the one before, and most of these are equal.
     in_step = all(at == row == old for at, (row, old) in enumerate(pairs))
     shared = len(pairs)
-    for name in _FIELDS:
-        if name in ignore:
-            continue
-        now, was = orders.column(name), previous.column(name)
+    for name in names:
+        now, was = records.column(name), previous.column(name)
         if in_step and now[:shared] == was[:shared]:
             continue
         for row, old in pairs:
             if now[row] != was[old]:
                 found[row].append(name)
-    if orders.extra_names() or previous.extra_names():
-        for row, old in pairs:
-            a, b = map(_core.row_extras, (orders[row], previous[old]))
-            for name in sorted(a.keys() | b.keys()):
-                if name not in ignore and a.get(name, _ABSENT) != b.get(name, _ABSENT):
-                    found[row].append(name)
     return found
 
 
-def _keys(orders: _core.Slice) -> list[tuple[Any, ...]]:
-    """Returns the identity of each order; those that repeat one also have their number."""
-    keys: list[tuple[Any, ...]] = list(zip(*map(orders.column, _KEY), strict=True))
-    if len(set(keys)) == len(keys):
-        return keys
-    seen: Counter[tuple[Any, ...]] = Counter()
-    for row, key in enumerate(keys):
-        seen[key] += 1
-        if seen[key] > 1:
-            keys[row] = (*key, seen[key])
-    return keys
+def changes_of(
+    orders: _core.Slice, previous: _core.Slice, compared: Comparison, *, present: int
+) -> tuple[OrderChange, ...]:
+    """Returns the changes in the order of ``orders``, then what is gone since ``previous``.
+
+    Args:
+        orders: The current orders.
+        previous: The earlier orders, of which the first ``present`` were in the last book; the
+            others had left it before, and return.
+        compared: How the two compare.
+        present: Number of orders in the last book.
+    """
+    wanted = [
+        (row, old)
+        for row, old in enumerate(compared.matches)
+        if old is None or old >= present or row in compared.fields
+    ]
+    now = copies(orders, [row for row, _ in wanted])
+    was = iter(copies(previous, [old for _, old in wanted if old is not None]))
+    changes = [
+        OrderChange("new", order, None, ())
+        if old is None
+        else OrderChange(
+            "changed" if old < present else "returned",
+            order,
+            next(was),
+            tuple(compared.fields.get(row, ())),
+        )
+        for order, (row, old) in zip(now, wanted, strict=True)
+    ]
+    gone = copies(previous, [row for row in compared.left if row < present])
+    return (*changes, *(OrderChange("gone", order, order, ()) for order in gone))
 
 
 def copies(records: _core.Slice, rows: list[int]) -> list[Any]:

@@ -28,7 +28,7 @@ from tradingdata.display.text import (
     printable,
     value_of,
 )
-from tradingdata.watch import time_left
+from tradingdata.watch.polling import time_left
 
 from .errors import UsageError, fitting, for_a_terminal
 from .options import (
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from tradingdata.books.diff import OrderChange
     from tradingdata.table.rows import Order
-    from tradingdata.watch import OrderUpdate
+    from tradingdata.watch.updates import OrderUpdate
 
 _LONGEST = 30.0  # seconds that a command of an alert may take
 _MOST_FIELDS = 4
@@ -81,17 +81,17 @@ def watch(
     on_change: Annotated[
         str | None,
         option(
-            "Shell command to run on changes, and when polls begin to fail; gets them as JSON "
-            "lines on its standard input.",
+            "Shell command to run on changes, when the book is cleared, and when polls begin to "
+            "fail; gets them as JSON lines on its standard input.",
             "CMD",
         ),
     ] = None,
 ) -> None:
     """Show orders as they change.
 
-    Prints a line for each change, on a terminal above a table of the orders. A failed poll that may
-    succeed later is reported, and the watch goes on; any other error ends it. With --where, a
-    change counts if the order matches before or after it.
+    Prints a line for each change, on a terminal above a table of the orders. A failed poll is
+    reported, and the watch goes on, unless the token is refused three times in a row. With --where,
+    a change counts if the order matches before or after it.
     """
     wanted = RowChoice("Order", only)
     names = chosen_columns("orders", _core.names_of("Order"), columns) or KEY_COLUMNS["Order"]
@@ -116,7 +116,8 @@ def watch(
                 if update.missed is None:
                     orders = wanted.rows_of(update.orders)
                     live.update(live_table(live.console, orders, update, names), refresh=True)
-            news = update.changes if update.missed is None else not failing
+            changed = bool(update.changes) or update.cleared
+            news = changed if update.missed is None else not failing
             if on_change is not None and news and not first:
                 _run(on_change, json_lines(update))
             failing = update.missed is not None
@@ -179,7 +180,10 @@ def text_lines(update: OrderUpdate) -> Iterator[Text]:
     """Yields a line for each change, or about the poll that failed."""
     at = clock(update)
     if update.missed is not None:
-        yield Text(f"{at}  missed   {printable(for_a_terminal(update.missed))}", "red")
+        count = f"({update.misses} in a row) " if update.misses > 1 else ""
+        yield Text(f"{at}  missed   {count}{printable(for_a_terminal(update.missed))}", "red")
+    if update.cleared:
+        yield Text(f"{at}  cleared  {counted(len(update.orders), 'order')} left", "dim")
     for change in update.changes:
         style = "dim" if change.kind == "gone" else tone_style("status", change.order.status)
         yield Text("  ".join([at, *change_parts(change)]).rstrip(), style)
@@ -209,8 +213,10 @@ def json_lines(update: OrderUpdate) -> Iterator[str]:
     if update.missed is not None:
         error = update.missed
         missed = {"at": update.at.isoformat(), "kind": "missed", "error": type(error).__name__}
-        said = {**missed, "message": for_a_terminal(error)}
+        said = {**missed, "misses": update.misses, "message": for_a_terminal(error)}
         yield json_format.dumps(said, ensure_ascii=False)
+    if update.cleared:
+        yield json_format.dumps({"at": update.at.isoformat(), "kind": "cleared"})
     for change in update.changes:
         at, fields = update.at.isoformat(), list(change.fields)
         row = OrderBook([change.order]).to_json(lines=True, extra=True)

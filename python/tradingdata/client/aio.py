@@ -22,24 +22,24 @@ from .._util.plans import run_async
 from .._util.platform import ForkLock
 from ..books.book import OrderBook, TradeBook
 from ..errors import ClientClosedError
-from ..watch import watch_async
+from ..watch.polling import AsyncWatch
 from .base import Book, ClientBase
 from .lookup import lookup
 from .search import AsyncSearchPager
 from .tokens import Held, Source, is_async, late
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from typing import Self
 
     from ..table.rows import Stock
-    from ..watch import OrderUpdate, TradeUpdate
+    from ..watch.updates import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
     RetryHook = Callable[[int, str, float], None]
     AnyToken = str | Callable[[], str] | Callable[[], Awaitable[str]]
-    OrderUpdates = AsyncGenerator[OrderUpdate, None]
-    TradeUpdates = AsyncGenerator[TradeUpdate, None]
+    OrderUpdates = AsyncWatch[OrderUpdate]
+    TradeUpdates = AsyncWatch[TradeUpdate]
 
 
 class AsyncTokenSource(Source):
@@ -258,7 +258,7 @@ class AsyncClient(
 
     _token_source = AsyncTokenSource
     _pager = AsyncSearchPager
-    _watch = staticmethod(watch_async)
+    _watch = AsyncWatch
 
     def _open(self, token: Held, options: dict[str, Any]) -> None:
         super()._open(token, options)

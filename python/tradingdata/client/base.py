@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, c
 from .. import _core
 from .._util.declarations import CALL_OF
 from .._util.stopping import raise_if_stopped
-from .._util.validate import seconds
+from .._util.validate import count, seconds
 from ..books.book import UNCOUNTED, OrderBook, TradeBook
 from ..books.book import Book as AnyBook
 from ..books.response import Response
 from ..errors import ClientClosedError, TradingDataError
-from ..watch import OrderState, TradeState, time_left
+from ..watch.polling import Rules, time_left
+from ..watch.updates import OrderState, TradeState
 from .options import SECRET, ClientOptions, Retry, Token, find_ca_file
 from .tokens import REFUSALS, Held, Source, hide, late
 
@@ -230,30 +231,44 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         ignore: Iterable[str] = UNCOUNTED,
         previous: OrderBook | None = None,
         until: datetime | clock_time | None = None,
+        ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> OrderUpdates:
         """Polls the order book and yields an ``OrderUpdate`` for each poll.
 
         Level-triggered: after each successful poll, ``orders`` matches the response, and no change
-        is reported twice. A retryable failure yields an update with ``missed``; any other raises.
-        All orders of the first response are new. Ctrl-C between polls takes effect at once.
+        is reported twice. All orders of the first response are new; an order that was absent and
+        comes back is not. A book that lost orders is requested once more before they count as gone.
+        A failed poll yields an update with ``missed``, and the watch goes on, whatever the failure.
+        Ctrl-C between polls takes effect at once.
 
         Args:
-            interval: Seconds between polls, on a monotonic clock. Polls never overlap: ticks that
-                pass during a poll or the body of the loop are skipped. After a 429 response the
-                next poll waits as long as the service requires, or twice as long as before, up to a
-                minute.
+            interval: Seconds between polls, on a clock that includes the time of a suspended
+                computer. Polls never overlap: ticks that pass during a poll or the body of the loop
+                are skipped. After a refusal (429, 401, 403, an error in a 200, or any response with
+                ``Retry-After``) the next poll waits as long as the service requires, or twice as
+                long as before, at most 75 seconds.
             ignore: Fields that do not count as a change; timestamps never do.
             previous: The orders known so far. Orders equal to these are not reported.
             until: When to end: a time of today or a datetime, on this computer's clock unless it
                 has a time zone. The last poll is at that time. None for no end.
+            ends_after: Number of polls in a row with a refused token after which the error is
+                raised; ``None`` goes on.
             timeout: Seconds for each poll including its retries; replaces the client's.
 
-        Yields:
-            An ``OrderUpdate`` for each poll; from an ``AsyncClient``, to ``async for``.
+        Returns:
+            An iterator with an ``OrderUpdate`` for each poll, a ``Watch``; from an ``AsyncClient``
+            for ``async for``, an ``AsyncWatch``.
+
+        Raises:
+            AuthenticationError: While iterating: the service refused the token ``ends_after`` times
+                in a row.
+            ClientClosedError: While iterating: the client was closed.
         """
         state = OrderState(ignore, previous)
-        updates: OrderUpdates = self._watched(OrderBook, state, interval, until, timeout)
+        updates: OrderUpdates = self._watched(
+            OrderBook, state, interval, until, ends_after, timeout
+        )
         return updates
 
     def watch_trades(
@@ -262,26 +277,36 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         *,
         previous: TradeBook | None = None,
         until: datetime | clock_time | None = None,
+        ends_after: int | None = 3,
         timeout: float | None = None,
     ) -> TradeUpdates:
         """Polls the trade book and yields a ``TradeUpdate`` for each poll, with each fill once.
 
-        A fill is identified by its day, exchange, segment, ``trade_no`` and ``order_no``: trade
-        numbers may repeat across exchanges and days, and both sides of a self-trade have the same
-        one. Trades without a number are counted: each occurrence beyond those already reported is
-        a new fill.
+        A fill is identified by its client, day, exchange, segment, ``trade_no`` and ``order_no``:
+        trade numbers may repeat across exchanges and days, and both sides of a self-trade have the
+        same one. It stays the same fill if a time or another of these values arrives later. Trades
+        without a number are counted: each occurrence beyond those already reported is a new fill.
+        A fill whose quantity, price or side changes is a change, ``"corrected"``, and so is one
+        that is no longer in the book, ``"busted"``.
 
         Args:
             interval: Seconds between polls, as in ``watch_orders``.
             previous: The trades known so far; they are not reported.
             until: When to end, as in ``watch_orders``.
+            ends_after: Number of polls in a row with a refused token, as in ``watch_orders``.
             timeout: Seconds for each poll including its retries; replaces the client's.
 
-        Yields:
-            A ``TradeUpdate`` for each poll; from an ``AsyncClient``, to ``async for``.
+        Returns:
+            An iterator with a ``TradeUpdate`` for each poll; see ``watch_orders``.
+
+        Raises:
+            AuthenticationError: As in ``watch_orders``.
+            ClientClosedError: As in ``watch_orders``.
         """
         state = TradeState(previous)
-        updates: TradeUpdates = self._watched(TradeBook, state, interval, until, timeout)
+        updates: TradeUpdates = self._watched(
+            TradeBook, state, interval, until, ends_after, timeout
+        )
         return updates
 
     def _under(self, label: str) -> Self:
@@ -308,11 +333,18 @@ class ClientBase(ClientOptions[Token], Generic[Token, Tokens, Pager, OrderUpdate
         state: Any,
         interval: float,
         until: datetime | clock_time | None,
+        ends_after: int | None,
         timeout: float | None,
     ) -> Any:
-        """Returns the generator of a watch; validates its arguments before the first request."""
+        """Returns the iterator of a watch; validates its arguments before the first request."""
         poll = partial(self._book, kind, None if timeout is None else seconds("timeout", timeout))
-        return self._watch(poll, state, seconds("interval", interval), time_left(until))
+        rules = Rules(
+            seconds("interval", interval),
+            time_left(until),
+            None if ends_after is None else count("ends_after", ends_after),
+            lambda: self.closed,
+        )
+        return self._watch(poll, state, rules)
 
     # -- the plans that both clients run --
 

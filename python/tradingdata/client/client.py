@@ -12,23 +12,23 @@ from .. import _core
 from .._util.plans import run
 from .._util.stopping import pause
 from ..books.book import OrderBook, TradeBook
-from ..watch import watch
+from ..watch.polling import Watch
 from .base import Book, ClientBase, wait_for
 from .lookup import lookup
 from .search import SearchPager
 from .tokens import TokenSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
     from typing import Any, Self
 
     from ..table.rows import Stock
-    from ..watch import OrderUpdate, TradeUpdate
+    from ..watch.updates import OrderUpdate, TradeUpdate
     from .snapshot import Books
 
     AnyToken = str | Callable[[], str]
-    OrderUpdates = Generator[OrderUpdate, None, None]
-    TradeUpdates = Generator[TradeUpdate, None, None]
+    OrderUpdates = Watch[OrderUpdate]
+    TradeUpdates = Watch[TradeUpdate]
 
 # Threads still waiting for a response must neither delay interpreter exit nor be killed inside C++.
 atexit.register(_core.end_all_calls, 2.0)
@@ -47,7 +47,7 @@ class Client(ClientBase["AnyToken", TokenSource, SearchPager, "OrderUpdates", "T
 
     _token_source = TokenSource
     _pager = SearchPager
-    _watch = staticmethod(watch)
+    _watch = Watch
 
     # -- the service --
 

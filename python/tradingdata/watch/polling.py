@@ -1,0 +1,345 @@
+"""When a watch polls and what ends it; its iterators, sync and async.
+
+What the updates contain is in ``updates``.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from datetime import time as clock_time
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from .._util.plans import run, run_async
+from .._util.validate import shown
+from ..errors import (
+    AuthenticationError,
+    ConfigurationError,
+    RateLimitError,
+    ServiceError,
+    TradingDataError,
+)
+from .updates import OrderState, OrderUpdate, TradeState, TradeUpdate
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable
+    from typing import Self
+
+    from .._util.plans import Plan
+
+Update = TypeVar("Update", OrderUpdate, TradeUpdate)
+
+LONGEST_PAUSE = 60.0  # seconds after a refusal, before the jitter
+_JITTER = 0.25  # of a pause, at most, added to it
+_SLICE = 1.0  # seconds between two looks at the clock, which may jump while a computer sleeps
+_CONFIRM_AFTER = 1.0  # seconds, at most, until a book that lost records is requested again
+
+
+def suspend_aware_clock() -> Callable[[], float]:
+    """Returns a steady clock that also runs while the computer is suspended, if there is one."""
+    name = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC"}.get(sys.platform, "")
+    number = getattr(time, name, None)
+    return time.monotonic if number is None else partial(time.clock_gettime, number)
+
+
+class Schedule:
+    """Computes when to poll: at the multiples of an interval, and later after a refusal.
+
+    The time that a poll takes causes no drift, and multiples that pass during a slow poll or a slow
+    reader are skipped. After a refusal the service gets a pause: as long as it requires, otherwise
+    twice the interval and then twice as long each time; at most a minute, or the interval if that
+    is longer. Up to a quarter is added at random, and the multiples start anew, so that watches
+    that were refused together do not poll together again.
+    """
+
+    def __init__(self, interval: float, random: Callable[[], float] = random.random) -> None:
+        self._interval = interval
+        self._random = random
+        self._start: float | None = None
+        self._number = 0
+        self._not_before = -math.inf
+        self._due: float | None = None
+        self._refusals = 0
+        self._is_last = False
+
+    def due(self, now: float, end: float) -> float | None:
+        """Returns when to poll next, or None if there is no further poll.
+
+        The last poll is at ``end``, so that nothing before it goes unreported.
+        """
+        if self._is_last:
+            return None
+        if self._due is None:
+            self._due = self._next(now)
+        if self._due < end:
+            return self._due
+        return end if self._not_before <= end else None
+
+    def begin(self, now: float, end: float) -> None:
+        """Records that a poll begins."""
+        if self._start is None:
+            self._start = now
+        self._is_last = now >= end
+        self._due = None
+
+    def ended(self, now: float, error: TradingDataError | None) -> None:
+        """Records that a poll ended, and with which error."""
+        if error is None or not _is_refusal(error):
+            self._refusals = 0 if error is None else self._refusals
+            return
+        self._refusals += 1
+        pause = error.retry_after
+        if pause is None:
+            pause = self._interval * 2.0 ** min(self._refusals, 30)
+        pause = max(min(pause, LONGEST_PAUSE), self._interval)
+        self._not_before = now + pause * (1 + _JITTER * self._random())
+        self._start, self._number = self._not_before, -1
+
+    def _next(self, now: float) -> float:
+        if self._start is None:
+            return now
+        passed = math.floor((now - self._start) / self._interval)
+        self._number = max(self._number + 1, passed + 1)
+        return self._start + self._number * self._interval
+
+
+def _is_refusal(error: TradingDataError) -> bool:
+    """Returns whether the service is there, but refuses for now."""
+    refusals = (RateLimitError, AuthenticationError, ServiceError)
+    return error.retry_after is not None or isinstance(error, refusals)
+
+
+class Rules(NamedTuple):
+    """What a watch does, apart from what its updates contain.
+
+    Attributes:
+        interval: Seconds between polls.
+        left: Returns the seconds left until the end.
+        ends_after: Number of polls in a row with a refused token that ends the watch, or None.
+        is_closed: Returns whether the client is closed.
+    """
+
+    interval: float
+    left: Callable[[], float]
+    ends_after: int | None
+    is_closed: Callable[[], bool]
+
+
+class _Watching(Generic[Update]):
+    """The procedure of both iterators, as plans; see ``_util.plans``."""
+
+    _poll: Callable[[], Any]
+    _sleep: Callable[[float], Any]
+    _clock: Callable[[], float]
+
+    def __init__(self, state: OrderState | TradeState, rules: Rules) -> None:
+        self._state: OrderState | TradeState | None = state
+        self._rules = rules
+        self._schedule = Schedule(rules.interval)
+        self._refused = 0
+        self._is_polling = False
+
+    def _next(self) -> Plan[Any]:
+        """The plan of the next update; its result is None at the end."""
+        state = self._state
+        if state is None or not (yield from self._waited()):
+            self._state = None
+            return None
+        self._is_polling = True
+        try:
+            update = state.received((yield self._poll()), confirmed=False)
+            if update is None:  # a record is missing, which may be so in this response only
+                yield self._sleep(min(_CONFIRM_AFTER, self._rules.interval))
+                update = state.received((yield self._poll()))
+        except TradingDataError as error:
+            self._ended(error)
+            if self._ends(error):
+                raise
+            # A list of updates would otherwise keep the frames of every failed poll alive.
+            return state.missed(error.with_traceback(None))
+        self._ended(None)
+        return update
+
+    def _waited(self) -> Plan[bool]:
+        """The plan of the wait for the next poll; returns False if there is none."""
+        while not self._is_polling and self._state is not None:
+            now = self._clock()
+            end = now + self._rules.left()
+            due = self._schedule.due(now, end)
+            if due is None:
+                return False
+            if due <= now or self._rules.is_closed():
+                self._schedule.begin(now, end)
+                return True
+            yield self._sleep(min(due - now, _SLICE))
+        return self._state is not None
+
+    def _ended(self, error: TradingDataError | None) -> None:
+        self._is_polling = False
+        self._schedule.ended(self._clock(), error)
+        is_refused = isinstance(error, AuthenticationError) and not error.retryable
+        self._refused = self._refused + 1 if is_refused else 0
+
+    def _ends(self, error: TradingDataError) -> bool:
+        """Returns whether no later poll is likely to succeed."""
+        limit = self._rules.ends_after
+        given_up = limit is not None and self._refused >= limit
+        return isinstance(error, ConfigurationError) or given_up or self._rules.is_closed()
+
+    def __repr__(self) -> str:
+        state = "ended" if self._state is None else f"every {self._rules.interval:g} s"
+        return f"<{type(self).__name__}, {state}>"
+
+
+class Watch(_Watching[Update], Iterator[Update]):
+    """An iterator over the updates of a watch: ``for update in client.watch_orders(): ...``.
+
+    An exception does not end it: ``next()`` then waits for the next poll. ``close()`` or the end of
+    a ``with`` block does.
+    """
+
+    def __init__(
+        self,
+        poll: Callable[[], Any],
+        state: OrderState | TradeState,
+        rules: Rules,
+        *,
+        clock: Callable[[], float] | None = None,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        super().__init__(state, rules)
+        self._poll, self._sleep = poll, sleep
+        self._clock = suspend_aware_clock() if clock is None else clock
+        self._turn = threading.Lock()
+
+    def __next__(self) -> Update:
+        if not self._turn.acquire(blocking=False):
+            raise RuntimeError("this watch is already waiting in another thread: use one for each")
+        try:
+            self._is_polling = False  # an interrupted poll has no result to wait for
+            update: Update | None = run(self._next())
+        finally:
+            self._turn.release()
+        if update is None:
+            raise StopIteration
+        return update
+
+    def close(self) -> None:
+        """Ends the watch, also one that waits in another thread. Safe to call more than once."""
+        self._state = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class AsyncWatch(_Watching[Update], AsyncIterator[Update]):
+    """An asynchronous iterator over the updates of a watch, for ``async for``.
+
+    Neither an exception nor a cancelled ``anext()`` ends it: the next one waits for the same poll,
+    or makes the next. ``aclose()`` or the end of an ``async with`` block does.
+    """
+
+    def __init__(
+        self,
+        poll: Callable[[], Awaitable[Any]],
+        state: OrderState | TradeState,
+        rules: Rules,
+        *,
+        clock: Callable[[], float] | None = None,
+        sleep: Callable[[float], Awaitable[object]] | None = None,
+    ) -> None:
+        import asyncio
+
+        super().__init__(state, rules)
+        self._request = poll
+        self._sleep = asyncio.sleep if sleep is None else sleep
+        self._clock = suspend_aware_clock() if clock is None else clock
+        self._pending: asyncio.Future[Any] | None = None
+        self._is_waiting = False
+
+    async def __anext__(self) -> Update:
+        if self._is_waiting:
+            raise RuntimeError("this watch is already waiting in another task: use one for each")
+        self._is_waiting = True
+        try:
+            self._is_polling = self._pending is not None
+            update: Update | None = await run_async(self._next())
+        finally:
+            self._is_waiting = False
+        if update is None:
+            raise StopAsyncIteration
+        return update
+
+    async def _poll(self) -> Any:
+        """Makes a request, or waits for that of an ``anext()`` that was cancelled."""
+        import asyncio
+
+        if self._pending is None:
+            self._pending = asyncio.ensure_future(self._request())
+            self._pending.add_done_callback(_retrieve)
+        pending = self._pending
+        try:
+            return await asyncio.shield(pending)
+        finally:
+            if pending.done():
+                self._pending = None
+
+    async def aclose(self) -> None:
+        """Ends the watch and its request. Safe to call more than once."""
+        self._state = None
+        if self._pending is not None:
+            self._pending.cancel()
+            self._pending = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()
+
+
+def _retrieve(pending: asyncio.Future[Any]) -> None:
+    """Takes the error of a request that nobody may wait for; asyncio would log it."""
+    if not pending.cancelled():
+        pending.exception()
+
+
+def time_left(until: datetime | clock_time | None, name: str = "until=") -> Callable[[], float]:
+    """Returns a function that returns the seconds left until a time.
+
+    It reads the system clock each time, which unlike the monotonic clock goes on while a computer
+    sleeps.
+
+    Args:
+        until: A time of today or a datetime, on this computer's clock unless it has a time zone.
+        name: How a message names it.
+
+    Raises:
+        TypeError: ``until`` is neither.
+        ValueError: ``until`` has passed.
+    """
+    if until is None:
+        return lambda: math.inf
+    if not isinstance(until, (datetime, clock_time)):
+        raise TypeError(f"{name} takes a datetime or a time, not {shown(until)}")
+    if isinstance(until, clock_time):
+        until = datetime.combine(datetime.now(until.tzinfo), until)
+    end = until.astimezone(UTC)
+
+    def left() -> float:
+        return (end - datetime.now(UTC)).total_seconds()
+
+    if left() <= 0:
+        now = datetime.now(until.tzinfo)
+        raise ValueError(f"{name} has passed: {until:%Y-%m-%d %H:%M:%S}; it is {now:%H:%M:%S}")
+    return left

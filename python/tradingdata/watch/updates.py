@@ -1,0 +1,326 @@
+"""The updates of a watch, and the records that it knows, from which it computes them.
+
+Nothing here polls or waits; that is ``polling``.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from .. import _core
+from ..books.book import OrderBook, TradeBook
+from ..books.diff import (
+    Comparison,
+    OrderChange,
+    TradeChange,
+    changes_of,
+    checked_ignore,
+    compare,
+    copies,
+)
+from ..books.pairing import distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..errors import TradingDataError
+    from ..table.rows import Trade
+
+AnyBook = TypeVar("AnyBook", OrderBook, TradeBook)
+
+# How long a record that is absent is known. A session is shorter, and an order of the day before
+# that a service still returns is in its book, not absent from it.
+_REMEMBERED = timedelta(hours=24)
+
+
+class _OrderUpdateFields(NamedTuple):
+    orders: OrderBook | None
+    changes: tuple[OrderChange, ...]
+    cleared: bool
+    missed: TradingDataError | None
+    misses: int
+    at: datetime
+
+
+class _TradeUpdateFields(NamedTuple):
+    trades: TradeBook | None
+    fills: tuple[Trade, ...]
+    changes: tuple[TradeChange, ...]
+    cleared: bool
+    missed: TradingDataError | None
+    misses: int
+    at: datetime
+
+
+def _without_book(update: OrderUpdate | TradeUpdate) -> TradingDataError:
+    assert update.missed is not None
+    # Each access would otherwise extend the traceback and keep more frames alive.
+    return update.missed.with_traceback(None)
+
+
+def _text(update: OrderUpdate | TradeUpdate) -> str:
+    book, noun = update[0], update._fields[0]
+    zone = None if book is None else book._rows.zone
+    local = update.at.astimezone(zone).isoformat(timespec="seconds").partition("T")[2]
+    fills = [f"{len(update.fills):,} fills"] if isinstance(update, TradeUpdate) else []
+    changes = [f"{len(update.changes):,} changes"] if update.changes or not fills else []
+    missed = update.missed
+    parts = [
+        f"{update.at:%H:%M:%S}Z" if zone is None else local,
+        f"{noun} unknown" if book is None else f"{len(book):,} {noun}",
+        *fills,
+        *changes,
+        *(["cleared"] if update.cleared else []),
+        *([f"missed: {type(missed).__name__}"] if missed is not None else []),
+        *([f"{update.misses} in a row"] if update.misses > 1 else []),
+    ]
+    return f"<{type(update).__name__} {', '.join(parts)}>"
+
+
+class OrderUpdate(_OrderUpdateFields):
+    """The result of one poll of the order book.
+
+    Attributes:
+        orders: The current orders; after a miss, those of the last good response. Raises the error
+            of the miss if there was no good response yet: that is not an empty book.
+        changes: The changes since the previous update, each an ``OrderChange``.
+        cleared: Whether most orders, at least two or all of them, left the book at once, as they do
+            after the session. They are not in ``changes``; one that comes back is ``"returned"``.
+        missed: The error of a failed poll; ``None`` after a good response.
+        misses: Number of failed polls in a row, 0 after a good response.
+        at: When the response arrived or the poll failed, in UTC (aware).
+    """
+
+    __slots__ = ()
+
+    @property
+    def orders(self) -> OrderBook:
+        """The current book; see the class."""
+        if self[0] is None:
+            raise _without_book(self)
+        return self[0]
+
+    __repr__ = _text
+
+
+class TradeUpdate(_TradeUpdateFields):
+    """The result of one poll of the trade book.
+
+    Attributes:
+        trades: The current trade book; after a miss, that of the last good response. Raises the
+            error of the miss if there was no good response yet.
+        fills: The trades not reported before; they own their storage.
+        changes: What has happened to trades that were reported, each a ``TradeChange``.
+        cleared: Whether most trades, at least two or all of them, left the book at once. They are
+            neither busted nor, if they come back, reported again.
+        missed: The error of a failed poll; ``None`` after a good response.
+        misses: Number of failed polls in a row, 0 after a good response.
+        at: When the response arrived or the poll failed, in UTC (aware).
+    """
+
+    __slots__ = ()
+
+    @property
+    def trades(self) -> TradeBook:
+        """The current book; see the class."""
+        if self[0] is None:
+            raise _without_book(self)
+        return self[0]
+
+    __repr__ = _text
+
+
+def _checked(previous: Any, kind: type[AnyBook]) -> AnyBook | None:
+    if previous is not None and not isinstance(previous, kind):
+        raise TypeError(f"previous= takes type {kind.__name__}, not {type(previous).__name__}")
+    return previous
+
+
+def _at(book: OrderBook | TradeBook) -> datetime:
+    at = None if book.response is None else book.response.received_at
+    return datetime.now(UTC) if at is None else at
+
+
+class _Absence(NamedTuple):
+    since: datetime
+    was_cleared: bool  # whether most other records left the book at the same time
+
+
+class _State(Generic[AnyBook]):
+    """The records of the last good response, and those that were in an earlier one."""
+
+    def __init__(self, previous: AnyBook | None) -> None:
+        self._book: AnyBook | None = previous
+        self._rows: _core.Slice | None = None if previous is None else previous._rows
+        self._absent: _core.Slice | None = None
+        self._absences: list[_Absence] = []  # one for each row of these
+        self._misses = 0
+
+    @property
+    def _present(self) -> int:
+        return 0 if self._rows is None else len(self._rows)
+
+    def _known(self, like: _core.Slice) -> _core.Slice:
+        """Returns the records of the last book, then the absent ones, in the zone of others."""
+        parts = [part for part in (self._rows, self._absent) if part is not None and len(part)]
+        # A book passed as ``previous`` may have another zone; its clock times are the same.
+        parts = [part if part.zone == like.zone else part.with_zone(like.zone) for part in parts]
+        return _core.join(parts) if len(parts) > 1 else parts[0] if parts else like[:0]
+
+    def _vanished(self, compared: Comparison) -> tuple[list[int], bool]:
+        """Returns the rows of the last book that are no longer there, and whether that clears it.
+
+        A single record that is missing is a record, unless it was the only one.
+        """
+        rows = [row for row in compared.left if row < self._present]
+        cleared = len(rows) == self._present or (len(rows) > 1 and 2 * len(rows) >= self._present)
+        return rows, bool(rows) and cleared
+
+    def _keep(
+        self,
+        book: AnyBook,
+        records: _core.Slice,
+        known: _core.Slice,
+        absences: dict[int, _Absence],
+    ) -> None:
+        """Replaces the book and its records; keeps those absent from it, given by their rows."""
+        oldest = _at(book) - _REMEMBERED
+        absences = {row: absence for row, absence in absences.items() if absence.since > oldest}
+        self._absent = known.take(list(absences)) if absences else None
+        self._absences = list(absences.values())
+        self._book, self._rows = book, records
+
+
+class OrderState(_State[OrderBook]):
+    """The orders known after each poll."""
+
+    def __init__(self, ignore: Iterable[str], previous: OrderBook | None) -> None:
+        super().__init__(_checked(previous, OrderBook))
+        self._ignore = checked_ignore(ignore)
+
+    def missed(self, error: TradingDataError) -> OrderUpdate:
+        """Returns the update for a failed poll."""
+        self._misses += 1
+        return OrderUpdate(self._book, (), False, error, self._misses, datetime.now(UTC))
+
+    def received(self, response: OrderBook, *, confirmed: bool = True) -> OrderUpdate | None:
+        """Returns the update for a successful poll.
+
+        Args:
+            response: The book.
+            confirmed: Whether an order may be missing; otherwise the result is then None.
+        """
+        at, present = _at(response), self._present
+        changes: tuple[OrderChange, ...] = ()
+        cleared = False
+        if self._book is None or response != self._book:  # compared in C++, far cheaper than below
+            known = self._known(response._rows)
+            compared = compare(response._rows, known, self._ignore)
+            vanished, cleared = self._vanished(compared)
+            if vanished and not confirmed:
+                return None
+            changes = changes_of(response._rows, known, compared, present=present)
+            if cleared:
+                changes = tuple(change for change in changes if change.kind != "gone")
+            absence = _Absence(at, cleared)
+            absences = {
+                row: absence if row < present else self._absences[row - present]
+                for row in compared.left
+            }
+            self._keep(response, response._rows, known, absences)
+        self._misses = 0
+        return OrderUpdate(response, changes, cleared, None, 0, at)
+
+
+class TradeState(_State[TradeBook]):
+    """The trades known after each poll, all of which have been reported."""
+
+    def __init__(self, previous: TradeBook | None) -> None:
+        super().__init__(_checked(previous, TradeBook))
+        if previous is not None:
+            self._rows = distinct(previous._rows)
+
+    def missed(self, error: TradingDataError) -> TradeUpdate:
+        """Returns the update for a failed poll."""
+        self._misses += 1
+        return TradeUpdate(self._book, (), (), False, error, self._misses, datetime.now(UTC))
+
+    def received(self, response: TradeBook, *, confirmed: bool = True) -> TradeUpdate | None:
+        """Returns the update for a successful poll.
+
+        Args:
+            response: The book.
+            confirmed: Whether a trade may be missing; otherwise the result is then None.
+        """
+        at = _at(response)
+        fills: tuple[Trade, ...] = ()
+        changes: tuple[TradeChange, ...] = ()
+        cleared = False
+        if self._book is None or response != self._book:
+            trades = distinct(response._rows)
+            known = self._known(trades)
+            compared = compare(trades, known)
+            vanished, cleared = self._vanished(compared)
+            if vanished and not confirmed:
+                return None
+            new = [row for row, old in enumerate(compared.matches) if old is None]
+            fills = tuple(copies(trades, new))
+            absences = self._absences_after(compared, _Absence(at, cleared))
+            changes = self._changes(trades, known, compared, absences)
+            self._keep(response, trades, known, absences)
+        self._misses = 0
+        return TradeUpdate(response, fills, changes, cleared, None, 0, at)
+
+    def _absences_after(self, compared: Comparison, absence: _Absence) -> dict[int, _Absence]:
+        """Returns the absences by row, of which some are only now known not to be of a clearing.
+
+        Once most trades of a cleared book are back, the others have gone for good.
+        """
+        present = self._present
+        absences = {
+            row: absence if row < present else self._absences[row - present]
+            for row in compared.left
+        }
+        away = sum(absence.was_cleared for absence in self._absences)
+        still = [row for row in absences if row >= present and absences[row].was_cleared]
+        if still and 2 * len(still) <= away:
+            absences.update({row: absences[row]._replace(was_cleared=False) for row in still})
+        return absences
+
+    def _changes(
+        self,
+        trades: _core.Slice,
+        known: _core.Slice,
+        compared: Comparison,
+        absences: dict[int, _Absence],
+    ) -> tuple[TradeChange, ...]:
+        """Returns the changes in the order of ``trades``, then what is busted."""
+        present = self._present
+
+        def was_busted(row: int | None) -> bool:
+            return row is not None and row >= present and not was_cleared(row)
+
+        def was_cleared(row: int) -> bool:
+            return row >= present and self._absences[row - present].was_cleared
+
+        back = [row for row, old in enumerate(compared.matches) if was_busted(old)]
+        corrected = [
+            (row, old)
+            for row, old in enumerate(compared.matches)
+            if old is not None and row in compared.fields and not was_busted(old)
+        ]
+        busted = [
+            row
+            for row, absence in absences.items()
+            if not absence.was_cleared and (row < present or was_cleared(row))
+        ]
+        now = copies(trades, [row for row, _ in corrected])
+        was = copies(known, [old for _, old in corrected])
+        corrections = [
+            TradeChange("corrected", trade, previous, tuple(compared.fields[row]))
+            for trade, previous, (row, _) in zip(now, was, corrected, strict=True)
+        ]
+        returned = [TradeChange("returned", trade, None, ()) for trade in copies(trades, back)]
+        lost = [TradeChange("busted", None, trade, ()) for trade in copies(known, busted)]
+        return (*corrections, *returned, *lost)

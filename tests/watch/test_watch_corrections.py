@@ -1,0 +1,176 @@
+"""A fill is reported once, whenever its values arrive; a correction is marked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tradingdata as td
+from tradingdata import _core
+from watching import Record, order_updates, reported, some_orders, some_trades, trade_updates
+
+IDENTITY = {
+    record["name"]: [name for name in record["identity"] if name in sent]
+    for record, sent in zip(_core.records(), (some_trades(1)[0], some_orders(1)[0]), strict=False)
+}  # without the account, which no response has
+TIMES = [name for name, kind, _, _ in _core.fields_of("Trade") if kind == "timestamp"]
+ENTERED = next(r["event_times"][0] for r in _core.records() if r["name"] == "Order")
+FIRST, *OTHERS = some_trades(4)
+
+
+def events(update: td.types.TradeUpdate) -> list[tuple[str, tuple[str, ...]]]:
+    fills = [("fill", ())] * len(update.fills)
+    return [*fills, *((change.kind, change.fields) for change in update.changes)]
+
+
+LATE = [*TIMES, *IDENTITY["Trade"]]
+
+
+@pytest.mark.parametrize("value", [None, ""])
+@pytest.mark.parametrize("name", LATE)
+def test_f163_a_fill_whose_values_arrive_later_is_reported_once(name: str, value: Any) -> None:
+    """C30: its times, its number, or another part of its key."""
+    late = {**FIRST, name: value}
+    updates = list(trade_updates([late, *OTHERS], [FIRST, *OTHERS], [late, *OTHERS]))
+    assert [events(update) for update in updates] == [[("fill", ())] * 4, [], []]
+    assert updates[1].trades[0][name] is not None
+
+
+def test_all_values_that_arrive_later_at_once_make_no_other_fill() -> None:
+    late = {**FIRST, **dict.fromkeys([*TIMES, *IDENTITY["Trade"][1:]])}
+    updates = list(trade_updates([late, *OTHERS], [FIRST, *OTHERS]))
+    assert [events(update) for update in updates] == [[("fill", ())] * 4, []]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("quantity", 7), ("traded_price", 1.25), ("txn_type", "Z")]
+)
+def test_f163_a_fill_that_changes_is_corrected(name: str, value: Any) -> None:
+    corrected = {**FIRST, name: value}
+    updates = list(trade_updates([FIRST, *OTHERS], [corrected, *OTHERS], [corrected, *OTHERS]))
+    assert [events(update) for update in updates[1:]] == [[("corrected", (name,))], []]
+    (change,) = updates[1].changes
+    assert change.trade is not None
+    assert change.previous is not None
+    assert (change.previous[name], change.trade[name]) == (FIRST[name], value)
+    shown = repr(change)
+    assert shown.startswith("<TradeChange corrected 0 ")
+    assert f"{name}: " in shown
+
+
+def test_what_is_no_part_of_the_execution_corrects_nothing() -> None:
+    other = {**FIRST, "row_no": 99, TIMES[-1]: "2026-01-06 10:00:00"}
+    _, update = trade_updates([FIRST, *OTHERS], [other, *OTHERS])
+    assert events(update) == []
+
+
+def test_f163_a_fill_that_vanishes_is_busted_and_may_return() -> None:
+    changed = {**FIRST, "quantity": 7}
+    updates = list(trade_updates([FIRST, *OTHERS], OTHERS, OTHERS, [*OTHERS, changed]))
+    assert [events(update) for update in updates[1:]] == [
+        [("busted", ())], [], [("returned", ())],
+    ]  # fmt: skip
+    (busted,), (back,) = updates[1].changes, updates[3].changes
+    assert busted.trade is None
+    assert busted.previous is not None
+    assert busted.previous.trade_no == "0"
+    assert "busted 0" in repr(busted)
+    assert (back.previous, back.trade and back.trade.quantity) == (None, 7)
+
+
+def test_a_fill_without_a_number_is_itself_wherever_it_is_in_the_book() -> None:
+    first, second = ({**FIRST, "trade_no": None, "quantity": number} for number in (5, 6))
+    updates = list(trade_updates([first], [second, first], [first, second], [second, first, first]))
+    assert [events(update) for update in updates] == [
+        [("fill", ())],
+        [("fill", ())],
+        [],
+        [("fill", ())],
+    ]
+    assert [fill.quantity for fill in updates[1].fills] == [6]
+
+
+def executed(updates: list[td.types.TradeUpdate]) -> int:
+    """The quantity that a loop adds up, as the documentation shows it."""
+    total = 0
+    for update in updates:
+        total += sum(fill.quantity or 0 for fill in update.fills)
+        for change in update.changes:
+            after, before = change.trade, change.previous
+            total += (after.quantity or 0 if after else 0) - (before.quantity or 0 if before else 0)
+    return total
+
+
+# What may be missing while the quantity changes: without its number, a fill is known by that.
+PARTS = [name for name in LATE if name != IDENTITY["Trade"][0]]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.integers(0, 5), st.integers(0, 3), st.sampled_from([None, *PARTS])),
+            max_size=6,
+            unique_by=lambda row: row[0],
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_whatever_responses_have_the_sum_is_that_of_the_last_full_one(bodies: Any) -> None:
+    """Fills come, vanish, are corrected and lose a value of their key, in any order."""
+    records = some_trades(6)
+
+    def body(rows: Any) -> list[Record]:
+        return [
+            {**records[row], "quantity": quantity, **({missing: None} if missing else {})}
+            for row, quantity, missing in rows
+        ]
+
+    full = [(row, 10 + row, None) for row in range(6)]
+    updates = list(trade_updates(*map(body, bodies), body(full)))
+    assert executed(updates) == sum(10 + row for row in range(6))
+    assert sum(len(update.fills) for update in updates) == 6
+
+
+# -- orders --
+
+
+@pytest.mark.parametrize("name", IDENTITY["Order"])
+def test_an_order_whose_key_arrives_later_is_not_new(name: str) -> None:
+    (first, other) = some_orders(2)
+    updates = list(order_updates([{**first, name: None}, other], [first, other]))
+    assert reported(updates[1]) == [("changed", "0", (name,))]
+
+
+def test_child_legs_are_orders_of_their_own() -> None:
+    """C28: in another row order nothing has changed; if the first goes, it is gone."""
+    (base,) = some_orders(1)
+    one, two = ({**base, "child_leg_unq_id": leg, "status": f"leg {leg}"} for leg in (1, 2))
+    updates = list(order_updates([one, two], [two, one], [two]))
+    assert [reported(update) for update in updates[1:]] == [[], [("gone", "0", ())]]
+    assert updates[2].changes[0].order.child_leg_unq_id == 1
+
+
+def test_rows_of_one_key_in_another_order_are_no_change() -> None:
+    (base,) = some_orders(1)
+    rows = [{**base, "status": f"row {number}"} for number in range(3)]
+    updates = list(order_updates(rows, rows[::-1], [rows[2], {**rows[0], "price": 1.5}, rows[1]]))
+    assert [reported(update) for update in updates[1:]] == [[], [("changed", "0", ("price",))]]
+
+
+def test_clients_have_orders_of_one_number() -> None:
+    (base,) = some_orders(1)
+    updates = list(order_updates([base], [base, {**base, "client_id": "C2"}]))
+    assert [change.order.client_id for change in updates[1].changes] == ["C2"]
+
+
+def test_a_number_of_another_day_is_another_order() -> None:
+    (base,) = some_orders(1, **{ENTERED: "2026-01-06 10:00:00"})
+    updates = list(order_updates([base], [], [{**base, ENTERED: "2026-01-07 10:00:00"}], [base]))
+    assert [[kind for kind, *_ in reported(update)] for update in updates] == [
+        ["new"], [], ["new"], ["returned"],
+    ]  # fmt: skip
